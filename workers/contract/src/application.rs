@@ -1,0 +1,135 @@
+//! What an application is told before it does anything: its spec.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{OptionValue, StreamSpec};
+
+/// Everything an application needs to know of its trial, and no more.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApplicationSpec {
+    /// [`crate::CONTRACT_VERSION`] of the front.
+    pub contract_version: u32,
+    /// This application's name, unique within the trial.
+    pub application: String,
+    /// The address of the host this application runs on.
+    pub address: IpAddr,
+    /// The network interface with that address; middleware that would choose among interfaces is bound to it.
+    pub interface: String,
+    /// What keeps this trial apart from every other on the machine.
+    pub rendezvous: Rendezvous,
+    /// The services that run in this trial.
+    pub services: Vec<ServiceAddress>,
+    /// The profile's name.
+    pub profile: String,
+    /// Options that the suite sets beyond the profile.
+    pub options: BTreeMap<String, OptionValue>,
+    /// Every stream of the trial.
+    pub streams: Vec<StreamSpec>,
+    /// The endpoints that this application holds.
+    pub endpoints: Vec<Endpoint>,
+    /// Whether subscribers check each message's bytes.
+    pub verify: bool,
+    /// How much is recorded of each message.
+    pub recording: Recording,
+    /// Where and how the operating system runs it.
+    pub placement: Placement,
+}
+
+/// What keeps two trials on one machine apart: names, numbers, ports and a folder that no other trial has now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rendezvous {
+    /// A name of 1 to 24 letters, digits and `_`, for topics, networks, shared memory and sockets.
+    pub name: String,
+    /// Carried by each message; a message with another token is foreign, and counted so.
+    pub token: u32,
+    /// A small number (0 to 99) for DDS domains and the like.
+    #[schemars(range(max = 99))]
+    pub domain: u16,
+    /// The first of this trial's ports, for TCP and UDP alike.
+    pub first_port: u16,
+    /// How many ports there are from `first_port` on.
+    pub ports: u16,
+    /// An existing folder of this trial on this host, for rendered configuration and sockets; short, absolute.
+    pub folder: PathBuf,
+}
+
+/// Where a service runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ServiceAddress {
+    /// The service, as named in `Description::services`.
+    pub service: String,
+    /// Its number within the trial, from 0.
+    pub index: u16,
+    /// The address of its host.
+    pub address: IpAddr,
+}
+
+/// One publisher or subscriber that an application holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Endpoint {
+    /// The stream's name.
+    pub stream: String,
+    /// Whether it publishes or subscribes.
+    pub role: Role,
+    /// Its index in the stream's `publishers` or `subscribers`.
+    pub index: u16,
+}
+
+/// What an endpoint does. In a ping-pong the publisher is the client, the subscriber the one who answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// It sends the stream's messages.
+    Publisher,
+    /// It receives them.
+    Subscriber,
+}
+
+/// How much is recorded, and where it goes after the window.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Recording {
+    /// Memory reserved for this many samples of each endpoint; what comes beyond goes into the histogram, counted.
+    pub samples: u64,
+    /// The most messages that one publisher may send within the window: accounting is reserved for so many.
+    pub messages: u32,
+    /// A message that takes longer than this from its send is late, not received (RFC 7680's Tmax).
+    pub late_after_ns: u64,
+    /// The folder that `received.npy`, `published.npy` and histograms are written to, prefixed by the application's name.
+    pub folder: PathBuf,
+}
+
+/// Where and how the operating system runs an application.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Placement {
+    /// The CPUs it may run on; empty: all that the host gives.
+    pub cpus: Vec<u32>,
+    /// Its scheduling class.
+    pub scheduling: Scheduling,
+    /// A publisher wakes this much before each intended instant and spins until it; 0: it only sleeps.
+    pub spin_ns: u64,
+}
+
+/// A scheduling class of Linux.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+pub enum Scheduling {
+    /// `SCHED_OTHER`.
+    Other,
+    /// `SCHED_FIFO` at a priority.
+    Fifo {
+        /// 1 to 99.
+        #[schemars(range(min = 1, max = 99))]
+        priority: u8,
+    },
+}

@@ -1,0 +1,36 @@
+//! Writes the contract's JSON Schemas into a folder, one file a type: `export-schemas FOLDER`.
+
+use std::error::Error;
+use std::fs;
+use std::path::PathBuf;
+
+use middlemark_contract::{
+    ApplicationCommand, ApplicationEvent, ApplicationSpec, Description, Published, Received, ServiceCommand,
+    ServiceEvent, ServiceSpec,
+};
+use schemars::{Schema, schema_for};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = PathBuf::from(std::env::args().nth(1).ok_or("usage: export-schemas FOLDER")?);
+    for (name, schema) in schemas() {
+        fs::write(
+            folder.join(format!("{name}.json")),
+            serde_json::to_string_pretty(&schema)? + "\n",
+        )?;
+    }
+    Ok(())
+}
+
+fn schemas() -> [(&'static str, Schema); 9] {
+    [
+        ("description", schema_for!(Description)),
+        ("application_spec", schema_for!(ApplicationSpec)),
+        ("application_command", schema_for!(ApplicationCommand)),
+        ("application_event", schema_for!(ApplicationEvent)),
+        ("published", schema_for!(Published)),
+        ("received", schema_for!(Received)),
+        ("service_spec", schema_for!(ServiceSpec)),
+        ("service_command", schema_for!(ServiceCommand)),
+        ("service_event", schema_for!(ServiceEvent)),
+    ]
+}

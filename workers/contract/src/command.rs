@@ -1,0 +1,60 @@
+//! What the front says to a worker while a trial runs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A command to an application, in the order in which they come.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "command", deny_unknown_fields)]
+pub enum ApplicationCommand {
+    /// Initialise the middleware at this instant, create all endpoints, publish at once.
+    Start {
+        /// T0, the same for all applications that start together.
+        at_ns: u64,
+    },
+    /// Measure over this window; `begin_ns` lies in the future.
+    Measure {
+        /// The common instant at which the window opens.
+        begin_ns: u64,
+        /// The instant at which it closes.
+        end_ns: u64,
+    },
+    /// The window is over and the publishers have told their counts: wait for what is still under way, then report `done`.
+    Drain {
+        /// What each publisher sent within the window.
+        expected: Vec<ExpectedMessages>,
+        /// When to stop waiting.
+        until_ns: u64,
+    },
+    /// Close the middleware and exit.
+    Stop,
+}
+
+/// What one publisher sent within the window: the sequence numbers 0 to `intended - 1`, less the refused ones.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedMessages {
+    /// The stream's name.
+    pub stream: String,
+    /// The publisher's index.
+    pub publisher: u16,
+    /// Messages that the publisher tried to send.
+    pub intended: u32,
+    /// Messages that the middleware accepted.
+    pub sent: u32,
+}
+
+/// A command to a service.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "command", deny_unknown_fields)]
+pub enum ServiceCommand {
+    /// Report the resources spent over this window when it is over.
+    Measure {
+        /// When the window opens.
+        begin_ns: u64,
+        /// When it closes.
+        end_ns: u64,
+    },
+    /// Shut down and exit.
+    Stop,
+}

@@ -1,0 +1,174 @@
+//! What a worker says of itself: `describe`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Congestion, Durability, Reliability};
+
+/// A worker's whole account of its middleware, printed by `describe`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Description {
+    /// [`crate::CONTRACT_VERSION`] of the worker.
+    pub contract_version: u32,
+    /// The name used everywhere: lower case, as in `middlemark-worker-<middleware>`.
+    pub middleware: String,
+    /// The name as its makers write it.
+    pub title: String,
+    /// One sentence: what is measured and over which path by default.
+    pub summary: String,
+    /// The library really linked, with the version it reports itself.
+    pub library: Library,
+    /// What it can do; everything else is refused before a trial.
+    pub capabilities: Capabilities,
+    /// The services it needs, and when.
+    pub services: Vec<ServiceNeed>,
+    /// `default` (as shipped) and `tuned` (as its own documentation advises), by name.
+    pub profiles: BTreeMap<String, Profile>,
+    /// Every option with its default; a profile or a suite sets some of them.
+    pub options: Vec<OptionDescription>,
+}
+
+/// The library that a worker is linked with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Library {
+    /// Its name, or `none` for a baseline on the kernel alone.
+    pub name: String,
+    /// The version that the library itself reports at run time where it can.
+    pub version: String,
+    /// Where it comes from: a crate, a Debian package, bundled source.
+    pub origin: String,
+}
+
+/// What a middleware can do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Capabilities {
+    /// The patterns that it carries.
+    pub patterns: Vec<Pattern>,
+    /// Values of the option `transport`, or the one path there is.
+    pub transports: Vec<String>,
+    /// Reliabilities it can be asked for (it may deliver more than asked, and then says so in `effective`).
+    pub reliabilities: Vec<Reliability>,
+    /// Durabilities it can be asked for.
+    pub durabilities: Vec<Durability>,
+    /// What it can do when the receiver is slower than the sender.
+    pub congestion: Vec<Congestion>,
+    /// The largest message over its widest transport; a narrower transport may refuse less.
+    pub largest_message_bytes: u64,
+    /// Whether a message can be written in place, in memory of the middleware (a loan).
+    pub zero_copy: bool,
+    /// Whether publisher and subscriber may live in one application.
+    pub same_process: bool,
+    /// Security mechanisms that a trial can ask for.
+    pub security: Vec<String>,
+    /// Whether applications on different hosts can reach each other.
+    pub between_hosts: bool,
+}
+
+/// The four ways in which a stream's messages are produced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pattern {
+    /// An absolute schedule at a rate (open loop).
+    Periodic,
+    /// Several messages at once, at a rate of bursts.
+    Burst,
+    /// As fast as the middleware accepts.
+    Unthrottled,
+    /// A message, its answer, the next message (closed loop).
+    PingPong,
+}
+
+/// A process that a middleware needs beside the applications.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ServiceNeed {
+    /// Its name for `ServiceSpec::service`: `broker`, `router`, `routing_manager`, …
+    pub service: String,
+    /// How many: one for each host with applications, or one for each network.
+    pub per: Per,
+    /// Needed only where every one of these holds; always where the list is empty.
+    pub when: Vec<When>,
+}
+
+/// For what a service is needed once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Per {
+    /// One on each host that has applications.
+    Host,
+    /// One for the whole network.
+    Network,
+}
+
+/// A condition on an option's resolved value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct When {
+    /// The option's name.
+    pub option: String,
+    /// The values under which the condition holds.
+    pub values: Vec<OptionValue>,
+}
+
+/// A named configuration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// What it stands for and whose advice it follows.
+    pub summary: String,
+    /// The options it sets away from their defaults.
+    pub options: BTreeMap<String, OptionValue>,
+}
+
+/// One option of a middleware.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OptionDescription {
+    /// Its name, `snake_case`, with its unit.
+    pub name: String,
+    /// Which values it takes.
+    pub kind: OptionKind,
+    /// The value as the middleware is shipped.
+    pub default: OptionValue,
+    /// What it does, in one sentence.
+    pub summary: String,
+}
+
+/// Which values an option takes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+pub enum OptionKind {
+    /// `true` or `false`.
+    Boolean,
+    /// A whole number within bounds, both included.
+    Integer {
+        /// The smallest value.
+        minimum: i64,
+        /// The largest value.
+        maximum: i64,
+    },
+    /// One of these words.
+    Choice {
+        /// The words.
+        choices: Vec<String>,
+    },
+    /// Any text.
+    Text,
+}
+
+/// An option's value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum OptionValue {
+    /// For [`OptionKind::Boolean`].
+    Boolean(bool),
+    /// For [`OptionKind::Integer`].
+    Integer(i64),
+    /// For [`OptionKind::Choice`] and [`OptionKind::Text`].
+    Text(String),
+}

@@ -1,0 +1,167 @@
+//! What a worker says to the front.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{PathProof, Resources};
+
+/// An application's events. `armed` or `refused` comes first; `failed` may come at any time and is the last.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "event", deny_unknown_fields)]
+pub enum ApplicationEvent {
+    /// The spec is valid, memory is reserved and touched, the middleware is not yet initialised.
+    Armed {
+        /// What one reading of the clock costs here.
+        clock_cost_ns: f64,
+    },
+    /// The spec asks for something that this middleware can't do.
+    Refused(Refusal),
+    /// The middleware runs and all endpoints of this application exist.
+    Effective(Effective),
+    /// A subscriber has the first message of a publisher.
+    FirstMessage {
+        /// The stream's name.
+        stream: String,
+        /// The publisher's index.
+        publisher: u16,
+        /// The subscriber's index.
+        subscriber: u16,
+        /// When it was received.
+        received_ns: u64,
+    },
+    /// The window is over: what this application's publishers sent in it.
+    Published {
+        /// One entry a publisher; empty for an application without one.
+        publishers: Vec<PublisherCounts>,
+    },
+    /// All is received or given up, and the samples are written.
+    Done {
+        /// One entry a subscriber and publisher.
+        subscribers: Vec<SubscriberCounts>,
+        /// What the process spent over the window.
+        resources: Resources,
+        /// Which path the messages took.
+        path: PathProof,
+        /// The files written into the recording folder.
+        files: Vec<String>,
+    },
+    /// The middleware is closed; the process ends with exit status 0.
+    Closed {
+        /// How long closing took.
+        took_ns: u64,
+    },
+    /// Something went wrong that the trial can't go on after; the process ends with exit status 1.
+    Failed {
+        /// What was being done.
+        doing: String,
+        /// The chain of causes, outermost first.
+        causes: Vec<String>,
+    },
+}
+
+/// A request that can't be met, by the kind of capability that is missing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Refusal {
+    /// The capability asked for: `size_bytes`, `reliability`, `durability`, `congestion`, `level`, `pattern`, `option`,
+    /// `profile`, `placement`, `between_hosts`, `contract_version`, `spec`.
+    pub capability: String,
+    /// What was asked, what there is, in one sentence.
+    pub reason: String,
+}
+
+/// The configuration really applied, as far as the middleware lets it be read back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Effective {
+    /// The transport in words: `tcp`, `shared memory`, `udp multicast + unicast`, …
+    pub transport: String,
+    /// How messages are received: `callback`, `waitset thread`, `busy poll`, …
+    pub receive_mode: String,
+    /// Whether messages are written in place or copied by the publish call.
+    pub zero_copy: bool,
+    /// Every other setting that matters to a comparison, by the middleware's own names.
+    pub settings: BTreeMap<String, String>,
+}
+
+/// What one publisher did within the window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PublisherCounts {
+    /// The stream's name.
+    pub stream: String,
+    /// The publisher's index.
+    pub publisher: u16,
+    /// Messages that the schedule held for the window (for patterns without one: messages tried); their sequence
+    /// numbers are 0 to `intended - 1`.
+    pub intended: u32,
+    /// Messages handed to the middleware and accepted.
+    pub sent: u32,
+    /// Messages that the middleware did not accept.
+    pub refused: u32,
+    /// The first refusal's text.
+    pub refusal: Option<String>,
+    /// When the last publish call of the window returned.
+    pub last_returned_ns: u64,
+}
+
+/// What one subscriber received of one publisher: sent = received + late + lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SubscriberCounts {
+    /// The stream's name.
+    pub stream: String,
+    /// Whether these are a ping-pong's answers, counted at the client.
+    pub answers: bool,
+    /// The publisher's index; for answers, the index of the client that asked.
+    pub publisher: u16,
+    /// The subscriber's index; for answers, the index of the subscriber that answered.
+    pub subscriber: u16,
+    /// Messages of the window received in time, each counted once.
+    pub received: u64,
+    /// Messages of the window received later than the spec's `late_after_ns` after their send, each counted once.
+    pub late: u64,
+    /// Messages received again after the first time.
+    pub duplicates: u64,
+    /// Messages received after one with a higher sequence number (RFC 4737).
+    pub reordered: u64,
+    /// Messages whose bytes were wrong (`verify`), their header or length included.
+    pub corrupt: u64,
+    /// Messages with another trial's token or another stream's number.
+    pub foreign: u64,
+    /// Samples with a receive stamp before their send stamp.
+    pub negative: u64,
+    /// Messages that came after the sample memory was full: in the histogram, not among the samples.
+    pub beyond_samples: u64,
+}
+
+/// A service's events.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "event", deny_unknown_fields)]
+pub enum ServiceEvent {
+    /// It accepts applications from now on.
+    Ready {
+        /// The version that the service reports.
+        version: String,
+        /// The configuration really applied.
+        settings: BTreeMap<String, String>,
+    },
+    /// This worker has no such service, or can't run it as asked.
+    Refused(Refusal),
+    /// What it spent over the window.
+    Measured {
+        /// The service's process and its children.
+        resources: Resources,
+    },
+    /// It is shut down; the process ends with exit status 0.
+    Closed,
+    /// It could not start or it died; the process ends with exit status 1.
+    Failed {
+        /// What was being done.
+        doing: String,
+        /// The chain of causes, outermost first.
+        causes: Vec<String>,
+    },
+}

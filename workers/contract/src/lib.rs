@@ -1,0 +1,45 @@
+//! The worker contract as types: descriptions, specs, commands and events, and nothing that acts.
+//!
+//! It holds no clock, no I/O and no middleware; it is what a worker and the front must agree on, word for word.
+//! `middlemark-runtime` speaks it for the workers, `bin/export-schemas` renders it as JSON Schemas for the front.
+//!
+//! Every worker is one executable with three commands:
+//!
+//! ```text
+//! describe      prints a Description, one line of JSON
+//! service       reads a ServiceSpec,     then ServiceCommands;     writes ServiceEvents
+//! application   reads an ApplicationSpec, then ApplicationCommands; writes ApplicationEvents
+//! ```
+//!
+//! Specs and commands are one line of JSON each on standard input, events one line of JSON each on standard output.
+//! The end of standard input means that the front is gone: a worker then ends at once.
+//! All instants are nanoseconds of the host's `CLOCK_MONOTONIC`, names end in their unit.
+
+mod application;
+mod command;
+mod description;
+mod event;
+mod record;
+mod resources;
+mod service;
+mod stream;
+
+pub use application::{ApplicationSpec, Endpoint, Placement, Recording, Rendezvous, Role, Scheduling, ServiceAddress};
+pub use command::{ApplicationCommand, ExpectedMessages, ServiceCommand};
+pub use description::{
+    Capabilities, Description, Library, OptionDescription, OptionKind, OptionValue, Pattern, Per, Profile, ServiceNeed,
+    When,
+};
+pub use event::{ApplicationEvent, Effective, PublisherCounts, Refusal, ServiceEvent, SubscriberCounts};
+pub use record::{Published, Received};
+pub use resources::{InterfaceTraffic, PathProof, Resources};
+pub use service::ServiceSpec;
+pub use stream::{
+    Arrival, Congestion, Durability, EndpointAddress, History, PatternSpec, Qos, Reliability, StreamSpec,
+};
+
+/// The version of this contract; a worker of another version is refused before it is asked for anything.
+pub const CONTRACT_VERSION: u32 = 1;
+
+/// The smallest message: the header that each message carries.
+pub const SMALLEST_MESSAGE_BYTES: u64 = 32;

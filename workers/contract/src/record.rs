@@ -1,0 +1,49 @@
+//! The records of a trial's samples: the structured dtypes of the `.npy` files that an application leaves.
+//!
+//! `<application>.received.npy` holds [`Received`], `<application>.published.npy` holds [`Published`]; only messages of
+//! the measured window are in them, in the order in which they came. Messages beyond the reserved memory are in
+//! `<application>.beyond.hlog`, an `HdrHistogram` log of latencies from the actual send, one tagged entry a flow
+//! (`<stream>.<publisher>.<subscriber>`, answers with a trailing `.answers`).
+
+use npyz::{AutoSerialize, Serialize};
+use schemars::JsonSchema;
+
+/// One message at one subscriber (for an answer: at the client that asked).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, AutoSerialize, Serialize, JsonSchema)]
+pub struct Received {
+    /// The stream's position in the spec's `streams`.
+    pub stream: u16,
+    /// 1 for a ping-pong's answer, else 0.
+    pub answer: u16,
+    /// The publisher's index; for an answer, the index of the client that asked.
+    pub publisher: u16,
+    /// The subscriber's index; for an answer, the index of the subscriber that answered.
+    pub subscriber: u16,
+    /// The message's sequence number; an answer has that of its question.
+    pub sequence: u32,
+    /// When the message was to be sent; for an answer, when its question was sent: `received_ns - intended_ns` is then the round trip.
+    pub intended_ns: i64,
+    /// When the message was handed to the middleware.
+    pub sent_ns: i64,
+    /// When the middleware handed it over.
+    pub received_ns: i64,
+}
+
+/// One message at its publisher.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, AutoSerialize, Serialize, JsonSchema)]
+pub struct Published {
+    /// The stream's position in the spec's `streams`.
+    pub stream: u16,
+    /// The publisher's index.
+    pub publisher: u16,
+    /// The message's sequence number.
+    pub sequence: u32,
+    /// When it was to be sent.
+    pub intended_ns: i64,
+    /// When it was handed to the middleware.
+    pub sent_ns: i64,
+    /// When the publish call came back.
+    pub returned_ns: i64,
+    /// 1 where the middleware accepted it, 0 where it refused.
+    pub accepted: u8,
+}

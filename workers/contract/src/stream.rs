@@ -1,0 +1,151 @@
+//! A stream: one topic with its size, its pattern, its QoS and the addresses of its endpoints.
+
+use std::net::IpAddr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One topic from its publishers to its subscribers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StreamSpec {
+    /// The topic's name, unique within the trial: letters, digits and `_`.
+    pub name: String,
+    /// The size of each message, header included.
+    #[schemars(range(min = 32))]
+    pub size_bytes: u64,
+    /// How its messages are produced.
+    pub pattern: PatternSpec,
+    /// What is asked of its delivery.
+    pub qos: Qos,
+    /// Every publisher of the stream, by index, whichever application holds it.
+    pub publishers: Vec<EndpointAddress>,
+    /// Every subscriber of the stream, by index, whichever application holds it.
+    pub subscribers: Vec<EndpointAddress>,
+}
+
+/// Where an endpoint lives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EndpointAddress {
+    /// The application that holds it.
+    pub application: String,
+    /// The address of that application's host.
+    pub address: IpAddr,
+}
+
+/// How messages are produced. Before the measured window each pattern publishes at its rate from `start` on,
+/// so that the first message can arrive; [`Self::Unthrottled`] and [`Self::PingPong`] do so at `approach_hz`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+pub enum PatternSpec {
+    /// An absolute schedule, open loop: message k is intended at begin + k / rate.
+    Periodic {
+        /// Messages a second.
+        rate_hz: f64,
+        /// How the intervals are distributed.
+        arrival: Arrival,
+    },
+    /// `messages` at one intended instant, `rate_hz` times a second.
+    Burst {
+        /// Bursts a second.
+        rate_hz: f64,
+        /// Messages of one burst.
+        messages: u32,
+    },
+    /// As fast as the middleware accepts, until the window ends or `messages` are sent.
+    Unthrottled {
+        /// The rate before the window.
+        approach_hz: f64,
+        /// The most messages each publisher sends within the window; none: until it ends.
+        messages: Option<u64>,
+    },
+    /// A message, then its answers from every subscriber, then the next message.
+    PingPong {
+        /// The rate before the window.
+        approach_hz: f64,
+        /// The size of the answer.
+        #[schemars(range(min = 32))]
+        answer_bytes: u64,
+        /// The least time between two messages; 0: no waiting.
+        interval_ns: u64,
+        /// After this a missing answer is given up and the next message goes out.
+        patience_ns: u64,
+        /// The most messages each publisher sends within the window; none: until it ends.
+        messages: Option<u64>,
+    },
+}
+
+/// How the intervals of a periodic stream are distributed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+pub enum Arrival {
+    /// All equal.
+    Fixed,
+    /// Exponential, from the seed and the publisher's index.
+    Poisson {
+        /// The same seed gives the same schedule.
+        seed: u64,
+    },
+}
+
+/// What is asked of delivery, in neutral words; each worker maps it to its own and states the outcome in `effective`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Qos {
+    /// Whether lost messages are sent again.
+    pub reliability: Reliability,
+    /// How many messages are kept for a slow receiver.
+    pub history: History,
+    /// Whether a late joiner gets earlier messages.
+    pub durability: Durability,
+    /// What the publisher does when the receiver is slower than it.
+    pub congestion: Congestion,
+    /// MQTT's level where a suite names it; none: 0 for best effort, 1 for reliable.
+    #[schemars(range(max = 2))]
+    pub level: Option<u8>,
+}
+
+/// Whether lost messages are sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reliability {
+    /// They are not, or need not be.
+    BestEffort,
+    /// They are.
+    Reliable,
+}
+
+/// How many messages are kept for a slow receiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+pub enum History {
+    /// The newest `depth`.
+    KeepLast {
+        /// How many.
+        #[schemars(range(min = 1))]
+        depth: u32,
+    },
+    /// All, within the middleware's resource limits.
+    KeepAll,
+}
+
+/// Whether a late joiner gets earlier messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Durability {
+    /// It does not.
+    Volatile,
+    /// It gets the history of publishers that are still there.
+    TransientLocal,
+}
+
+/// What the publisher does when the receiver is slower than it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Congestion {
+    /// The publish call waits.
+    Block,
+    /// A message is dropped.
+    Drop,
+}
