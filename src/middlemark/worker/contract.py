@@ -1,0 +1,860 @@
+"""The worker contract as models: generated from schema/*.json by setup/contract_models.py, not to be edited."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypeAliasType
+
+
+class ExpectedMessages(BaseModel):
+    """What one publisher sent within the window: the sequence numbers 0 to `intended - 1`, less the refused ones."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    intended: Annotated[int, Field(ge=0)]
+    """Messages that the publisher tried to send."""
+    publisher: Annotated[int, Field(ge=0, le=65535)]
+    """The publisher's index."""
+    sent: Annotated[int, Field(ge=0)]
+    """Messages that the middleware accepted."""
+    stream: str
+    """The stream's name."""
+
+
+class InterfaceTraffic(BaseModel):
+    """Traffic of one interface over the window, all processes together."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    interface: str
+    """The interface."""
+    received_bytes: Annotated[int, Field(ge=0)]
+    """Bytes it received."""
+    received_packets: Annotated[int, Field(ge=0)]
+    """Packets it received."""
+    sent_bytes: Annotated[int, Field(ge=0)]
+    """Bytes it sent."""
+    sent_packets: Annotated[int, Field(ge=0)]
+    """Packets it sent."""
+
+
+class PathProof(BaseModel):
+    """Which path the messages took, from the kernel's own counters over the window."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    interfaces: list[InterfaceTraffic]
+    """Traffic of each interface that the application can see."""
+    shared_memory: list[str]
+    """Shared memory that the application has mapped at the end of the window."""
+
+
+class PublisherCounts(BaseModel):
+    """What one publisher did within the window."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    intended: Annotated[int, Field(ge=0)]
+    """
+    Messages that the schedule held for the window (for patterns without one: messages tried); their sequence
+    numbers are 0 to `intended - 1`.
+    """
+    last_returned_ns: Annotated[int, Field(ge=0)]
+    """When the last publish call of the window returned."""
+    publisher: Annotated[int, Field(ge=0, le=65535)]
+    """The publisher's index."""
+    refusal: str | None = None
+    """The first refusal's text."""
+    refused: Annotated[int, Field(ge=0)]
+    """Messages that the middleware did not accept."""
+    sent: Annotated[int, Field(ge=0)]
+    """Messages handed to the middleware and accepted."""
+    stream: str
+    """The stream's name."""
+
+
+class Resources(BaseModel):
+    """What one process, with the children it started, spent between two instants."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    cpu_system_ns: Annotated[int, Field(ge=0)]
+    """CPU time in the kernel."""
+    cpu_user_ns: Annotated[int, Field(ge=0)]
+    """CPU time in user mode."""
+    involuntary_switches: Annotated[int, Field(ge=0)]
+    """Times a thread was preempted."""
+    machine_steal_ns: Annotated[int, Field(ge=0)]
+    """Time the hypervisor took from this machine's CPUs, all together."""
+    major_faults: Annotated[int, Field(ge=0)]
+    """Page faults that did."""
+    minor_faults: Annotated[int, Field(ge=0)]
+    """Page faults that needed no disk."""
+    peak_resident_bytes: Annotated[int, Field(ge=0)]
+    """The most memory resident since the window opened (since the start where the kernel can't reset it)."""
+    resident_bytes: Annotated[int, Field(ge=0)]
+    """Resident memory at the end."""
+    voluntary_switches: Annotated[int, Field(ge=0)]
+    """Times a thread gave up its CPU by itself."""
+    wall_ns: Annotated[int, Field(ge=0)]
+    """The time between the two readings."""
+
+
+class SubscriberCounts(BaseModel):
+    """What one subscriber received of one publisher: sent = received + late + lost."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    answers: bool
+    """Whether these are a ping-pong's answers, counted at the client."""
+    beyond_samples: Annotated[int, Field(ge=0)]
+    """Messages that came after the sample memory was full: in the histogram, not among the samples."""
+    corrupt: Annotated[int, Field(ge=0)]
+    """Messages whose bytes were wrong (`verify`), their header or length included."""
+    duplicates: Annotated[int, Field(ge=0)]
+    """Messages received again after the first time."""
+    foreign: Annotated[int, Field(ge=0)]
+    """Messages with another trial's token or another stream's number."""
+    late: Annotated[int, Field(ge=0)]
+    """Messages of the window received later than the spec's `late_after_ns` after their send, each counted once."""
+    negative: Annotated[int, Field(ge=0)]
+    """Samples with a receive stamp before their send stamp."""
+    publisher: Annotated[int, Field(ge=0, le=65535)]
+    """The publisher's index; for answers, the index of the client that asked."""
+    received: Annotated[int, Field(ge=0)]
+    """Messages of the window received in time, each counted once."""
+    reordered: Annotated[int, Field(ge=0)]
+    """Messages received after one with a higher sequence number (RFC 4737)."""
+    stream: str
+    """The stream's name."""
+    subscriber: Annotated[int, Field(ge=0, le=65535)]
+    """The subscriber's index; for answers, the index of the subscriber that answered."""
+
+
+Congestion = TypeAliasType("Congestion", Literal["block", "drop"])
+"""What the publisher does when the receiver is slower than it."""
+
+
+Durability = TypeAliasType("Durability", Literal["volatile", "transient_local"])
+"""Whether a late joiner gets earlier messages."""
+
+
+class EndpointAddress(BaseModel):
+    """Where an endpoint lives."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    address: str
+    """The address of that application's host."""
+    application: str
+    """The application that holds it."""
+
+
+OptionValue = TypeAliasType("OptionValue", bool | int | str)
+"""An option's value."""
+
+
+Cpu = TypeAliasType("Cpu", Annotated[int, Field(ge=0)])
+
+
+class Recording(BaseModel):
+    """How much is recorded, and where it goes after the window."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    folder: str
+    """The folder that `received.npy`, `published.npy` and histograms are written to, prefixed by the application's name."""
+    late_after_ns: Annotated[int, Field(ge=0)]
+    """A message that takes longer than this from its send is late, not received (RFC 7680's Tmax)."""
+    messages: Annotated[int, Field(ge=0)]
+    """The most messages that one publisher may send within the window: accounting is reserved for so many."""
+    samples: Annotated[int, Field(ge=0)]
+    """Memory reserved for this many samples of each endpoint; what comes beyond goes into the histogram, counted."""
+
+
+Reliability = TypeAliasType("Reliability", Literal["best_effort", "reliable"])
+"""Whether lost messages are sent again."""
+
+
+class Rendezvous(BaseModel):
+    """What keeps two trials on one machine apart: names, numbers, ports and a folder that no other trial has now."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    domain: Annotated[int, Field(ge=0, le=99)]
+    """A small number (0 to 99) for DDS domains and the like."""
+    first_port: Annotated[int, Field(ge=0, le=65535)]
+    """The first of this trial's ports, for TCP and UDP alike."""
+    folder: str
+    """An existing folder of this trial on this host, for rendered configuration and sockets; short, absolute."""
+    name: str
+    """A name of 1 to 24 letters, digits and `_`, for topics, networks, shared memory and sockets."""
+    ports: Annotated[int, Field(ge=0, le=65535)]
+    """How many ports there are from `first_port` on."""
+    token: Annotated[int, Field(ge=0)]
+    """Carried by each message; a message with another token is foreign, and counted so."""
+
+
+Role = TypeAliasType("Role", Literal["publisher", "subscriber"])
+"""What an endpoint does. In a ping-pong the publisher is the client, the subscriber the one who answers."""
+
+
+class ServiceAddress(BaseModel):
+    """Where a service runs."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    address: str
+    """The address of its host."""
+    index: Annotated[int, Field(ge=0, le=65535)]
+    """Its number within the trial, from 0."""
+    service: str
+    """The service, as named in `Description::services`."""
+
+
+class Library(BaseModel):
+    """The library that a worker is linked with."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: str
+    """Its name, or `none` for a baseline on the kernel alone."""
+    origin: str
+    """Where it comes from: a crate, a Debian package, bundled source."""
+    version: str
+    """The version that the library itself reports at run time where it can."""
+
+
+Pattern = TypeAliasType("Pattern", Literal["periodic", "burst", "unthrottled", "ping_pong"])
+"""The four ways in which a stream's messages are produced."""
+
+
+Per = TypeAliasType("Per", Literal["host", "network"])
+"""For what a service is needed once."""
+
+
+class Profile(BaseModel):
+    """A named configuration."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    options: dict[str, OptionValue]
+    """The options it sets away from their defaults."""
+    summary: str
+    """What it stands for and whose advice it follows."""
+
+
+class When(BaseModel):
+    """A condition on an option's resolved value."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    option: str
+    """The option's name."""
+    values: list[OptionValue]
+    """The values under which the condition holds."""
+
+
+class ApplicationStart(BaseModel):
+    """Initialise the middleware at this instant, create all endpoints, publish at once."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    at_ns: Annotated[int, Field(ge=0)]
+    """T0, the same for all applications that start together."""
+    command: Literal["start"] = "start"
+
+
+class ApplicationMeasure(BaseModel):
+    """Measure over this window; `begin_ns` lies in the future."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    begin_ns: Annotated[int, Field(ge=0)]
+    """The common instant at which the window opens."""
+    command: Literal["measure"] = "measure"
+    end_ns: Annotated[int, Field(ge=0)]
+    """The instant at which it closes."""
+
+
+class ApplicationDrain(BaseModel):
+    """The window is over and the publishers have told their counts: wait for what is still under way, then report `done`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    command: Literal["drain"] = "drain"
+    expected: list[ExpectedMessages]
+    """What each publisher sent within the window."""
+    until_ns: Annotated[int, Field(ge=0)]
+    """When to stop waiting."""
+
+
+class ApplicationStop(BaseModel):
+    """Close the middleware and exit."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    command: Literal["stop"] = "stop"
+
+
+class ApplicationArmed(BaseModel):
+    """The spec is valid, memory is reserved and touched, the middleware is not yet initialised."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    clock_cost_ns: float
+    """What one reading of the clock costs here."""
+    event: Literal["armed"] = "armed"
+
+
+class ApplicationRefused(BaseModel):
+    """The spec asks for something that this middleware can't do."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    capability: str
+    """
+    The capability asked for: `size_bytes`, `reliability`, `durability`, `congestion`, `level`, `pattern`, `option`,
+    `profile`, `placement`, `between_hosts`, `contract_version`, `spec`.
+    """
+    event: Literal["refused"] = "refused"
+    reason: str
+    """What was asked, what there is, in one sentence."""
+
+
+class ApplicationEffective(BaseModel):
+    """The middleware runs and all endpoints of this application exist."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    event: Literal["effective"] = "effective"
+    receive_mode: str
+    """How messages are received: `callback`, `waitset thread`, `busy poll`, …"""
+    settings: dict[str, str]
+    """Every other setting that matters to a comparison, by the middleware's own names."""
+    transport: str
+    """The transport in words: `tcp`, `shared memory`, `udp multicast + unicast`, …"""
+    zero_copy: bool
+    """Whether messages are written in place or copied by the publish call."""
+
+
+class ApplicationFirstMessage(BaseModel):
+    """A subscriber has the first message of a publisher."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    event: Literal["first_message"] = "first_message"
+    publisher: Annotated[int, Field(ge=0, le=65535)]
+    """The publisher's index."""
+    received_ns: Annotated[int, Field(ge=0)]
+    """When it was received."""
+    stream: str
+    """The stream's name."""
+    subscriber: Annotated[int, Field(ge=0, le=65535)]
+    """The subscriber's index."""
+
+
+class ApplicationPublished(BaseModel):
+    """The window is over: what this application's publishers sent in it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    event: Literal["published"] = "published"
+    publishers: list[PublisherCounts]
+    """One entry a publisher; empty for an application without one."""
+
+
+class ApplicationDone(BaseModel):
+    """All is received or given up, and the samples are written."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    event: Literal["done"] = "done"
+    files: list[str]
+    """The files written into the recording folder."""
+    path: PathProof
+    """Which path the messages took."""
+    resources: Resources
+    """What the process spent over the window."""
+    subscribers: list[SubscriberCounts]
+    """One entry a subscriber and publisher."""
+
+
+class ApplicationClosed(BaseModel):
+    """The middleware is closed; the process ends with exit status 0."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    event: Literal["closed"] = "closed"
+    took_ns: Annotated[int, Field(ge=0)]
+    """How long closing took."""
+
+
+class ApplicationFailed(BaseModel):
+    """Something went wrong that the trial can't go on after; the process ends with exit status 1."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    causes: list[str]
+    """The chain of causes, outermost first."""
+    doing: str
+    """What was being done."""
+    event: Literal["failed"] = "failed"
+
+
+class FixedArrival(BaseModel):
+    """All equal."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["fixed"] = "fixed"
+
+
+class PoissonArrival(BaseModel):
+    """Exponential, from the seed and the publisher's index."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["poisson"] = "poisson"
+    seed: Annotated[int, Field(ge=0)]
+    """The same seed gives the same schedule."""
+
+
+class KeepLastHistory(BaseModel):
+    """The newest `depth`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    depth: Annotated[int, Field(ge=1)]
+    """How many."""
+    kind: Literal["keep_last"] = "keep_last"
+
+
+class KeepAllHistory(BaseModel):
+    """All, within the middleware's resource limits."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["keep_all"] = "keep_all"
+
+
+class BurstPattern(BaseModel):
+    """`messages` at one intended instant, `rate_hz` times a second."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["burst"] = "burst"
+    messages: Annotated[int, Field(ge=0)]
+    """Messages of one burst."""
+    rate_hz: float
+    """Bursts a second."""
+
+
+class UnthrottledPattern(BaseModel):
+    """As fast as the middleware accepts, until the window ends or `messages` are sent."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    approach_hz: float
+    """The rate before the window."""
+    kind: Literal["unthrottled"] = "unthrottled"
+    messages: Annotated[int | None, Field(ge=0)] = None
+    """The most messages each publisher sends within the window; none: until it ends."""
+
+
+class PingPongPattern(BaseModel):
+    """A message, then its answers from every subscriber, then the next message."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    answer_bytes: Annotated[int, Field(ge=32)]
+    """The size of the answer."""
+    approach_hz: float
+    """The rate before the window."""
+    interval_ns: Annotated[int, Field(ge=0)]
+    """The least time between two messages; 0: no waiting."""
+    kind: Literal["ping_pong"] = "ping_pong"
+    messages: Annotated[int | None, Field(ge=0)] = None
+    """The most messages each publisher sends within the window; none: until it ends."""
+    patience_ns: Annotated[int, Field(ge=0)]
+    """After this a missing answer is given up and the next message goes out."""
+
+
+class OtherScheduling(BaseModel):
+    """`SCHED_OTHER`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["other"] = "other"
+
+
+class FifoScheduling(BaseModel):
+    """`SCHED_FIFO` at a priority."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["fifo"] = "fifo"
+    priority: Annotated[int, Field(ge=1, le=99)]
+    """1 to 99."""
+
+
+class BooleanOption(BaseModel):
+    """`true` or `false`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["boolean"] = "boolean"
+
+
+class IntegerOption(BaseModel):
+    """A whole number within bounds, both included."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["integer"] = "integer"
+    maximum: int
+    """The largest value."""
+    minimum: int
+    """The smallest value."""
+
+
+class ChoiceOption(BaseModel):
+    """One of these words."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    choices: list[str]
+    """The words."""
+    kind: Literal["choice"] = "choice"
+
+
+class TextOption(BaseModel):
+    """Any text."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["text"] = "text"
+
+
+class ServiceMeasure(BaseModel):
+    """Report the resources spent over this window when it is over."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    begin_ns: Annotated[int, Field(ge=0)]
+    """When the window opens."""
+    command: Literal["measure"] = "measure"
+    end_ns: Annotated[int, Field(ge=0)]
+    """When it closes."""
+
+
+class ServiceStop(BaseModel):
+    """Shut down and exit."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    command: Literal["stop"] = "stop"
+
+
+class ServiceReady(BaseModel):
+    """It accepts applications from now on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    event: Literal["ready"] = "ready"
+    settings: dict[str, str]
+    """The configuration really applied."""
+    version: str
+    """The version that the service reports."""
+
+
+class ServiceRefused(BaseModel):
+    """This worker has no such service, or can't run it as asked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    capability: str
+    """
+    The capability asked for: `size_bytes`, `reliability`, `durability`, `congestion`, `level`, `pattern`, `option`,
+    `profile`, `placement`, `between_hosts`, `contract_version`, `spec`.
+    """
+    event: Literal["refused"] = "refused"
+    reason: str
+    """What was asked, what there is, in one sentence."""
+
+
+class ServiceMeasured(BaseModel):
+    """What it spent over the window."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    event: Literal["measured"] = "measured"
+    resources: Resources
+    """The service's process and its children."""
+
+
+class ServiceClosed(BaseModel):
+    """It is shut down; the process ends with exit status 0."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    event: Literal["closed"] = "closed"
+
+
+class ServiceFailed(BaseModel):
+    """It could not start or it died; the process ends with exit status 1."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    causes: list[str]
+    """The chain of causes, outermost first."""
+    doing: str
+    """What was being done."""
+    event: Literal["failed"] = "failed"
+
+
+ApplicationCommand = TypeAliasType(
+    "ApplicationCommand",
+    Annotated[
+        ApplicationStart | ApplicationMeasure | ApplicationDrain | ApplicationStop,
+        Field(discriminator="command", title="ApplicationCommand"),
+    ],
+)
+"""A command to an application, in the order in which they come."""
+
+
+ApplicationEvent = TypeAliasType(
+    "ApplicationEvent",
+    Annotated[
+        ApplicationArmed
+        | ApplicationRefused
+        | ApplicationEffective
+        | ApplicationFirstMessage
+        | ApplicationPublished
+        | ApplicationDone
+        | ApplicationClosed
+        | ApplicationFailed,
+        Field(discriminator="event", title="ApplicationEvent"),
+    ],
+)
+"""An application's events. `armed` or `refused` comes first; `failed` may come at any time and is the last."""
+
+
+Arrival = TypeAliasType("Arrival", Annotated[FixedArrival | PoissonArrival, Field(discriminator="kind")])
+"""How the intervals of a periodic stream are distributed."""
+
+
+class Endpoint(BaseModel):
+    """One publisher or subscriber that an application holds."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    index: Annotated[int, Field(ge=0, le=65535)]
+    """Its index in the stream's `publishers` or `subscribers`."""
+    role: Role
+    """Whether it publishes or subscribes."""
+    stream: str
+    """The stream's name."""
+
+
+History = TypeAliasType("History", Annotated[KeepLastHistory | KeepAllHistory, Field(discriminator="kind")])
+"""How many messages are kept for a slow receiver."""
+
+
+class Qos(BaseModel):
+    """What is asked of delivery, in neutral words; each worker maps it to its own and states the outcome in `effective`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    congestion: Congestion
+    """What the publisher does when the receiver is slower than it."""
+    durability: Durability
+    """Whether a late joiner gets earlier messages."""
+    history: History
+    """How many messages are kept for a slow receiver."""
+    level: Annotated[int | None, Field(ge=0, le=2)] = None
+    """MQTT's level where a suite names it; none: 0 for best effort, 1 for reliable."""
+    reliability: Reliability
+    """Whether lost messages are sent again."""
+
+
+Scheduling = TypeAliasType(
+    "Scheduling",
+    Annotated[OtherScheduling | FifoScheduling, Field(discriminator="kind")],
+)
+"""A scheduling class of Linux."""
+
+
+class Capabilities(BaseModel):
+    """What a middleware can do."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    between_hosts: bool
+    """Whether applications on different hosts can reach each other."""
+    congestion: list[Congestion]
+    """What it can do when the receiver is slower than the sender."""
+    durabilities: list[Durability]
+    """Durabilities it can be asked for."""
+    largest_message_bytes: Annotated[int, Field(ge=0)]
+    """The largest message over its widest transport; a narrower transport may refuse less."""
+    patterns: list[Pattern]
+    """The patterns that it carries."""
+    reliabilities: list[Reliability]
+    """Reliabilities it can be asked for (it may deliver more than asked, and then says so in `effective`)."""
+    same_process: bool
+    """Whether publisher and subscriber may live in one application."""
+    security: list[str]
+    """Security mechanisms that a trial can ask for."""
+    transports: list[str]
+    """Values of the option `transport`, or the one path there is."""
+    zero_copy: bool
+    """Whether a message can be written in place, in memory of the middleware (a loan)."""
+
+
+OptionKind = TypeAliasType(
+    "OptionKind",
+    Annotated[
+        BooleanOption | IntegerOption | ChoiceOption | TextOption,
+        Field(discriminator="kind"),
+    ],
+)
+"""Which values an option takes."""
+
+
+class ServiceNeed(BaseModel):
+    """A process that a middleware needs beside the applications."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    per: Per
+    """How many: one for each host with applications, or one for each network."""
+    service: str
+    """Its name for `ServiceSpec::service`: `broker`, `router`, `routing_manager`, …"""
+    when: list[When]
+    """Needed only where every one of these holds; always where the list is empty."""
+
+
+ServiceCommand = TypeAliasType(
+    "ServiceCommand",
+    Annotated[
+        ServiceMeasure | ServiceStop,
+        Field(discriminator="command", title="ServiceCommand"),
+    ],
+)
+"""A command to a service."""
+
+
+ServiceEvent = TypeAliasType(
+    "ServiceEvent",
+    Annotated[
+        ServiceReady | ServiceRefused | ServiceMeasured | ServiceClosed | ServiceFailed,
+        Field(discriminator="event", title="ServiceEvent"),
+    ],
+)
+"""A service's events."""
+
+
+class PeriodicPattern(BaseModel):
+    """An absolute schedule, open loop: message k is intended at begin + k / rate."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    arrival: Arrival
+    """How the intervals are distributed."""
+    kind: Literal["periodic"] = "periodic"
+    rate_hz: float
+    """Messages a second."""
+
+
+PatternSpec = TypeAliasType(
+    "PatternSpec",
+    Annotated[
+        PeriodicPattern | BurstPattern | UnthrottledPattern | PingPongPattern,
+        Field(discriminator="kind"),
+    ],
+)
+"""
+How messages are produced. Before the measured window each pattern publishes at its rate from `start` on,
+so that the first message can arrive; [`Self::Unthrottled`] and [`Self::PingPong`] do so at `approach_hz`.
+"""
+
+
+class Placement(BaseModel):
+    """Where and how the operating system runs an application."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    cpus: list[Cpu]
+    """The CPUs it may run on; empty: all that the host gives."""
+    scheduling: Scheduling
+    """Its scheduling class."""
+    spin_ns: Annotated[int, Field(ge=0)]
+    """A publisher wakes this much before each intended instant and spins until it; 0: it only sleeps."""
+
+
+class StreamSpec(BaseModel):
+    """One topic from its publishers to its subscribers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: str
+    """The topic's name, unique within the trial: letters, digits and `_`."""
+    pattern: PatternSpec
+    """How its messages are produced."""
+    publishers: list[EndpointAddress]
+    """Every publisher of the stream, by index, whichever application holds it."""
+    qos: Qos
+    """What is asked of its delivery."""
+    size_bytes: Annotated[int, Field(ge=32)]
+    """The size of each message, header included."""
+    subscribers: list[EndpointAddress]
+    """Every subscriber of the stream, by index, whichever application holds it."""
+
+
+class ApplicationSpec(BaseModel):
+    """Everything an application needs to know of its trial, and no more."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    address: str
+    """The address of the host this application runs on."""
+    application: str
+    """This application's name, unique within the trial."""
+    contract_version: Annotated[int, Field(ge=0)]
+    """[`crate::CONTRACT_VERSION`] of the front."""
+    endpoints: list[Endpoint]
+    """The endpoints that this application holds."""
+    interface: str
+    """The network interface with that address; middleware that would choose among interfaces is bound to it."""
+    options: dict[str, OptionValue]
+    """Options that the suite sets beyond the profile."""
+    placement: Placement
+    """Where and how the operating system runs it."""
+    profile: str
+    """The profile's name."""
+    recording: Recording
+    """How much is recorded of each message."""
+    rendezvous: Rendezvous
+    """What keeps this trial apart from every other on the machine."""
+    services: list[ServiceAddress]
+    """The services that run in this trial."""
+    streams: list[StreamSpec]
+    """Every stream of the trial."""
+    verify: bool
+    """Whether subscribers check each message's bytes."""
+
+
+class OptionDescription(BaseModel):
+    """One option of a middleware."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    default: OptionValue
+    """The value as the middleware is shipped."""
+    kind: OptionKind
+    """Which values it takes."""
+    name: str
+    """Its name, `snake_case`, with its unit."""
+    summary: str
+    """What it does, in one sentence."""
+
+
+class Description(BaseModel):
+    """A worker's whole account of its middleware, printed by `describe`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    capabilities: Capabilities
+    """What it can do; everything else is refused before a trial."""
+    contract_version: Annotated[int, Field(ge=0)]
+    """[`crate::CONTRACT_VERSION`] of the worker."""
+    library: Library
+    """The library really linked, with the version it reports itself."""
+    middleware: str
+    """The name used everywhere: lower case, as in `middlemark-worker-<middleware>`."""
+    options: list[OptionDescription]
+    """Every option with its default; a profile or a suite sets some of them."""
+    profiles: dict[str, Profile]
+    """`default` (as shipped) and `tuned` (as its own documentation advises), by name."""
+    services: list[ServiceNeed]
+    """The services it needs, and when."""
+    summary: str
+    """One sentence: what is measured and over which path by default."""
+    title: str
+    """The name as its makers write it."""
+
+
+class ServiceSpec(BaseModel):
+    """The spec of one service process of a trial."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    address: str
+    """The address of the host it runs on."""
+    contract_version: Annotated[int, Field(ge=0)]
+    """[`crate::CONTRACT_VERSION`] of the front."""
+    index: Annotated[int, Field(ge=0, le=65535)]
+    """Its number within the trial, from 0."""
+    interface: str
+    """The network interface with that address."""
+    largest_message_bytes: Annotated[int, Field(ge=0)]
+    """The largest message that it must pass on."""
+    options: dict[str, OptionValue]
+    """Options that the suite sets beyond the profile."""
+    placement: Placement
+    """Where and how the operating system runs it."""
+    profile: str
+    """The profile's name."""
+    rendezvous: Rendezvous
+    """What keeps this trial apart from every other on the machine."""
+    service: str
+    """Which service, as named in `Description::services`."""
+    services: list[ServiceAddress]
+    """All services of the trial, itself included: a router or bridge finds its peers here."""
