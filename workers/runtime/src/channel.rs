@@ -1,0 +1,132 @@
+//! A channel: what the middleware sees of a stream. A ping-pong has two, the questions and the answers.
+//!
+//! It gives every endpoint a port of the trial's range, so that a baseline needs no discovery; it knows no middleware.
+
+use std::net::{IpAddr, SocketAddr};
+
+use middlemark_contract::{ApplicationSpec, EndpointAddress, PatternSpec, Qos, Refusal, Role, StreamSpec};
+
+/// One topic as a middleware sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Channel {
+    /// The topic's name: unique on this machine, letters, digits and `_`.
+    pub topic: String,
+    /// A number unique within the trial, from 0 without gaps.
+    pub number: u16,
+    /// The size of its messages.
+    pub size_bytes: usize,
+    /// How many messages a second its publishers send at most by schedule; infinite where they send as fast as they can.
+    pub rate_hz: f64,
+    /// What is asked of its delivery.
+    pub qos: Qos,
+    /// Every publisher, by index.
+    pub publishers: Vec<ChannelEndpoint>,
+    /// Every subscriber, by index.
+    pub subscribers: Vec<ChannelEndpoint>,
+    /// In the hands of a session: the index of the endpoint that is being made.
+    pub index: u16,
+}
+
+/// One endpoint of a channel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChannelEndpoint {
+    /// The application that holds it.
+    pub application: String,
+    /// Its host's address and a port that no other endpoint of the trial has.
+    pub socket: SocketAddr,
+}
+
+impl Channel {
+    /// All channels of a trial: stream k is number 2k, its answers 2k + 1; a stream without answers leaves no gap in ports.
+    ///
+    /// # Errors
+    /// The trial's range has too few ports.
+    pub fn of(spec: &ApplicationSpec) -> Result<Vec<Channel>, Refusal> {
+        let mut ports = Ports {
+            next: u32::from(spec.rendezvous.first_port),
+            end: u32::from(spec.rendezvous.first_port) + u32::from(spec.rendezvous.ports),
+        };
+        let mut channels = Vec::new();
+        for (position, stream) in spec.streams.iter().enumerate() {
+            let number = 2 * position as u16;
+            let topic = format!("{}_{}", spec.rendezvous.name, stream.name);
+            let (publishers, subscribers) = (ports.take(&stream.publishers)?, ports.take(&stream.subscribers)?);
+            channels.push(Channel {
+                topic: topic.clone(),
+                number,
+                size_bytes: stream.size_bytes as usize,
+                rate_hz: scheduled_rate_hz(stream),
+                qos: stream.qos,
+                publishers,
+                subscribers,
+                index: 0,
+            });
+            if let PatternSpec::PingPong { answer_bytes, .. } = stream.pattern {
+                channels.push(Channel {
+                    topic: topic + "_answers",
+                    number: number + 1,
+                    size_bytes: answer_bytes as usize,
+                    rate_hz: f64::INFINITY,
+                    qos: stream.qos,
+                    publishers: ports.take(&stream.subscribers)?,
+                    subscribers: ports.take(&stream.publishers)?,
+                    index: 0,
+                });
+            }
+        }
+        Ok(channels)
+    }
+
+    /// This channel as one of its endpoints sees it.
+    #[must_use]
+    pub fn at(&self, index: u16) -> Channel {
+        Channel { index, ..self.clone() }
+    }
+
+    /// The endpoint with this channel's own index.
+    #[must_use]
+    pub fn own(&self, role: Role) -> &ChannelEndpoint {
+        match role {
+            Role::Publisher => &self.publishers[usize::from(self.index)],
+            Role::Subscriber => &self.subscribers[usize::from(self.index)],
+        }
+    }
+}
+
+fn scheduled_rate_hz(stream: &StreamSpec) -> f64 {
+    match stream.pattern {
+        PatternSpec::Periodic { rate_hz, .. } => rate_hz,
+        PatternSpec::Burst { rate_hz, messages } => rate_hz * f64::from(messages),
+        PatternSpec::Unthrottled { .. } | PatternSpec::PingPong { .. } => f64::INFINITY,
+    }
+}
+
+struct Ports {
+    next: u32,
+    end: u32,
+}
+
+impl Ports {
+    fn take(&mut self, endpoints: &[EndpointAddress]) -> Result<Vec<ChannelEndpoint>, Refusal> {
+        endpoints
+            .iter()
+            .map(|endpoint| {
+                Ok(ChannelEndpoint {
+                    application: endpoint.application.clone(),
+                    socket: self.one(endpoint.address)?,
+                })
+            })
+            .collect()
+    }
+
+    fn one(&mut self, address: IpAddr) -> Result<SocketAddr, Refusal> {
+        if self.next >= self.end {
+            return Err(Refusal {
+                capability: "spec".into(),
+                reason: "the trial has more endpoints than its range has ports".into(),
+            });
+        }
+        self.next += 1;
+        Ok(SocketAddr::new(address, (self.next - 1) as u16))
+    }
+}

@@ -1,0 +1,65 @@
+//! The one clock: `CLOCK_MONOTONIC`, in nanoseconds, read through the vDSO.
+//!
+//! It stamps and it waits until an absolute instant; it knows nothing of schedules (`pacing`).
+
+use std::hint::black_box;
+
+/// The time now.
+#[must_use]
+#[inline]
+pub fn now_ns() -> i64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid timespec; CLOCK_MONOTONIC always exists on Linux.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+/// Sleeps until an absolute instant; returns at once when it has passed.
+pub fn sleep_until(instant_ns: i64) {
+    let time = libc::timespec {
+        tv_sec: instant_ns.div_euclid(1_000_000_000),
+        tv_nsec: instant_ns.rem_euclid(1_000_000_000),
+    };
+    loop {
+        // SAFETY: `time` is a valid timespec and no remainder is asked for.
+        let status = unsafe {
+            libc::clock_nanosleep(
+                libc::CLOCK_MONOTONIC,
+                libc::TIMER_ABSTIME,
+                &raw const time,
+                std::ptr::null_mut(),
+            )
+        };
+        if status != libc::EINTR {
+            return;
+        }
+    }
+}
+
+/// Sleeps until `spin_ns` before an absolute instant, then spins until it.
+#[inline]
+pub fn wait_until(instant_ns: i64, spin_ns: i64) {
+    if now_ns() < instant_ns - spin_ns {
+        sleep_until(instant_ns - spin_ns);
+    }
+    if spin_ns > 0 {
+        while now_ns() < instant_ns {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// What one reading costs, in nanoseconds: the fastest of several batches.
+#[must_use]
+pub fn cost_ns() -> f64 {
+    const READINGS: u32 = 1000;
+    (0..10)
+        .map(|_| {
+            let begin_ns = now_ns();
+            for _ in 0..READINGS {
+                black_box(now_ns());
+            }
+            (now_ns() - begin_ns) as f64 / f64::from(READINGS + 1)
+        })
+        .fold(f64::INFINITY, f64::min)
+}

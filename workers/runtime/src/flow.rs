@@ -1,0 +1,74 @@
+//! A flow: the messages of one publisher at one subscriber, counted exactly and without a lock.
+//!
+//! It tells first arrivals from duplicates and orders from reorderings by a bit a message; it stores no sample
+//! (`recorder`) and judges no bytes (`inlet`). Any number of threads may call it at once.
+
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// What is known of one publisher's messages at one subscriber.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    first_received_ns: AtomicI64,
+    seen: Box<[AtomicU64]>,
+    /// One above the highest sequence number of the window so far.
+    next: AtomicU32,
+    pub(crate) late: AtomicU64,
+    pub(crate) duplicates: AtomicU64,
+    pub(crate) reordered: AtomicU64,
+    pub(crate) corrupt: AtomicU64,
+    pub(crate) negative: AtomicU64,
+    pub(crate) beyond_samples: AtomicU64,
+}
+
+impl Flow {
+    /// A flow of at most `messages` within the window; all memory is reserved and touched here.
+    pub(crate) fn new(messages: u32) -> Flow {
+        Flow {
+            first_received_ns: AtomicI64::new(0),
+            seen: (0..messages.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+            next: AtomicU32::new(0),
+            late: AtomicU64::new(0),
+            duplicates: AtomicU64::new(0),
+            reordered: AtomicU64::new(0),
+            corrupt: AtomicU64::new(0),
+            negative: AtomicU64::new(0),
+            beyond_samples: AtomicU64::new(0),
+        }
+    }
+
+    /// Notes that a message has come; true for the very first.
+    #[inline]
+    pub(crate) fn is_first(&self, received_ns: i64) -> bool {
+        self.first_received_ns.load(Relaxed) == 0
+            && self
+                .first_received_ns
+                .compare_exchange(0, received_ns, Relaxed, Relaxed)
+                .is_ok()
+    }
+
+    /// Notes a message of the window; false where it came before (a duplicate) or can't belong to the window.
+    #[inline]
+    pub(crate) fn admit(&self, sequence: u32) -> bool {
+        let Some(word) = self.seen.get(sequence as usize / 64) else {
+            self.corrupt.fetch_add(1, Relaxed);
+            return false;
+        };
+        let bit = 1 << (sequence % 64);
+        if word.fetch_or(bit, Relaxed) & bit != 0 {
+            self.duplicates.fetch_add(1, Relaxed);
+            return false;
+        }
+        if self.next.fetch_max(sequence + 1, Relaxed) > sequence {
+            self.reordered.fetch_add(1, Relaxed);
+        }
+        true
+    }
+
+    /// How many different messages of the window have come, late ones included.
+    pub(crate) fn arrived(&self) -> u64 {
+        self.seen
+            .iter()
+            .map(|word| u64::from(word.load(Relaxed).count_ones()))
+            .sum()
+    }
+}

@@ -1,0 +1,105 @@
+//! The bytes of a message behind its header: incompressible, different for each message, known to both sides.
+//!
+//! A message's body is a window of a pool of random bytes, at an offset that its identity decides, so that filling and
+//! checking cost one pass over memory each; it knows nothing of the header's fields beyond that identity.
+
+use std::mem::MaybeUninit;
+
+use crate::header::HEADER_BYTES;
+
+/// How many different bodies there are: the offsets into the pool.
+const OFFSETS: usize = 1 << 16;
+
+/// What decides a message's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// The channel's number.
+    pub channel: u16,
+    /// The publisher's index.
+    pub publisher: u16,
+    /// The message's sequence number.
+    pub sequence: u32,
+}
+
+/// The random bytes that all bodies of one trial are taken from.
+#[derive(Debug)]
+pub struct Pool(Vec<u8>);
+
+impl Pool {
+    /// A pool for messages of up to `largest_bytes`, the same for the same token.
+    #[must_use]
+    pub fn new(token: u32, largest_bytes: usize) -> Pool {
+        let words = (largest_bytes + OFFSETS).div_ceil(8);
+        let mut state = u64::from(token);
+        let mut bytes = Vec::with_capacity(words * 8);
+        for _ in 0..words {
+            bytes.extend_from_slice(&split_mix(&mut state).to_le_bytes());
+        }
+        Pool(bytes)
+    }
+
+    /// The body of a message of `size_bytes` in all.
+    #[must_use]
+    #[inline]
+    pub fn body(&self, identity: Identity, size_bytes: usize) -> &[u8] {
+        let offset = offset(identity);
+        &self.0[offset..offset + size_bytes - HEADER_BYTES]
+    }
+
+    /// Writes the body behind the header's place.
+    #[inline]
+    pub fn fill(&self, identity: Identity, message: &mut [MaybeUninit<u8>]) {
+        let body = self.body(identity, message.len());
+        // SAFETY: u8 and MaybeUninit<u8> have the same layout, and initialised bytes are valid MaybeUninit ones.
+        let body = unsafe { std::slice::from_raw_parts(body.as_ptr().cast::<MaybeUninit<u8>>(), body.len()) };
+        message[HEADER_BYTES..].copy_from_slice(body);
+    }
+}
+
+/// A message being compared with what it should be, piece by piece.
+pub struct Check<'a> {
+    rest: &'a [u8],
+    right: bool,
+}
+
+impl<'a> Check<'a> {
+    /// Starts to compare the whole body of a message.
+    #[must_use]
+    pub fn new(pool: &'a Pool, identity: Identity, size_bytes: usize) -> Check<'a> {
+        Check {
+            rest: pool.body(identity, size_bytes),
+            right: true,
+        }
+    }
+
+    /// Compares the next piece.
+    pub fn piece(&mut self, bytes: &[u8]) {
+        let length = bytes.len().min(self.rest.len());
+        let (expected, rest) = self.rest.split_at(length);
+        self.right &= expected == bytes;
+        self.rest = rest;
+    }
+
+    /// Whether all of it was there and right.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.right && self.rest.is_empty()
+    }
+}
+
+#[inline]
+fn offset(identity: Identity) -> usize {
+    let mut state =
+        u64::from(identity.sequence) | u64::from(identity.publisher) << 32 | u64::from(identity.channel) << 48;
+    split_mix(&mut state) as usize % OFFSETS
+}
+
+/// `SplitMix64` (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
+#[inline]
+pub(crate) fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut mixed = *state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
+}
