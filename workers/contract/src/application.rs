@@ -85,7 +85,7 @@ pub struct Endpoint {
 }
 
 /// What an endpoint does. In a ping-pong the publisher is the client, the subscriber the one who answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// It sends the stream's messages.

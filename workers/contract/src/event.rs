@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{PathProof, Resources};
 
-/// An application's events. `armed` or `refused` comes first; `failed` may come at any time and is the last.
+/// An application's events. `armed` or `refused` comes first; after `refused` the process ends with exit status 2;
+/// `failed` may come at any time and is the last.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "event", deny_unknown_fields)]
 pub enum ApplicationEvent {

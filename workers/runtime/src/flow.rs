@@ -3,7 +3,7 @@
 //! It tells first arrivals from duplicates and orders from reorderings by a bit a message; it stores no sample
 //! (`recorder`) and judges no bytes (`inlet`). Any number of threads may call it at once.
 
-use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 /// What is known of one publisher's messages at one subscriber.
 #[derive(Debug)]
@@ -12,6 +12,10 @@ pub(crate) struct Flow {
     seen: Box<[AtomicU64]>,
     /// One above the highest sequence number of the window so far.
     next: AtomicU32,
+    /// Different messages of the window that are counted and recorded, late ones included.
+    arrived: AtomicU32,
+    /// At how many arrivals the drain is over.
+    target: AtomicU32,
     pub(crate) late: AtomicU64,
     pub(crate) duplicates: AtomicU64,
     pub(crate) reordered: AtomicU64,
@@ -27,6 +31,8 @@ impl Flow {
             first_received_ns: AtomicI64::new(0),
             seen: (0..messages.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             next: AtomicU32::new(0),
+            arrived: AtomicU32::new(0),
+            target: AtomicU32::new(u32::MAX),
             late: AtomicU64::new(0),
             duplicates: AtomicU64::new(0),
             reordered: AtomicU64::new(0),
@@ -64,11 +70,28 @@ impl Flow {
         true
     }
 
+    /// Notes that an admitted message is counted and recorded; true where it was the last that the drain waits for.
+    #[inline]
+    pub(crate) fn finish(&self) -> bool {
+        // Release: whoever sees the new number sees the sample too.
+        let arrived = self.arrived.fetch_add(1, SeqCst) + 1;
+        arrived == self.target.load(SeqCst)
+    }
+
+    /// Sets how many messages the drain waits for; true where they are already there.
+    pub(crate) fn expect(&self, messages: u32) -> bool {
+        self.target.store(messages, SeqCst);
+        self.arrived() >= messages
+    }
+
     /// How many different messages of the window have come, late ones included.
-    pub(crate) fn arrived(&self) -> u64 {
-        self.seen
-            .iter()
-            .map(|word| u64::from(word.load(Relaxed).count_ones()))
-            .sum()
+    pub(crate) fn arrived(&self) -> u32 {
+        self.arrived.load(SeqCst)
+    }
+
+    /// Whether every message that was admitted is counted and recorded.
+    pub(crate) fn is_settled(&self) -> bool {
+        let admitted: u32 = self.seen.iter().map(|word| word.load(SeqCst).count_ones()).sum();
+        self.arrived() >= admitted
     }
 }

@@ -57,6 +57,9 @@ impl Inlet {
 /// What a subscriber does when a flow's first message has come; called once a flow, off the measured window.
 pub(crate) type OnFirst = Box<dyn Fn(u16, i64) + Send + Sync>;
 
+/// What a subscriber does when a flow has all that the drain waits for; called after the measured window.
+pub(crate) type OnComplete = Box<dyn Fn() + Send + Sync>;
+
 /// Everything behind an inlet.
 pub(crate) struct Intake {
     pub(crate) channel: Channel,
@@ -70,6 +73,7 @@ pub(crate) struct Intake {
     pub(crate) overflow: Box<[Overflow]>,
     pub(crate) foreign: AtomicU64,
     pub(crate) on_first: OnFirst,
+    pub(crate) on_complete: OnComplete,
     pub(crate) part: Part,
 }
 
@@ -139,6 +143,9 @@ impl Intake {
         if !self.recorder.record(self.sample(header, received_ns)) {
             flow.beyond_samples.fetch_add(1, Relaxed);
             self.overflow[usize::from(header.publisher)].record(latency_ns);
+        }
+        if flow.finish() {
+            (self.on_complete)();
         }
     }
 

@@ -3,19 +3,30 @@
 //! A worker crate implements [`Middleware`] and calls [`run`]; the runtime names no middleware and knows neither suites
 //! nor topologies. It speaks the contract (`middlemark-contract`) over standard input and output.
 
+mod acceptance;
 mod answer;
+mod application;
 mod channel;
 pub mod clock;
+mod counts;
+mod files;
 mod flow;
 mod header;
 mod inlet;
+mod life;
 mod message;
 mod middleware;
 mod options;
 mod payload;
+mod placement;
 mod recorder;
+mod reserve;
+mod run;
 mod schedule;
 mod sender;
+mod service;
+mod usage;
+mod wire;
 
 pub use channel::{Channel, ChannelEndpoint};
 pub use inlet::Inlet;
@@ -23,3 +34,4 @@ pub use middleware::{
     Context, Middleware, MiddlewareError, Publish, PublishError, PublishInPlace, Publisher, Service, Session,
 };
 pub use options::Options;
+pub use run::run;

@@ -12,7 +12,7 @@ const OFFSETS: usize = 1 << 16;
 
 /// What decides a message's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Identity {
+pub(crate) struct Identity {
     /// The channel's number.
     pub channel: u16,
     /// The publisher's index.
@@ -23,12 +23,12 @@ pub struct Identity {
 
 /// The random bytes that all bodies of one trial are taken from.
 #[derive(Debug)]
-pub struct Pool(Vec<u8>);
+pub(crate) struct Pool(Vec<u8>);
 
 impl Pool {
     /// A pool for messages of up to `largest_bytes`, the same for the same token.
     #[must_use]
-    pub fn new(token: u32, largest_bytes: usize) -> Pool {
+    pub(crate) fn new(token: u32, largest_bytes: usize) -> Pool {
         let words = (largest_bytes + OFFSETS).div_ceil(8);
         let mut state = u64::from(token);
         let mut bytes = Vec::with_capacity(words * 8);
@@ -41,14 +41,14 @@ impl Pool {
     /// The body of a message of `size_bytes` in all.
     #[must_use]
     #[inline]
-    pub fn body(&self, identity: Identity, size_bytes: usize) -> &[u8] {
+    pub(crate) fn body(&self, identity: Identity, size_bytes: usize) -> &[u8] {
         let offset = offset(identity);
         &self.0[offset..offset + size_bytes - HEADER_BYTES]
     }
 
     /// Writes the body behind the header's place.
     #[inline]
-    pub fn fill(&self, identity: Identity, message: &mut [MaybeUninit<u8>]) {
+    pub(crate) fn fill(&self, identity: Identity, message: &mut [MaybeUninit<u8>]) {
         let body = self.body(identity, message.len());
         // SAFETY: u8 and MaybeUninit<u8> have the same layout, and initialised bytes are valid MaybeUninit ones.
         let body = unsafe { std::slice::from_raw_parts(body.as_ptr().cast::<MaybeUninit<u8>>(), body.len()) };
@@ -57,7 +57,7 @@ impl Pool {
 }
 
 /// A message being compared with what it should be, piece by piece.
-pub struct Check<'a> {
+pub(crate) struct Check<'a> {
     rest: &'a [u8],
     right: bool,
 }
@@ -65,7 +65,7 @@ pub struct Check<'a> {
 impl<'a> Check<'a> {
     /// Starts to compare the whole body of a message.
     #[must_use]
-    pub fn new(pool: &'a Pool, identity: Identity, size_bytes: usize) -> Check<'a> {
+    pub(crate) fn new(pool: &'a Pool, identity: Identity, size_bytes: usize) -> Check<'a> {
         Check {
             rest: pool.body(identity, size_bytes),
             right: true,
@@ -73,7 +73,7 @@ impl<'a> Check<'a> {
     }
 
     /// Compares the next piece.
-    pub fn piece(&mut self, bytes: &[u8]) {
+    pub(crate) fn piece(&mut self, bytes: &[u8]) {
         let length = bytes.len().min(self.rest.len());
         let (expected, rest) = self.rest.split_at(length);
         self.right &= expected == bytes;
@@ -82,7 +82,7 @@ impl<'a> Check<'a> {
 
     /// Whether all of it was there and right.
     #[must_use]
-    pub fn passed(&self) -> bool {
+    pub(crate) fn passed(&self) -> bool {
         self.right && self.rest.is_empty()
     }
 }

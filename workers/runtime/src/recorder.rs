@@ -8,18 +8,18 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// A fixed number of places for samples.
 #[derive(Debug)]
-pub struct Recorder<T> {
+pub(crate) struct Recorder<T> {
     places: Box<[UnsafeCell<T>]>,
     taken: AtomicUsize,
 }
 
-// SAFETY: `record` gives each place to exactly one caller (`taken` only grows), and `samples` is called when all
-// callers of `record` are done, which the life of an application ensures by closing the middleware's inlets first.
+// SAFETY: `record` gives each place to exactly one caller (`taken` never falls below the number of places given), and
+// `samples` is only called when their writers are done.
 unsafe impl<T: Send> Sync for Recorder<T> {}
 
 impl<T: Copy> Recorder<T> {
     /// Places for `capacity` samples, all of them written once so that no page fault is left for the window.
-    pub fn new(capacity: usize, blank: T) -> Recorder<T> {
+    pub(crate) fn new(capacity: usize, blank: T) -> Recorder<T> {
         Recorder {
             places: (0..capacity).map(|_| UnsafeCell::new(blank)).collect(),
             taken: AtomicUsize::new(0),
@@ -28,7 +28,7 @@ impl<T: Copy> Recorder<T> {
 
     /// Keeps a sample; false when the memory is full.
     #[inline]
-    pub fn record(&self, sample: T) -> bool {
+    pub(crate) fn record(&self, sample: T) -> bool {
         let place = self.taken.fetch_add(1, Relaxed);
         match self.places.get(place) {
             Some(cell) => {
@@ -40,11 +40,18 @@ impl<T: Copy> Recorder<T> {
         }
     }
 
-    /// What was recorded, in the order of the calls. To be called when recording is over.
-    pub fn samples(&self) -> impl Iterator<Item = T> + '_ {
-        let taken = self.taken.load(Relaxed).min(self.places.len());
-        // SAFETY: recording is over, see above.
-        self.places[..taken].iter().map(|cell| unsafe { *cell.get() })
+    /// Ends recording: from now on [`Self::record`] keeps nothing. Returns how many samples there are.
+    pub(crate) fn seal(&self) -> usize {
+        self.taken.swap(self.places.len(), Relaxed).min(self.places.len())
+    }
+
+    /// The first `count` samples, in the order of the calls.
+    ///
+    /// # Safety
+    /// [`Self::seal`] gave `count`, and every call of [`Self::record`] that began before it has returned.
+    pub(crate) unsafe fn samples(&self, count: usize) -> impl Iterator<Item = T> + '_ {
+        // SAFETY: nobody writes to these places any more, as the caller promises.
+        self.places[..count].iter().map(|cell| unsafe { *cell.get() })
     }
 }
 
@@ -99,7 +106,10 @@ mod tests {
             [recorder.record(7), recorder.record(8), recorder.record(9)],
             [true, true, false]
         );
-        assert_eq!(recorder.samples().collect::<Vec<_>>(), [7, 8]);
+        let count = recorder.seal();
+        assert!(!recorder.record(10));
+        // SAFETY: sealed, and no other thread records.
+        assert_eq!(unsafe { recorder.samples(count) }.collect::<Vec<_>>(), [7, 8]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use middlemark_contract::{Arrival, PatternSpec};
 
 /// The intended instants of one publisher from a beginning on, without end.
 #[derive(Debug, Clone)]
-pub struct Schedule {
+pub(crate) struct Schedule {
     begin_ns: i64,
     period_ns: f64,
     spacing: Spacing,
@@ -24,7 +24,7 @@ enum Spacing {
 impl Schedule {
     /// The schedule of a pattern; its approach rate where the pattern itself has none.
     #[must_use]
-    pub fn new(pattern: PatternSpec, publisher: u16, begin_ns: i64) -> Schedule {
+    pub(crate) fn new(pattern: PatternSpec, publisher: u16, begin_ns: i64) -> Schedule {
         let (rate_hz, spacing) = match pattern {
             PatternSpec::Periodic {
                 rate_hz,

@@ -1,0 +1,178 @@
+//! Compares a spec with what the worker says of itself: whatever can be refused without knowing the middleware.
+//!
+//! Pure: it initialises nothing. What depends on the middleware's own rules is judged by [`crate::Middleware::accept`].
+
+use std::collections::HashSet;
+
+use middlemark_contract::{
+    ApplicationSpec, CONTRACT_VERSION, Capabilities, Pattern, PatternSpec, Refusal, Role, SMALLEST_MESSAGE_BYTES,
+    StreamSpec,
+};
+
+/// Whether `capabilities` meet the spec.
+///
+/// # Errors
+/// The first refusal, with what was asked and what there is.
+pub(crate) fn accept(spec: &ApplicationSpec, capabilities: &Capabilities) -> Result<(), Refusal> {
+    require(spec.contract_version == CONTRACT_VERSION, "contract_version", || {
+        format!(
+            "the front speaks version {}, this worker version {CONTRACT_VERSION}",
+            spec.contract_version
+        )
+    })?;
+    accept_rendezvous(spec)?;
+    accept_endpoints(spec, capabilities)?;
+    accept_hosts(spec, capabilities)?;
+    spec.streams
+        .iter()
+        .try_for_each(|stream| accept_stream(stream, capabilities))
+}
+
+fn accept_rendezvous(spec: &ApplicationSpec) -> Result<(), Refusal> {
+    let name = &spec.rendezvous.name;
+    let plain = (1..=24).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    require(plain, "spec", || {
+        format!("rendezvous name '{name}' is not 1 to 24 letters, digits and _")
+    })?;
+    require(spec.rendezvous.domain <= 99, "spec", || {
+        format!("domain {} is above 99", spec.rendezvous.domain)
+    })?;
+    require(spec.rendezvous.folder.is_dir(), "spec", || {
+        format!("the trial's folder {} does not exist", spec.rendezvous.folder.display())
+    })
+}
+
+fn accept_endpoints(spec: &ApplicationSpec, capabilities: &Capabilities) -> Result<(), Refusal> {
+    let mut seen = HashSet::new();
+    for endpoint in &spec.endpoints {
+        let stream = spec
+            .streams
+            .iter()
+            .find(|stream| stream.name == endpoint.stream)
+            .ok_or_else(|| Refusal {
+                capability: "spec".into(),
+                reason: format!(
+                    "an endpoint names the stream '{}', which the spec does not have",
+                    endpoint.stream
+                ),
+            })?;
+        let addresses = match endpoint.role {
+            Role::Publisher => &stream.publishers,
+            Role::Subscriber => &stream.subscribers,
+        };
+        let held = addresses
+            .get(usize::from(endpoint.index))
+            .is_some_and(|address| address.application == spec.application);
+        require(held, "spec", || {
+            format!(
+                "endpoint {} of '{}' is not this application's by the stream's addresses",
+                endpoint.index, endpoint.stream
+            )
+        })?;
+        require(
+            seen.insert((&endpoint.stream, endpoint.role, endpoint.index)),
+            "spec",
+            || format!("endpoint {} of '{}' is there twice", endpoint.index, endpoint.stream),
+        )?;
+    }
+    let shares_process = spec.streams.iter().any(|stream| {
+        let holds = |role| {
+            spec.endpoints
+                .iter()
+                .any(|endpoint| endpoint.stream == stream.name && endpoint.role == role)
+        };
+        holds(Role::Publisher) && holds(Role::Subscriber)
+    });
+    require(capabilities.same_process || !shares_process, "placement", || {
+        "publisher and subscriber can't live in one application".into()
+    })
+}
+
+fn accept_hosts(spec: &ApplicationSpec, capabilities: &Capabilities) -> Result<(), Refusal> {
+    let elsewhere = spec
+        .streams
+        .iter()
+        .flat_map(|stream| stream.publishers.iter().chain(&stream.subscribers))
+        .find(|endpoint| endpoint.address != spec.address);
+    require(
+        capabilities.between_hosts || elsewhere.is_none(),
+        "between_hosts",
+        || "applications on different hosts can't reach each other".into(),
+    )
+}
+
+fn accept_stream(stream: &StreamSpec, capabilities: &Capabilities) -> Result<(), Refusal> {
+    let name = &stream.name;
+    let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    require(plain, "spec", || {
+        format!("stream name '{name}' is not letters, digits and _")
+    })?;
+    let pattern = pattern(&stream.pattern);
+    require(capabilities.patterns.contains(&pattern), "pattern", || {
+        format!("{pattern:?}: there are {:?}", capabilities.patterns)
+    })?;
+    accept_pattern(stream)?;
+    accept_size("size_bytes", stream.size_bytes, capabilities)?;
+    if let PatternSpec::PingPong { answer_bytes, .. } = stream.pattern {
+        accept_size("answer_bytes", answer_bytes, capabilities)?;
+    }
+    let qos = &stream.qos;
+    require(
+        capabilities.reliabilities.contains(&qos.reliability),
+        "reliability",
+        || format!("{:?}: there are {:?}", qos.reliability, capabilities.reliabilities),
+    )?;
+    require(
+        capabilities.durabilities.contains(&qos.durability),
+        "durability",
+        || format!("{:?}: there are {:?}", qos.durability, capabilities.durabilities),
+    )?;
+    require(capabilities.congestion.contains(&qos.congestion), "congestion", || {
+        format!("{:?}: there are {:?}", qos.congestion, capabilities.congestion)
+    })?;
+    require(qos.level.is_none_or(|level| level <= 2), "level", || {
+        format!("level {:?}: there are 0, 1 and 2", qos.level)
+    })
+}
+
+fn accept_pattern(stream: &StreamSpec) -> Result<(), Refusal> {
+    let rate_hz = match stream.pattern {
+        PatternSpec::Periodic { rate_hz, .. } | PatternSpec::Burst { rate_hz, .. } => rate_hz,
+        PatternSpec::Unthrottled { approach_hz, .. } | PatternSpec::PingPong { approach_hz, .. } => approach_hz,
+    };
+    require(rate_hz.is_finite() && rate_hz > 0.0, "spec", || {
+        format!("a rate of {rate_hz} Hz on '{}'", stream.name)
+    })
+}
+
+fn accept_size(what: &str, size_bytes: u64, capabilities: &Capabilities) -> Result<(), Refusal> {
+    require(size_bytes >= SMALLEST_MESSAGE_BYTES, "size_bytes", || {
+        format!("{what} {size_bytes}: the smallest message has {SMALLEST_MESSAGE_BYTES} bytes, its header")
+    })?;
+    require(size_bytes <= capabilities.largest_message_bytes, "size_bytes", || {
+        format!(
+            "{what} {size_bytes}: the largest message has {} bytes",
+            capabilities.largest_message_bytes
+        )
+    })
+}
+
+fn pattern(spec: &PatternSpec) -> Pattern {
+    match spec {
+        PatternSpec::Periodic { .. } => Pattern::Periodic,
+        PatternSpec::Burst { .. } => Pattern::Burst,
+        PatternSpec::Unthrottled { .. } => Pattern::Unthrottled,
+        PatternSpec::PingPong { .. } => Pattern::PingPong,
+    }
+}
+
+fn require(holds: bool, capability: &str, reason: impl FnOnce() -> String) -> Result<(), Refusal> {
+    if holds {
+        Ok(())
+    } else {
+        Err(Refusal {
+            capability: capability.into(),
+            reason: reason(),
+        })
+    }
+}

@@ -1,0 +1,182 @@
+//! Reserves everything an application needs before its middleware exists: intakes, sample memory, payload, turns.
+//!
+//! It allocates and touches memory and starts nothing; `application` then gives the parts to the session.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::Sender as Outlet;
+
+use middlemark_contract::{ApplicationSpec, PatternSpec, Published, Received, Role, StreamSpec};
+
+use crate::answer::Turn;
+use crate::channel::Channel;
+use crate::flow::Flow;
+use crate::inlet::{Intake, Part};
+use crate::life::Note;
+use crate::payload::Pool;
+use crate::recorder::{Overflow, Recorder};
+
+/// What an application holds of its trial, reserved.
+pub(crate) struct Reserved {
+    pub(crate) channels: Vec<Channel>,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) subscriptions: Vec<Subscription>,
+    pub(crate) publications: Vec<Publication>,
+}
+
+/// A subscriber of this application; a ping-pong's client is one of its answers.
+pub(crate) struct Subscription {
+    pub(crate) channel: Channel,
+    /// Where messages are answered: the answers' channel at this subscriber's index.
+    pub(crate) answers: Option<Channel>,
+    pub(crate) intake: Intake,
+}
+
+/// A publisher of this application.
+pub(crate) struct Publication {
+    pub(crate) channel: Channel,
+    pub(crate) stream: StreamSpec,
+    pub(crate) recorder: Arc<Recorder<Published>>,
+    pub(crate) turn: Option<Arc<Turn>>,
+}
+
+impl Reserved {
+    /// Reserves all memory of an accepted spec.
+    pub(crate) fn new(spec: &ApplicationSpec, channels: Vec<Channel>, notes: &Outlet<Note>) -> Reserved {
+        let largest_bytes = channels.iter().map(|channel| channel.size_bytes).max().unwrap_or(0);
+        let pool = Arc::new(Pool::new(spec.rendezvous.token, largest_bytes));
+        let mut reserved = Reserved {
+            channels,
+            pool,
+            subscriptions: Vec::new(),
+            publications: Vec::new(),
+        };
+        for endpoint in &spec.endpoints {
+            let stream = spec
+                .streams
+                .iter()
+                .find(|stream| stream.name == endpoint.stream)
+                .expect("the spec is accepted");
+            let messages = reserved.channel(&stream.name, spec, 0).at(endpoint.index);
+            let answers = matches!(stream.pattern, PatternSpec::PingPong { .. })
+                .then(|| reserved.channel(&stream.name, spec, 1).at(endpoint.index));
+            match endpoint.role {
+                Role::Subscriber => reserved.subscribe(spec, stream, messages, answers, notes),
+                Role::Publisher => reserved.publish(spec, stream, messages, answers, notes),
+            }
+        }
+        reserved
+    }
+
+    fn channel(&self, stream: &str, spec: &ApplicationSpec, answers: u16) -> &Channel {
+        let position = spec
+            .streams
+            .iter()
+            .position(|other| other.name == stream)
+            .expect("the spec is accepted") as u16;
+        self.channels
+            .iter()
+            .find(|channel| channel.number == 2 * position + answers)
+            .expect("every stream has its channel")
+    }
+
+    fn subscribe(
+        &mut self,
+        spec: &ApplicationSpec,
+        stream: &StreamSpec,
+        channel: Channel,
+        answers: Option<Channel>,
+        notes: &Outlet<Note>,
+    ) {
+        let intake = self.intake(spec, stream, &channel, Part::Listener, notes);
+        self.subscriptions.push(Subscription {
+            channel,
+            answers,
+            intake,
+        });
+    }
+
+    fn publish(
+        &mut self,
+        spec: &ApplicationSpec,
+        stream: &StreamSpec,
+        channel: Channel,
+        answers: Option<Channel>,
+        notes: &Outlet<Note>,
+    ) {
+        let turn = answers.map(|answers| {
+            let turn = Arc::new(Turn::new());
+            let intake = self.intake(spec, stream, &answers, Part::Client(Arc::clone(&turn)), notes);
+            self.subscriptions.push(Subscription {
+                channel: answers,
+                answers: None,
+                intake,
+            });
+            turn
+        });
+        let blank = Published {
+            stream: 0,
+            publisher: 0,
+            sequence: 0,
+            intended_ns: 0,
+            sent_ns: 0,
+            returned_ns: 0,
+            accepted: 0,
+        };
+        let recorder = Arc::new(Recorder::new(spec.recording.samples as usize, blank));
+        self.publications.push(Publication {
+            channel,
+            stream: stream.clone(),
+            recorder,
+            turn,
+        });
+    }
+
+    fn intake(
+        &self,
+        spec: &ApplicationSpec,
+        stream: &StreamSpec,
+        channel: &Channel,
+        part: Part,
+        notes: &Outlet<Note>,
+    ) -> Intake {
+        let flows = channel.publishers.len();
+        let blank = Received {
+            stream: 0,
+            answer: 0,
+            publisher: 0,
+            subscriber: 0,
+            sequence: 0,
+            intended_ns: 0,
+            sent_ns: 0,
+            received_ns: 0,
+        };
+        let (first, complete) = (notes.clone(), notes.clone());
+        let (name, index, is_client) = (stream.name.clone(), channel.index, matches!(part, Part::Client(_)));
+        Intake {
+            channel: channel.clone(),
+            token: spec.rendezvous.token,
+            late_after_ns: spec.recording.late_after_ns as i64,
+            verify: spec.verify.then(|| Arc::clone(&self.pool)),
+            flows: (0..flows).map(|_| Flow::new(spec.recording.messages)).collect(),
+            recorder: Recorder::new(spec.recording.samples as usize, blank),
+            overflow: (0..flows).map(|_| Overflow::new()).collect(),
+            foreign: AtomicU64::new(0),
+            on_first: Box::new(move |publisher, received_ns| {
+                // The time to first message is that of the messages; answers need no event of their own.
+                if !is_client {
+                    let _ = first.send(Note::First {
+                        stream: name.clone(),
+                        publisher,
+                        subscriber: index,
+                        received_ns,
+                    });
+                }
+            }),
+            on_complete: Box::new(move || {
+                let _ = complete.send(Note::Complete);
+            }),
+            part,
+        }
+    }
+}
