@@ -1,0 +1,100 @@
+# The two commands a newcomer needs are `make quick` and `make test`; both do all the set-up that is still to do.
+# `make help` lists the rest. Set-up leaves a stamp for each step, so that a second call does none of it again.
+
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CARGO_TARGET_DIR ?= target
+export CARGO_TARGET_DIR
+STAMPS := $(CARGO_TARGET_DIR)/stamps
+SOURCES := Cargo.toml Cargo.lock $(shell find workers observers -type f -not -path '*/tests/*' 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.PHONY: help quick setup workers test check check-python check-rust check-schemas check-docs test-python test-rust \
+	conformance format schemas requirements docs bench clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+quick: setup ## set up, measure all middlewares side by side for 4 minutes, say where the report is
+	@$(BIN)/middlemark run quick
+
+# --- set-up ---------------------------------------------------------------------------------------------------------
+
+setup: $(STAMPS)/run-packages $(STAMPS)/python $(STAMPS)/workers ## Debian packages, Python environment, workers
+
+workers: $(STAMPS)/workers ## build the workers
+
+$(STAMPS)/toolchains:
+	@PYTHON=$(PYTHON) setup/toolchains.sh && mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/%-packages: setup/debian-packages.txt | $(STAMPS)/toolchains
+	@setup/debian.sh $* && touch $@
+
+$(STAMPS)/python: setup/requirements.txt setup/requirements-dev.txt pyproject.toml | $(STAMPS)/toolchains $(STAMPS)/run-packages
+	@echo "setup: Python environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r setup/requirements-dev.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(STAMPS)/workers: $(SOURCES) setup/workers.py | $(STAMPS)/toolchains $(STAMPS)/run-packages
+	@$(PYTHON) setup/workers.py build && touch $@
+
+# --- tests ----------------------------------------------------------------------------------------------------------
+
+test: setup $(STAMPS)/test-packages check test-rust conformance test-python ## set up, then all checks and tests
+
+test-rust: setup ## unit tests of the contract, the runtime and the workers
+	cargo test --release --locked --quiet
+	$(PYTHON) setup/workers.py test
+
+conformance: setup ## the suite that every worker must pass
+	cargo test --release --locked -p middlemark-conformance
+
+test-python: setup $(STAMPS)/test-packages ## tests of the front, and of the whole from suite to report
+	$(BIN)/pytest
+
+check: check-rust check-python check-schemas check-docs ## formats, lints, types, layers, schemas, documentation
+
+check-rust: setup
+	cargo fmt --check
+	cargo clippy --release --locked --quiet --all-targets -- --deny warnings
+	$(PYTHON) setup/workers.py lint
+
+check-python: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+check-schemas: setup
+	@setup/schemas.sh --check
+
+check-docs: setup
+	$(BIN)/mkdocs build --strict --quiet --site-dir $(CARGO_TARGET_DIR)/site
+
+bench: setup ## the harness's own cost, and the baselines beside bare loops
+	cargo bench --locked -p middlemark-bench
+
+# --- for developers -------------------------------------------------------------------------------------------------
+
+format: setup ## format all code
+	cargo fmt
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+schemas: setup ## render the schemas and the models made from them again
+	@setup/schemas.sh
+
+requirements: ## pin the Python requirements again (needs uv)
+	cd setup && uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url requirements.in -o requirements.txt
+	cd setup && uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url requirements-dev.in -o requirements-dev.txt
+
+docs: setup ## serve the documentation on loopback
+	$(BIN)/mkdocs serve
+
+clean: ## remove what was built here, and what a killed campaign may have left on the machine
+	@if [ -x $(BIN)/middlemark ]; then $(BIN)/middlemark clean; fi
+	rm -rf $(VENV) $(CARGO_TARGET_DIR) site .mypy_cache .ruff_cache .pytest_cache .hypothesis

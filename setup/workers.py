@@ -1,0 +1,116 @@
+"""Builds, lints or tests every worker and observer, each by its own cargo call, so that features can't unify.
+
+A worker whose library can't be had is left out with its reason, never a broken build: `middlemark doctor` shows it.
+It needs nothing but Python itself; which workers there are is only what stands in `workers/` and `observers/`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WORKER_PREFIX = "middlemark-worker-"
+
+
+def main() -> int:
+    arguments = parse_arguments()
+    if arguments.action == "build":
+        return build_all(arguments.package or executable_packages())
+    packages = arguments.package or built_packages()
+    return max((cargo(arguments.action, package).returncode for package in packages), default=3)
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("action", choices=["build", "lint", "test"])
+    parser.add_argument("package", nargs="*", help="only these packages")
+    return parser.parse_args()
+
+
+def build_all(packages: list[str]) -> int:
+    results = {}
+    for number, package in enumerate(packages, start=1):
+        print(f"setup: building {package} ({number} of {len(packages)})", flush=True)
+        results[package] = build(package)
+        if results[package]["status"] != "built":
+            print(f"setup: {package} is left out: {results[package]['reason']}", flush=True)
+    write_results(results)
+    return 0 if any(result["status"] == "built" for result in results.values()) else 3
+
+
+def results_path() -> Path:
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "middlemark-workers.json"
+
+
+def built_packages() -> list[str]:
+    entries = json.loads(results_path().read_text())["workers"]
+    return [entry["package"] for entry in entries if entry["status"] == "built"]
+
+
+def cargo(action: str, package: str, *, capture: bool = False) -> subprocess.CompletedProcess[str]:
+    command = {
+        "build": ["build"],
+        "lint": ["clippy", "--all-targets"],
+        "test": ["test"],
+    }[action]
+    denied = ["--", "--deny", "warnings"] if action == "lint" else []
+    return subprocess.run(
+        ["cargo", *command, "--release", "--locked", "--quiet", "--package", package, *denied],
+        cwd=ROOT,
+        text=True,
+        stderr=subprocess.PIPE if capture else None,
+        check=False,
+    )
+
+
+def executable_packages() -> list[str]:
+    """Packages of `workers/` and `observers/` that are executables, the quickest to build first."""
+    manifests = [*sorted(ROOT.glob("workers/*/Cargo.toml")), *sorted(ROOT.glob("observers/*/Cargo.toml"))]
+    described = [(tomllib.loads(path.read_text()), path) for path in manifests]
+    executables = [(manifest["package"]["name"], path) for manifest, path in described if is_executable(manifest, path)]
+    return [name for name, _ in sorted(executables, key=lambda entry: (entry[1].parent / "build.rs").exists())]
+
+
+def is_executable(manifest: dict[str, object], path: Path) -> bool:
+    """Workers, and observers: all of these have a `main.rs`; the libraries beside them do not."""
+    return "bin" in manifest or (path.parent / "src" / "main.rs").exists()
+
+
+def build(package: str) -> dict[str, object]:
+    begin = time.monotonic()
+    process = cargo("build", package, capture=True)
+    result: dict[str, object] = {"status": "built", "reason": None, "seconds": round(time.monotonic() - begin, 1)}
+    if process.returncode != 0:
+        sys.stderr.write(process.stderr)
+        result |= {"status": "left_out", "reason": reason(process.stderr)}
+    return result
+
+
+def reason(log: str) -> str:
+    """What the build script said with `cargo::error`, else the first error, else the last line."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    errors = [line.removeprefix("error: ") for line in lines if line.startswith("error")]
+    return next(iter(errors), lines[-1] if lines else "cargo said nothing")
+
+
+def write_results(results: dict[str, dict[str, object]]) -> None:
+    path = results_path()
+    known = json.loads(path.read_text())["workers"] if path.exists() else []
+    kept = {entry["package"]: entry for entry in known if (ROOT / entry["folder"]).is_dir()}
+    for package, result in results.items():
+        worker = package.removeprefix(WORKER_PREFIX)
+        folder = "workers" if package.startswith(WORKER_PREFIX) else "observers"
+        kept[package] = {"worker": worker, "package": package, "folder": f"{folder}/{worker}", **result}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"workers": [kept[name] for name in sorted(kept)]}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
