@@ -1,0 +1,75 @@
+"""Pure: a suite to experiments, experiments to trials in random interleaved order, and the outcomes of a trial.
+
+    Suite ── expand ──> Experiment … ── only ──> Experiment … ── order_trials ──> Trial …  ──(campaign)──> Outcome
+
+It starts nothing and reads nothing; `campaign` runs what is planned here.
+"""
+
+from middlemark.plan.cpus import share_cpus
+from middlemark.plan.duration import FIXED_COST_NS, campaign_duration_ns, trial_duration_ns
+from middlemark.plan.expand import expand
+from middlemark.plan.experiment import Application, Conditions, Endpoint, Experiment, Windows
+from middlemark.plan.only import only
+from middlemark.plan.outcome import (
+    Caution,
+    Failed,
+    Invalid,
+    InvalidKind,
+    InvalidReason,
+    MissingPath,
+    NoCommunication,
+    NotApplicable,
+    Outcome,
+    TimedOut,
+    Valid,
+    WarningKind,
+)
+from middlemark.plan.stream import (
+    Burst,
+    KeepAll,
+    KeepLast,
+    Periodic,
+    PingPong,
+    Stream,
+    StreamPattern,
+    StreamQos,
+    Unthrottled,
+)
+from middlemark.plan.trial import Trial, order_trials
+
+__all__ = [
+    "FIXED_COST_NS",
+    "Application",
+    "Burst",
+    "Caution",
+    "Conditions",
+    "Endpoint",
+    "Experiment",
+    "Failed",
+    "Invalid",
+    "InvalidKind",
+    "InvalidReason",
+    "KeepAll",
+    "KeepLast",
+    "MissingPath",
+    "NoCommunication",
+    "NotApplicable",
+    "Outcome",
+    "Periodic",
+    "PingPong",
+    "Stream",
+    "StreamPattern",
+    "StreamQos",
+    "TimedOut",
+    "Trial",
+    "Unthrottled",
+    "Valid",
+    "WarningKind",
+    "Windows",
+    "campaign_duration_ns",
+    "expand",
+    "only",
+    "order_trials",
+    "share_cpus",
+    "trial_duration_ns",
+]

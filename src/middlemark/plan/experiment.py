@@ -1,0 +1,96 @@
+"""An experiment: one point of a suite's matrix, with everything fixed that a trial needs to know of it.
+
+Its factors name it: two suites that ask for the same point have the same experiment id.
+It knows no address, port or process; `campaign` makes the worker contract's specs of it.
+"""
+
+import hashlib
+import json
+
+from middlemark.plan.stream import Stream
+from middlemark.suite import Cpus, Host, Model, OptionValue, Role, Scheduling
+
+
+class Endpoint(Model):
+    """One publisher or subscriber that an application holds."""
+
+    stream: str
+    role: Role
+    index: int
+    """Its place in the stream's `publishers` or `subscribers`."""
+
+
+class Application(Model):
+    """One worker process of the experiment."""
+
+    name: str
+    host: str
+    endpoints: tuple[Endpoint, ...]
+
+    @property
+    def publishes(self) -> bool:
+        """Whether it holds a publisher."""
+        return any(endpoint.role is Role.PUBLISHER for endpoint in self.endpoints)
+
+
+class Windows(Model):
+    """How long each part of a trial lasts."""
+
+    first_message_ns: int
+    """The deadline for the last first message, from T0."""
+    warm_up_ns: int
+    """From the last first message to the window."""
+    window_ns: int
+    drain_ns: int
+    """The longest wait for messages of the window after it."""
+    late_after_ns: int
+    """A message under way for longer is late, not received."""
+
+
+class Conditions(Model):
+    """What else is true while a trial runs."""
+
+    cpus: Cpus
+    scheduling: Scheduling
+    priority: int | None
+    spin_ns: int
+    keep_awake: bool
+
+
+class Experiment(Model):
+    """One point of the matrix."""
+
+    id: str
+    """Stable: the same factors have the same id in every suite."""
+    factors: dict[str, str]
+    """Every factor by name, as it is written in keys, tables, `--only` and `exclude`."""
+    middleware: str
+    profile: str
+    options: dict[str, OptionValue]
+    """What the suite sets beyond the profile."""
+    workload: str
+    topology: str
+    hosts: tuple[Host, ...]
+    applications: tuple[Application, ...]
+    streams: tuple[Stream, ...]
+    conditions: Conditions
+    windows: Windows
+    samples: int
+    """Samples kept of each endpoint."""
+    verify: bool
+    """Whether subscribers check each message's bytes."""
+
+    @property
+    def key(self) -> str:
+        """All factors in one readable line."""
+        return " ".join(f"{name}={value}" for name, value in self.factors.items())
+
+    def most_messages(self) -> int:
+        """The most messages that any one publisher may send within the window."""
+        return max(stream.most_messages(self.windows.window_ns) for stream in self.streams)
+
+
+def experiment_id(factors: dict[str, str]) -> str:
+    """A name for people with a digest of all factors: `zenoh-camera-C1-1-1f0c9a3e`."""
+    digest = hashlib.sha256(json.dumps(factors, sort_keys=True).encode()).hexdigest()[:8]
+    return f"{factors['middleware']}-{factors['workload']}-{factors['topology']}-{digest}"

@@ -1,0 +1,44 @@
+"""`--only factor=value`: the part of a plan that a user asks for.
+
+Values of one factor are alternatives, different factors must all hold.
+What matches nothing is refused with what there is.
+"""
+
+from collections.abc import Sequence
+
+from middlemark.errors import UsageError
+from middlemark.plan.experiment import Experiment
+
+
+def only(experiments: Sequence[Experiment], conditions: Sequence[str]) -> tuple[Experiment, ...]:
+    """The experiments that have the named values; all of them where nothing is named."""
+    wanted: dict[str, set[str]] = {}
+    for condition in conditions:
+        factor, value = _parse(condition, experiments)
+        wanted.setdefault(factor, set()).add(value)
+    chosen = tuple(e for e in experiments if all(e.factors.get(factor) in values for factor, values in wanted.items()))
+    if not chosen:
+        raise UsageError(
+            f"no experiment of the suite has {' and '.join(conditions)}", remedy="see all of them with `--dry-run`"
+        )
+    return chosen
+
+
+def _parse(condition: str, experiments: Sequence[Experiment]) -> tuple[str, str]:
+    factor, equals, value = (part.strip() for part in condition.partition("="))
+    if not equals:
+        raise UsageError(f"`--only {condition}` is no condition", remedy="write `--only factor=value`")
+    factors = sorted({name for experiment in experiments for name in experiment.factors})
+    if factor not in factors:
+        raise UsageError(f"`--only {condition}`: no factor `{factor}`", remedy=f"factors: {', '.join(factors)}")
+    values = {e.factors[factor] for e in experiments if factor in e.factors}
+    spelling = {_plain(known): known for known in values}
+    if _plain(value) not in spelling:
+        raise UsageError(
+            f"`--only {condition}`: no experiment has this {factor}", remedy=f"{factor}: {', '.join(sorted(values))}"
+        )
+    return factor, spelling[_plain(value)]
+
+
+def _plain(value: str) -> str:
+    return value.replace(" ", "")

@@ -1,0 +1,113 @@
+"""Streams of an experiment with every figure fixed, in the worker contract's words and units.
+
+Only addresses and seeds are left open, which belong to a trial. Nothing here is chosen: `expand` chooses.
+"""
+
+import math
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from middlemark.suite import Arrival, Congestion, Durability, Model, Reliability
+
+_MOST_MESSAGES = 2**32 - 1
+# No middleware is faster than these, so that accounting is always reserved for enough messages.
+_FASTEST_UNTHROTTLED_HZ = 10e6
+_FASTEST_PING_PONG_HZ = 2e6
+
+
+class Periodic(Model):
+    """An absolute schedule, open loop."""
+
+    kind: Literal["periodic"] = "periodic"
+    rate_hz: float
+    arrival: Arrival
+
+    def most_messages(self, window_ns: int) -> int:
+        """The most messages of one publisher within a window."""
+        mean = self.rate_hz * window_ns / 1e9
+        spread = 8 * math.sqrt(mean) + 16 if self.arrival is Arrival.POISSON else 1
+        return math.ceil(mean + spread)
+
+
+class Burst(Model):
+    """`messages` at one intended instant, `rate_hz` times a second."""
+
+    kind: Literal["burst"] = "burst"
+    rate_hz: float
+    messages: int
+
+    def most_messages(self, window_ns: int) -> int:
+        """The most messages of one publisher within a window."""
+        return self.messages * math.ceil(self.rate_hz * window_ns / 1e9 + 1)
+
+
+class Unthrottled(Model):
+    """As fast as the middleware accepts, until the window ends or `messages` are sent."""
+
+    kind: Literal["unthrottled"] = "unthrottled"
+    approach_hz: float
+    messages: int | None
+
+    def most_messages(self, window_ns: int) -> int:
+        """The most messages of one publisher within a window."""
+        return self.messages or math.ceil(_FASTEST_UNTHROTTLED_HZ * window_ns / 1e9)
+
+
+class PingPong(Model):
+    """A message, then its answers from every subscriber, then the next message."""
+
+    kind: Literal["ping_pong"] = "ping_pong"
+    approach_hz: float
+    answer_bytes: int
+    interval_ns: int
+    patience_ns: int
+    messages: int | None
+
+    def most_messages(self, window_ns: int) -> int:
+        """The most messages of one publisher within a window."""
+        by_interval = 1e9 / self.interval_ns if self.interval_ns else _FASTEST_PING_PONG_HZ
+        return self.messages or math.ceil(min(by_interval, _FASTEST_PING_PONG_HZ) * window_ns / 1e9 + 1)
+
+
+StreamPattern = Annotated[Periodic | Burst | Unthrottled | PingPong, Field(discriminator="kind")]
+
+
+class KeepLast(Model):
+    """The newest `depth` messages are kept."""
+
+    kind: Literal["keep_last"] = "keep_last"
+    depth: int
+
+
+class KeepAll(Model):
+    """All messages are kept, within the middleware's resource limits."""
+
+    kind: Literal["keep_all"] = "keep_all"
+
+
+class StreamQos(Model):
+    """What is asked of delivery."""
+
+    reliability: Reliability
+    history: Annotated[KeepLast | KeepAll, Field(discriminator="kind")]
+    durability: Durability
+    congestion: Congestion
+    level: int | None
+
+
+class Stream(Model):
+    """One topic from its publishers to its subscribers."""
+
+    name: str
+    size_bytes: int
+    pattern: StreamPattern
+    qos: StreamQos
+    publishers: tuple[str, ...]
+    """The application of each publisher, by the publisher's index."""
+    subscribers: tuple[str, ...]
+    """The application of each subscriber, by the subscriber's index."""
+
+    def most_messages(self, window_ns: int) -> int:
+        """The most messages that one publisher may send within the window."""
+        return min(self.pattern.most_messages(window_ns), _MOST_MESSAGES)

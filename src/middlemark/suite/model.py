@@ -1,0 +1,61 @@
+"""What every model at an edge is built on: frozen values, shorthands, one-or-many, and changes laid over a whole.
+
+It knows no model of the suite and reads no file; `suite` and `plan` build theirs on it.
+"""
+
+from typing import Annotated, Any, ClassVar, Self, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError
+
+
+class Model(BaseModel):
+    """A value that never changes and has no key beyond its fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    def changed_by(self, change: Self) -> Self:
+        """This value with every field that `change` was explicitly given."""
+        return self.model_copy(update={name: getattr(change, name) for name in change.model_fields_set})
+
+
+class Named(Model):
+    """A mapping that may also be written as nothing but its name: `camera` for `{workload: camera}`."""
+
+    name_key: ClassVar[str]
+    """The field that the bare name stands for."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_bare_name(cls, written: object) -> object:
+        return {cls.name_key: written} if isinstance(written, str) else written
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """The bare name or the mapping."""
+        whole = handler.resolve_ref_schema(handler(schema))
+        return {"anyOf": [whole["properties"][cls.name_key], whole]}
+
+
+def refusal(problem: str, *, allowed: str, field: str | None = None) -> PydanticCustomError:
+    """A refusal that says what is allowed, and in a model's validator which field is to blame."""
+    context: dict[str, Any] = {"problem": problem, "allowed": allowed} | ({} if field is None else {"field": field})
+    return PydanticCustomError("refusal", "{problem}", context)
+
+
+def _as_list(written: object) -> object:
+    return written if isinstance(written, list | tuple) else [written]
+
+
+class _OneOrMany:
+    """Lets the JSON Schema say that a list of one may be written without brackets."""
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        many = handler(schema)
+        return {"anyOf": [many["items"], many]}
+
+
+_T = TypeVar("_T")
+Many = Annotated[tuple[_T, ...], Field(min_length=1), BeforeValidator(_as_list), _OneOrMany()]
+"""One value or a list of them; a list makes the matrix wider."""

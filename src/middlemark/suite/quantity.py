@@ -1,0 +1,144 @@
+"""Quantities as people write them (`4 MB`, `200 Hz`, `10 s`, `2 %`), and the figures in base units they become.
+
+A missing unit, a unit of another dimension or a value out of bounds is refused with what is allowed.
+The registry knows the four dimensions of a suite and nothing else: `MB` is a million bytes and never a megabit.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+if TYPE_CHECKING:
+    import pint
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+
+_DEFINITIONS = """
+nano- = 1e-9 = n-
+micro- = 1e-6 = µ- = μ- = u-
+milli- = 1e-3 = m-
+kilo- = 1e3 = k-
+mega- = 1e6 = M-
+giga- = 1e9 = G-
+kibi- = 1024 = Ki-
+mebi- = 1048576 = Mi-
+second = [time] = s
+minute = 60 * second = min
+byte = [size] = B
+hertz = 1 / second = Hz
+percent = 0.01 = %
+"""
+_WRITTEN = re.compile(r"\s*(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(?P<unit>%|[A-Za-zµμ]+)?\s*")
+_PATTERN = r"^\s*\d+(\.\d+)?([eE][+-]?\d+)?\s*({units})\s*$"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A dimension with its bounds; as an annotation it reads text into a figure in `base` units."""
+
+    noun: str
+    base: str
+    units: tuple[tuple[str, float], ...]
+    """The units to write it in, smallest first, each with its size in `base`."""
+    example: str
+    whole: bool = True
+    minimum: float = 0
+    maximum: float = float("inf")
+
+    def between(self, minimum: float, maximum: float) -> Quantity:
+        """The same dimension within bounds in `base` units, both included."""
+        return replace(self, minimum=minimum, maximum=maximum)
+
+    def allowed(self) -> str:
+        """What may be written, in one line."""
+        units = ", ".join(unit for unit, _ in self.units)
+        if self.maximum == float("inf"):
+            bounds = "" if self.minimum == 0 else f", at least {self.text(self.minimum)}"
+        else:
+            bounds = f", {self.text(self.minimum)} to {self.text(self.maximum)}"
+        return f"a {self.noun} as `{self.example}` (units: {units}){bounds}"
+
+    def text(self, value: float) -> str:
+        """The value as people write it, in the largest unit that it holds at least one of."""
+        unit, factor = next(((u, f) for u, f in reversed(self.units) if value >= f), self.units[0])
+        return f"{value / factor:.12g} {unit}"
+
+    def parse(self, written: object) -> float:
+        """The figure in `base` units; refuses what is not this quantity within its bounds."""
+        value = self._magnitude(written)
+        if self.whole:
+            if abs(value - round(value)) > 1e-6 * max(1.0, abs(value)):
+                raise self._refusal(f"`{written}` is no whole number of {self.units[0][0]}")
+            value = round(value)
+        if not self.minimum <= value <= self.maximum:
+            raise self._refusal(f"`{written}` is out of bounds")
+        return value
+
+    def _magnitude(self, written: object) -> float:
+        match = _WRITTEN.fullmatch(written) if isinstance(written, str) else None
+        if match is None and (not isinstance(written, int | float) or isinstance(written, bool)):
+            raise self._refusal(f"`{written}` is no {self.noun}")
+        if match is None or match["unit"] is None:
+            raise self._refusal(f"`{written}` has no unit")
+        return self._in_base(float(match["number"]), match["unit"])
+
+    def _in_base(self, number: float, unit: str) -> float:
+        import pint  # noqa: PLC0415 - half a second that only a run's start may cost
+
+        try:
+            return float(_registry().Quantity(number, unit).to(self.base).magnitude)
+        except pint.UndefinedUnitError as error:
+            raise self._refusal(f"`{unit}` is no unit known here") from error
+        except pint.DimensionalityError as error:
+            raise self._refusal(f"`{unit}` is no unit of a {self.noun}") from error
+
+    def _refusal(self, problem: str) -> PydanticCustomError:
+        return PydanticCustomError("quantity", "{problem}", {"problem": problem, "allowed": self.allowed()})
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ANN401
+        """Reads text; writes text."""
+        return core_schema.no_info_plain_validator_function(
+            self.parse, serialization=core_schema.plain_serializer_function_ser_schema(self.text)
+        )
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Text with one of the units."""
+        units = "|".join(unit for unit, _ in self.units)
+        return {"type": "string", "pattern": _PATTERN.format(units=units), "examples": [self.example]}
+
+
+@cache
+def _registry() -> pint.UnitRegistry[float]:
+    import pint  # noqa: PLC0415 - see above
+
+    registry: pint.UnitRegistry[float] = pint.UnitRegistry(None)
+    registry.load_definitions(_DEFINITIONS.strip().splitlines())
+    return registry
+
+
+SIZE = Quantity(
+    noun="size",
+    base="byte",
+    units=(("B", 1), ("kB", 1e3), ("MB", 1e6)),
+    example="4 MB",
+)
+RATE = Quantity(noun="rate", base="hertz", units=(("Hz", 1), ("kHz", 1e3), ("MHz", 1e6)), example="200 Hz", whole=False)
+DURATION = Quantity(
+    noun="duration",
+    base="nanosecond",
+    units=(("ns", 1), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9)),
+    example="10 s",
+)
+SHARE = Quantity(noun="share", base="percent", units=(("%", 1),), example="2 %", whole=False, maximum=100)
+
+SMALLEST_MESSAGE_BYTES = 32
+LARGEST_MESSAGE_BYTES = 64_000_000
+
+MessageSize = Annotated[int, SIZE.between(SMALLEST_MESSAGE_BYTES, LARGEST_MESSAGE_BYTES)]
+Rate = Annotated[float, RATE.between(0.01, 1e7)]
+Duration = Annotated[int, DURATION]
+Share = Annotated[float, SHARE]

@@ -1,0 +1,93 @@
+"""The suite: a file that names a matrix of experiments, and how often and how long each is tried.
+
+Lists of middlewares, profiles, options, workloads, sizes, rates, QoS, topologies and conditions expand to their
+product, less what `exclude` names. The product itself is made by `plan`; files are read by `load`.
+"""
+
+from typing import Annotated, ClassVar, Self
+
+from pydantic import Field, StrictBool, model_validator
+
+from middlemark.suite.condition import Conditions
+from middlemark.suite.exclude import Exclusion
+from middlemark.suite.model import Many, Model, Named, refusal
+from middlemark.suite.qos import Qos
+from middlemark.suite.quantity import MessageSize
+from middlemark.suite.topology import TopologyChoice
+from middlemark.suite.windows import Disturbance, Recording, Windows
+from middlemark.suite.workload import Workload
+
+ALL_MIDDLEWARES = "all"
+MiddlewareName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+ProfileName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+OptionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+OptionValue = (
+    Annotated[bool, Field(strict=True)] | Annotated[int, Field(strict=True)] | Annotated[str, Field(strict=True)]
+)
+
+
+class MiddlewareChoice(Named):
+    """A middleware, with the profiles and options it is measured under."""
+
+    name_key: ClassVar[str] = "middleware"
+
+    middleware: MiddlewareName
+    """Its name as `middlemark list middlewares` shows it; `all`: every one that is built."""
+    profiles: Many[ProfileName] | None = None
+    """Its named configurations; without it, the suite's."""
+    options: dict[OptionName, Many[OptionValue]] = {}
+    """Options set beyond the profile, as `middlemark describe` shows them; lists widen the matrix."""
+
+
+class Suite(Model):
+    """A matrix of experiments."""
+
+    suite: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
+    """Its name."""
+    summary: str = ""
+    """What it answers, in one sentence."""
+    seed: Annotated[int, Field(ge=0, lt=2**63, strict=True)] = 1
+    """The same seed gives the same order of trials and the same payload."""
+    trials: Annotated[int, Field(ge=1, le=10_000, strict=True)] = 3
+    """How many trials each experiment has."""
+    middlewares: Many[MiddlewareChoice]
+    """What is measured."""
+    profiles: Many[ProfileName] = ("default",)
+    """The named configurations of each middleware."""
+    workloads: Many[Workload]
+    """The messages that are sent."""
+    sizes: Many[MessageSize] | None = None
+    """Sizes for every workload that is given none here."""
+    qos: Many[Qos] | None = None
+    """QoS for every workload that is given none here."""
+    topologies: Many[TopologyChoice] = (TopologyChoice(topology="C1-1"),)
+    """Hosts, and which application sits where."""
+    conditions: Many[Conditions] = (Conditions(),)
+    """What else is true meanwhile."""
+    exclude: tuple[Exclusion, ...] = ()
+    """Points that the matrix leaves out."""
+    verify: StrictBool = False
+    """Whether subscribers check each message's bytes; costs them time."""
+    windows: Windows = Windows()
+    """How long each part of a trial lasts."""
+    recording: Recording = Recording()
+    """What is kept of each message."""
+    disturbance: Disturbance = Disturbance()
+    """When a trial is invalid because the machine was taken away."""
+
+    @model_validator(mode="after")
+    def _late_is_within_the_drain(self) -> Self:
+        late_after = self.recording.late_after
+        for workload in self.workloads:
+            windows = self.windows_of(workload)
+            if late_after is not None and late_after > windows.drain:
+                raise refusal(
+                    f"`late_after` is longer than the drain of `{workload.workload}`",
+                    allowed="a `late_after` of at most `windows: drain`",
+                    field="recording.late_after",
+                )
+        return self
+
+    def windows_of(self, workload: Workload) -> Windows:
+        """The suite's windows with what the workload changes."""
+        return self.windows if workload.windows is None else self.windows.changed_by(workload.windows)

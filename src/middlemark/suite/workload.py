@@ -1,0 +1,108 @@
+"""A workload: the messages of an experiment, their pattern, size, rate and QoS.
+
+A suite names a shipped workload, changes part of it, or writes one of its own; lists widen the matrix.
+What a pattern can't have is refused here. It plans nothing: `plan` picks the single points.
+"""
+
+from enum import StrEnum
+from typing import Annotated, ClassVar, Self
+
+from pydantic import Field, ValidationInfo, model_validator
+
+from middlemark.suite.model import Many, Named, refusal
+from middlemark.suite.qos import Qos
+from middlemark.suite.quantity import Duration, MessageSize, Rate
+from middlemark.suite.windows import Windows
+
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,23}$")]
+
+
+class Pattern(StrEnum):
+    """How a stream's messages are produced."""
+
+    PERIODIC = "periodic"
+    BURST = "burst"
+    UNTHROTTLED = "unthrottled"
+    PING_PONG = "ping_pong"
+
+
+class Arrival(StrEnum):
+    """How the intervals of a periodic stream are distributed."""
+
+    FIXED = "fixed"
+    POISSON = "poisson"
+
+
+FIELDS_OF_PATTERN: dict[Pattern, tuple[str, ...]] = {
+    Pattern.PERIODIC: ("rate", "arrival"),
+    Pattern.BURST: ("rate", "messages"),
+    Pattern.UNTHROTTLED: ("approach", "messages"),
+    Pattern.PING_PONG: ("approach", "messages", "answer", "interval", "patience"),
+}
+"""The fields that only some patterns have."""
+
+
+class Workload(Named):
+    """A workload by name, with what it sets away from the shipped one of that name."""
+
+    name_key: ClassVar[str] = "workload"
+
+    workload: Name
+    """A shipped workload (see `middlemark list workloads`), or a new name."""
+    summary: str = ""
+    """What it stands for, in one sentence."""
+    pattern: Pattern | None = None
+    """How its messages are produced."""
+    size: Many[MessageSize] | None = None
+    """The size of each message, its 32 B header included."""
+    rate: Many[Rate] | None = None
+    """Messages (or bursts) a second of each publisher."""
+    arrival: Arrival | None = None
+    """Whether a periodic stream's intervals are all equal or exponential."""
+    messages: Annotated[int, Field(ge=1, le=2**32 - 1, strict=True)] | None = None
+    """Of a burst: its messages. Of unthrottled and ping_pong: the most that are sent within the window."""
+    approach: Rate | None = None
+    """The rate of an unthrottled or ping_pong stream before its window."""
+    answer: MessageSize | None = None
+    """The size of a ping_pong's answer; without it, the size of the message."""
+    interval: Duration | None = None
+    """The least time between two messages of a ping_pong."""
+    patience: Duration | None = None
+    """After this a missing answer is given up and the next message goes out."""
+    qos: Many[Qos] | None = None
+    """What is asked of its delivery."""
+    windows: Windows | None = None
+    """Where this workload's windows differ from the suite's."""
+
+    @model_validator(mode="after")
+    def _makes_sense(self, info: ValidationInfo) -> Self:
+        if info.context is not None:
+            self.over(info.context["shipped_workloads"].get(self.workload))
+        return self
+
+    def over(self, base: "Workload | None") -> Self:
+        """This workload, complete: what it leaves out is taken from `base` where the pattern has it."""
+        pattern = self.pattern or (base.pattern if base else None)
+        if pattern is None:
+            raise refusal(
+                f"`{self.workload}` is no shipped workload, and no pattern is given", allowed=", ".join(Pattern)
+            )
+        self._refuse_fields_of_other_patterns(pattern)
+        taken = {"pattern": pattern} | self._taken_from(base, pattern)
+        whole = self.model_copy(update=taken)
+        for field in ("size", *(("rate",) if "rate" in FIELDS_OF_PATTERN[pattern] else ())):
+            if getattr(whole, field) is None:
+                raise refusal(f"the workload `{self.workload}` has no {field}", allowed=f"`{field}: …`")
+        return whole
+
+    def _taken_from(self, base: "Workload | None", pattern: Pattern) -> dict[str, object]:
+        fields = ("summary", "size", "qos", *FIELDS_OF_PATTERN[pattern])
+        return {} if base is None else {f: getattr(base, f) for f in fields if f not in self.model_fields_set}
+
+    def _refuse_fields_of_other_patterns(self, pattern: Pattern) -> None:
+        own = FIELDS_OF_PATTERN[pattern]
+        for field in sorted({f for fields in FIELDS_OF_PATTERN.values() for f in fields} - set(own)):
+            if field in self.model_fields_set:
+                raise refusal(
+                    f"a {pattern} workload has no `{field}`", allowed=", ".join(("size", *own, "qos")), field=field
+                )
