@@ -95,3 +95,49 @@ impl Flow {
         self.arrived() >= admitted
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn duplicates_are_counted_and_not_admitted_again() {
+        let flow = Flow::new(100);
+        assert_eq!([flow.admit(3), flow.admit(3), flow.admit(3)], [true, false, false]);
+        assert_eq!(flow.duplicates.load(Relaxed), 2);
+    }
+
+    #[test]
+    fn a_message_is_reordered_when_a_later_one_came_before_it() {
+        let flow = Flow::new(100);
+        for sequence in [0, 2, 1, 5, 3, 4, 6] {
+            assert!(flow.admit(sequence));
+        }
+        assert_eq!(flow.reordered.load(Relaxed), 3);
+    }
+
+    #[test]
+    fn a_sequence_number_beyond_the_window_is_corrupt() {
+        let flow = Flow::new(64);
+        assert!(!flow.admit(64));
+        assert_eq!((flow.corrupt.load(Relaxed), flow.arrived()), (1, 0));
+    }
+
+    #[test]
+    fn the_drain_is_over_with_the_last_expected_message_whether_it_came_before_or_comes_after() {
+        let flow = Flow::new(100);
+        flow.admit(0);
+        assert!(!flow.finish());
+        assert!(!flow.expect(2));
+        flow.admit(1);
+        assert!(!flow.is_settled());
+        assert!(flow.finish());
+        assert!(flow.is_settled() && flow.expect(2));
+    }
+
+    #[test]
+    fn only_the_very_first_message_is_first() {
+        let flow = Flow::new(1);
+        assert_eq!([flow.is_first(7), flow.is_first(8)], [true, false]);
+    }
+}

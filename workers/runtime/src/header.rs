@@ -95,3 +95,42 @@ fn part<const N: usize>(bytes: &[u8; HEADER_BYTES], at: usize) -> [u8; N] {
     taken.copy_from_slice(&bytes[at..at + N]);
     taken
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: Header = Header {
+        sent_ns: -2,
+        intended_ns: i64::MAX,
+        sequence: 7,
+        token: 0xDEAD_BEEF,
+        channel: 258,
+        publisher: 3,
+        asker: 4,
+        phase: Phase::Window,
+    };
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        assert_eq!(Header::decode(&HEADER.encode()), Some(HEADER));
+    }
+
+    #[test]
+    fn the_layout_is_little_endian_and_as_documented() {
+        let bytes = HEADER.encode();
+        assert_eq!(
+            bytes[16..32],
+            [7, 0, 0, 0, 0xEF, 0xBE, 0xAD, 0xDE, 2, 1, 3, 0, 4, 0, 1, 1]
+        );
+    }
+
+    #[test]
+    fn another_layout_or_phase_is_no_header() {
+        let mut bytes = HEADER.encode();
+        bytes[31] = 2;
+        assert_eq!(Header::decode(&bytes), None);
+        bytes[30..].copy_from_slice(&[9, HEADER_VERSION]);
+        assert_eq!(Header::decode(&bytes), None);
+    }
+}

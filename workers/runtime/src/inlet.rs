@@ -213,3 +213,125 @@ fn first_bytes<'a>(mut pieces: impl Iterator<Item = &'a [u8]>) -> Option<[u8; HE
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use middlemark_contract::{Congestion, Durability, History, Qos, Reliability};
+
+    use super::*;
+
+    const QOS: Qos = Qos {
+        reliability: Reliability::Reliable,
+        history: History::KeepAll,
+        durability: Durability::Volatile,
+        congestion: Congestion::Block,
+        level: None,
+    };
+    const SIZE_BYTES: usize = 100;
+
+    fn intake(first: Arc<Mutex<Vec<u16>>>) -> Arc<Intake> {
+        let blank = Received {
+            stream: 0,
+            answer: 0,
+            publisher: 0,
+            subscriber: 0,
+            sequence: 0,
+            intended_ns: 0,
+            sent_ns: 0,
+            received_ns: 0,
+        };
+        Arc::new(Intake {
+            channel: Channel {
+                topic: "t".into(),
+                number: 2,
+                size_bytes: SIZE_BYTES,
+                rate_hz: 1.0,
+                qos: QOS,
+                publishers: Vec::new(),
+                subscribers: Vec::new(),
+                index: 1,
+            },
+            token: 5,
+            late_after_ns: 1_000_000_000,
+            verify: Some(Arc::new(Pool::new(5, SIZE_BYTES))),
+            flows: [Flow::new(10), Flow::new(10)].into(),
+            recorder: Recorder::new(2, blank),
+            overflow: [Overflow::new(), Overflow::new()].into(),
+            foreign: AtomicU64::new(0),
+            on_first: Box::new(move |publisher, _| first.lock().unwrap().push(publisher)),
+            on_complete: Box::new(|| {}),
+            part: Part::Listener,
+        })
+    }
+
+    fn message(publisher: u16, sequence: u32, change: impl Fn(&mut Header)) -> Vec<u8> {
+        let mut header = Header {
+            sent_ns: clock::now_ns(),
+            intended_ns: 1,
+            sequence,
+            token: 5,
+            channel: 2,
+            publisher,
+            asker: 0,
+            phase: Phase::Window,
+        };
+        let pool = Pool::new(5, SIZE_BYTES);
+        let body = pool.body(body_identity(&header), SIZE_BYTES).to_vec();
+        change(&mut header);
+        [header.encode().as_slice(), &body].concat()
+    }
+
+    #[test]
+    fn messages_in_any_number_of_pieces_are_recorded_and_beyond_the_memory_counted() {
+        let first = Arc::new(Mutex::new(Vec::new()));
+        let intake = intake(Arc::clone(&first));
+        let inlet = Inlet::new(Arc::clone(&intake));
+        inlet.receive(&message(0, 0, |_| {}));
+        inlet.receive_pieces(message(1, 0, |_| {}).chunks(9));
+        inlet.receive(&message(1, 1, |_| {}));
+        assert_eq!(*first.lock().unwrap(), [0, 1]);
+        let count = intake.recorder.seal();
+        // SAFETY: sealed, and no other thread records.
+        let samples: Vec<_> = unsafe { intake.recorder.samples(count) }.collect();
+        let flows: Vec<_> = samples
+            .iter()
+            .map(|sample| (sample.stream, sample.publisher, sample.subscriber))
+            .collect();
+        assert_eq!(flows, [(1, 0, 1), (1, 1, 1)]);
+        assert!(
+            samples
+                .iter()
+                .all(|sample| sample.received_ns >= sample.sent_ns && sample.answer == 0)
+        );
+        assert_eq!(intake.flows[1].beyond_samples.load(Relaxed), 1);
+        assert_eq!(intake.overflow[1].counts().count(), 1);
+    }
+
+    #[test]
+    fn what_is_wrong_is_counted_by_what_is_wrong_with_it() {
+        let intake = intake(Arc::default());
+        let inlet = Inlet::new(Arc::clone(&intake));
+        inlet.receive(b"too short");
+        inlet.receive(&message(0, 0, |header| header.token = 6));
+        inlet.receive(&message(0, 0, |header| header.channel = 4));
+        inlet.receive(&message(7, 0, |_| {}));
+        assert_eq!(intake.foreign.load(Relaxed), 4);
+        inlet.receive(&message(0, 0, |header| header.sequence = 1));
+        inlet.receive(&message(0, 0, |_| {})[..99]);
+        assert_eq!(intake.flows[0].corrupt.load(Relaxed), 2);
+        inlet.receive(&message(0, 0, |header| header.sent_ns = i64::MAX));
+        assert_eq!(intake.flows[0].negative.load(Relaxed), 1);
+        inlet.receive(&message(0, 1, |header| header.sent_ns -= 2_000_000_000));
+        assert_eq!((intake.flows[0].late.load(Relaxed), intake.flows[0].arrived()), (1, 2));
+    }
+
+    #[test]
+    fn the_approach_is_noticed_but_not_counted() {
+        let first = Arc::new(Mutex::new(Vec::new()));
+        let intake = intake(Arc::clone(&first));
+        Inlet::new(Arc::clone(&intake)).receive(&message(0, 0, |header| header.phase = Phase::Approach));
+        assert_eq!((first.lock().unwrap().len(), intake.flows[0].arrived()), (1, 0));
+    }
+}

@@ -116,3 +116,136 @@ fn join<T: AsRef<str>>(words: impl IntoIterator<Item = T>) -> String {
         .collect::<Vec<_>>()
         .join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use middlemark_contract::{Capabilities, Library, Profile};
+
+    use super::*;
+
+    fn description() -> Description {
+        let option = |name: &str, kind, default| OptionDescription {
+            name: name.into(),
+            kind,
+            default,
+            summary: String::new(),
+        };
+        Description {
+            contract_version: 1,
+            middleware: "m".into(),
+            title: "M".into(),
+            summary: String::new(),
+            library: Library {
+                name: "m".into(),
+                version: "1".into(),
+                origin: String::new(),
+            },
+            capabilities: capabilities(),
+            services: vec![],
+            profiles: [
+                ("default", vec![]),
+                (
+                    "tuned",
+                    vec![
+                        ("nodelay", OptionValue::Boolean(true)),
+                        ("depth", OptionValue::Integer(9)),
+                    ],
+                ),
+            ]
+            .map(|(name, options)| {
+                let options = options
+                    .into_iter()
+                    .map(|(name, value)| (name.to_owned(), value))
+                    .collect();
+                (
+                    name.to_owned(),
+                    Profile {
+                        summary: String::new(),
+                        options,
+                    },
+                )
+            })
+            .into(),
+            options: vec![
+                option("nodelay", OptionKind::Boolean, OptionValue::Boolean(false)),
+                option(
+                    "depth",
+                    OptionKind::Integer {
+                        minimum: 1,
+                        maximum: 10,
+                    },
+                    OptionValue::Integer(1),
+                ),
+                option(
+                    "transport",
+                    OptionKind::Choice {
+                        choices: vec!["tcp".into(), "udp".into()],
+                    },
+                    OptionValue::Text("tcp".into()),
+                ),
+            ],
+        }
+    }
+
+    fn capabilities() -> Capabilities {
+        Capabilities {
+            patterns: vec![],
+            transports: vec![],
+            reliabilities: vec![],
+            durabilities: vec![],
+            congestion: vec![],
+            largest_message_bytes: 1,
+            zero_copy: false,
+            same_process: true,
+            security: vec![],
+            between_hosts: true,
+        }
+    }
+
+    fn resolve(profile: &str, overrides: &[(&str, OptionValue)]) -> Result<Options, Refusal> {
+        let overrides = overrides
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect();
+        Options::resolve(&description(), profile, &overrides)
+    }
+
+    #[test]
+    fn the_suite_goes_before_the_profile_and_the_profile_before_the_default() {
+        let options = resolve("tuned", &[("depth", OptionValue::Integer(3))]).unwrap();
+        assert_eq!(
+            (
+                options.boolean("nodelay"),
+                options.integer("depth"),
+                options.text("transport")
+            ),
+            (true, 3, "tcp")
+        );
+        assert!(!resolve("default", &[]).unwrap().boolean("nodelay"));
+    }
+
+    #[test]
+    fn a_refusal_says_what_is_allowed() {
+        let reason = |overrides: &[_]| resolve("default", overrides).unwrap_err().reason;
+        assert_eq!(
+            reason(&[("depth", OptionValue::Integer(11))]),
+            "option 'depth' can't be 11; allowed: a whole number from 1 to 10"
+        );
+        assert_eq!(
+            reason(&[("transport", OptionValue::Text("ipx".into()))]),
+            "option 'transport' can't be ipx; allowed: tcp, udp"
+        );
+        assert_eq!(
+            reason(&[("nodelay", OptionValue::Integer(1))]),
+            "option 'nodelay' can't be 1; allowed: true or false"
+        );
+        assert_eq!(
+            reason(&[("nosuch", OptionValue::Integer(1))]),
+            "no option 'nosuch'; there are depth, nodelay, transport"
+        );
+        assert_eq!(
+            resolve("fast", &[]).unwrap_err().reason,
+            "no profile 'fast'; there are default, tuned"
+        );
+    }
+}

@@ -103,3 +103,77 @@ pub(crate) fn split_mix(state: &mut u64) -> u64 {
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     mixed ^ (mixed >> 31)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: Identity = Identity {
+        channel: 0,
+        publisher: 0,
+        sequence: 0,
+    };
+    const SECOND: Identity = Identity {
+        channel: 0,
+        publisher: 0,
+        sequence: 1,
+    };
+
+    fn message(pool: &Pool, identity: Identity, size_bytes: usize) -> Vec<u8> {
+        let mut message = vec![MaybeUninit::new(0); size_bytes];
+        pool.fill(identity, &mut message);
+        // SAFETY: every byte was initialised above.
+        message.into_iter().map(|byte| unsafe { byte.assume_init() }).collect()
+    }
+
+    fn passes(pool: &Pool, identity: Identity, message: &[u8], cut: usize) -> bool {
+        let mut check = Check::new(pool, identity, message.len());
+        message[HEADER_BYTES..].chunks(cut).for_each(|piece| check.piece(piece));
+        check.passed()
+    }
+
+    #[test]
+    fn a_message_passes_the_check_however_it_is_cut() {
+        let pool = Pool::new(1, 1000);
+        let message = message(&pool, FIRST, 1000);
+        assert!(
+            [1, 7, 967, 968, 5000]
+                .iter()
+                .all(|cut| passes(&pool, FIRST, &message, *cut))
+        );
+    }
+
+    #[test]
+    fn a_single_wrong_bit_a_missing_byte_or_another_message_fails() {
+        let pool = Pool::new(1, 1000);
+        let mut message = message(&pool, FIRST, 1000);
+        assert!(!passes(&pool, SECOND, &message, 100));
+        let mut short = Check::new(&pool, FIRST, 1000);
+        short.piece(&message[HEADER_BYTES..999]);
+        assert!(!short.passed());
+        message[999] ^= 1;
+        assert!(!passes(&pool, FIRST, &message, 100));
+    }
+
+    #[test]
+    fn another_trial_has_other_bodies() {
+        assert_ne!(Pool::new(1, 100).body(FIRST, 100), Pool::new(2, 100).body(FIRST, 100));
+    }
+
+    #[test]
+    fn bodies_do_not_compress() {
+        // Byte frequencies of random data: a chi-square of 255 degrees of freedom, here within seven deviations.
+        let pool = Pool::new(9, 1 << 20);
+        let body = pool.body(FIRST, 1 << 20);
+        let mut counts = [0f64; 256];
+        for byte in body {
+            counts[usize::from(*byte)] += 1.0;
+        }
+        let expected = body.len() as f64 / 256.0;
+        let chi_square: f64 = counts.iter().map(|count| (count - expected).powi(2) / expected).sum();
+        assert!(
+            (chi_square - 255.0).abs() < 7.0 * (2.0f64 * 255.0).sqrt(),
+            "{chi_square}"
+        );
+    }
+}
