@@ -1,0 +1,92 @@
+//! Builds Cyclone DDS as bundled, or finds an installed libddsc, and compiles the shim against it.
+//!
+//! `MIDDLEMARK_CYCLONEDDS=system` takes the installed library. What is missing is named in one line with its remedy.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+const CHOICE: &str = "MIDDLEMARK_CYCLONEDDS";
+
+fn main() {
+    println!("cargo::rerun-if-env-changed={CHOICE}");
+    println!("cargo::rerun-if-changed=shim");
+    let library = match std::env::var(CHOICE).as_deref() {
+        Err(_) | Ok("bundled") => bundled(),
+        Ok("system") => installed(),
+        Ok(other) => Err(format!("{CHOICE} is '{other}'; allowed: bundled, system")),
+    };
+    match library {
+        Ok(library) => compile_shim(&library),
+        Err(missing) => println!("cargo::error={missing}"),
+    }
+}
+
+struct Library {
+    include: Vec<PathBuf>,
+    origin: String,
+}
+
+fn bundled() -> Result<Library, String> {
+    if !runs("cmake") || !runs("cc") {
+        return Err(
+            "Cyclone DDS needs CMake and a C compiler to be built; install the packages cmake and build-essential"
+                .into(),
+        );
+    }
+    // Upstream's own default build type; the other switches leave out tools and plugins that no trial uses.
+    let mut build = cmake::Config::new(cyclonedds_src::source_dir());
+    build.profile("RelWithDebInfo");
+    for switch in [
+        "BUILD_SHARED_LIBS",
+        "BUILD_IDLC",
+        "BUILD_DDSPERF",
+        "BUILD_TESTING",
+        "BUILD_EXAMPLES",
+    ] {
+        build.define(switch, "OFF");
+    }
+    for switch in ["ENABLE_SSL", "ENABLE_SECURITY", "ENABLE_ICEORYX", "ENABLE_LTO"] {
+        build.define(switch, "OFF");
+    }
+    build.define("CMAKE_INSTALL_LIBDIR", "lib");
+    let installed = build.build();
+    println!("cargo::rustc-link-search=native={}", installed.join("lib").display());
+    println!("cargo::rustc-link-lib=static=ddsc");
+    Ok(Library {
+        include: vec![installed.join("include")],
+        origin: "bundled, linked statically (crate cyclonedds-src 1.0.2)".into(),
+    })
+}
+
+fn installed() -> Result<Library, String> {
+    let found = pkg_config::Config::new()
+        .atleast_version("0.10")
+        .probe("CycloneDDS")
+        .map_err(|_| {
+            format!("{CHOICE}=system: no libddsc of version 0.10 or newer; install the package cyclonedds-dev")
+        })?;
+    Ok(Library {
+        include: found.include_paths,
+        origin: format!("installed library, version {} at build time", found.version),
+    })
+}
+
+fn compile_shim(library: &Library) {
+    println!("cargo::rustc-env=MIDDLEMARK_CYCLONEDDS_ORIGIN={}", library.origin);
+    cc::Build::new()
+        .file("shim/cyclone.c")
+        .includes(&library.include)
+        .std("c11")
+        .warnings(true)
+        .extra_warnings(true)
+        .compile("middlemark_cyclone");
+}
+
+fn runs(program: &str) -> bool {
+    Command::new(program)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}

@@ -1,0 +1,243 @@
+#include "cyclone.h"
+
+#include <dds/dds.h>
+#include <dds/version.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* struct Message { sequence<octet> bytes; }, as idlc would describe it. */
+typedef struct message {
+  dds_sequence_t bytes;
+} message;
+
+static const uint32_t message_ops[] = {
+  DDS_OP_ADR | DDS_OP_TYPE_SEQ | DDS_OP_SUBTYPE_1BY, offsetof (message, bytes),
+  DDS_OP_RTS
+};
+
+static const dds_topic_descriptor_t message_descriptor = {
+  .m_size = sizeof (message),
+  .m_align = _Alignof (message),
+  .m_typename = "middlemark::Message",
+  .m_nops = 2,
+  .m_ops = message_ops,
+  .m_meta = ""
+};
+
+struct mm_receiver {
+  dds_entity_t reader;
+  dds_entity_t waitset;
+  dds_entity_t stop;
+  uint32_t batch;
+  message *messages;
+  void **places;
+  dds_sample_info_t *infos;
+  mm_on_message on_message;
+  void *context;
+};
+
+const char *mm_version (void) { return DDS_VERSION; }
+
+const char *mm_explain (int32_t code) { return dds_strretcode (code); }
+
+int32_t mm_open (uint32_t domain, const char *configuration, int32_t *domain_entity)
+{
+  const dds_entity_t created = dds_create_domain (domain, configuration);
+  if (created < 0)
+    return created;
+  const dds_entity_t participant = dds_create_participant (domain, NULL, NULL);
+  if (participant < 0)
+    (void) dds_delete (created);
+  else
+    *domain_entity = created;
+  return participant;
+}
+
+int32_t mm_delete (int32_t entity) { return dds_delete (entity); }
+
+static dds_qos_t *make_qos (const mm_qos *asked)
+{
+  dds_qos_t *qos = dds_create_qos ();
+  dds_qset_reliability (qos, asked->reliable ? DDS_RELIABILITY_RELIABLE : DDS_RELIABILITY_BEST_EFFORT,
+                        asked->max_blocking_ns);
+  dds_qset_history (qos, asked->depth > 0 ? DDS_HISTORY_KEEP_LAST : DDS_HISTORY_KEEP_ALL, asked->depth);
+  dds_qset_durability (qos, asked->transient_local ? DDS_DURABILITY_TRANSIENT_LOCAL : DDS_DURABILITY_VOLATILE);
+  dds_qset_resource_limits (qos, asked->max_samples, DDS_LENGTH_UNLIMITED, asked->max_samples);
+  /* What a transient-local writer keeps for late joiners: as much as its own history. */
+  dds_qset_durability_service (qos, 0, asked->depth > 0 ? DDS_HISTORY_KEEP_LAST : DDS_HISTORY_KEEP_ALL, asked->depth,
+                               asked->max_samples, DDS_LENGTH_UNLIMITED, asked->max_samples);
+  return qos;
+}
+
+int32_t mm_writer (int32_t participant, const char *topic_name, const mm_qos *asked)
+{
+  const dds_entity_t topic = dds_create_topic (participant, &message_descriptor, topic_name, NULL, NULL);
+  if (topic < 0)
+    return topic;
+  dds_qos_t *qos = make_qos (asked);
+  const dds_entity_t writer = dds_create_writer (participant, topic, qos, NULL);
+  dds_delete_qos (qos);
+  return writer;
+}
+
+int32_t mm_write (int32_t writer, const uint8_t *bytes, uint32_t size)
+{
+  const message sent = { .bytes = { ._maximum = size, ._length = size, ._buffer = (uint8_t *) bytes, ._release = false } };
+  return dds_write (writer, &sent);
+}
+
+int32_t mm_read_back (int32_t entity, mm_qos *found)
+{
+  dds_qos_t *qos = dds_create_qos ();
+  const dds_return_t result = dds_get_qos (entity, qos);
+  if (result == DDS_RETCODE_OK) {
+    dds_reliability_kind_t reliability;
+    dds_history_kind_t history;
+    dds_durability_kind_t durability;
+    (void) dds_qget_reliability (qos, &reliability, &found->max_blocking_ns);
+    (void) dds_qget_history (qos, &history, &found->depth);
+    (void) dds_qget_durability (qos, &durability);
+    (void) dds_qget_resource_limits (qos, &found->max_samples, NULL, NULL);
+    found->reliable = reliability == DDS_RELIABILITY_RELIABLE;
+    found->transient_local = durability == DDS_DURABILITY_TRANSIENT_LOCAL;
+    if (history == DDS_HISTORY_KEEP_ALL)
+      found->depth = 0;
+  }
+  dds_delete_qos (qos);
+  return result;
+}
+
+int32_t mm_matched_readers (int32_t writer) { return dds_get_matched_subscriptions (writer, NULL, 0); }
+
+int32_t mm_matched_writers (int32_t reader) { return dds_get_matched_publications (reader, NULL, 0); }
+
+int32_t mm_loans_shared_memory (int32_t writer) { return dds_is_shared_memory_available (writer); }
+
+static int32_t reserve (mm_receiver *receiver, uint32_t size, uint32_t batch)
+{
+  receiver->batch = batch;
+  receiver->messages = calloc (batch, sizeof (*receiver->messages));
+  receiver->places = calloc (batch, sizeof (*receiver->places));
+  receiver->infos = calloc (batch, sizeof (*receiver->infos));
+  if (!receiver->messages || !receiver->places || !receiver->infos)
+    return DDS_RETCODE_OUT_OF_RESOURCES;
+  for (uint32_t i = 0; i < batch; i++) {
+    /* Owned by the sequence, so that a longer message than expected grows it and is not cut. */
+    receiver->messages[i].bytes = (dds_sequence_t) { ._maximum = size, ._buffer = dds_alloc (size), ._release = true };
+    memset (receiver->messages[i].bytes._buffer, 0, size); /* touched before the window */
+    receiver->places[i] = &receiver->messages[i];
+  }
+  return DDS_RETCODE_OK;
+}
+
+int32_t mm_take (mm_receiver *receiver)
+{
+  int32_t total = 0;
+  for (;;) {
+    const dds_return_t count =
+      dds_take (receiver->reader, receiver->places, receiver->infos, receiver->batch, receiver->batch);
+    if (count < 0)
+      return count;
+    for (int32_t i = 0; i < count; i++) {
+      if (receiver->infos[i].valid_data)
+        receiver->on_message (receiver->context, receiver->messages[i].bytes._buffer, receiver->messages[i].bytes._length);
+    }
+    total += count;
+    if ((uint32_t) count < receiver->batch)
+      return total;
+  }
+}
+
+static void on_data_available (dds_entity_t reader, void *argument)
+{
+  mm_receiver *receiver = argument;
+  receiver->reader = reader; /* it may be called before dds_create_reader has returned */
+  (void) mm_take (receiver);
+}
+
+static int32_t create_reader (mm_receiver *receiver, int32_t participant, const char *topic_name, const mm_qos *asked,
+                              int32_t listen)
+{
+  const dds_entity_t topic = dds_create_topic (participant, &message_descriptor, topic_name, NULL, NULL);
+  if (topic < 0)
+    return topic;
+  dds_qos_t *qos = make_qos (asked);
+  dds_listener_t *listener = NULL;
+  if (listen) {
+    listener = dds_create_listener (receiver);
+    dds_lset_data_available (listener, on_data_available);
+  }
+  const dds_entity_t reader = dds_create_reader (participant, topic, qos, listener);
+  dds_delete_listener (listener);
+  dds_delete_qos (qos);
+  if (reader > 0)
+    receiver->reader = reader;
+  return reader;
+}
+
+static int32_t create_waitset (mm_receiver *receiver, int32_t participant)
+{
+  receiver->waitset = dds_create_waitset (participant);
+  receiver->stop = dds_create_guardcondition (participant);
+  dds_return_t result = receiver->waitset < 0 ? receiver->waitset : receiver->stop;
+  if (result >= 0)
+    result = dds_set_status_mask (receiver->reader, DDS_DATA_AVAILABLE_STATUS);
+  if (result >= 0)
+    result = dds_waitset_attach (receiver->waitset, receiver->reader, 1);
+  if (result >= 0)
+    result = dds_waitset_attach (receiver->waitset, receiver->stop, 0);
+  return result < 0 ? result : 0;
+}
+
+int32_t mm_receiver_open (int32_t participant, const char *topic, const mm_qos *qos, uint32_t size, uint32_t batch,
+                          int32_t listen, mm_on_message on_message, void *context, mm_receiver **opened)
+{
+  mm_receiver *receiver = calloc (1, sizeof (*receiver));
+  if (!receiver)
+    return DDS_RETCODE_OUT_OF_RESOURCES;
+  receiver->on_message = on_message;
+  receiver->context = context;
+  int32_t result = reserve (receiver, size, batch);
+  if (result >= 0)
+    result = create_reader (receiver, participant, topic, qos, listen);
+  if (result >= 0 && !listen)
+    result = create_waitset (receiver, participant);
+  if (result < 0)
+    mm_receiver_close (receiver);
+  else
+    *opened = receiver;
+  return result < 0 ? result : 0;
+}
+
+int32_t mm_receiver_reader (const mm_receiver *receiver) { return receiver->reader; }
+
+int32_t mm_wait (mm_receiver *receiver)
+{
+  bool stopped = false;
+  const dds_return_t result = dds_waitset_wait (receiver->waitset, NULL, 0, DDS_INFINITY);
+  if (result < 0)
+    return result;
+  const dds_return_t read = dds_read_guardcondition (receiver->stop, &stopped);
+  return read < 0 ? read : !stopped;
+}
+
+int32_t mm_stop (mm_receiver *receiver)
+{
+  return receiver->stop > 0 ? dds_set_guardcondition (receiver->stop, true) : 0;
+}
+
+void mm_receiver_close (mm_receiver *receiver)
+{
+  if (receiver->reader > 0)
+    (void) dds_delete (receiver->reader);
+  if (receiver->waitset > 0)
+    (void) dds_delete (receiver->waitset);
+  if (receiver->stop > 0)
+    (void) dds_delete (receiver->stop);
+  for (uint32_t i = 0; receiver->messages && i < receiver->batch; i++)
+    dds_free (receiver->messages[i].bytes._buffer);
+  free (receiver->messages);
+  free (receiver->places);
+  free (receiver->infos);
+  free (receiver);
+}

@@ -1,0 +1,113 @@
+//! What this worker says of itself: capabilities, profiles, options with the values that the library is shipped with.
+
+use std::collections::BTreeMap;
+
+use middlemark_contract::{
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
+    OptionValue, Pattern, Profile, Reliability,
+};
+
+use crate::configuration::SIZES;
+use crate::native;
+
+/// The largest message: what a serialised sample may have by `Internal/MaxSampleSize` is 2 GiB, this is what is tested.
+const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
+
+pub(crate) fn describe() -> Description {
+    Description {
+        contract_version: CONTRACT_VERSION,
+        middleware: "cyclonedds".into(),
+        title: "Eclipse Cyclone DDS".into(),
+        summary: "RTPS over UDP between processes, delivered directly within a process.".into(),
+        library: Library {
+            name: "ddsc".into(),
+            version: native::version(),
+            origin: env!("MIDDLEMARK_CYCLONEDDS_ORIGIN").into(),
+        },
+        capabilities: capabilities(),
+        services: Vec::new(),
+        profiles: profiles(),
+        options: options(),
+    }
+}
+
+fn capabilities() -> Capabilities {
+    Capabilities {
+        patterns: vec![
+            Pattern::Periodic,
+            Pattern::Burst,
+            Pattern::Unthrottled,
+            Pattern::PingPong,
+        ],
+        transports: vec!["udp".into()],
+        reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
+        durabilities: vec![Durability::Volatile, Durability::TransientLocal],
+        congestion: vec![Congestion::Block, Congestion::Drop],
+        largest_message_bytes: LARGEST_MESSAGE_BYTES,
+        // Without a PSMX plugin (iceoryx) a loan is ordinary memory that the write serialises and frees: no copy is saved.
+        zero_copy: false,
+        same_process: true,
+        security: Vec::new(),
+        between_hosts: true,
+    }
+}
+
+fn profiles() -> BTreeMap<String, Profile> {
+    let default = Profile {
+        summary: "As shipped: 14720 B messages, 1344 B fragments, 1 MiB asked of the socket, 500 kB high-water mark."
+            .into(),
+        options: BTreeMap::new(),
+    };
+    let tuned = Profile {
+        summary: "As Cyclone DDS's README and performance scripts and the ROS 2 guide to DDS tuning advise.".into(),
+        options: [
+            // README.md, Run-time configuration: "Large values such as these typically improve performance over the
+            // (current) default values on a loopback interface"; also examples/perfscript/perftest.
+            ("max_message_size_bytes", 65_500),
+            // examples/perfscript/quick-microbenchmark sets both sizes so.
+            ("fragment_size_bytes", 65_000),
+            // https://docs.ros.org/en/rolling/How-To-Guides/DDS-tuning.html, Cyclone DDS tuning: SocketReceiveBufferSize
+            // 10MB (there as a minimum, with rmem_max raised; here as what is asked of the kernel).
+            ("socket_receive_buffer_bytes", 10 << 20),
+        ]
+        .map(|(name, value)| (name.to_owned(), OptionValue::Integer(value)))
+        .into(),
+    };
+    [("default".to_owned(), default), ("tuned".to_owned(), tuned)].into()
+}
+
+fn options() -> Vec<OptionDescription> {
+    let choices = [
+        choice(
+            "receive_mode",
+            &["waitset_thread", "listener", "polling"],
+            "A thread for each reader that waits in a wait set, the library's receive thread, or a thread that never sleeps.",
+        ),
+        choice(
+            "allow_multicast",
+            &["default", "true", "spdp", "false"],
+            "General/AllowMulticast: for discovery and data as the interface suggests, both, discovery alone, neither.",
+        ),
+    ];
+    let sizes = SIZES.iter().map(|size| OptionDescription {
+        name: size.option.into(),
+        kind: OptionKind::Integer {
+            minimum: 1024,
+            maximum: size.largest_bytes,
+        },
+        default: OptionValue::Integer(size.shipped_bytes),
+        summary: size.sentence(),
+    });
+    choices.into_iter().chain(sizes).collect()
+}
+
+fn choice(name: &str, choices: &[&str], summary: &str) -> OptionDescription {
+    OptionDescription {
+        name: name.into(),
+        kind: OptionKind::Choice {
+            choices: choices.iter().map(|&word| word.to_owned()).collect(),
+        },
+        default: OptionValue::Text(choices[0].into()),
+        summary: summary.into(),
+    }
+}

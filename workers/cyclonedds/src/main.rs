@@ -1,0 +1,53 @@
+//! The worker of Eclipse Cyclone DDS: RTPS over UDP, through a shim in C with a hand-written topic descriptor.
+//!
+//! It measures nothing itself: the runtime calls it. `docs/middlewares/cyclonedds.md` tells its settings and traps.
+
+mod configuration;
+mod description;
+mod native;
+mod quality;
+mod receiver;
+mod session;
+
+use std::process::ExitCode;
+
+use middlemark_contract::{ApplicationSpec, Description, PatternSpec, Refusal, ServiceSpec};
+use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
+
+struct CycloneDds;
+
+impl Middleware for CycloneDds {
+    fn describe(&self) -> Description {
+        description::describe()
+    }
+
+    fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+        let asks = spec
+            .streams
+            .iter()
+            .find(|stream| matches!(stream.pattern, PatternSpec::PingPong { .. }));
+        match asks {
+            Some(stream) if options.text("receive_mode") == "listener" => Err(Refusal {
+                capability: "option".into(),
+                reason: format!(
+                    "receive_mode 'listener' can't carry the ping_pong '{}': a write from the library's receive thread waits \
+                     for acknowledgements that only this thread reads; allowed: waitset_thread, polling",
+                    stream.name
+                ),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {
+        Ok(Box::new(session::Participant::open(context)?))
+    }
+
+    fn serve(&self, spec: &ServiceSpec, _options: &Options) -> Result<Box<dyn Service>, MiddlewareError> {
+        Err(format!("Cyclone DDS has no service '{}': it needs none", spec.service).into())
+    }
+}
+
+fn main() -> ExitCode {
+    middlemark_runtime::run(&CycloneDds)
+}

@@ -1,0 +1,145 @@
+//! A session: one participant in the trial's domain, with its writers and readers.
+//!
+//! `configuration` says how the domain is configured, `quality` what the policies are, `receiver` how messages come in.
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+
+use middlemark_contract::{Congestion, Effective};
+use middlemark_runtime::{Channel, Context, Inlet, MiddlewareError, Publish, PublishError, Publisher, Session};
+
+use crate::configuration;
+use crate::native::{self, NativeQos, TIMED_OUT, checked};
+use crate::quality;
+use crate::receiver::{ReceiveMode, Receiver};
+
+pub(crate) struct Participant {
+    domain: i32,
+    participant: i32,
+    mode: ReceiveMode,
+    configuration: String,
+    options: BTreeMap<String, String>,
+    receivers: Vec<(String, Receiver)>,
+    writers: Vec<(String, i32)>,
+}
+
+impl Participant {
+    pub(crate) fn open(context: &Context<'_>) -> Result<Participant, MiddlewareError> {
+        let spec = context.spec;
+        let configuration = configuration::render(context.options, spec.address);
+        let text = CString::new(configuration.as_str())?;
+        let mut domain = 0;
+        // SAFETY: the configuration lives through the call, and `domain` can be written.
+        let code = unsafe { native::mm_open(u32::from(spec.rendezvous.domain), text.as_ptr(), &raw mut domain) };
+        let participant = checked(code, || {
+            format!(
+                "open domain {} on {} ({configuration})",
+                spec.rendezvous.domain, spec.address
+            )
+        })?;
+        Ok(Participant {
+            domain,
+            participant,
+            mode: ReceiveMode::of(context.options.text("receive_mode")),
+            configuration,
+            options: context.options.words(),
+            receivers: Vec::new(),
+            writers: Vec::new(),
+        })
+    }
+}
+
+impl Session for Participant {
+    fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError> {
+        let topic = CString::new(channel.topic.as_str())?;
+        let policies = quality::policies(channel.qos, channel.size_bytes);
+        let receiver = Receiver::open(
+            self.participant,
+            &topic,
+            &policies,
+            channel.size_bytes,
+            self.mode,
+            inlet,
+        )?;
+        self.receivers.push((channel.topic.clone(), receiver));
+        Ok(())
+    }
+
+    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
+        let topic = CString::new(channel.topic.as_str())?;
+        let policies = quality::policies(channel.qos, channel.size_bytes);
+        // SAFETY: the topic and the policies live through the call.
+        let code = unsafe { native::mm_writer(self.participant, topic.as_ptr(), &raw const policies) };
+        let writer = checked(code, || format!("create the writer of {}", channel.topic))?;
+        self.writers.push((channel.topic.clone(), writer));
+        Ok(Publisher::Copying(Box::new(Writer {
+            writer,
+            congestion: channel.qos.congestion,
+        })))
+    }
+
+    fn effective(&self) -> Effective {
+        let mut settings = self.options.clone();
+        settings.insert("configuration".into(), self.configuration.clone());
+        for (topic, receiver) in &self.receivers {
+            settings.insert(format!("reader {topic}"), read_back(receiver.reader()));
+        }
+        for (topic, writer) in &self.writers {
+            settings.insert(format!("writer {topic}"), read_back(*writer));
+        }
+        // SAFETY: the writers live as long as the session.
+        let shared = self
+            .writers
+            .iter()
+            .any(|(_, writer)| unsafe { native::mm_loans_shared_memory(*writer) } == 1);
+        Effective {
+            transport: if shared { "shared memory" } else { "udp" }.into(),
+            receive_mode: self.mode.words().into(),
+            zero_copy: false,
+            settings,
+        }
+    }
+
+    fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
+        let ended: Vec<_> = self
+            .receivers
+            .into_iter()
+            .map(|(_, receiver)| receiver.close())
+            .collect();
+        // SAFETY: the domain was opened by this session, and no thread of the worker uses it any more.
+        checked(unsafe { native::mm_delete(self.domain) }, || "close the domain".into())?;
+        ended.into_iter().collect()
+    }
+}
+
+/// The policies that an entity really has.
+fn read_back(entity: i32) -> String {
+    let mut policies = NativeQos::default();
+    // SAFETY: `policies` can be written; a wrong entity is answered with an error.
+    match checked(unsafe { native::mm_read_back(entity, &raw mut policies) }, || {
+        "read policies back".into()
+    }) {
+        Ok(_) => quality::words(&policies),
+        Err(error) => error.to_string(),
+    }
+}
+
+struct Writer {
+    writer: i32,
+    congestion: Congestion,
+}
+
+impl Publish for Writer {
+    fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
+        // SAFETY: the message lives through the call, which serialises it; its size is at most what `description` allows.
+        match unsafe { native::mm_write(self.writer, message.as_ptr(), message.len() as u32) } {
+            0.. => Ok(()),
+            TIMED_OUT if self.congestion == Congestion::Drop => Err(PublishError::Full),
+            TIMED_OUT => Err(PublishError::TimedOut),
+            code => Err(PublishError::Failed {
+                call: "dds_write",
+                code: i64::from(code),
+            }),
+        }
+    }
+}
