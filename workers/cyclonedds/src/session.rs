@@ -15,7 +15,7 @@ use crate::receiver::{ReceiveMode, Receiver};
 
 pub(crate) struct Participant {
     domain: i32,
-    participant: i32,
+    entity: i32,
     mode: ReceiveMode,
     configuration: String,
     options: BTreeMap<String, String>,
@@ -31,7 +31,7 @@ impl Participant {
         let mut domain = 0;
         // SAFETY: the configuration lives through the call, and `domain` can be written.
         let code = unsafe { native::mm_open(u32::from(spec.rendezvous.domain), text.as_ptr(), &raw mut domain) };
-        let participant = checked(code, || {
+        let entity = checked(code, || {
             format!(
                 "open domain {} on {} ({configuration})",
                 spec.rendezvous.domain, spec.address
@@ -39,7 +39,7 @@ impl Participant {
         })?;
         Ok(Participant {
             domain,
-            participant,
+            entity,
             mode: ReceiveMode::of(context.options.text("receive_mode")),
             configuration,
             options: context.options.words(),
@@ -53,14 +53,7 @@ impl Session for Participant {
     fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = quality::policies(channel.qos, channel.size_bytes);
-        let receiver = Receiver::open(
-            self.participant,
-            &topic,
-            &policies,
-            channel.size_bytes,
-            self.mode,
-            inlet,
-        )?;
+        let receiver = Receiver::open(self.entity, &topic, &policies, channel.size_bytes, self.mode, inlet)?;
         self.receivers.push((channel.topic.clone(), receiver));
         Ok(())
     }
@@ -69,7 +62,7 @@ impl Session for Participant {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = quality::policies(channel.qos, channel.size_bytes);
         // SAFETY: the topic and the policies live through the call.
-        let code = unsafe { native::mm_writer(self.participant, topic.as_ptr(), &raw const policies) };
+        let code = unsafe { native::mm_writer(self.entity, topic.as_ptr(), &raw const policies) };
         let writer = checked(code, || format!("create the writer of {}", channel.topic))?;
         self.writers.push((channel.topic.clone(), writer));
         Ok(Publisher::Copying(Box::new(Writer {
