@@ -124,12 +124,6 @@ mod tests {
     use super::*;
 
     fn description() -> Description {
-        let option = |name: &str, kind, default| OptionDescription {
-            name: name.into(),
-            kind,
-            default,
-            summary: String::new(),
-        };
         Description {
             contract_version: 1,
             middleware: "m".into(),
@@ -166,25 +160,35 @@ mod tests {
                 )
             })
             .into(),
-            options: vec![
-                option("nodelay", OptionKind::Boolean, OptionValue::Boolean(false)),
-                option(
-                    "depth",
-                    OptionKind::Integer {
-                        minimum: 1,
-                        maximum: 10,
-                    },
-                    OptionValue::Integer(1),
-                ),
-                option(
-                    "transport",
-                    OptionKind::Choice {
-                        choices: vec!["tcp".into(), "udp".into()],
-                    },
-                    OptionValue::Text("tcp".into()),
-                ),
-            ],
+            options: options(),
         }
+    }
+
+    fn options() -> Vec<OptionDescription> {
+        let option = |name: &str, kind, default| OptionDescription {
+            name: name.into(),
+            kind,
+            default,
+            summary: String::new(),
+        };
+        vec![
+            option("nodelay", OptionKind::Boolean, OptionValue::Boolean(false)),
+            option(
+                "depth",
+                OptionKind::Integer {
+                    minimum: 1,
+                    maximum: 10,
+                },
+                OptionValue::Integer(1),
+            ),
+            option(
+                "transport",
+                OptionKind::Choice {
+                    choices: vec!["tcp".into(), "udp".into()],
+                },
+                OptionValue::Text("tcp".into()),
+            ),
+        ]
     }
 
     fn capabilities() -> Capabilities {
