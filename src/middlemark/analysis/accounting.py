@@ -1,0 +1,115 @@
+"""The exact accounting of a trial: sent = received + late + lost, for every publisher at every subscriber.
+
+What was counted live is held against what was recorded, message by message; where the two disagree no figure of the
+trial can be trusted, and that is an error. Lost and late are kept apart here; RFC 7680 makes them one
+(`metrics.loss_fraction`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from middlemark.analysis.record import Counts, PublisherCounts, SubscriberCounts
+
+FLOW = ("stream", "answer", "publisher", "subscriber")
+"""What tells one flow of messages from another among the samples."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What became of one publisher's messages at one subscriber (of the answers to one client, from one subscriber)."""
+
+    stream: str
+    answers: bool
+    publisher: int
+    subscriber: int
+    intended: int
+    sent: int
+    """For answers: the questions sent, each of which asks for one."""
+    refused: int
+    received: int
+    late: int
+    lost: int
+    duplicates: int
+    reordered: int
+    corrupt: int
+    foreign: int
+    negative: int
+    beyond_samples: int
+
+    @property
+    def name(self) -> str:
+        """The flow in words, for messages."""
+        what = "answers" if self.answers else "messages"
+        return f"{self.stream}: {what} of publisher {self.publisher} at subscriber {self.subscriber}"
+
+
+def flows(counts: Counts) -> tuple[Flow, ...]:
+    """Join what subscribers counted with what their publishers sent."""
+    publishers = {(each.stream, each.publisher): each for each in counts.publishers}
+    return tuple(
+        _flow(publishers[each.stream, each.publisher], each)
+        for each in counts.subscribers
+        if (each.stream, each.publisher) in publishers
+    )
+
+
+def _flow(publisher: PublisherCounts, subscriber: SubscriberCounts) -> Flow:
+    return Flow(
+        stream=subscriber.stream,
+        answers=subscriber.answers,
+        publisher=subscriber.publisher,
+        subscriber=subscriber.subscriber,
+        intended=publisher.intended,
+        sent=publisher.sent,
+        refused=publisher.refused,
+        received=subscriber.received,
+        late=subscriber.late,
+        lost=publisher.sent - subscriber.received - subscriber.late,
+        duplicates=subscriber.duplicates,
+        reordered=subscriber.reordered,
+        corrupt=subscriber.corrupt,
+        foreign=subscriber.foreign,
+        negative=subscriber.negative,
+        beyond_samples=subscriber.beyond_samples,
+    )
+
+
+def breaches(counts: Counts, received: pl.DataFrame, streams: tuple[str, ...]) -> list[str]:
+    """Everything in which the counts contradict themselves or the samples; empty where all adds up."""
+    found = [*_unknown_publishers(counts), *_impossible_counts(counts)]
+    rows = {key: n for *key_parts, n in received.group_by(FLOW).len().iter_rows() for key in [tuple(key_parts)]}
+    for flow in flows(counts):
+        key = (streams.index(flow.stream), int(flow.answers), flow.publisher, flow.subscriber)
+        arrived, recorded = flow.received + flow.late, rows.pop(key, 0) + flow.beyond_samples
+        if arrived != recorded:
+            found.append(f"{flow.name}: {arrived} counted as received or late, but {recorded} recorded")
+    found += [f"{n} samples belong to no counted flow: {key}" for key, n in rows.items()]
+    repeated = len(received) - received.select(*FLOW, "sequence").n_unique() if len(received) else 0
+    if repeated:
+        found.append(f"{repeated} samples are of messages already recorded")
+    return found
+
+
+def _unknown_publishers(counts: Counts) -> list[str]:
+    known = {(each.stream, each.publisher) for each in counts.publishers}
+    return [
+        f"{each.stream}: subscriber {each.subscriber} counts messages of publisher {each.publisher}, which is not there"
+        for each in counts.subscribers
+        if (each.stream, each.publisher) not in known
+    ]
+
+
+def _impossible_counts(counts: Counts) -> list[str]:
+    found = [
+        f"{each.stream}: publisher {each.publisher} tried {each.intended}: {each.sent} sent, {each.refused} refused"
+        for each in counts.publishers
+        if each.sent + each.refused != each.intended
+    ]
+    return found + [
+        f"{flow.name}: {flow.sent} sent, but {flow.received} received and {flow.late} late"
+        for flow in flows(counts)
+        if flow.lost < 0
+    ]

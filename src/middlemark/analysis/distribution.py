@@ -1,0 +1,85 @@
+"""Shapes to draw: the empirical distribution and the box of many samples, small enough for a page.
+
+The tails keep every sample. The distribution is over all messages sent, so that a loss shows as the share that is never
+reached (RFC 7679, §5.1: a lost message has infinite delay). It draws nothing; `report.charts` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from middlemark.analysis.quantile import Measured, Samples, quantile
+
+POINTS = 160
+"""Points of a curve between its tails."""
+TAIL = 24
+"""Samples at either end that are drawn one by one."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """An empirical distribution function: the share of messages sent that took no longer than a value."""
+
+    value_ns: tuple[int, ...]
+    share: tuple[float, ...]
+    n: int
+    sent: int
+
+
+@dataclass(frozen=True)
+class Box:
+    """The quantiles of a box plot in nanoseconds; None where there are too few samples for one."""
+
+    minimum: float
+    p10: float | None
+    p25: float | None
+    p50: float | None
+    p75: float | None
+    p90: float | None
+    p99: float | None
+    maximum: float
+    n: int
+
+
+def pooled(trials: Sequence[Samples]) -> Samples:
+    """All trials' samples, ascending."""
+    return np.sort(np.concatenate(list(trials)))
+
+
+def curve(samples: Samples, sent: int) -> Curve:
+    """The distribution, thinned to points of equal share between tails that keep every sample."""
+    n = len(samples)
+    if n <= POINTS + 2 * TAIL:
+        ranks = np.arange(1, n + 1)
+    else:
+        middle = np.linspace(TAIL, n - TAIL, POINTS).round().astype(np.int64)
+        ranks = np.unique(np.concatenate([np.arange(1, TAIL), middle, np.arange(n - TAIL, n + 1)]))
+    return Curve(
+        value_ns=tuple(int(value) for value in samples[ranks - 1]),
+        share=tuple(float(share) for share in ranks / max(sent, n)),
+        n=n,
+        sent=max(sent, n),
+    )
+
+
+def box(samples: Samples) -> Box:
+    """The quantiles that the samples support."""
+
+    def at(level: float) -> float | None:
+        value = quantile(samples, level)
+        return value.value if isinstance(value, Measured) else None
+
+    return Box(
+        minimum=float(samples[0]),
+        p10=at(0.10),
+        p25=at(0.25),
+        p50=at(0.50),
+        p75=at(0.75),
+        p90=at(0.90),
+        p99=at(0.99),
+        maximum=float(samples[-1]),
+        n=len(samples),
+    )

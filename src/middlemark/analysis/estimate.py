@@ -1,0 +1,125 @@
+"""From the values of several trials to one figure with its uncertainty.
+
+The trial, not the message, is the unit of inference: messages of one trial depend on each other (Hoefler & Belli,
+"Scientific benchmarking of parallel computing systems", SC'15, rules 5 to 8). Intervals are percentile bootstraps
+(Efron & Tibshirani, "An introduction to the bootstrap", 1993, ch. 13) that resample trials; a quantile that no single
+trial supports is taken of all trials' samples together and resampled by whole trials (cluster bootstrap: Field &
+Welsh, "Bootstrapping clustered data", JRSS B 69, 2007), and marked as pooled. Comparisons are `compare`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import scipy.stats
+from numpy.typing import NDArray
+
+from middlemark.analysis.quantile import Measured, Samples, TooFewSamples, Value, needed, quantile, rank
+
+CONFIDENCE = 0.95
+RESAMPLES = 1999
+SEED = 20_111_125
+"""The same samples give the same interval."""
+
+
+class Method(StrEnum):
+    """How a figure came about."""
+
+    MEDIAN_OF_TRIALS = "median_of_trials"
+    POOLED = "pooled_over_trials"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure over trials; where `value` is None, `reason` says why there is none."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    coverage: float | None
+    """How often such an interval holds the true median: with fewer than six trials less often than was asked for."""
+    n_trials: int
+    n_messages: int
+    method: Method
+    reason: str = ""
+
+
+def no_estimate(reason: str, n_messages: int = 0) -> Estimate:
+    """A figure that there is not, with its reason."""
+    return Estimate(None, None, None, None, 0, n_messages, Method.NONE, reason)
+
+
+def coverage(n_trials: int) -> float:
+    """The most that an interval over so many trials can cover.
+
+    All trials lie on one side of the true median with probability 2^(1−n), and no interval within their range holds it
+    then (the sign test's bound: Conover, "Practical nonparametric statistics", 1999, ch. 3.4): 75 % with three trials.
+    """
+    return min(CONFIDENCE, 1 - 2.0 ** (1 - n_trials))
+
+
+def median_of_trials(values: Sequence[Measured]) -> Estimate:
+    """The median of the trials' values, with a bootstrap interval over trials; a single trial has no interval."""
+    if not values:
+        return no_estimate("no valid trial measured it")
+    array = np.array([each.value for each in values])
+    n_messages = sum(each.n for each in values)
+    value = float(np.median(array))
+    if len(array) == 1:
+        return Estimate(value, None, None, None, 1, n_messages, Method.MEDIAN_OF_TRIALS)
+    low, high = _percentile_interval(array)
+    return Estimate(value, low, high, coverage(len(array)), len(array), n_messages, Method.MEDIAN_OF_TRIALS)
+
+
+def _percentile_interval(array: NDArray[np.float64]) -> tuple[float, float]:
+    interval = scipy.stats.bootstrap(
+        (array,),
+        np.median,
+        confidence_level=CONFIDENCE,
+        n_resamples=RESAMPLES,
+        method="percentile",
+        rng=np.random.default_rng(SEED),
+    ).confidence_interval
+    return float(interval.low), float(interval.high)
+
+
+def quantile_of_trials(trials: Sequence[Samples], level: float) -> Estimate:
+    """A quantile: the median of the trials' own where each supports it, else of all samples together where they do."""
+    if not trials:
+        return no_estimate("no valid trial measured it")
+    own: list[Value] = [quantile(samples, level) for samples in trials]
+    supported = [each for each in own if isinstance(each, Measured)]
+    if len(supported) == len(own):
+        return median_of_trials(supported)
+    n_messages = sum(len(samples) for samples in trials)
+    if n_messages < needed(level):
+        return no_estimate(str(TooFewSamples(n_messages)), n_messages)
+    return _pooled_quantile(trials, level)
+
+
+def _pooled_quantile(trials: Sequence[Samples], level: float) -> Estimate:
+    pooled = np.concatenate(trials)
+    owner = np.repeat(np.arange(len(trials)), [len(samples) for samples in trials])
+    order = np.argsort(pooled, kind="stable")
+    pooled, owner = pooled[order], owner[order]
+    value = float(pooled[rank(len(pooled), level) - 1])
+    if len(trials) == 1:
+        return Estimate(value, None, None, None, 1, len(pooled), Method.POOLED)
+    drawn = np.random.default_rng(SEED).multinomial(len(trials), [1 / len(trials)] * len(trials), RESAMPLES)
+    again, times = np.unique(drawn, axis=0, return_counts=True)  # few trials give few different resamples
+    quantiles = np.array([_weighted_quantile(pooled, weights[owner], level) for weights in again])
+    kept = ~np.isnan(quantiles)
+    alpha = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(np.repeat(quantiles[kept], times[kept]), [alpha, 1 - alpha], method="inverted_cdf")
+    return Estimate(value, float(low), float(high), coverage(len(trials)), len(trials), len(pooled), Method.POOLED)
+
+
+def _weighted_quantile(ordered: Samples, weights: NDArray[np.int64], level: float) -> float:
+    reached = np.cumsum(weights)
+    if reached[-1] == 0:
+        return float("nan")  # the resample drew only trials without a sample
+    return float(ordered[np.searchsorted(reached, rank(int(reached[-1]), level))])

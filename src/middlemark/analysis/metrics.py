@@ -1,0 +1,215 @@
+"""The metrics of one trial: a value for each name, with the number of messages that it stands on.
+
+A metric's name ends in its unit. A subject is what it is of: the trial, one of its streams or one of its processes.
+Accounting that does not add up is an error here; figures over several trials are `estimate`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import polars as pl
+
+from middlemark.analysis.accounting import Flow, breaches, flows
+from middlemark.analysis.quantile import LEVELS, Measured, Samples, Value, quantile
+from middlemark.analysis.record import PublisherCounts, Resources, TrialRecord, Window
+from middlemark.analysis.samples import Distribution, distributions
+from middlemark.errors import MiddlemarkError
+
+OVERLOAD_BELOW = 0.95
+"""A publisher that hands over less than this share of its scheduled messages within the window is overloaded.
+
+Less strict than the load generators that ask for all (Aeron's LoadTestRig), so that one late wake-up of the timer at
+the end of a short window is no overload: it takes a window's last twentieth.
+"""
+
+
+class AccountingError(MiddlemarkError):
+    """A trial's counts contradict each other or its samples: nothing of it can be trusted."""
+
+
+@dataclass(frozen=True)
+class StreamShape:
+    """What the metrics must know of a stream beside its samples."""
+
+    name: str
+    size_bytes: int
+    answer_bytes: int
+    """0 where nothing answers."""
+    scheduled: bool
+    """Whether its pattern has a rate of its own: periodic and burst have, unthrottled and ping-pong have not."""
+    late_after_ns: int
+
+
+class Key(NamedTuple):
+    """What a value is of, and which metric it is."""
+
+    subject: str
+    """`trial`, `stream:<name>` or `process:<name>`."""
+    metric: str
+
+
+TRIAL = "trial"
+
+
+def of_stream(name: str) -> str:
+    """The subject for a stream."""
+    return f"stream:{name}"
+
+
+def of_process(name: str) -> str:
+    """The subject for a process."""
+    return f"process:{name}"
+
+
+@dataclass(frozen=True)
+class TrialMetrics:
+    """All that is known of one trial in figures."""
+
+    values: Mapping[Key, Value]
+    samples: Mapping[tuple[str, Distribution], Samples]
+    """By stream: the distributions themselves, for what must look at several trials together."""
+    flows: tuple[Flow, ...]
+    overloaded: tuple[str, ...]
+    """The streams that could not be sent at their rate; their latency is that of a queue, not of the path."""
+
+
+def trial_metrics(
+    record: TrialRecord, received: pl.DataFrame, published: pl.DataFrame, streams: Sequence[StreamShape]
+) -> TrialMetrics:
+    """Compute every metric of a trial that was measured."""
+    found = breaches(record.counts, received, tuple(stream.name for stream in streams))
+    if found or record.window is None:
+        raise AccountingError("; ".join(found) or "the trial has no window", remedy="run the trial again")
+    values: dict[Key, Value] = {**_first_message(record), **_resources(record)}
+    samples: dict[tuple[str, Distribution], Samples] = {}
+    for number, stream in enumerate(streams):
+        rows = Rows(
+            stream,
+            received.filter(pl.col("stream") == number),
+            published.filter(pl.col("stream") == number),
+            record.window,
+        )
+        for kind, ordered in distributions(rows.received, rows.published, stream.late_after_ns).items():
+            samples[stream.name, kind] = ordered
+            values |= {Key(of_stream(stream.name), name): value for name, value in _of_distribution(kind, ordered)}
+        for name, value in (*_rates(record, rows), *_shares(record, stream)):
+            values[Key(of_stream(stream.name), name)] = value
+    overloaded = tuple(stream.name for stream in streams if _is_overloaded(values, stream))
+    return TrialMetrics(values, samples, flows(record.counts), overloaded)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The samples of one stream, with the window they belong to."""
+
+    stream: StreamShape
+    received: pl.DataFrame
+    published: pl.DataFrame
+    window: Window
+
+
+Named = list[tuple[str, Value]]
+
+
+def quantile_metric(kind: Distribution, level: str) -> str:
+    """The name of a quantile's metric."""
+    return f"{kind}_{level}_ns"
+
+
+def _of_distribution(kind: Distribution, ordered: Samples) -> Named:
+    n = len(ordered)
+    ends: Named = [
+        (f"{kind}_min_ns", Measured(float(ordered[0]), n)),
+        (f"{kind}_max_ns", Measured(float(ordered[-1]), n)),
+    ]
+    return ends + [(quantile_metric(kind, name), quantile(ordered, level)) for name, level in LEVELS.items()]
+
+
+def _rates(record: TrialRecord, rows: Rows) -> Named:
+    """Rates at the publishers, and goodput: payload that arrived in time, summed over all subscribers."""
+    stream, window = rows.stream, rows.window
+    publishers = [each for each in record.counts.publishers if each.stream == stream.name]
+    window_s = (window.end_ns - window.begin_ns) / 1e9
+    intended, sent = sum(each.intended for each in publishers), sum(each.sent for each in publishers)
+    achieved_hz = sum(_achieved_hz(each, rows) for each in publishers)
+    received = sum(flow.received for flow in flows(record.counts) if flow.stream == stream.name and not flow.answers)
+    span_s = _span_ns(rows) / 1e9
+    found: Named = [
+        ("achieved_rate_hz", Measured(achieved_hz, sent)),
+        ("received_rate_hz", Measured(received / span_s, received)),
+        ("goodput_bytes_per_s", Measured(received * stream.size_bytes / span_s, received)),
+    ]
+    if stream.scheduled and intended:
+        found.append(("intended_rate_hz", Measured(intended / window_s, intended)))
+        found.append(("achieved_share", Measured(achieved_hz * window_s / intended, intended)))
+    return found
+
+
+def _achieved_hz(publisher: PublisherCounts, rows: Rows) -> float:
+    """Messages a second sent: by a schedule those within the window, else all until the last call came back."""
+    begin_ns, end_ns = rows.window.begin_ns, rows.window.end_ns
+    own = rows.published.filter(pl.col("publisher") == publisher.publisher)
+    if rows.stream.scheduled and len(own) == publisher.intended:
+        in_window = own.filter((pl.col("accepted") == 1) & (pl.col("sent_ns") < end_ns))
+        return len(in_window) / ((end_ns - begin_ns) / 1e9)
+    until_ns = max(publisher.last_returned_ns, end_ns) if rows.stream.scheduled else publisher.last_returned_ns
+    return publisher.sent / (max(until_ns - begin_ns, 1) / 1e9)
+
+
+def _span_ns(rows: Rows) -> int:
+    """From the window's opening to the last arrival; by a schedule at least the window, whose pauses belong to it."""
+    last_ns = rows.received["received_ns"].max()
+    arrived_ns = int(last_ns) - rows.window.begin_ns if isinstance(last_ns, int) else 0
+    window_ns = rows.window.end_ns - rows.window.begin_ns
+    return max(arrived_ns, window_ns) if rows.stream.scheduled or arrived_ns <= 0 else arrived_ns
+
+
+def _shares(record: TrialRecord, stream: StreamShape) -> Named:
+    found: Named = []
+    own = [flow for flow in flows(record.counts) if flow.stream == stream.name]
+    for answers, name in ((False, "loss_share"), (True, "unanswered_share")):
+        asked = [flow for flow in own if flow.answers is answers]
+        sent = sum(flow.sent for flow in asked)
+        if sent:
+            missing = sum(flow.lost + flow.late for flow in asked)  # RFC 7680: what comes after Tmax is lost
+            found.append((name, Measured(missing / sent, sent)))
+    return found
+
+
+def _first_message(record: TrialRecord) -> dict[Key, Value]:
+    after = [each.after_ns for each in record.first_message]
+    return {Key(TRIAL, "first_message_ns"): Measured(float(max(after)), len(after))} if after else {}
+
+
+def _resources(record: TrialRecord) -> dict[Key, Value]:
+    """Services are charged to the middleware that needs them: the trial's figures are sums over all processes."""
+    values: dict[Key, Value] = {}
+    for process, spent in record.resources.items():
+        for name, value in _of_process(spent):
+            values[Key(of_process(process), name)] = Measured(value, 1)
+            total = values.get(Key(TRIAL, name), Measured(0.0, 0))
+            if isinstance(total, Measured):
+                values[Key(TRIAL, name)] = Measured(total.value + value, total.n + 1)
+    steal = [spent.machine_steal_ns for spent in record.resources.values()]
+    if steal:
+        values[Key(TRIAL, "machine_steal_ns")] = Measured(float(max(steal)), len(steal))
+    return values
+
+
+def _of_process(spent: Resources) -> list[tuple[str, float]]:
+    wall_ns = max(spent.wall_ns, 1)
+    return [
+        ("cpu_percent_of_core", 100 * (spent.cpu_user_ns + spent.cpu_system_ns) / wall_ns),
+        ("peak_memory_bytes", float(spent.peak_resident_bytes)),
+        ("voluntary_switches_hz", spent.voluntary_switches / (wall_ns / 1e9)),
+        ("involuntary_switches_hz", spent.involuntary_switches / (wall_ns / 1e9)),
+        ("major_faults", float(spent.major_faults)),
+    ]
+
+
+def _is_overloaded(values: Mapping[Key, Value], stream: StreamShape) -> bool:
+    share = values.get(Key(of_stream(stream.name), "achieved_share"))
+    return isinstance(share, Measured) and share.value < OVERLOAD_BELOW

@@ -1,0 +1,62 @@
+"""Quantiles of a trial's samples, and whether there are samples enough to speak of them.
+
+A quantile is one of the samples (the inverse of the empirical distribution function: Hyndman & Fan, "Sample quantiles
+in statistical packages", The American Statistician 50, 1996, definition 1), as HdrHistogram gives it; nothing is
+interpolated. It knows no trial; `metrics` and `estimate` ask it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Samples = NDArray[np.int64]
+"""Values in ascending order."""
+
+LEVELS = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
+"""The quantiles that are given, by the name that a metric carries."""
+
+SAMPLES_BEYOND = 10
+"""How many samples must lie beyond a quantile: with fewer, its own spread is as large as what it says."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A value, and the number of messages (or readings) that it stands on."""
+
+    value: float
+    n: int
+
+
+@dataclass(frozen=True)
+class TooFewSamples:
+    """No value: fewer samples than it would take."""
+
+    n: int
+
+    def __str__(self) -> str:
+        """As it is shown in the value's place."""
+        return f"too few samples (n = {self.n})"
+
+
+Value = Measured | TooFewSamples
+
+
+def needed(level: float) -> int:
+    """How many samples the quantile takes: n·(1−p) ≥ 10, and n·p ≥ 10 below the median."""
+    return math.ceil(round(SAMPLES_BEYOND / min(level, 1 - level), 6))
+
+
+def rank(n: int, level: float) -> int:
+    """Which of `n` ordered samples, from 1, is the quantile: the smallest with at least the share `level` up to it."""
+    return max(1, math.ceil(round(level * n, 6)))  # rounded: 0.9 · 10 must be 9, not a hair more
+
+
+def quantile(samples: Samples, level: float) -> Value:
+    """The quantile of ordered samples, where there are enough of them."""
+    if len(samples) < needed(level):
+        return TooFewSamples(len(samples))
+    return Measured(float(samples[rank(len(samples), level) - 1]), len(samples))

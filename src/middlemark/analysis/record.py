@@ -1,0 +1,176 @@
+"""What is stored of one trial and of one run: frozen models, versioned, with the unit at the end of every name.
+
+It computes nothing and touches no file. `run_folder` reads and writes these records, `campaign` fills them in;
+the counts, resources and configurations have the worker contract's fields, kept under a version of their own so that
+a stored run outlives a change of the contract.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, NonNegativeInt
+
+from middlemark.plan import Caution, Outcome, Trial
+from middlemark.suite import Model
+
+FORMAT_VERSION: Final = 1
+"""The version of the run folder: a change that an old reader would misread raises it."""
+
+
+class PublisherCounts(Model):
+    """What one publisher did within the window."""
+
+    stream: str
+    publisher: NonNegativeInt
+    intended: NonNegativeInt
+    """Messages that the schedule held; for patterns without one, messages tried."""
+    sent: NonNegativeInt
+    refused: NonNegativeInt
+    refusal: str | None
+    last_returned_ns: NonNegativeInt
+
+
+class SubscriberCounts(Model):
+    """What one subscriber received of one publisher: sent = received + late + lost."""
+
+    stream: str
+    answers: bool
+    """A ping-pong's answers, counted at the client."""
+    publisher: NonNegativeInt
+    subscriber: NonNegativeInt
+    received: NonNegativeInt
+    late: NonNegativeInt
+    duplicates: NonNegativeInt
+    reordered: NonNegativeInt
+    corrupt: NonNegativeInt
+    foreign: NonNegativeInt
+    negative: NonNegativeInt
+    beyond_samples: NonNegativeInt
+
+
+class Counts(Model):
+    """The exact accounting of a trial, as its publishers and subscribers counted."""
+
+    publishers: tuple[PublisherCounts, ...] = ()
+    subscribers: tuple[SubscriberCounts, ...] = ()
+
+
+class FirstMessage(Model):
+    """When a subscriber had the first message of a publisher, from T0."""
+
+    stream: str
+    publisher: NonNegativeInt
+    subscriber: NonNegativeInt
+    after_ns: NonNegativeInt
+
+
+class Window(Model):
+    """The instants of a trial on the clock of its machine."""
+
+    t0_ns: NonNegativeInt
+    begin_ns: NonNegativeInt
+    end_ns: NonNegativeInt
+
+
+class Resources(Model):
+    """What one process, with the children it started, spent over the window."""
+
+    wall_ns: NonNegativeInt
+    cpu_user_ns: NonNegativeInt
+    cpu_system_ns: NonNegativeInt
+    peak_resident_bytes: NonNegativeInt
+    resident_bytes: NonNegativeInt
+    voluntary_switches: NonNegativeInt
+    involuntary_switches: NonNegativeInt
+    minor_faults: NonNegativeInt
+    major_faults: NonNegativeInt
+    machine_steal_ns: NonNegativeInt
+
+
+class Effective(Model):
+    """The configuration that an application really ran with."""
+
+    transport: str
+    receive_mode: str
+    zero_copy: bool
+    settings: dict[str, str]
+
+
+class InterfaceTraffic(Model):
+    """Traffic of one interface over the window, all processes together."""
+
+    interface: str
+    received_bytes: NonNegativeInt
+    received_packets: NonNegativeInt
+    sent_bytes: NonNegativeInt
+    sent_packets: NonNegativeInt
+
+
+class PathProof(Model):
+    """Which path an application's messages took, from the kernel's own counters."""
+
+    interfaces: tuple[InterfaceTraffic, ...]
+    shared_memory: tuple[str, ...]
+
+
+class TrialRecord(Model):
+    """All that is known of one trial but its samples: `trial.json`."""
+
+    format_version: Literal[1] = FORMAT_VERSION
+    trial: Trial
+    outcome: Outcome
+    attempt: Annotated[int, Field(ge=1)] = 1
+    """Which attempt this is: a trial that the machine disturbed is repeated."""
+    warnings: tuple[Caution, ...] = ()
+    effective: dict[str, Effective] = {}
+    """By application."""
+    counts: Counts = Counts()
+    first_message: tuple[FirstMessage, ...] = ()
+    window: Window | None = None
+    """None where the trial ended before its window was fixed."""
+    resources: dict[str, Resources] = {}
+    """By process: every application, and every service under its own name."""
+    path: dict[str, PathProof] = {}
+    """By application."""
+
+
+class Library(Model):
+    """The library that a worker is linked with, as `describe` says."""
+
+    name: str
+    version: str
+    origin: str
+
+
+class Middleware(Model):
+    """A middleware of the run: its worker's own account, or why it has none."""
+
+    title: str
+    summary: str
+    library: Library
+
+
+class Manifest(Model):
+    """What a run was asked for and what it ran on: `manifest.json`."""
+
+    format_version: Literal[1] = FORMAT_VERSION
+    middlemark_version: str
+    suite: str
+    """The suite's name."""
+    suite_text: str
+    """The suite as given, word for word."""
+    seed: int
+    trials: tuple[Trial, ...]
+    """The suite as expanded: every planned trial, in the order in which they run."""
+    started_at: str
+    """ISO 8601, UTC."""
+    command: tuple[str, ...] = ()
+    machine: dict[str, str | int | float | bool | None] = {}
+    """What was recorded of the machine: names with their units, values as read."""
+    middlewares: dict[str, Middleware] = {}
+    """By name."""
+    left_out: dict[str, str] = {}
+    """Middlewares without a worker here, each with the reason."""
+    warnings: tuple[Caution, ...] = ()
+    """What is not as it should be on the machine."""

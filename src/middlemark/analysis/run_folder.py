@@ -1,0 +1,223 @@
+"""The layout of a run folder: where each thing lies, and how it is read and written.
+
+It interprets nothing: `record` says what the files hold, `metrics` what they mean. Writing is atomic (a temporary
+name, then a rename), so that a file that is there is whole; `campaign` writes through it, `report` reads through it.
+
+    <run>/manifest.json
+    <run>/trials/<trial id>/trial.json spec.json events.jsonl received.parquet published.parquet resources.json logs/
+    <run>/summary.parquet
+    <run>/report.html
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import polars as pl
+from pydantic import ValidationError
+
+from middlemark.analysis.record import Manifest, TrialRecord
+from middlemark.errors import StoreError
+from middlemark.suite import Model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RECEIVED_SCHEMA = pl.Schema(
+    {
+        "application": pl.String(),
+        "stream": pl.UInt16(),
+        "answer": pl.UInt16(),
+        "publisher": pl.UInt16(),
+        "subscriber": pl.UInt16(),
+        "sequence": pl.UInt32(),
+        "intended_ns": pl.Int64(),
+        "sent_ns": pl.Int64(),
+        "received_ns": pl.Int64(),
+    }
+)
+"""`received.parquet`: one row a message and subscriber, in the order in which they came at each application."""
+
+PUBLISHED_SCHEMA = pl.Schema(
+    {
+        "application": pl.String(),
+        "stream": pl.UInt16(),
+        "publisher": pl.UInt16(),
+        "sequence": pl.UInt32(),
+        "intended_ns": pl.Int64(),
+        "sent_ns": pl.Int64(),
+        "returned_ns": pl.Int64(),
+        "accepted": pl.UInt8(),
+    }
+)
+"""`published.parquet`: one row a message at its publisher."""
+
+R = TypeVar("R", bound=Model)
+
+
+@dataclass(frozen=True)
+class TrialFolder:
+    """The folder of one trial."""
+
+    path: Path
+
+    @property
+    def id(self) -> str:
+        """The trial's id."""
+        return self.path.name
+
+    @property
+    def record_path(self) -> Path:
+        """Written last: a trial with this file is complete."""
+        return self.path / "trial.json"
+
+    @property
+    def spec_path(self) -> Path:
+        """What every application and service was told."""
+        return self.path / "spec.json"
+
+    @property
+    def events_path(self) -> Path:
+        """What they said, one line of JSON an event."""
+        return self.path / "events.jsonl"
+
+    @property
+    def resources_path(self) -> Path:
+        """Readings of the machine around the trial."""
+        return self.path / "resources.json"
+
+    @property
+    def received_path(self) -> Path:
+        """The subscribers' samples."""
+        return self.path / "received.parquet"
+
+    @property
+    def published_path(self) -> Path:
+        """The publishers' samples."""
+        return self.path / "published.parquet"
+
+    @property
+    def logs_path(self) -> Path:
+        """The folder of the processes' own logs."""
+        return self.path / "logs"
+
+    def read_record(self) -> TrialRecord:
+        """Read `trial.json`."""
+        return _read(self.record_path, TrialRecord)
+
+    def write_record(self, record: TrialRecord) -> None:
+        """Write `trial.json`; all other files of the trial must be there already."""
+        _write(self.record_path, record)
+
+    def read_received(self) -> pl.DataFrame:
+        """Read `received.parquet`; no rows where the trial left none."""
+        return _read_samples(self.received_path, RECEIVED_SCHEMA)
+
+    def read_published(self) -> pl.DataFrame:
+        """Read `published.parquet`; no rows where the trial left none."""
+        return _read_samples(self.published_path, PUBLISHED_SCHEMA)
+
+    def write_samples(self, received: pl.DataFrame, published: pl.DataFrame) -> None:
+        """Write both files of samples; columns and types must be those of the schemas."""
+        _write_samples(self.received_path, received, RECEIVED_SCHEMA)
+        _write_samples(self.published_path, published, PUBLISHED_SCHEMA)
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The folder of one run."""
+
+    path: Path
+
+    @property
+    def manifest_path(self) -> Path:
+        """What was asked for, and what it ran on."""
+        return self.path / "manifest.json"
+
+    @property
+    def trials_path(self) -> Path:
+        """One folder a trial."""
+        return self.path / "trials"
+
+    @property
+    def summary_path(self) -> Path:
+        """The estimates, one row an experiment, stream and metric."""
+        return self.path / "summary.parquet"
+
+    @property
+    def report_path(self) -> Path:
+        """The report to read."""
+        return self.path / "report.html"
+
+    def read_manifest(self) -> Manifest:
+        """Read `manifest.json`; where there is none this is not a run folder."""
+        if not self.path.is_dir():
+            raise StoreError(
+                self.path, "there is no such folder", "give the folder that `middlemark run` printed at its end"
+            )
+        if not self.manifest_path.is_file():
+            raise StoreError(
+                self.path,
+                "it is not a run: it holds no manifest.json",
+                "give the folder that `middlemark run` printed at its end",
+            )
+        return _read(self.manifest_path, Manifest)
+
+    def write_manifest(self, manifest: Manifest) -> None:
+        """Write `manifest.json`, first of all."""
+        _write(self.manifest_path, manifest)
+
+    def trial(self, trial_id: str) -> TrialFolder:
+        """The folder of a trial, whether or not it is there yet."""
+        return TrialFolder(self.trials_path / trial_id)
+
+    def stored_trials(self) -> Iterator[TrialFolder]:
+        """Every trial that is stored completely, by id."""
+        if self.trials_path.is_dir():
+            for folder in sorted(self.trials_path.iterdir()):
+                if (folder / "trial.json").is_file():
+                    yield TrialFolder(folder)
+
+
+def _read(path: Path, model: type[R]) -> R:
+    try:
+        return model.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as cause:
+        raise StoreError(path, "it can't be read", "restore the file, or remove the trial's folder") from cause
+
+
+def _write(path: Path, record: Model) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    with partial.open("w", encoding="utf-8") as file:
+        file.write(record.model_dump_json(indent=1))
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+def _read_samples(path: Path, schema: pl.Schema) -> pl.DataFrame:
+    if not path.is_file():
+        return pl.DataFrame(schema=schema)
+    try:
+        frame = pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError) as cause:
+        raise StoreError(path, "it can't be read", "restore the file, or remove the trial's folder") from cause
+    _check_columns(path, frame, schema)
+    return frame
+
+
+def _write_samples(path: Path, frame: pl.DataFrame, schema: pl.Schema) -> None:
+    _check_columns(path, frame, schema)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    frame.write_parquet(partial, compression="zstd")
+    partial.replace(path)
+
+
+def _check_columns(path: Path, frame: pl.DataFrame, schema: pl.Schema) -> None:
+    if frame.schema != schema:
+        raise StoreError(path, f"its columns are {dict(frame.schema)}, not {dict(schema)}", "write it anew")

@@ -1,0 +1,76 @@
+"""From a stream's samples in one trial to its distributions: latency, round trip, jitter, publish call, pacing error.
+
+Each distribution is an ascending array of nanoseconds over all flows of the stream. Late messages are lost by
+definition (RFC 7680's Tmax) and so have no latency; negative values stay as they are. Quantiles of these are
+`quantile`'s business.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import numpy as np
+import polars as pl
+
+from middlemark.analysis.accounting import FLOW
+from middlemark.analysis.quantile import Samples
+
+
+class Distribution(StrEnum):
+    """What is measured of each message."""
+
+    LATENCY_FROM_SEND = "latency_from_send"
+    LATENCY_FROM_INTENDED = "latency_from_intended"
+    ROUND_TRIP = "round_trip"
+    JITTER = "jitter"
+    PUBLISH_CALL = "publish_call"
+    PACING_ERROR = "pacing_error"
+
+    @property
+    def summary(self) -> str:
+        """How it is obtained, in one sentence."""
+        return _SUMMARIES[self]
+
+
+_SUMMARIES = {
+    Distribution.LATENCY_FROM_SEND: "one way, from the hand-over to the middleware to the arrival at the subscriber",
+    Distribution.LATENCY_FROM_INTENDED: "one way, from the scheduled instant, so that a stalled publisher shows",
+    Distribution.ROUND_TRIP: "from the question's hand-over to the middleware to the answer's arrival, never halved",
+    Distribution.JITTER: "the size of the change in latency from one message to the next (IPDV, RFC 3393)",
+    Distribution.PUBLISH_CALL: "how long the publish call kept its caller",
+    Distribution.PACING_ERROR: "how long after its scheduled instant a message was handed over",
+}
+
+
+def distributions(received: pl.DataFrame, published: pl.DataFrame, late_after_ns: int) -> dict[Distribution, Samples]:
+    """The distributions of one stream; only those that its samples hold."""
+    in_time = received.filter(pl.col("received_ns") - pl.col("sent_ns") <= late_after_ns)
+    messages = in_time.filter(pl.col("answer") == 0)
+    answers = in_time.filter(pl.col("answer") == 1)
+    found = {
+        Distribution.LATENCY_FROM_SEND: _difference(messages, "received_ns", "sent_ns"),
+        Distribution.LATENCY_FROM_INTENDED: _difference(messages, "received_ns", "intended_ns"),
+        Distribution.ROUND_TRIP: _difference(answers, "received_ns", "intended_ns"),
+        Distribution.JITTER: _jitter(messages),
+        Distribution.PUBLISH_CALL: _difference(published, "returned_ns", "sent_ns"),
+        Distribution.PACING_ERROR: _difference(published, "sent_ns", "intended_ns"),
+    }
+    return {kind: samples for kind, samples in found.items() if len(samples)}
+
+
+def _difference(frame: pl.DataFrame, later: str, earlier: str) -> Samples:
+    return np.sort((frame[later] - frame[earlier]).to_numpy())
+
+
+def _jitter(messages: pl.DataFrame) -> Samples:
+    """Only pairs of consecutive sequence numbers count, whatever order they came in (RFC 3393, §3.2)."""
+    latency = pl.col("received_ns") - pl.col("sent_ns")
+    pairs = (
+        messages.sort(*FLOW, "sequence")
+        .select(
+            change=latency.diff().over(FLOW).abs(),
+            step=pl.col("sequence").cast(pl.Int64).diff().over(FLOW),
+        )
+        .filter(pl.col("step") == 1)
+    )
+    return np.sort(pairs["change"].to_numpy())
