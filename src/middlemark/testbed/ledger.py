@@ -1,0 +1,176 @@
+"""The account of everything that Middlemark creates on this machine, so that all of it can be removed again.
+
+Every creation is entered before it happens, in an append-only file of the process that owns it, under a per-user state
+folder; whatever ends that process, kill -9 included, the file stays and `sweep` removes what it lists, and nothing else.
+It creates nothing itself: `slot`, `awake` and the campaign do, and enter it here.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from middlemark.testbed import processes
+from middlemark.testbed.processes import Identity
+
+Kind = Literal["process", "folder", "file"]
+
+
+def state_folder() -> Path:
+    """The per-user folder for what outlives a process: ledgers and slots."""
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state"
+    return Path(base, "middlemark")
+
+
+@dataclass
+class Entry:
+    """One thing that was, or was about to be, created."""
+
+    mark: str
+    kind: Kind
+    what: str
+    """A path, or for a process what it does."""
+    process: Identity | None = None
+    """Who it is; None where the owner was killed between entering and starting it: its mark finds it then."""
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What a sweep found and removed."""
+
+    kind: Kind
+    what: str
+    owner: str
+    """The ledger it was in."""
+
+
+@dataclass
+class Ledger:
+    """The ledger of one process; use `opened`."""
+
+    path: Path
+    _file: Any
+    _entries: dict[str, Entry] = field(default_factory=dict)
+
+    def enter(self, kind: Kind, what: str | Path) -> str:
+        """Enters what is about to be created; the mark identifies it and, in a process's environment, its children."""
+        entry = Entry(secrets.token_hex(8), kind, str(what))
+        self._entries[entry.mark] = entry
+        self._append({"op": "create", "mark": entry.mark, "kind": kind, "what": entry.what})
+        return entry.mark
+
+    def started(self, mark: str, pid: int) -> None:
+        """Adds to an entered process who it is."""
+        process = processes.identity(pid)
+        if process is not None:
+            self._entries[mark].process = process
+            self._append({"op": "started", "mark": mark, **asdict(process)})
+
+    def remove(self, *marks: str) -> None:
+        """Removes what these marks stand for, where it still exists, and then their entries."""
+        remove_all([self._entries[mark] for mark in marks if mark in self._entries])
+        for mark in marks:
+            if self._entries.pop(mark, None) is not None:
+                self._append({"op": "remove", "mark": mark})
+
+    def close(self) -> None:
+        """Removes all that is left, and the ledger."""
+        self.remove(*self._entries)
+        self.path.unlink(missing_ok=True)
+        os.close(self._file)
+
+    def _append(self, line: dict[str, Any]) -> None:
+        os.write(self._file, json.dumps(line).encode() + b"\n")
+
+
+@contextmanager
+def opened() -> Iterator[Ledger]:
+    """This process's ledger, locked as long as the process lives; closed when the context ends, however it ends."""
+    folder = state_folder() / "ledgers"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{os.getpid()}-{secrets.token_hex(4)}.jsonl"
+    # Locked before it has its name, so that no sweep takes it for one whose owner is gone.
+    hidden = path.with_suffix(".new")
+    file = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    fcntl.flock(file, fcntl.LOCK_EX)
+    hidden.rename(path)
+    ledger = Ledger(path, file)
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+
+
+def sweep() -> list[Removed]:
+    """Removes what ledgers list whose owners are gone; those of living processes are left alone."""
+    removed = []
+    for path in sorted((state_folder() / "ledgers").glob("*.jsonl")):
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:  # its owner, or another sweep, was quicker
+            continue
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            entries = read(path)
+            removed += [Removed(entry.kind, entry.what, path.stem) for entry in remove_all(entries)]
+            path.unlink(missing_ok=True)
+        except BlockingIOError:
+            continue
+        finally:
+            os.close(file)
+    return removed
+
+
+def read(path: Path) -> list[Entry]:
+    """The entries of a ledger that were not removed; a line cut off by a kill is the last one and counts as not written."""
+    entries: dict[str, Entry] = {}
+    try:
+        lines = path.read_text().splitlines()
+    except FileNotFoundError:
+        return []
+    for text in lines:
+        try:
+            line = json.loads(text)
+        except ValueError:
+            break
+        match line.pop("op"):
+            case "create":
+                entries[line["mark"]] = Entry(**line)
+            case "started":
+                entries[line.pop("mark")].process = Identity(**line)
+            case "remove":
+                entries.pop(line["mark"], None)
+    return list(entries.values())
+
+
+def remove_all(entries: list[Entry]) -> list[Entry]:
+    """Ends the processes first, then removes files and folders; gives the entries of which something was left."""
+    left = []
+    found = processes.marked(entry.mark for entry in entries if entry.kind == "process")
+    for entry in entries:
+        if entry.kind == "process":
+            if entry.process is not None and processes.is_alive(entry.process):
+                found[entry.mark].append(entry.process)
+            if found[entry.mark]:
+                left.append(entry)
+    processes.end(process for group in found.values() for process in group)
+    for entry in entries:
+        if entry.kind != "process" and os.path.lexists(entry.what):
+            _delete(Path(entry.what))
+            left.append(entry)
+    return left
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

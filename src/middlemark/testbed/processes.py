@@ -1,0 +1,105 @@
+"""Which processes live, as `/proc` tells it, and how marked ones are ended.
+
+A process is known by its pid together with its start time and the boot, so that a pid used again is never hit, or by a
+mark in its environment that its children inherit. Nothing here goes by a process's name.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import psutil
+
+MARK_VARIABLE = "MIDDLEMARK_MARK"
+PATIENCE_S = 2.0
+
+
+@dataclass(frozen=True)
+class Identity:
+    """One process of one boot of this machine."""
+
+    pid: int
+    start_ticks: int
+    boot_id: str
+
+
+@cache
+def boot_id() -> str:
+    """The kernel's name of this boot."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def identity(pid: int) -> Identity | None:
+    """Who has this pid now; None where nobody has, or only a zombie."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    fields = stat[stat.rindex(")") + 2 :].split()  # the name may hold spaces and brackets
+    return None if fields[0] in "ZX" else Identity(pid, int(fields[19]), boot_id())
+
+
+def is_alive(process: Identity) -> bool:
+    """Whether this very process still runs."""
+    return identity(process.pid) == process
+
+
+def marked(marks: Iterable[str]) -> dict[str, list[Identity]]:
+    """The living processes whose environment carries one of the marks, by mark."""
+    wanted = {f"{MARK_VARIABLE}={mark}".encode(): mark for mark in marks}
+    found: dict[str, list[Identity]] = {mark: [] for mark in wanted.values()}
+    for folder in Path("/proc").iterdir() if wanted else ():
+        if not folder.name.isdigit():
+            continue
+        try:
+            environment = (folder / "environ").read_bytes()
+        except OSError:  # gone meanwhile, or another user's
+            continue
+        for variable in wanted.keys() & set(environment.split(b"\0")):
+            process = identity(int(folder.name))
+            if process is not None:
+                found[wanted[variable]].append(process)
+    return found
+
+
+def end(processes: Iterable[Identity], patience_s: float = PATIENCE_S) -> None:
+    """Asks each of the processes to end, and kills those that don't within the patience; returns when none is left."""
+    handles = []
+    for process in set(processes):
+        try:
+            handle = psutil.Process(process.pid)
+        except psutil.NoSuchProcess:
+            continue
+        # The handle refuses to signal a pid that was used again after it was taken, so this check stays true.
+        if is_alive(process):
+            handles.append(handle)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for handle in handles:
+            _send(handle, number)
+        _, handles = psutil.wait_procs(handles, timeout=patience_s)
+
+
+def _send(handle: psutil.Process, number: signal.Signals) -> None:
+    try:
+        handle.send_signal(number)
+        handle.send_signal(signal.SIGCONT)  # a stopped process takes no SIGTERM
+    except psutil.NoSuchProcess:
+        return
+
+
+def shared_memory(pid: int) -> set[Path]:
+    """The files under /dev/shm that a process has mapped or open."""
+    held: set[str] = set()
+    try:
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            held.add(line.partition("/")[2])
+        for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+            held.add(os.readlink(descriptor).removeprefix("/"))
+    except OSError:  # it ended while being read
+        pass
+    return {Path("/" + name) for name in held if name.startswith("dev/shm/") and not name.endswith(" (deleted)")}

@@ -1,0 +1,117 @@
+"""Slots keep trials that run at the same time apart: a domain number, a range of ports, a name and a token for each.
+
+A slot is held by a lock on a file of the per-user state folder, so the kernel frees it when its holder ends, however it
+ends. It reserves nothing in the network: the ports are checked to be free when the slot is taken.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from middlemark.errors import EnvironmentNotReady
+from middlemark.testbed.ledger import state_folder
+
+SLOTS = 100
+# The ports of DDS domain d begin at 7400 + 250 d (DDSI-RTPS 2.3, 9.6.1.1); domain and ports of a slot lie together so
+# that a slot's own ports can never be those of another slot's domain.
+FIRST_PORT, PORTS_PER_SLOT = 7400, 250
+# DDS uses the first of them: two of the domain and two for each of up to 70 participants.
+PORTS_OF_DOMAIN = 150
+
+
+@dataclass(frozen=True)
+class Slot:
+    """What no other trial on this machine has at the same time."""
+
+    domain: int
+    first_port: int
+    ports: int
+    name: str
+    """1 to 24 letters and digits, never used before."""
+    token: int
+
+
+_last_taken = 0
+
+
+@contextmanager
+def taken() -> Iterator[Slot]:
+    """Takes a free slot and holds it for as long as the context lasts."""
+    global _last_taken  # noqa: PLW0603 - one process walks through the slots, so that a trial meets no port just closed
+    folder = state_folder() / "slots"
+    folder.mkdir(parents=True, exist_ok=True)
+    for domain in _order(_last_taken):
+        lock = _lock(folder / str(domain))
+        if lock is None:
+            continue
+        try:
+            if not _ports_free(domain):
+                continue
+            _last_taken = domain
+            yield _slot(domain)
+            return
+        finally:
+            os.close(lock)
+    raise EnvironmentNotReady(
+        f"none of the {SLOTS} ranges of ports from {FIRST_PORT} on is free below the ephemeral ports",
+        remedy="sysctl -w net.ipv4.ip_local_port_range='32768 60999', or end what listens there: ss -lntup",
+    )
+
+
+def _order(last: int) -> Iterable[int]:
+    """All slots from the one after the last; domain 0, which everyone uses who chooses none, comes at the very end."""
+    return chain(range(last + 1, SLOTS), range(1, last + 1), (0,))
+
+
+def _lock(path: Path) -> int | None:
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(file)
+        return None
+    return file
+
+
+def _slot(domain: int) -> Slot:
+    return Slot(
+        domain=domain,
+        first_port=FIRST_PORT + PORTS_PER_SLOT * domain + PORTS_OF_DOMAIN,
+        ports=PORTS_PER_SLOT - PORTS_OF_DOMAIN,
+        name=f"mm{domain:02}{secrets.token_hex(5)}",
+        token=secrets.randbits(32),
+    )
+
+
+def _ports_free(domain: int) -> bool:
+    """Whether no one has any of the slot's ports, and the kernel gives none of them to a client that asks for any."""
+    first = FIRST_PORT + PORTS_PER_SLOT * domain
+    lowest, highest = _ephemeral_ports()
+    if first + PORTS_PER_SLOT > lowest and first <= highest:
+        return False
+    return all(_port_free(port) for port in range(first, first + PORTS_PER_SLOT))
+
+
+def _ephemeral_ports() -> tuple[int, int]:
+    lowest, highest = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
+    return int(lowest), int(highest)
+
+
+def _port_free(port: int) -> bool:
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+        with socket.socket(socket.AF_INET, kind) as probe:
+            if kind == socket.SOCK_STREAM:  # a connection closed a moment ago hinders no worker: they set this too
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("", port))
+            except OSError:
+                return False
+    return True

@@ -1,0 +1,98 @@
+"""What a worker says of itself, asked once for each state of its file.
+
+An answer is kept under the user's cache folder by the file's path, size and time of change, so that a campaign starts
+without running every worker. A worker of another contract version is refused here, before it is asked for anything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from middlemark.errors import WorkerFailed
+from middlemark.worker.contract import Description, OptionValue, ServiceNeed
+
+CONTRACT_VERSION = 1
+DEADLINE_S = 20.0
+
+
+class _Version(BaseModel):
+    """The one part that every version of the contract has."""
+
+    model_config = ConfigDict(extra="ignore")
+    contract_version: int
+
+
+def describe(worker: Path) -> Description:
+    """The worker's description, from the cache where its file has not changed."""
+    cached = _cache_file(worker)
+    try:
+        return Description.model_validate_json(cached.read_bytes())
+    except (OSError, ValidationError):
+        pass
+    description = _parse(_ask(worker), worker)
+    _keep(cached, description)
+    return description
+
+
+def resolved_options(description: Description, profile: str, options: dict[str, OptionValue]) -> dict[str, OptionValue]:
+    """The value of every option: the suite's, else the profile's, else the default."""
+    defaults = {option.name: option.default for option in description.options}
+    chosen = description.profiles.get(profile)
+    return defaults | (chosen.options if chosen else {}) | options
+
+
+def is_needed(service: ServiceNeed, resolved: dict[str, OptionValue]) -> bool:
+    """Whether a service is needed under these options."""
+    return all(
+        any(type(value) is type(resolved.get(when.option)) and value == resolved.get(when.option) for value in when.values)
+        for when in service.when
+    )
+
+
+def _ask(worker: Path) -> bytes:
+    try:
+        answer = subprocess.run([worker, "describe"], stdin=subprocess.DEVNULL, capture_output=True, timeout=DEADLINE_S, check=False)
+    except subprocess.TimeoutExpired as late:
+        raise WorkerFailed(f"{worker} describe gave no answer within {DEADLINE_S:.0f} s", exit_status=None) from late
+    except OSError as error:
+        raise WorkerFailed(f"{worker} can't be started: {error.strerror}", exit_status=None) from error
+    if answer.returncode != 0:
+        lines = answer.stderr.decode(errors="replace").splitlines()[-5:]
+        raise WorkerFailed(f"{worker} describe failed", exit_status=answer.returncode, last_log_lines=lines)
+    return answer.stdout
+
+
+def _parse(answer: bytes, worker: Path) -> Description:
+    try:
+        version = _Version.model_validate_json(answer).contract_version
+        if version != CONTRACT_VERSION:
+            raise WorkerFailed(
+                f"{worker} speaks version {version} of the worker contract, this middlemark version {CONTRACT_VERSION}: "
+                "build both from the same checkout",
+                exit_status=0,
+            )
+        return Description.model_validate_json(answer)
+    except ValidationError as error:
+        raise WorkerFailed(f"{worker} describe did not print a description: {error}", exit_status=0) from error
+
+
+def _cache_file(worker: Path) -> Path:
+    state = worker.stat()
+    key = f"{CONTRACT_VERSION}\n{worker.resolve()}\n{state.st_size}\n{state.st_mtime_ns}\n{state.st_ino}"
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base, "middlemark/descriptions", hashlib.sha256(key.encode()).hexdigest() + ".json")
+
+
+def _keep(cached: Path, description: Description) -> None:
+    try:
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        fresh = cached.with_suffix(f".{os.getpid()}")
+        fresh.write_text(description.model_dump_json())
+        fresh.replace(cached)
+    except OSError:
+        return  # without a cache the worker is asked again next time
