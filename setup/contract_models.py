@@ -2,7 +2,7 @@
 
 It joins the files of `schema/` into one schema, gives every variant of a tagged union a name of its own, and lets
 datamodel-code-generator write the module; it decides nothing that the schemas don't say.
-`python setup/contract_models.py` writes, `--check` only compares; the Rust crate `workers/contract` is the source of the schemas.
+`python setup/contract_models.py` writes, `--check` only compares; the schemas come from the crate `workers/contract`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ ROOT = Path(__file__).resolve().parent.parent
 MODULE = ROOT / "src/middlemark/worker/contract.py"
 # The records are dtypes of .npy files, never JSON.
 RECORDS = {"published", "received"}
-HEADER = '"""The worker contract as models: generated from schema/*.json by setup/contract_models.py, not to be edited."""'
+HEADER = (
+    '"""The worker contract as models, generated from schema/*.json by setup/contract_models.py: not to be edited."""'
+)
 
 Schema = dict[str, Any]
 
@@ -39,7 +41,7 @@ def joined() -> Schema:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": without_formats(types)}
 
 
-def without_formats(schema: Any) -> Any:
+def without_formats(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
     """Rust's widths (`uint16`, …) mean nothing here: the bounds beside them say the same."""
     if isinstance(schema, dict):
         return {key: without_formats(value) for key, value in schema.items() if key != "format"}
@@ -129,7 +131,9 @@ def main() -> int:
         return 0
     if MODULE.read_text() == text:
         return 0
-    print(f"{MODULE.relative_to(ROOT)} is not what schema/ says: run `python setup/contract_models.py`", file=sys.stderr)
+    print(
+        f"{MODULE.relative_to(ROOT)} is not what schema/ says: run `python setup/contract_models.py`", file=sys.stderr
+    )
     return 1
 
 

@@ -1,6 +1,7 @@
 """What a campaign tells whoever watches it: the events, and the observer that takes them.
 
-Nothing is computed or shown here; the terminal's live view is `report.live`, the campaign works the same with no one watching.
+Nothing is computed or shown here: the terminal's live view is `report.live`, and a campaign works the same with no
+one watching.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Headline:
-    """The first figures of a trial, for the eye while the campaign runs; the report computes its own from the samples."""
+    """The first figures of a trial, for the eye while the campaign runs; the report computes its own."""
 
     first_message_ns: int | None
     """From T0 to the last of the first messages."""

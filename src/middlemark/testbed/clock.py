@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from itertools import pairwise
 
 READINGS = 20_000
 SLEEPS, SLEEP_NS = 200, 1_000_000
@@ -15,7 +16,7 @@ SLEEPS, SLEEP_NS = 200, 1_000_000
 def reading() -> tuple[int, int]:
     """The median distance of two readings in a row, and the smallest step above zero, in nanoseconds."""
     stamps = [time.monotonic_ns() for _ in range(READINGS)]
-    steps = [after - before for before, after in zip(stamps, stamps[1:], strict=False)]
+    steps = [after - before for before, after in pairwise(stamps)]
     return int(statistics.median(steps)), min(step for step in steps if step > 0)
 
 

@@ -1,7 +1,7 @@
 """The account of everything that Middlemark creates on this machine, so that all of it can be removed again.
 
-Every creation is entered before it happens, in an append-only file of the process that owns it, under a per-user state
-folder; whatever ends that process, kill -9 included, the file stays and `sweep` removes what it lists, and nothing else.
+Every creation is entered before it happens, in an append-only file of the process that owns it, under a per-user
+state folder; whatever ends that process, kill -9 included, the file stays and `sweep` removes what it lists only.
 It creates nothing itself: `slot`, `awake` and the campaign do, and enter it here.
 """
 
@@ -130,7 +130,7 @@ def sweep() -> list[Removed]:
 
 
 def read(path: Path) -> list[Entry]:
-    """The entries of a ledger that were not removed; a line cut off by a kill is the last one and counts as not written."""
+    """The entries of a ledger that were not removed; a last line cut off by a kill counts as not written."""
     entries: dict[str, Entry] = {}
     try:
         lines = path.read_text().splitlines()

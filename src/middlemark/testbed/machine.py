@@ -93,7 +93,12 @@ def _idle_states() -> Fact:
     states = _of_each_cpu("cpuidle/state*/name")
     deep = [state for state in states if state not in {"POLL", "C1", "C1E"} and not state.startswith("haltpoll")]
     value = states or [_read("/sys/devices/system/cpu/cpuidle/current_driver") or "not visible"]
-    return Fact("idle_states", value, not deep if states else None, "use keep_awake in the suite, or boot with intel_idle.max_cstate=1")
+    return Fact(
+        "idle_states",
+        value,
+        not deep if states else None,
+        "use keep_awake in the suite, or boot with intel_idle.max_cstate=1",
+    )
 
 
 def _isolated_cpus() -> Fact:

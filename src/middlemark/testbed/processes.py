@@ -6,7 +6,6 @@ mark in its environment that its children inherit. Nothing here goes by a proces
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -99,7 +98,7 @@ def shared_memory(pid: int) -> set[Path]:
         for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
             held.add(line.partition("/")[2])
         for descriptor in Path(f"/proc/{pid}/fd").iterdir():
-            held.add(os.readlink(descriptor).removeprefix("/"))
+            held.add(str(descriptor.readlink()).removeprefix("/"))
     except OSError:  # it ended while being read
         pass
     return {Path("/" + name) for name in held if name.startswith("dev/shm/") and not name.endswith(" (deleted)")}

@@ -1,4 +1,4 @@
-"""The worker contract as models: generated from schema/*.json by setup/contract_models.py, not to be edited."""
+"""The worker contract as models, generated from schema/*.json by setup/contract_models.py: not to be edited."""
 
 from __future__ import annotations
 

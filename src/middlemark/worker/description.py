@@ -49,14 +49,19 @@ def resolved_options(description: Description, profile: str, options: dict[str, 
 def is_needed(service: ServiceNeed, resolved: dict[str, OptionValue]) -> bool:
     """Whether a service is needed under these options."""
     return all(
-        any(type(value) is type(resolved.get(when.option)) and value == resolved.get(when.option) for value in when.values)
+        any(
+            type(value) is type(resolved.get(when.option)) and value == resolved.get(when.option)
+            for value in when.values
+        )
         for when in service.when
     )
 
 
 def _ask(worker: Path) -> bytes:
     try:
-        answer = subprocess.run([worker, "describe"], stdin=subprocess.DEVNULL, capture_output=True, timeout=DEADLINE_S, check=False)
+        answer = subprocess.run(
+            [worker, "describe"], stdin=subprocess.DEVNULL, capture_output=True, timeout=DEADLINE_S, check=False
+        )
     except subprocess.TimeoutExpired as late:
         raise WorkerFailed(f"{worker} describe gave no answer within {DEADLINE_S:.0f} s", exit_status=None) from late
     except OSError as error:
@@ -72,7 +77,7 @@ def _parse(answer: bytes, worker: Path) -> Description:
         version = _Version.model_validate_json(answer).contract_version
         if version != CONTRACT_VERSION:
             raise WorkerFailed(
-                f"{worker} speaks version {version} of the worker contract, this middlemark version {CONTRACT_VERSION}: "
+                f"{worker} speaks version {version} of the worker contract, middlemark version {CONTRACT_VERSION}: "
                 "build both from the same checkout",
                 exit_status=0,
             )
