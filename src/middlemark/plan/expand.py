@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.experiment import Application, Conditions, Endpoint, Experiment, Windows, experiment_id
 from middlemark.plan.stream import (
     Burst,
@@ -22,8 +22,6 @@ from middlemark.plan.stream import (
 )
 from middlemark.suite import (
     ALL_MIDDLEWARES,
-    DURATION,
-    SIZE,
     Arrival,
     History,
     OptionValue,
@@ -74,8 +72,13 @@ def expand(suite: Suite, *, available: Sequence[str]) -> tuple[Experiment, ...]:
     experiments = {}
     for subject, load, topology, conditions in points:
         experiment = _experiment(suite, subject, load, topology, conditions)
-        if not any(_matches(experiment.factors, rule) for rule in rules):
-            experiments[experiment.id] = experiment
+        if any(_matches(experiment.factors, rule) for rule in rules):
+            continue
+        if experiment.id in experiments:
+            raise UsageError(f"the suite `{suite.suite}` has this experiment twice: {experiment.key}")
+        experiments[experiment.id] = experiment
+    if not experiments:
+        raise UsageError(f"the suite `{suite.suite}` excludes every experiment that it names")
     return tuple(experiments.values())
 
 
@@ -84,6 +87,8 @@ def _matches(factors: dict[str, str], rule: dict[str, frozenset[str]]) -> bool:
 
 
 def _subjects(suite: Suite, available: Sequence[str]) -> Iterator[Subject]:
+    if not available:
+        raise EnvironmentNotReady("no worker is built", remedy="build the workers: `make workers`")
     for choice in suite.middlewares:
         names = available if choice.middleware == ALL_MIDDLEWARES else [choice.middleware]
         for name in names:
@@ -144,8 +149,9 @@ def _factors(subject: Subject, load: Load, topology: Topology, conditions: Asked
         "rate": load.rate_hz,
         "arrival": (workload.arrival or Arrival.FIXED) if workload.pattern is Pattern.PERIODIC else None,
         "messages": workload.messages,
-        "answer": workload.answer and SIZE.text(workload.answer),
-        "interval": workload.interval and DURATION.text(workload.interval),
+        "answer": workload.answer,
+        "interval": workload.interval,
+        "patience": workload.patience,
         "reliability": qos.reliability,
         "history": qos.history,
         "depth": qos.depth if qos.history is History.KEEP_LAST else None,
@@ -154,10 +160,10 @@ def _factors(subject: Subject, load: Load, topology: Topology, conditions: Asked
         "level": qos.level,
         "topology": topology.name,
         "placement": topology.placement,
-        "cpus": conditions.cpus.text(),
+        "cpus": conditions.cpus,
         "scheduling": conditions.scheduling,
         "priority": conditions.priority,
-        "spin": DURATION.text(conditions.spin),
+        "spin": conditions.spin,
         "keep_awake": conditions.keep_awake,
     }
     return {name: factor_text(name, value) for name, value in factors.items() if value is not None}

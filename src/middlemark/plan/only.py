@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from middlemark.errors import UsageError
 from middlemark.plan.experiment import Experiment
+from middlemark.suite import respelled
 
 
 def only(experiments: Sequence[Experiment], conditions: Sequence[str]) -> tuple[Experiment, ...]:
@@ -32,13 +33,9 @@ def _parse(condition: str, experiments: Sequence[Experiment]) -> tuple[str, str]
     if factor not in factors:
         raise UsageError(f"`--only {condition}`: no factor `{factor}`", remedy=f"factors: {', '.join(factors)}")
     values = {e.factors[factor] for e in experiments if factor in e.factors}
-    spelling = {_plain(known): known for known in values}
-    if _plain(value) not in spelling:
+    respelt = respelled(factor, value)
+    if respelt not in values:
         raise UsageError(
             f"`--only {condition}`: no experiment has this {factor}", remedy=f"{factor}: {', '.join(sorted(values))}"
         )
-    return factor, spelling[_plain(value)]
-
-
-def _plain(value: str) -> str:
-    return value.replace(" ", "")
+    return factor, respelt

@@ -152,7 +152,6 @@ class WarningKind(StrEnum):
     SAMPLES_FULL = "samples_full"
     FEW_SAMPLES = "few_samples"
     REFUSED_MESSAGES = "refused_messages"
-    EMPTY_EXCLUSION = "empty_exclusion"
 
 
 class Caution(Model):

@@ -6,13 +6,14 @@ It plans and runs nothing; `plan` makes experiments and trials of a suite.
 """
 
 from middlemark.suite.condition import Conditions, CpuRule, Cpus, Scheduling
-from middlemark.suite.exclude import Exclusion, factor_text
-from middlemark.suite.load import parse_suite, shipped_workloads
+from middlemark.suite.exclude import Exclusion
+from middlemark.suite.factor import factor_text, respelled
+from middlemark.suite.load import LoadedSuite, load_suite, parse_suite, shipped_suite_names, shipped_workloads
 from middlemark.suite.model import Model
+from middlemark.suite.option import OptionValue
 from middlemark.suite.qos import Congestion, Durability, History, Qos, Reliability
 from middlemark.suite.quantity import DURATION, RATE, SHARE, SIZE
-from middlemark.suite.shipped import shipped_suite, shipped_suite_names, shipped_suite_text
-from middlemark.suite.suite import ALL_MIDDLEWARES, MiddlewareChoice, OptionValue, Suite
+from middlemark.suite.suite import ALL_MIDDLEWARES, MiddlewareChoice, Suite
 from middlemark.suite.topology import (
     SHIPPED_TOPOLOGIES,
     Application,
@@ -45,6 +46,7 @@ __all__ = [
     "History",
     "Host",
     "HostKind",
+    "LoadedSuite",
     "MiddlewareChoice",
     "Model",
     "OptionValue",
@@ -61,9 +63,9 @@ __all__ = [
     "Windows",
     "Workload",
     "factor_text",
+    "load_suite",
     "parse_suite",
-    "shipped_suite",
+    "respelled",
     "shipped_suite_names",
-    "shipped_suite_text",
     "shipped_workloads",
 ]

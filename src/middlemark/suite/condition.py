@@ -50,12 +50,11 @@ class Cpus(Named):
             raise refusal("CPUs are given by a rule or by both lists", allowed=allowed)
         return self
 
-    def text(self) -> str:
-        """The rule, or both lists."""
+    def __str__(self) -> str:
         if self.rule is not CpuRule.EXPLICIT:
             return self.rule.value
         publishers, subscribers = (",".join(map(str, cpus)) for cpus in (self.publishers, self.subscribers))
-        return f"{publishers}|{subscribers}"
+        return f"{publishers}/{subscribers}"
 
 
 class Conditions(Model):

@@ -8,12 +8,16 @@ from typing import Annotated, Self
 
 from pydantic import Field, StrictBool, model_validator
 
-from middlemark.suite.condition import Scheduling
+from middlemark.suite.condition import Cpus, Scheduling
+from middlemark.suite.factor import factor_text
 from middlemark.suite.model import Many, Model, refusal
+from middlemark.suite.option import AskedOptions
 from middlemark.suite.qos import Congestion, Durability, History, Reliability
-from middlemark.suite.quantity import RATE, SIZE, MessageSize, Rate
+from middlemark.suite.quantity import Duration, MessageSize, Rate
 from middlemark.suite.topology import Placement, TopologyName
 from middlemark.suite.workload import Arrival, Pattern
+
+WholeNumber = Annotated[int, Field(strict=True)]
 
 
 class Exclusion(Model):
@@ -21,21 +25,28 @@ class Exclusion(Model):
 
     middleware: Many[str] | None = None
     profile: Many[str] | None = None
-    options: dict[str, Many[bool | int | str]] = {}
+    options: AskedOptions = {}
     workload: Many[str] | None = None
     pattern: Many[Pattern] | None = None
     size: Many[MessageSize] | None = None
     rate: Many[Rate] | None = None
     arrival: Many[Arrival] | None = None
+    messages: Many[WholeNumber] | None = None
+    answer: Many[MessageSize] | None = None
+    interval: Many[Duration] | None = None
+    patience: Many[Duration] | None = None
     reliability: Many[Reliability] | None = None
     history: Many[History] | None = None
-    depth: Many[Annotated[int, Field(strict=True)]] | None = None
+    depth: Many[WholeNumber] | None = None
     durability: Many[Durability] | None = None
     congestion: Many[Congestion] | None = None
-    level: Many[Annotated[int, Field(strict=True)]] | None = None
+    level: Many[WholeNumber] | None = None
     topology: Many[TopologyName] | None = None
     placement: Many[Placement] | None = None
+    cpus: Many[Cpus] | None = None
     scheduling: Many[Scheduling] | None = None
+    priority: Many[WholeNumber] | None = None
+    spin: Many[Duration] | None = None
     keep_awake: Many[StrictBool] | None = None
 
     @model_validator(mode="after")
@@ -53,14 +64,3 @@ class Exclusion(Model):
         return {
             name: frozenset(factor_text(name, value) for value in values) for name, values in (own | options).items()
         }
-
-
-def factor_text(factor: str, value: object) -> str:
-    """A factor's value as it is written in keys, tables and on the command line."""
-    if factor == "size" and isinstance(value, int):
-        return SIZE.text(value)
-    if factor == "rate" and isinstance(value, int | float):
-        return RATE.text(value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)

@@ -1,19 +1,51 @@
 """A suite's text to a suite; every mistake in it becomes one error with its place and what is allowed.
 
-It reads no file: the caller has the text. `document` knows YAML, the models know what makes sense.
+`document` knows YAML, the models know what makes sense, `explain` finds the words.
+The only files read are the one that is named and those that ship.
 """
 
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from middlemark.errors import SuiteError, UsageError
 from middlemark.suite.document import Document, read_document
+from middlemark.suite.explain import explain
+from middlemark.suite.model import closest_first
 from middlemark.suite.suite import Suite
 from middlemark.suite.workload import Workload
 
+_SHIPPED = resources.files("middlemark.suite")
 _T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class LoadedSuite:
+    """A suite with the text it was read from."""
+
+    file: str
+    text: str
+    suite: Suite
+
+
+def load_suite(name_or_file: str) -> LoadedSuite:
+    """A shipped suite by its name, or a file."""
+    if name_or_file in shipped_suite_names():
+        file = f"{name_or_file}.yaml"
+        text = (_SHIPPED / "suites" / file).read_text(encoding="utf-8")
+    else:
+        file, text = name_or_file, _read_file(name_or_file)
+    return LoadedSuite(file=file, text=text, suite=parse_suite(text, file=file))
+
+
+def shipped_suite_names() -> tuple[str, ...]:
+    """The names of the suites that ship."""
+    files = (_SHIPPED / "suites").iterdir()
+    return tuple(sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")))
 
 
 def parse_suite(text: str, *, file: str) -> Suite:
@@ -21,17 +53,31 @@ def parse_suite(text: str, *, file: str) -> Suite:
     return _validate(TypeAdapter(Suite), read_document(text, file=file), shipped_workloads())
 
 
-def _validate(adapter: TypeAdapter[_T], document: Document, workloads: dict[str, Workload]) -> _T:
-    try:
-        return adapter.validate_python(document.data, context={"shipped_workloads": workloads})
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise document.error(first["msg"], first["loc"], first.get("ctx", {}).get("allowed")) from error
-
-
 @cache
 def shipped_workloads() -> dict[str, Workload]:
     """The workloads that ship, in their order."""
-    text = (resources.files("middlemark.suite") / "workloads.yaml").read_text(encoding="utf-8")
+    text = (_SHIPPED / "workloads.yaml").read_text(encoding="utf-8")
     workloads = _validate(TypeAdapter(tuple[Workload, ...]), read_document(text, file="workloads.yaml"), {})
     return {workload.workload: workload for workload in workloads}
+
+
+def _validate(adapter: TypeAdapter[_T], document: Document, workloads: dict[str, Workload]) -> _T:
+    if document.data is None:
+        raise document.error("the file is empty", allowed="a suite: `suite`, `middlewares`, `workloads` and more")
+    try:
+        return adapter.validate_python(document.data, context={"shipped_workloads": workloads})
+    except ValidationError as error:
+        raise document.error(*explain(error.errors()[0])) from error
+
+
+def _read_file(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise SuiteError("this is no text in UTF-8", file=file, allowed="a YAML file") from error
+    except (FileNotFoundError, ValueError) as error:
+        shipped = closest_first(file, shipped_suite_names())
+        remedy = f"shipped suites: {shipped}"
+        raise UsageError(f"`{file}` is neither a shipped suite nor a file", remedy=remedy) from error
+    except OSError as error:
+        raise SuiteError(f"it can't be read: {error.strerror}", file=file) from error

@@ -3,6 +3,8 @@
 It knows no model of the suite and reads no file; `suite` and `plan` build theirs on it.
 """
 
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, model_validator
@@ -14,6 +16,15 @@ class Model(BaseModel):
     """A value that never changes and has no key beyond its fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown_keys(cls, written: object) -> object:
+        for key in written if isinstance(written, Mapping) else ():
+            if key not in cls.model_fields:
+                allowed = closest_first(str(key), cls.model_fields)
+                raise refusal(f"unknown key `{key}`", allowed=allowed, field=str(key))
+        return written
 
     def changed_by(self, change: Self) -> Self:
         """This value with every field that `change` was explicitly given."""
@@ -36,6 +47,14 @@ class Named(Model):
         """The bare name or the mapping."""
         whole = handler.resolve_ref_schema(handler(schema))
         return {"anyOf": [whole["properties"][cls.name_key], whole]}
+
+
+def closest_first(written: str, known: Iterable[str]) -> str:
+    """All that is known, the likeliest slip of the pen apart and first."""
+    names = list(known)
+    close = get_close_matches(written, names, n=1)
+    listed = ", ".join(names)
+    return f"did you mean `{close[0]}`? ({listed})" if close else listed
 
 
 def refusal(problem: str, *, allowed: str, field: str | None = None) -> PydanticCustomError:

@@ -43,8 +43,10 @@ class Quantity:
     noun: str
     base: str
     units: tuple[tuple[str, float], ...]
-    """The units to write it in, smallest first, each with its size in `base`."""
+    """The units that it is written in, smallest first, each with its size in `base`."""
     example: str
+    also: tuple[str, ...] = ()
+    """Further units that are read."""
     whole: bool = True
     minimum: float = 0
     maximum: float = float("inf")
@@ -55,7 +57,7 @@ class Quantity:
 
     def allowed(self) -> str:
         """What may be written, in one line."""
-        units = ", ".join(unit for unit, _ in self.units)
+        units = ", ".join(self._readable_units())
         if self.maximum == float("inf"):
             bounds = "" if self.minimum == 0 else f", at least {self.text(self.minimum)}"
         else:
@@ -96,6 +98,9 @@ class Quantity:
         except pint.DimensionalityError as error:
             raise self._refusal(f"`{unit}` is no unit of a {self.noun}") from error
 
+    def _readable_units(self) -> tuple[str, ...]:
+        return (*(unit for unit, _ in self.units), *self.also)
+
     def _refusal(self, problem: str) -> PydanticCustomError:
         return PydanticCustomError("quantity", "{problem}", {"problem": problem, "allowed": self.allowed()})
 
@@ -107,7 +112,7 @@ class Quantity:
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """Text with one of the units."""
-        units = "|".join(unit for unit, _ in self.units)
+        units = "|".join(self._readable_units())
         return {"type": "string", "pattern": _PATTERN.format(units=units), "examples": [self.example]}
 
 
@@ -124,6 +129,7 @@ SIZE = Quantity(
     noun="size",
     base="byte",
     units=(("B", 1), ("kB", 1e3), ("MB", 1e6)),
+    also=("KiB", "MiB"),
     example="4 MB",
 )
 RATE = Quantity(noun="rate", base="hertz", units=(("Hz", 1), ("kHz", 1e3), ("MHz", 1e6)), example="200 Hz", whole=False)
@@ -131,6 +137,7 @@ DURATION = Quantity(
     noun="duration",
     base="nanosecond",
     units=(("ns", 1), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9)),
+    also=("us",),
     example="10 s",
 )
 SHARE = Quantity(noun="share", base="percent", units=(("%", 1),), example="2 %", whole=False, maximum=100)

@@ -10,7 +10,8 @@ from pydantic import Field, StrictBool, model_validator
 
 from middlemark.suite.condition import Conditions
 from middlemark.suite.exclude import Exclusion
-from middlemark.suite.model import Many, Model, Named, refusal
+from middlemark.suite.model import Many, Model, Named, closest_first, refusal
+from middlemark.suite.option import AskedOptions
 from middlemark.suite.qos import Qos
 from middlemark.suite.quantity import MessageSize
 from middlemark.suite.topology import TopologyChoice
@@ -20,10 +21,6 @@ from middlemark.suite.workload import Workload
 ALL_MIDDLEWARES = "all"
 MiddlewareName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 ProfileName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
-OptionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-OptionValue = (
-    Annotated[bool, Field(strict=True)] | Annotated[int, Field(strict=True)] | Annotated[str, Field(strict=True)]
-)
 
 
 class MiddlewareChoice(Named):
@@ -35,7 +32,7 @@ class MiddlewareChoice(Named):
     """Its name as `middlemark list middlewares` shows it; `all`: every one that is built."""
     profiles: Many[ProfileName] | None = None
     """Its named configurations; without it, the suite's."""
-    options: dict[OptionName, Many[OptionValue]] = {}
+    options: AskedOptions = {}
     """Options set beyond the profile, as `middlemark describe` shows them; lists widen the matrix."""
 
 
@@ -87,6 +84,30 @@ class Suite(Model):
                     field="recording.late_after",
                 )
         return self
+
+    @model_validator(mode="after")
+    def _rules_name_what_there_is(self) -> Self:
+        for number, rule in enumerate(self.exclude):
+            for factor, known in self._names().items():
+                for name in getattr(rule, factor) or ():
+                    if known and name not in known:
+                        raise refusal(
+                            f"the suite has no {factor} `{name}`",
+                            allowed=closest_first(name, known),
+                            field=f"exclude.{number}.{factor}",
+                        )
+        return self
+
+    def _names(self) -> dict[str, list[str]]:
+        """The names that a rule may use; an empty list where any may be meant."""
+        middlewares = [choice.middleware for choice in self.middlewares]
+        profiles = [profile for choice in self.middlewares for profile in choice.profiles or self.profiles]
+        return {
+            "middleware": [] if ALL_MIDDLEWARES in middlewares else middlewares,
+            "profile": profiles,
+            "workload": [workload.workload for workload in self.workloads],
+            "topology": [choice.topology for choice in self.topologies],
+        }
 
     def windows_of(self, workload: Workload) -> Windows:
         """The suite's windows with what the workload changes."""

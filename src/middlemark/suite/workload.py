@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, ValidationInfo, model_validator
 
-from middlemark.suite.model import Many, Named, refusal
+from middlemark.suite.model import Many, Named, closest_first, refusal
 from middlemark.suite.qos import Qos
 from middlemark.suite.quantity import Duration, MessageSize, Rate
 from middlemark.suite.windows import Windows
@@ -76,8 +76,16 @@ class Workload(Named):
 
     @model_validator(mode="after")
     def _makes_sense(self, info: ValidationInfo) -> Self:
-        if info.context is not None:
-            self.over(info.context["shipped_workloads"].get(self.workload))
+        if info.context is None:
+            return self
+        shipped = info.context["shipped_workloads"]
+        if shipped and self.workload not in shipped and self.pattern is None:
+            raise refusal(
+                f"`{self.workload}` is no shipped workload, and no `pattern` is given",
+                allowed=closest_first(self.workload, shipped),
+                field="workload",
+            )
+        self.over(shipped.get(self.workload))
         return self
 
     def over(self, base: "Workload | None") -> Self:
