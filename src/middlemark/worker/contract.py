@@ -289,6 +289,8 @@ class ApplicationArmed(BaseModel):
     clock_cost_ns: float
     """What one reading of the clock costs here."""
     event: Literal["armed"] = "armed"
+    resident_bytes: Annotated[int, Field(ge=0)]
+    """Resident memory now: what the harness itself takes, so that the middleware's own can be told from it."""
 
 
 class ApplicationRefused(BaseModel):
@@ -594,7 +596,10 @@ ApplicationEvent = TypeAliasType(
         Field(discriminator="event", title="ApplicationEvent"),
     ],
 )
-"""An application's events. `armed` or `refused` comes first; `failed` may come at any time and is the last."""
+"""
+An application's events. `armed` or `refused` comes first; after `refused` the process ends with exit status 2;
+`failed` may come at any time and is the last.
+"""
 
 
 Arrival = TypeAliasType("Arrival", Annotated[FixedArrival | PoissonArrival, Field(discriminator="kind")])

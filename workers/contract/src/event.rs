@@ -16,6 +16,8 @@ pub enum ApplicationEvent {
     Armed {
         /// What one reading of the clock costs here.
         clock_cost_ns: f64,
+        /// Resident memory now: what the harness itself takes, so that the middleware's own can be told from it.
+        resident_bytes: u64,
     },
     /// The spec asks for something that this middleware can't do.
     Refused(Refusal),

@@ -23,7 +23,7 @@ use crate::options::Options;
 use crate::placement;
 use crate::reserve::{Publication, Reserved, Subscription};
 use crate::sender::{Sender, Window, WindowGate};
-use crate::usage::{Reading, Subject};
+use crate::usage::{self, Reading, Subject};
 use crate::wire::{self, Line};
 
 /// How long before the window its opening is read, so that reading does not fall into it.

@@ -109,6 +109,11 @@ impl Reading {
     }
 }
 
+/// Resident memory of this process.
+pub(crate) fn resident_bytes() -> ProcResult<u64> {
+    Ok(Process::myself()?.status()?.vmrss.unwrap_or(0) * 1024)
+}
+
 /// This process with all its threads, those that have ended too.
 fn own_usage() -> Reading {
     // SAFETY: rusage is plain numbers, for which zero is valid; the call fills it.
