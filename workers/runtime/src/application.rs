@@ -48,6 +48,7 @@ pub(crate) fn run(middleware: &dyn Middleware) -> ExitCode {
     };
     wire::say(&ApplicationEvent::Armed {
         clock_cost_ns: clock::cost_ns(),
+        resident_bytes: usage::resident_bytes().unwrap_or(0),
     });
     wire::read_lines(notes.clone(), Note::Line);
     match (Life {
