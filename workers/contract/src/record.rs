@@ -5,11 +5,11 @@
 //! `<application>.beyond.hlog`, an `HdrHistogram` log of latencies from the actual send, one tagged entry a flow
 //! (`<stream>.<publisher>.<subscriber>`, answers with a trailing `.answers`).
 
-use npyz::{AutoSerialize, Serialize};
+use npyz::{AutoSerialize, Deserialize, Serialize};
 use schemars::JsonSchema;
 
 /// One message at one subscriber (for an answer: at the client that asked).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, AutoSerialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, AutoSerialize, Deserialize, Serialize, JsonSchema)]
 pub struct Received {
     /// The stream's position in the spec's `streams`.
     pub stream: u16,
@@ -30,7 +30,7 @@ pub struct Received {
 }
 
 /// One message at its publisher.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, AutoSerialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, AutoSerialize, Deserialize, Serialize, JsonSchema)]
 pub struct Published {
     /// The stream's position in the spec's `streams`.
     pub stream: u16,

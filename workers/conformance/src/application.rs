@@ -1,0 +1,149 @@
+//! One application as the front sees it: commands in, events out, and what it has told so far.
+//!
+//! It knows the order of events that the contract fixes; `trial` decides which command comes when.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use anyhow::{Result, ensure};
+use middlemark_contract::{
+    ApplicationCommand, ApplicationEvent, ApplicationSpec, Effective, PublisherCounts, Refusal, SubscriberCounts,
+};
+
+use crate::process::Process;
+use crate::worker::Worker;
+
+/// The refusal of a spec, as an error that a check can recognise.
+#[derive(Debug)]
+pub(crate) struct Refused(pub(crate) Refusal);
+
+impl fmt::Display for Refused {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "refused by `{}`: {}", self.0.capability, self.0.reason)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// A stream's name, a publisher's index, a subscriber's index.
+pub(crate) type Pairing = (String, u16, u16);
+
+/// A started application.
+pub(crate) struct Application {
+    pub(crate) process: Process,
+    pub(crate) effective: Option<Effective>,
+    pub(crate) met: BTreeSet<Pairing>,
+}
+
+/// What an application tells after the drain.
+pub(crate) struct Done {
+    pub(crate) subscribers: Vec<SubscriberCounts>,
+    pub(crate) files: Vec<String>,
+}
+
+impl Application {
+    /// Starts the process and gives it its spec; it is not armed yet.
+    pub(crate) fn spawn(worker: &Worker, spec: &ApplicationSpec) -> Result<Application> {
+        let name = format!("{} application {}", worker.name, spec.application);
+        let mut process = worker.spawn("application", &name)?;
+        process.say(spec)?;
+        Ok(Application {
+            process,
+            effective: None,
+            met: BTreeSet::new(),
+        })
+    }
+
+    pub(crate) fn wait_armed(&mut self) -> Result<()> {
+        self.until("armed", |event| {
+            matches!(event, ApplicationEvent::Armed { .. }).then_some(())
+        })
+    }
+
+    pub(crate) fn wait_effective(&mut self) -> Result<()> {
+        while self.effective.is_none() {
+            self.take("effective")?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the first message of each of these.
+    pub(crate) fn wait_met(&mut self, pairings: &BTreeSet<Pairing>) -> Result<()> {
+        while !self.met.is_superset(pairings) {
+            let missing: Vec<_> = pairings.difference(&self.met).collect();
+            let waiting_for = format!("first_message of (stream, publisher, subscriber) {missing:?}");
+            self.take(&waiting_for)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn wait_published(&mut self) -> Result<Vec<PublisherCounts>> {
+        self.until("published", |event| match event {
+            ApplicationEvent::Published { publishers } => Some(publishers),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn wait_done(&mut self) -> Result<Done> {
+        self.until("done", |event| match event {
+            ApplicationEvent::Done { subscribers, files, .. } => Some(Done { subscribers, files }),
+            _ => None,
+        })
+    }
+
+    /// Stops it: `closed`, no further line, exit status 0.
+    pub(crate) fn stop(&mut self) -> Result<()> {
+        self.process.say(&ApplicationCommand::Stop)?;
+        self.until("closed", |event| {
+            matches!(event, ApplicationEvent::Closed { .. }).then_some(())
+        })?;
+        ensure!(
+            self.process.is_silent("the end of standard output after closed")?,
+            self.process.failure("said something after closed")
+        );
+        let status = self.process.wait("its end after closed")?;
+        ensure!(
+            status.success(),
+            self.process.failure(&format!("ended with {status} after closed"))
+        );
+        Ok(())
+    }
+
+    /// Takes events until the one that is waited for; what may come meanwhile is noted, all else is out of place.
+    fn until<T>(&mut self, waiting_for: &str, wanted: impl Fn(ApplicationEvent) -> Option<T>) -> Result<T> {
+        loop {
+            if let Some(event) = self.take(waiting_for)? {
+                let said = format!("{event:?}");
+                return wanted(event).ok_or_else(|| {
+                    self.process
+                        .failure(&format!("said {said:.300} instead of {waiting_for}"))
+                });
+            }
+        }
+    }
+
+    /// Takes one event; notes what it may tell at any time, returns what belongs to a step.
+    fn take(&mut self, waiting_for: &str) -> Result<Option<ApplicationEvent>> {
+        match self.process.next(waiting_for)? {
+            ApplicationEvent::FirstMessage {
+                stream,
+                publisher,
+                subscriber,
+                ..
+            } => {
+                self.met.insert((stream, publisher, subscriber));
+                Ok(None)
+            }
+            ApplicationEvent::Effective(effective) => {
+                self.effective = Some(effective);
+                Ok(None)
+            }
+            ApplicationEvent::Refused(refusal) => Err(Refused(refusal).into()),
+            ApplicationEvent::Failed { doing, causes } => Err(self.process.failure(&format!(
+                "failed {doing} while the suite waited for {waiting_for}: {}",
+                causes.join(": ")
+            ))),
+            event => Ok(Some(event)),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Whether messages arrive, all, whole, in order, and are counted as they came, in every pattern.
+
+use anyhow::{Context, Result, ensure};
+use middlemark_contract::{Arrival, Pattern, PatternSpec};
+
+use super::{Answer, Case};
+use crate::application::Refused;
+use crate::outcome::Outcome;
+use crate::place::Place;
+use crate::request::{Request, periodic};
+use crate::trial::Trial;
+
+/// The largest message that is really sent.
+pub(crate) const LARGEST_SENT_BYTES: u64 = 16 << 20;
+
+pub(crate) fn accounting_is_exact(case: &Case) -> Result<Answer> {
+    let outcome = carried(case, Request::new(case))?;
+    let intended = outcome.publishers[0].intended;
+    ensure!(intended == 100, "200 Hz over 0.5 s are 100 messages, not {intended}");
+    Ok(Answer::Passed)
+}
+
+pub(crate) fn bytes_arrive_intact(case: &Case) -> Result<Answer> {
+    let largest = case.fitting(LARGEST_SENT_BYTES);
+    let mut sizes = vec![32, 1000, 65_536, 1 << 20, largest];
+    sizes.retain(|size| *size <= largest);
+    sizes.dedup();
+    for size_bytes in sizes {
+        let rate_hz = if size_bytes > 100_000 { 20.0 } else { 100.0 };
+        let request = Request::new(case).size(size_bytes).pattern(periodic(rate_hz));
+        let place = Place::claim()?;
+        match Trial::run(case, &place, request).and_then(|outcome| check(&outcome)) {
+            // A transport may be narrower than the widest; the small sizes go over each.
+            Err(error) if size_bytes > 1000 && refused_size(&error) => break,
+            result => result.with_context(|| format!("messages of {size_bytes} bytes"))?,
+        }
+    }
+    Ok(Answer::Passed)
+}
+
+pub(crate) fn order_is_kept(case: &Case) -> Result<Answer> {
+    let outcome = carried(case, Request::new(case).pattern(periodic(1000.0)))?;
+    outcome.check_order()?;
+    Ok(Answer::Passed)
+}
+
+pub(crate) fn ping_pong(case: &Case) -> Result<Answer> {
+    let size_bytes = case.fitting(64);
+    let outcome = in_pattern(
+        case,
+        Pattern::PingPong,
+        Request::new(case).size(size_bytes).pattern(questions(size_bytes)),
+    )?;
+    outcome.map_or_else(lacks(Pattern::PingPong), |outcome| answered(&outcome))
+}
+
+pub(crate) fn ping_pong_of_two_sizes(case: &Case) -> Result<Answer> {
+    let request = Request::new(case)
+        .size(case.fitting(64))
+        .pattern(questions(case.fitting(20_000)));
+    let outcome = in_pattern(case, Pattern::PingPong, request)?;
+    outcome.map_or_else(lacks(Pattern::PingPong), |outcome| answered(&outcome))
+}
+
+pub(crate) fn bursts(case: &Case) -> Result<Answer> {
+    let pattern = PatternSpec::Burst {
+        rate_hz: 20.0,
+        messages: 10,
+    };
+    let outcome = in_pattern(case, Pattern::Burst, Request::new(case).pattern(pattern))?;
+    outcome.map_or_else(lacks(Pattern::Burst), |outcome| {
+        let intended = outcome.publishers[0].intended;
+        ensure!(intended == 100, "10 bursts of 10 are 100 messages, not {intended}");
+        Ok(Answer::Passed)
+    })
+}
+
+pub(crate) fn unthrottled(case: &Case) -> Result<Answer> {
+    let pattern = PatternSpec::Unthrottled {
+        approach_hz: 100.0,
+        messages: Some(500),
+    };
+    let outcome = in_pattern(case, Pattern::Unthrottled, Request::new(case).pattern(pattern))?;
+    outcome.map_or_else(lacks(Pattern::Unthrottled), |outcome| {
+        let intended = outcome.publishers[0].intended;
+        ensure!(
+            (1..=500).contains(&intended),
+            "at most 500 messages were asked for, not {intended}"
+        );
+        Ok(Answer::Passed)
+    })
+}
+
+pub(crate) fn poisson(case: &Case) -> Result<Answer> {
+    let arrival = Arrival::Poisson { seed: 7 };
+    let request = Request::new(case).pattern(PatternSpec::Periodic {
+        rate_hz: 200.0,
+        arrival,
+    });
+    let first = carried(case, request.clone())?.publishers[0].intended;
+    let second = carried(case, request)?.publishers[0].intended;
+    ensure!(first == second, "the same seed gave {first} messages, then {second}");
+    Ok(Answer::Passed)
+}
+
+pub(crate) fn beyond_samples(case: &Case) -> Result<Answer> {
+    let mut request = Request::new(case);
+    request.samples = 10;
+    let place = Place::claim()?;
+    let outcome = Trial::run(case, &place, request)?;
+    outcome.check()?;
+    let counts = &outcome.subscribers[0];
+    let arrived = counts.received + counts.late;
+    ensure!(
+        counts.beyond_samples == arrived - 10,
+        "with memory for 10 samples, {} of {arrived} messages are beyond it",
+        counts.beyond_samples
+    );
+    let has_histogram = outcome
+        .files
+        .iter()
+        .any(|path| path.to_string_lossy().ends_with(".beyond.hlog"));
+    ensure!(has_histogram, "no .beyond.hlog for them: {:?}", outcome.files);
+    Ok(Answer::Passed)
+}
+
+/// Runs a request and checks all that holds for any.
+pub(crate) fn carried(case: &Case, request: Request) -> Result<Outcome> {
+    let place = Place::claim()?;
+    let outcome = Trial::run(case, &place, request)?;
+    check(&outcome)?;
+    Ok(outcome)
+}
+
+pub(crate) fn check(outcome: &Outcome) -> Result<()> {
+    outcome.check_complete()?;
+    outcome.check()?;
+    outcome.check_samples()
+}
+
+pub(crate) fn refused_size(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<Refused>()
+        .is_some_and(|refused| refused.0.capability == "size_bytes")
+}
+
+fn in_pattern(case: &Case, pattern: Pattern, request: Request) -> Result<Option<Outcome>> {
+    if !case.worker.description.capabilities.patterns.contains(&pattern) {
+        return Ok(None);
+    }
+    carried(case, request).map(Some)
+}
+
+fn lacks(pattern: Pattern) -> impl FnOnce() -> Result<Answer> {
+    move || {
+        Ok(Answer::Lacks(format!(
+            "the pattern {pattern:?} is not among its capabilities"
+        )))
+    }
+}
+
+fn questions(answer_bytes: u64) -> PatternSpec {
+    PatternSpec::PingPong {
+        approach_hz: 100.0,
+        answer_bytes,
+        interval_ns: 0,
+        patience_ns: 2_000_000_000,
+        messages: Some(50),
+    }
+}
+
+fn answered(outcome: &Outcome) -> Result<Answer> {
+    let answers: Vec<_> = outcome.subscribers.iter().filter(|counts| counts.answers).collect();
+    ensure!(
+        answers.len() == 1,
+        "one client and one responder have one count of answers, not {answers:?}"
+    );
+    Ok(Answer::Passed)
+}

@@ -1,0 +1,139 @@
+//! Whether a worker's description keeps its own word: names, kinds, defaults, profiles, services.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, ensure};
+use middlemark_contract::{
+    CONTRACT_VERSION, Capabilities, Description, OptionDescription, OptionKind, OptionValue, SMALLEST_MESSAGE_BYTES,
+};
+
+use super::{Answer, Case};
+
+pub(crate) fn is_valid(case: &Case) -> Result<Answer> {
+    let description = &case.worker.description;
+    ensure!(
+        description.contract_version == CONTRACT_VERSION,
+        "it speaks contract version {}, not {CONTRACT_VERSION}",
+        description.contract_version
+    );
+    ensure!(
+        description.middleware == case.worker.name,
+        "it calls itself '{}', but its file is named for '{}'",
+        description.middleware,
+        case.worker.name
+    );
+    let library = &description.library;
+    for (what, text) in [
+        ("title", &description.title),
+        ("summary", &description.summary),
+        ("library.name", &library.name),
+        ("library.version", &library.version),
+        ("library.origin", &library.origin),
+    ] {
+        ensure!(!text.trim().is_empty(), "{what} is empty");
+    }
+    capabilities(&description.capabilities)?;
+    options(description)?;
+    profiles(description)?;
+    services(description)?;
+    Ok(Answer::Passed)
+}
+
+fn capabilities(capabilities: &Capabilities) -> Result<()> {
+    ensure!(!capabilities.patterns.is_empty(), "no pattern");
+    ensure!(!capabilities.transports.is_empty(), "no transport");
+    ensure!(!capabilities.reliabilities.is_empty(), "no reliability");
+    ensure!(!capabilities.durabilities.is_empty(), "no durability");
+    ensure!(!capabilities.congestion.is_empty(), "no congestion control");
+    ensure!(
+        capabilities.largest_message_bytes >= SMALLEST_MESSAGE_BYTES,
+        "the largest message has {} bytes, less than a header",
+        capabilities.largest_message_bytes
+    );
+    Ok(())
+}
+
+fn options(description: &Description) -> Result<()> {
+    let mut names = BTreeSet::new();
+    for option in &description.options {
+        let name = &option.name;
+        ensure!(names.insert(name), "option '{name}' is described twice");
+        let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+        ensure!(
+            !name.is_empty() && name.chars().all(plain),
+            "option '{name}' is not snake_case"
+        );
+        ensure!(!option.summary.trim().is_empty(), "option '{name}' has no summary");
+        ensure!(
+            is_allowed(option, &option.default),
+            "option '{name}': its default is not of its kind"
+        );
+        if let ("transport", OptionKind::Choice { choices }) = (name.as_str(), &option.kind) {
+            let missing: Vec<_> = description
+                .capabilities
+                .transports
+                .iter()
+                .filter(|one| !choices.contains(one))
+                .collect();
+            ensure!(
+                missing.is_empty(),
+                "transports {missing:?} can't be chosen by the option 'transport'"
+            );
+        }
+    }
+    Ok(())
+}
+
+fn profiles(description: &Description) -> Result<()> {
+    for name in ["default", "tuned"] {
+        ensure!(description.profiles.contains_key(name), "no profile '{name}'");
+    }
+    for (name, profile) in &description.profiles {
+        ensure!(!profile.summary.trim().is_empty(), "profile '{name}' has no summary");
+        for (option, value) in &profile.options {
+            allowed(description, option, value).with_context(|| format!("profile '{name}'"))?;
+        }
+    }
+    Ok(())
+}
+
+fn services(description: &Description) -> Result<()> {
+    for need in &description.services {
+        for when in &need.when {
+            ensure!(
+                !when.values.is_empty(),
+                "service '{}' is never needed: '{}' has no values",
+                need.service,
+                when.option
+            );
+            for value in &when.values {
+                allowed(description, &when.option, value).with_context(|| format!("service '{}'", need.service))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn allowed(description: &Description, name: &str, value: &OptionValue) -> Result<()> {
+    let option = description
+        .options
+        .iter()
+        .find(|option| option.name == name)
+        .with_context(|| format!("there is no option '{name}'"))?;
+    ensure!(
+        is_allowed(option, value),
+        "{value:?} is not of the kind of option '{name}'"
+    );
+    Ok(())
+}
+
+fn is_allowed(option: &OptionDescription, value: &OptionValue) -> bool {
+    match (&option.kind, value) {
+        (OptionKind::Boolean, OptionValue::Boolean(_)) | (OptionKind::Text, OptionValue::Text(_)) => true,
+        (OptionKind::Integer { minimum, maximum }, OptionValue::Integer(number)) => {
+            (minimum..=maximum).contains(&number)
+        }
+        (OptionKind::Choice { choices }, OptionValue::Text(text)) => choices.contains(text),
+        _ => false,
+    }
+}

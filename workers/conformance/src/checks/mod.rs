@@ -1,0 +1,147 @@
+//! What is demanded of a worker: the list of all checks, and for which of its variants each is made.
+//!
+//! A check leads its trials itself and fails with what it saw; it leaves out only what `describe` says is lacking.
+
+mod conditions;
+mod delivery;
+mod description;
+mod endings;
+mod faults;
+mod refusals;
+mod topology;
+
+use std::sync::Arc;
+
+use anyhow::Result;
+
+use crate::worker::{Variant, Worker};
+
+/// A worker and the variant of it that is checked.
+#[derive(Debug, Clone)]
+pub(crate) struct Case {
+    pub(crate) worker: Arc<Worker>,
+    pub(crate) variant: Variant,
+}
+
+impl Case {
+    /// A size that the worker describes as possible: this one, or its largest.
+    pub(crate) fn fitting(&self, size_bytes: u64) -> u64 {
+        size_bytes.min(self.worker.description.capabilities.largest_message_bytes)
+    }
+}
+
+/// How a check ended that did not fail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Passed,
+    /// Not made: what the worker says it lacks.
+    Lacks(String),
+}
+
+/// For which variants a check is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Once, with the profile `default`.
+    Worker,
+    /// With every profile.
+    Profile,
+    /// With every profile and over every transport.
+    Path,
+}
+
+/// One demand.
+pub(crate) struct Check {
+    pub(crate) name: &'static str,
+    pub(crate) scope: Scope,
+    pub(crate) run: fn(&Case) -> Result<Answer>,
+}
+
+impl Scope {
+    pub(crate) fn holds(self, variant: &Variant) -> bool {
+        match variant {
+            Variant::Profile(name) => self != Scope::Worker || name == "default",
+            Variant::Transport { .. } => self == Scope::Path,
+        }
+    }
+
+    /// The test's name: the variant is left out where there is only one.
+    pub(crate) fn name(self, worker: &str, variant: &Variant, check: &str) -> String {
+        match self {
+            Scope::Worker => format!("{worker}::{check}"),
+            Scope::Profile | Scope::Path => format!("{worker}::{}::{check}", variant.name()),
+        }
+    }
+}
+
+const fn check(name: &'static str, scope: Scope, run: fn(&Case) -> Result<Answer>) -> Check {
+    Check { name, scope, run }
+}
+
+/// Every check.
+pub(crate) const CHECKS: &[Check] = &[
+    check("description_is_valid", Scope::Worker, description::is_valid),
+    check("accounting_is_exact", Scope::Path, delivery::accounting_is_exact),
+    check("bytes_arrive_intact", Scope::Path, delivery::bytes_arrive_intact),
+    check("order_is_kept", Scope::Profile, delivery::order_is_kept),
+    check("ping_pong_answers_every_question", Scope::Path, delivery::ping_pong),
+    check(
+        "ping_pong_answers_in_another_size",
+        Scope::Profile,
+        delivery::ping_pong_of_two_sizes,
+    ),
+    check("bursts_are_carried", Scope::Profile, delivery::bursts),
+    check(
+        "unthrottled_messages_are_carried",
+        Scope::Profile,
+        delivery::unthrottled,
+    ),
+    check("poisson_arrivals_are_carried", Scope::Profile, delivery::poisson),
+    check(
+        "samples_beyond_the_memory_are_counted",
+        Scope::Worker,
+        delivery::beyond_samples,
+    ),
+    check("every_described_qos_is_carried", Scope::Worker, conditions::every_qos),
+    check(
+        "several_publishers_and_subscribers",
+        Scope::Profile,
+        topology::several_endpoints,
+    ),
+    check("several_streams_at_once", Scope::Profile, topology::several_streams),
+    check("both_ends_in_one_process", Scope::Profile, topology::same_process),
+    check("a_late_subscriber_joins", Scope::Profile, topology::late_subscriber),
+    check("a_late_publisher_joins", Scope::Profile, topology::late_publisher),
+    check(
+        "two_trials_do_not_hear_each_other",
+        Scope::Profile,
+        conditions::two_trials,
+    ),
+    check(
+        "closing_leaves_nothing_and_it_opens_again",
+        Scope::Path,
+        endings::closes_and_reopens,
+    ),
+    check("stop_without_a_window_closes", Scope::Profile, endings::stops_early),
+    check("a_lonely_endpoint_comes_to_its_end", Scope::Profile, endings::lonely),
+    check("the_end_of_input_ends_it", Scope::Worker, endings::end_of_input),
+    check(
+        "the_end_of_input_ends_a_service",
+        Scope::Worker,
+        endings::end_of_input_to_a_service,
+    ),
+    check(
+        "a_killed_subscriber_is_survived",
+        Scope::Profile,
+        faults::killed_subscriber,
+    ),
+    check(
+        "a_killed_publisher_is_survived",
+        Scope::Profile,
+        faults::killed_publisher,
+    ),
+    check("sizes_beyond_the_limits_are_refused", Scope::Path, refusals::sizes),
+    check("unsupported_requests_are_refused", Scope::Worker, refusals::unsupported),
+    check("nonsense_specs_are_refused", Scope::Worker, refusals::nonsense_specs),
+    check("nonsense_commands_end_it", Scope::Worker, refusals::nonsense_commands),
+    check("unknown_services_are_refused", Scope::Worker, refusals::unknown_service),
+];

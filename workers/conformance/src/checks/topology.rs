@@ -1,0 +1,58 @@
+//! Whether endpoints find each other, however many there are, wherever they live, whoever comes first.
+
+use anyhow::{Context, Result, ensure};
+
+use super::{Answer, Case};
+use crate::checks::delivery::{carried, check};
+use crate::place::Place;
+use crate::request::Request;
+use crate::trial::Trial;
+
+pub(crate) fn several_endpoints(case: &Case) -> Result<Answer> {
+    let outcome = carried(case, Request::new(case).endpoints(2, 2))?;
+    ensure!(
+        outcome.subscribers.len() == 4,
+        "2 publishers and 2 subscribers are 4 pairs: {:?}",
+        outcome.subscribers
+    );
+    Ok(Answer::Passed)
+}
+
+pub(crate) fn several_streams(case: &Case) -> Result<Answer> {
+    let sizes = [case.fitting(32), case.fitting(20_000)];
+    carried(case, Request::new(case).and_sizes(&sizes))?;
+    Ok(Answer::Passed)
+}
+
+pub(crate) fn same_process(case: &Case) -> Result<Answer> {
+    if !case.worker.description.capabilities.same_process {
+        return Ok(Answer::Lacks("same_process is false among its capabilities".into()));
+    }
+    carried(case, Request::new(case).together())?;
+    Ok(Answer::Passed)
+}
+
+pub(crate) fn late_subscriber(case: &Case) -> Result<Answer> {
+    joins_late(case, "publisher_0", "subscriber_0")
+}
+
+pub(crate) fn late_publisher(case: &Case) -> Result<Answer> {
+    joins_late(case, "subscriber_0", "publisher_0")
+}
+
+/// The second application's process is only started when the first runs with its endpoint.
+fn joins_late(case: &Case, first: &str, second: &str) -> Result<Answer> {
+    let place = Place::claim()?;
+    let mut trial = Trial::prepare(case, &place, Request::new(case))?;
+    for name in [first, second] {
+        trial.arm(&[name.into()])?;
+        trial
+            .start(&[name.into()])
+            .with_context(|| format!("starting {name}, {first} first"))?;
+    }
+    trial.meet()?;
+    let outcome = trial.measure()?;
+    trial.stop()?;
+    check(&outcome)?;
+    Ok(Answer::Passed)
+}

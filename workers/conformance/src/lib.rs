@@ -1,0 +1,73 @@
+//! The one black-box suite that every worker must pass, in whatever language it is written.
+//!
+//! It starts worker executables and speaks the contract with them over standard input and output; it links no worker,
+//! knows no middleware and asserts no maximum time: its deadlines only keep a hang from lasting, and say what they
+//! waited for. `checks` says what is demanded, `trial` leads a trial, `process` holds the pipes, `place` keeps trials apart.
+
+mod application;
+mod checks;
+mod outcome;
+mod place;
+mod process;
+mod request;
+mod services;
+mod traces;
+mod trial;
+mod worker;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use libtest_mimic::{Arguments, Completion, Failed, Trial as Test};
+
+use crate::checks::{Answer, CHECKS, Case, Check};
+use crate::worker::{Candidate, Variant};
+
+/// Runs the suite as a test executable: the usual arguments, the usual closing line.
+#[must_use]
+pub fn run() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let candidates = worker::find();
+    let tests = if candidates.is_empty() {
+        vec![Test::test("workers_are_found", || Err(worker::none_found().into()))]
+    } else {
+        candidates.iter().flat_map(tests_of).collect()
+    };
+    libtest_mimic::run(&arguments, tests).exit_code()
+}
+
+/// The tests of one worker, by name: `<middleware>::<variant>::<check>`.
+fn tests_of(candidate: &Candidate) -> Vec<Test> {
+    let worker = match candidate.describe() {
+        Ok(worker) => Arc::new(worker),
+        Err(error) => {
+            let name = format!("{}::description_is_valid", candidate.name);
+            return vec![Test::test(name, move || Err(format!("{error:#}").into()))];
+        }
+    };
+    let mut tests = Vec::new();
+    for variant in worker.variants() {
+        for check in CHECKS.iter().filter(|check| check.scope.holds(&variant)) {
+            let name = check.scope.name(&worker.name, &variant, check.name);
+            let case = Case {
+                worker: Arc::clone(&worker),
+                variant: variant.clone(),
+            };
+            tests.push(Test::ignorable_test(name, move || judge(check, &case)));
+        }
+    }
+    tests
+}
+
+fn judge(check: &Check, case: &Case) -> Result<Completion, Failed> {
+    match (check.run)(case) {
+        Ok(Answer::Passed) => Ok(Completion::Completed),
+        Ok(Answer::Lacks(what)) => Ok(Completion::ignored_with(what)),
+        Err(error) => match error.downcast_ref::<application::Refused>() {
+            Some(refused) if matches!(case.variant, Variant::Transport { .. }) => {
+                Ok(Completion::ignored_with(refused.to_string()))
+            }
+            _ => Err(format!("{error:#}").into()),
+        },
+    }
+}

@@ -1,0 +1,226 @@
+//! Leads one trial through its life, step by step; a check takes the steps it needs, in its own order.
+//!
+//! It sends commands and gathers what applications tell; it judges nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result};
+use middlemark_contract::{ApplicationCommand, ExpectedMessages, PublisherCounts};
+use rustix::thread::clock_nanosleep_absolute;
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+use crate::application::{Application, Pairing};
+use crate::checks::Case;
+use crate::outcome::Outcome;
+use crate::place::Place;
+use crate::request::Request;
+use crate::services::Services;
+use crate::traces::Traces;
+
+/// From a command to the instant it names: long enough for every application to have read it.
+const AHEAD_NS: u64 = 30_000_000;
+
+/// How long a drain waits for messages that need not arrive, and for those that must.
+const DRAIN_NS: u64 = 1_000_000_000;
+const RELIABLE_DRAIN_NS: u64 = 20_000_000_000;
+
+/// A trial under way.
+pub(crate) struct Trial<'a> {
+    case: &'a Case,
+    pub(crate) place: &'a Place,
+    pub(crate) request: Request,
+    pub(crate) applications: BTreeMap<String, Application>,
+    pub(crate) services: Services,
+}
+
+impl<'a> Trial<'a> {
+    /// Starts the services; no application yet.
+    pub(crate) fn prepare(case: &'a Case, place: &'a Place, request: Request) -> Result<Trial<'a>> {
+        Ok(Trial {
+            case,
+            place,
+            request,
+            services: Services::start(case, place)?,
+            applications: BTreeMap::new(),
+        })
+    }
+
+    /// The whole life, with nothing out of the ordinary.
+    pub(crate) fn run(case: &Case, place: &Place, request: Request) -> Result<Outcome> {
+        let mut trial = Trial::prepare(case, place, request)?;
+        trial.arm_all()?;
+        trial.start_all()?;
+        trial.meet()?;
+        let outcome = trial.measure()?;
+        trial.stop()?;
+        Ok(outcome)
+    }
+
+    pub(crate) fn arm_all(&mut self) -> Result<()> {
+        self.arm(&self.request.applications())
+    }
+
+    /// Starts these applications' processes and waits until each is armed.
+    pub(crate) fn arm(&mut self, names: &[String]) -> Result<()> {
+        for name in names {
+            let spec = self.request.spec(self.case, self.place, &self.services.addresses, name);
+            let application = Application::spawn(&self.case.worker, &spec)?;
+            self.applications.insert(name.clone(), application);
+        }
+        self.chosen(names).try_for_each(Application::wait_armed)
+    }
+
+    pub(crate) fn start_all(&mut self) -> Result<()> {
+        self.start(&self.request.applications())
+    }
+
+    /// Has these begin at one instant and waits until all their endpoints exist.
+    pub(crate) fn start(&mut self, names: &[String]) -> Result<()> {
+        let at_ns = now_ns() + AHEAD_NS;
+        self.chosen(names)
+            .try_for_each(|application| application.process.say(&ApplicationCommand::Start { at_ns }))?;
+        self.chosen(names).try_for_each(Application::wait_effective)
+    }
+
+    /// Waits until every subscriber that is there has a message of every publisher that is there.
+    pub(crate) fn meet(&mut self) -> Result<()> {
+        let awaited: Vec<_> = self
+            .applications
+            .keys()
+            .map(|name| (name.clone(), self.pairings(name)))
+            .collect();
+        for (name, pairings) in awaited {
+            self.application(&name)?.wait_met(&pairings)?;
+        }
+        Ok(())
+    }
+
+    fn pairings(&self, name: &str) -> BTreeSet<Pairing> {
+        let mut pairings = BTreeSet::new();
+        for stream in &self.request.streams {
+            let subscribers = (0..)
+                .zip(&stream.subscribers)
+                .filter(|(_, address)| address.application == name);
+            for (subscriber, _) in subscribers {
+                let publishers = (0..).zip(&stream.publishers);
+                let there = publishers.filter(|(_, address)| self.applications.contains_key(&address.application));
+                pairings.extend(there.map(|(publisher, _)| (stream.name.clone(), publisher, subscriber)));
+            }
+        }
+        pairings
+    }
+
+    /// The window and the drain.
+    pub(crate) fn measure(&mut self) -> Result<Outcome> {
+        self.open_window()?;
+        let publishers = self.published()?;
+        self.drain(publishers)
+    }
+
+    /// Announces the window to all; returns the instant at which it closes.
+    pub(crate) fn open_window(&mut self) -> Result<u64> {
+        let begin_ns = now_ns() + AHEAD_NS;
+        let end_ns = begin_ns + self.request.window_ns;
+        for application in self.applications.values_mut() {
+            application
+                .process
+                .say(&ApplicationCommand::Measure { begin_ns, end_ns })?;
+        }
+        Ok(end_ns)
+    }
+
+    pub(crate) fn published(&mut self) -> Result<Vec<PublisherCounts>> {
+        let mut publishers = Vec::new();
+        for application in self.applications.values_mut() {
+            publishers.extend(application.wait_published()?);
+        }
+        Ok(publishers)
+    }
+
+    /// Has everyone wait for what is still under way, as long as the request's reliability deserves.
+    pub(crate) fn drain(&mut self, publishers: Vec<PublisherCounts>) -> Result<Outcome> {
+        let patience_ns = if self.request.is_reliable() {
+            RELIABLE_DRAIN_NS
+        } else {
+            DRAIN_NS
+        };
+        self.drain_for(patience_ns, publishers)
+    }
+
+    /// Drains a trial of which not everything can arrive any more.
+    pub(crate) fn drain_briefly(&mut self, publishers: Vec<PublisherCounts>) -> Result<Outcome> {
+        self.drain_for(DRAIN_NS, publishers)
+    }
+
+    fn drain_for(&mut self, patience_ns: u64, publishers: Vec<PublisherCounts>) -> Result<Outcome> {
+        let command = ApplicationCommand::Drain {
+            expected: publishers.iter().map(expected).collect(),
+            until_ns: now_ns() + patience_ns,
+        };
+        for application in self.applications.values_mut() {
+            application.process.say(&command)?;
+        }
+        let (mut subscribers, mut files) = (Vec::new(), Vec::new());
+        for application in self.applications.values_mut() {
+            let done = application.wait_done()?;
+            subscribers.extend(done.subscribers);
+            files.extend(done.files.iter().map(|file| self.place.samples().join(file)));
+        }
+        Outcome::read(self.request.clone(), publishers, subscribers, files)
+    }
+
+    /// What the trial's processes hold now.
+    pub(crate) fn traces(&self) -> Traces {
+        let applications = self.applications.values().map(|application| application.process.id());
+        let services = self.services.processes.iter().map(crate::process::Process::id);
+        let mut traces = Traces::default();
+        traces.note(applications.chain(services));
+        traces
+    }
+
+    /// Stops every application, then the services.
+    pub(crate) fn stop(mut self) -> Result<()> {
+        for application in self.applications.values_mut() {
+            application.stop()?;
+        }
+        self.services.stop()
+    }
+
+    /// One application that was started.
+    pub(crate) fn application(&mut self, name: &str) -> Result<&mut Application> {
+        self.applications
+            .get_mut(name)
+            .with_context(|| format!("the trial has no application {name}"))
+    }
+
+    fn chosen(&mut self, names: &[String]) -> impl Iterator<Item = &mut Application> {
+        self.applications
+            .iter_mut()
+            .filter(|(name, _)| names.contains(name))
+            .map(|(_, application)| application)
+    }
+}
+
+fn expected(counts: &PublisherCounts) -> ExpectedMessages {
+    ExpectedMessages {
+        stream: counts.stream.clone(),
+        publisher: counts.publisher,
+        intended: counts.intended,
+        sent: counts.sent,
+    }
+}
+
+/// The contract's one clock.
+pub(crate) fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Waits for an instant of a window; never in place of an event.
+pub(crate) fn sleep_until(instant_ns: u64) {
+    let instant = Timespec {
+        tv_sec: (instant_ns / 1_000_000_000) as i64,
+        tv_nsec: (instant_ns % 1_000_000_000) as i64,
+    };
+    while clock_nanosleep_absolute(ClockId::Monotonic, &instant).is_err() {}
+}
