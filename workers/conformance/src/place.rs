@@ -1,17 +1,19 @@
 //! Where a trial takes place: names, numbers, ports and a folder that no other trial on the machine has now.
 //!
-//! A slot (a domain and its ports) is claimed by binding an abstract Unix socket, which the kernel takes back whatever
-//! becomes of this process; the folder is removed when the place is dropped.
+//! Slots are those of `middlemark` itself (the same lock files, domains and ports), so that the suite and a campaign of
+//! the same user can run side by side; the kernel frees a slot whatever becomes of this process, the folder is removed
+//! when the place is dropped.
 
+use std::fs::{self, File};
 use std::hash::BuildHasher;
-use std::net::{IpAddr, Ipv4Addr};
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::net::{IpAddr, Ipv4Addr, TcpListener, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::{env, process};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use middlemark_contract::Rendezvous;
+use rustix::fs::{FlockOperation, flock};
 use tempfile::TempDir;
 
 /// The host of every application of the suite.
@@ -21,40 +23,37 @@ pub(crate) const INTERFACE: &str = "lo";
 
 /// As many as there are domains.
 const SLOTS: u16 = 100;
-/// Above Linux' ephemeral ports (32768 to 60999) and above every port that DDS derives from a domain up to 99.
-const FIRST_PORT: u16 = 61_000;
-const PORTS: u16 = 45;
+/// The ports of DDS domain d begin at 7400 + 250 d; a slot's own come behind those of its domain's participants.
+const FIRST_PORT: u16 = 7400;
+const PORTS_PER_SLOT: u16 = 250;
+const PORTS_OF_DOMAIN: u16 = 150;
 
-static PLACES: AtomicU32 = AtomicU32::new(0);
+/// Walks through the slots, so that a trial meets no port that was closed a moment ago.
+static NEXT: AtomicU16 = AtomicU16::new(0);
 
 /// A claimed place; it lasts as long as this.
 pub(crate) struct Place {
     pub(crate) rendezvous: Rendezvous,
     folder: TempDir,
-    _claim: UnixListener,
+    _claim: File,
 }
 
 impl Place {
     /// Claims a place that nobody has.
     pub(crate) fn claim() -> Result<Place> {
-        let (slot, claim) = (0..SLOTS)
-            .find_map(|slot| {
-                let address = SocketAddr::from_abstract_name(format!("middlemark-slot-{slot}")).ok()?;
-                Some((slot, UnixListener::bind_addr(&address).ok()?))
-            })
-            .with_context(|| format!("all {SLOTS} slots for trials are taken on this machine"))?;
+        let (domain, claim) = claim_slot()?;
         let folder = tempfile::Builder::new()
             .prefix("mm")
             .tempdir()
             .context("making a trial's folder")?;
-        std::fs::create_dir(folder.path().join("samples")).context("making a folder for samples")?;
-        let number = PLACES.fetch_add(1, Ordering::Relaxed);
+        fs::create_dir(folder.path().join("samples")).context("making a folder for samples")?;
+        let random = std::hash::RandomState::new().hash_one((domain, process::id()));
         let rendezvous = Rendezvous {
-            name: format!("c{}_{number}", std::process::id()),
-            token: std::hash::RandomState::new().hash_one(number) as u32,
-            domain: slot,
-            first_port: FIRST_PORT + slot * PORTS,
-            ports: PORTS,
+            name: format!("mm{domain:02}{:010x}", random >> 24),
+            token: random as u32,
+            domain,
+            first_port: first_port(domain),
+            ports: PORTS_PER_SLOT - PORTS_OF_DOMAIN,
             folder: folder.path().to_owned(),
         };
         Ok(Place {
@@ -68,4 +67,51 @@ impl Place {
     pub(crate) fn samples(&self) -> PathBuf {
         self.folder.path().join("samples")
     }
+}
+
+fn claim_slot() -> Result<(u16, File)> {
+    let folder = state_folder()?.join("slots");
+    fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+    for _ in 0..SLOTS {
+        let domain = NEXT.fetch_add(1, Ordering::Relaxed) % SLOTS;
+        if let Some(claim) = lock(&folder.join(domain.to_string()))?
+            && ports_are_free(domain)
+        {
+            return Ok((domain, claim));
+        }
+    }
+    bail!("all {SLOTS} slots for trials are taken on this machine, or their ports are in use")
+}
+
+/// The per-user folder in which `middlemark` keeps its slots.
+fn state_folder() -> Result<PathBuf> {
+    let base = match env::var_os("XDG_STATE_HOME").filter(|base| !base.is_empty()) {
+        Some(base) => PathBuf::from(base),
+        None => Path::new(&env::var_os("HOME").context("neither XDG_STATE_HOME nor HOME is set")?).join(".local/state"),
+    };
+    Ok(base.join("middlemark"))
+}
+
+fn lock(path: &Path) -> Result<Option<File>> {
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+        .with_context(|| format!("opening {}", path.display()))?;
+    Ok(flock(&file, FlockOperation::NonBlockingLockExclusive)
+        .is_ok()
+        .then_some(file))
+}
+
+fn first_port(domain: u16) -> u16 {
+    FIRST_PORT + PORTS_PER_SLOT * domain + PORTS_OF_DOMAIN
+}
+
+fn ports_are_free(domain: u16) -> bool {
+    let first = FIRST_PORT + PORTS_PER_SLOT * domain;
+    (first..first + PORTS_PER_SLOT).all(|port| {
+        let any = (Ipv4Addr::UNSPECIFIED, port);
+        TcpListener::bind(any).is_ok() && UdpSocket::bind(any).is_ok()
+    })
 }
