@@ -1,0 +1,79 @@
+//! What tells one family of sockets from another: how it addresses, what it sets, what it can read back.
+//!
+//! The workers implement it; it opens nothing but a bare socket and knows neither publishers nor subscribers.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use middlemark_runtime::Channel;
+use socket2::{SockAddr, Socket, Type};
+
+/// How a socket keeps messages apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Without a connection; the kernel keeps the messages apart.
+    Datagram,
+    /// With a connection; the kernel keeps the messages apart.
+    Packet,
+    /// With a connection; each message goes behind its length.
+    Stream,
+}
+
+impl Kind {
+    pub(crate) fn socket_type(self) -> Type {
+        match self {
+            Kind::Datagram => Type::DGRAM,
+            Kind::Packet => Type::SEQPACKET,
+            Kind::Stream => Type::STREAM,
+        }
+    }
+}
+
+/// A family of sockets, configured for one application.
+pub trait Family: Send + Sync + 'static {
+    /// The transport in words, for `effective`.
+    fn transport(&self) -> String;
+
+    /// How it keeps messages apart.
+    fn kind(&self) -> Kind;
+
+    /// The address of a channel's subscriber.
+    ///
+    /// # Errors
+    /// There can't be such an address.
+    fn address(&self, channel: &Channel, subscriber: usize) -> io::Result<SockAddr>;
+
+    /// Sets what a new socket needs before it is bound or connected.
+    ///
+    /// # Errors
+    /// What the kernel refused.
+    fn configure(&self, socket: &Socket) -> io::Result<()>;
+
+    /// What a configured socket really has, by name.
+    ///
+    /// # Errors
+    /// What can't be read back.
+    fn granted(&self, socket: &Socket) -> io::Result<BTreeMap<String, String>>;
+
+    /// Whether a send to an absent peer may report the absence of an earlier one, as UDP does with an ICMP answer.
+    fn reports_absence_late(&self) -> bool {
+        false
+    }
+}
+
+/// A configured socket of a family, neither bound nor connected.
+pub(crate) fn open(family: &dyn Family, like: &SockAddr) -> io::Result<Socket> {
+    let socket = Socket::new(like.domain(), family.kind().socket_type(), None)?;
+    family.configure(&socket)?;
+    Ok(socket)
+}
+
+/// Connects a configured socket within `patience`.
+pub(crate) fn connect(family: &dyn Family, address: &SockAddr, patience: std::time::Duration) -> io::Result<Socket> {
+    let socket = open(family, address)?;
+    match family.kind() {
+        Kind::Datagram => socket.connect(address)?,
+        Kind::Packet | Kind::Stream => socket.connect_timeout(address, patience)?,
+    }
+    Ok(socket)
+}

@@ -1,0 +1,20 @@
+//! Sockets as the baselines use them: datagrams, packets and framed streams, with no more code than they need.
+//!
+//! A worker says what its family of sockets is ([`Family`]) and gets a [`SocketSession`]; nothing here knows whether
+//! it is UDP, TCP or a Unix domain socket, and nothing here stamps, paces or records (`middlemark-runtime`).
+//!
+//! Every subscriber has one address. A publisher holds one connected socket for each subscriber and hands a message to
+//! one after the other; it connects to those that are not there yet in the background ([`connector`]).
+
+mod connector;
+mod family;
+mod framing;
+mod listener;
+mod outlet;
+mod receive;
+mod session;
+mod settings;
+
+pub use family::{Family, Kind};
+pub use session::SocketSession;
+pub use settings::{Buffers, ReceiveMode, kernel_release, option, shared_options};

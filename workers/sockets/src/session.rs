@@ -1,0 +1,152 @@
+//! The session of an application over one family of sockets: it makes endpoints, and closes what it made.
+//!
+//! It touches no message; `receive` and `outlet` carry them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use middlemark_contract::Effective;
+use middlemark_runtime::{Channel, Inlet, MiddlewareError, Publisher, Session};
+use socket2::{SockAddr, Socket};
+
+use crate::connector::ConnectorThread;
+use crate::family::{Family, Kind, connect, open};
+use crate::listener::Listener;
+use crate::outlet::Outlet;
+use crate::receive::{Receiver, Reception};
+use crate::settings::ReceiveMode;
+
+/// A session over sockets.
+pub struct SocketSession {
+    family: Arc<dyn Family>,
+    mode: ReceiveMode,
+    settings: BTreeMap<String, String>,
+    receivers: Vec<Receiver>,
+    listeners: Vec<Listener>,
+    connectors: Vec<ConnectorThread>,
+    /// Sockets in the file system that this session bound.
+    paths: Vec<PathBuf>,
+}
+
+impl SocketSession {
+    /// A session without endpoints; `settings` are the options in words.
+    ///
+    /// # Errors
+    /// A socket of this family can't be opened, configured or read back.
+    pub fn new(
+        family: impl Family,
+        mode: ReceiveMode,
+        mut settings: BTreeMap<String, String>,
+        like: &SockAddr,
+    ) -> Result<SocketSession, MiddlewareError> {
+        let probe = open(&family, like).map_err(|error| failure("configuring a socket", like, &error))?;
+        settings.extend(family.granted(&probe)?);
+        Ok(SocketSession {
+            family: Arc::new(family),
+            mode,
+            settings,
+            receivers: Vec::new(),
+            listeners: Vec::new(),
+            connectors: Vec::new(),
+            paths: Vec::new(),
+        })
+    }
+
+    fn bind(&mut self, address: &SockAddr) -> io::Result<Socket> {
+        let socket = open(&*self.family, address)?;
+        if let Some(path) = address.as_pathname() {
+            // Only a subscriber of this trial that was killed can have left it: its folder is the trial's own.
+            remove_if_there(path)?;
+            socket.bind(address)?;
+            self.paths.push(path.to_owned());
+        } else {
+            // A stream's port may still be held by connections of a subscriber that is gone.
+            socket.set_reuse_address(self.family.kind() == Kind::Stream)?;
+            socket.bind(address)?;
+        }
+        Ok(socket)
+    }
+}
+
+impl Session for SocketSession {
+    fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError> {
+        let address = self.family.address(channel, usize::from(channel.index))?;
+        let socket = self
+            .bind(&address)
+            .map_err(|error| failure("binding", &address, &error))?;
+        let reception = Reception {
+            kind: self.family.kind(),
+            mode: self.mode,
+            message_bytes: channel.size_bytes,
+            inlet,
+        };
+        match self.family.kind() {
+            Kind::Datagram => self.receivers.push(Receiver::start(socket, reception)?),
+            Kind::Packet | Kind::Stream => self.listeners.push(Listener::start(socket, reception)?),
+        }
+        Ok(())
+    }
+
+    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
+        let addresses: Vec<_> = (0..channel.subscribers.len())
+            .map(|subscriber| self.family.address(channel, subscriber))
+            .collect::<Result<_, _>>()?;
+        // Whoever is there already answers at once; only for another host is there anything to wait for.
+        let sockets = addresses
+            .iter()
+            .map(|address| connect(&*self.family, address, std::time::Duration::from_millis(10)).ok())
+            .collect();
+        let (connector, thread) = ConnectorThread::start(self.family.clone(), addresses)?;
+        self.connectors.push(thread);
+        Ok(Publisher::Copying(Box::new(Outlet::new(
+            self.family.kind(),
+            channel.qos.congestion,
+            self.family.reports_absence_late(),
+            sockets,
+            connector,
+        ))))
+    }
+
+    fn effective(&self) -> Effective {
+        Effective {
+            transport: self.family.transport(),
+            receive_mode: self.mode.word().into(),
+            zero_copy: false,
+            settings: self.settings.clone(),
+        }
+    }
+
+    fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
+        for connector in self.connectors {
+            connector.stop();
+        }
+        for receiver in self.receivers {
+            receiver.stop();
+        }
+        for listener in self.listeners {
+            listener.stop();
+        }
+        for path in self.paths {
+            remove_if_there(&path)?;
+        }
+        Ok(())
+    }
+}
+
+fn remove_if_there(path: &std::path::Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
+fn failure(doing: &str, address: &SockAddr, error: &io::Error) -> MiddlewareError {
+    let name = address
+        .as_socket()
+        .map(|socket| socket.to_string())
+        .or_else(|| address.as_pathname().map(|path| path.display().to_string()))
+        .unwrap_or_default();
+    format!("{doing} at {name}: {error}").into()
+}

@@ -1,0 +1,87 @@
+//! What the worker says of TCP.
+
+use middlemark_contract::{
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
+    OptionValue, Pattern, Profile, Reliability,
+};
+use middlemark_sockets::{kernel_release, option, shared_options};
+
+/// The stream has no limit of its own; the length before each message has 32 bits, the trials end at 64 MiB.
+const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
+
+/// The most that the kernel's own sizing reaches with Debian's `tcp_wmem` and `rmem_max` in force.
+const TUNED_BUFFER_BYTES: i64 = 4 << 20;
+
+pub(crate) fn description() -> Description {
+    Description {
+        contract_version: CONTRACT_VERSION,
+        middleware: "tcp".into(),
+        title: "TCP sockets".into(),
+        summary: "Messages behind their length on one TCP connection from each publisher to each subscriber.".into(),
+        library: Library {
+            name: "none".into(),
+            version: kernel_release(),
+            origin: "the running kernel".into(),
+        },
+        capabilities: Capabilities {
+            patterns: vec![
+                Pattern::Periodic,
+                Pattern::Burst,
+                Pattern::Unthrottled,
+                Pattern::PingPong,
+            ],
+            transports: vec!["tcp".into()],
+            reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
+            durabilities: vec![Durability::Volatile],
+            congestion: vec![Congestion::Block, Congestion::Drop],
+            largest_message_bytes: LARGEST_MESSAGE_BYTES,
+            zero_copy: false,
+            same_process: true,
+            security: vec![],
+            between_hosts: true,
+        },
+        services: vec![],
+        profiles: [("default".into(), default_profile()), ("tuned".into(), tuned_profile())].into(),
+        options: shared_options().into_iter().chain(own_options()).collect(),
+    }
+}
+
+fn default_profile() -> Profile {
+    Profile {
+        summary: "The kernel's own settings, without Nagle's algorithm, as every messaging library sets it.".into(),
+        options: [].into(),
+    }
+}
+
+fn tuned_profile() -> Profile {
+    Profile {
+        summary: "Large buffers from the first message on, and CUBIC, which does not pace.".into(),
+        options: [
+            // tcp(7): SO_RCVBUF and SO_SNDBUF switch the kernel's own sizing off, which begins small and grows with use.
+            ("so_rcvbuf_bytes".into(), OptionValue::Integer(TUNED_BUFFER_BYTES)),
+            ("so_sndbuf_bytes".into(), OptionValue::Integer(TUNED_BUFFER_BYTES)),
+            // BBR, where a distribution sets it, paces by timers: a cost without use on loopback and on one's own link.
+            ("tcp_congestion".into(), OptionValue::Text("cubic".into())),
+        ]
+        .into(),
+    }
+}
+
+fn own_options() -> [OptionDescription; 2] {
+    [
+        option(
+            "tcp_nodelay",
+            OptionKind::Boolean,
+            OptionValue::Boolean(true),
+            "Whether a small message goes out at once (TCP_NODELAY) or may wait for an acknowledgement (Nagle).",
+        ),
+        option(
+            "tcp_congestion",
+            OptionKind::Choice {
+                choices: ["system", "cubic", "reno", "bbr"].map(String::from).into(),
+            },
+            OptionValue::Text("system".into()),
+            "The congestion control; 'system' leaves the one that the kernel is set to.",
+        ),
+    ]
+}

@@ -1,0 +1,66 @@
+//! TCP's sockets: each subscriber listens on its own port, each publisher connects to it.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use middlemark_contract::Refusal;
+use middlemark_runtime::Channel;
+use middlemark_sockets::{Buffers, Family, Kind};
+use socket2::{SockAddr, Socket};
+
+const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+
+pub(crate) struct Tcp {
+    pub(crate) buffers: Buffers,
+    pub(crate) no_delay: bool,
+    /// None: the one that the kernel is set to.
+    pub(crate) congestion_control: Option<String>,
+}
+
+/// Whether the kernel has the congestion control that the options name.
+pub(crate) fn accept_congestion_control(name: &str) -> Result<(), Refusal> {
+    let available = std::fs::read_to_string(AVAILABLE).unwrap_or_default();
+    if name == "system" || available.split_whitespace().any(|one| one == name) {
+        return Ok(());
+    }
+    Err(Refusal {
+        capability: "option".into(),
+        reason: format!(
+            "tcp_congestion '{name}' is not among those that this kernel has: {}",
+            available.trim()
+        ),
+    })
+}
+
+impl Family for Tcp {
+    fn transport(&self) -> String {
+        "tcp".into()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Stream
+    }
+
+    fn address(&self, channel: &Channel, subscriber: usize) -> io::Result<SockAddr> {
+        Ok(channel.subscribers[subscriber].socket.into())
+    }
+
+    fn configure(&self, socket: &Socket) -> io::Result<()> {
+        // Before listen and connect, so that the window scale fits; accepted sockets inherit all of it.
+        self.buffers.apply(socket)?;
+        socket.set_tcp_nodelay(self.no_delay)?;
+        match &self.congestion_control {
+            Some(name) => socket.set_tcp_congestion(name.as_bytes()),
+            None => Ok(()),
+        }
+    }
+
+    fn granted(&self, socket: &Socket) -> io::Result<BTreeMap<String, String>> {
+        let mut granted = self.buffers.granted(socket)?;
+        let name = socket.tcp_congestion()?;
+        let name = String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned();
+        granted.insert("tcp_congestion_granted".into(), name);
+        granted.insert("tcp_nodelay_granted".into(), socket.tcp_nodelay()?.to_string());
+        Ok(granted)
+    }
+}

@@ -1,0 +1,69 @@
+//! What the worker says of UDP.
+
+use middlemark_contract::{
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionValue, Pattern, Profile,
+    Reliability,
+};
+use middlemark_sockets::{kernel_release, shared_options};
+
+/// The largest payload of one IPv4 datagram: 65535 less 20 for IP and 8 for UDP.
+const LARGEST_MESSAGE_BYTES: u64 = 65_507;
+
+/// More than 60 of the largest messages, so that a burst or a receiver that is away for a moment loses none. The kernel
+/// caps it at `net.core.rmem_max`; udp(7) and socket(7) leave no other setting against loss.
+const TUNED_BUFFER_BYTES: i64 = 4 << 20;
+
+pub(crate) fn description() -> Description {
+    Description {
+        contract_version: CONTRACT_VERSION,
+        middleware: "udp".into(),
+        title: "UDP sockets".into(),
+        summary: "One datagram a message over connected UDP sockets, received by one blocking thread a subscriber."
+            .into(),
+        library: Library {
+            name: "none".into(),
+            version: kernel_release(),
+            origin: "the running kernel".into(),
+        },
+        capabilities: Capabilities {
+            patterns: vec![
+                Pattern::Periodic,
+                Pattern::Burst,
+                Pattern::Unthrottled,
+                Pattern::PingPong,
+            ],
+            transports: vec!["udp".into()],
+            reliabilities: vec![Reliability::BestEffort],
+            durabilities: vec![Durability::Volatile],
+            congestion: vec![Congestion::Block, Congestion::Drop],
+            largest_message_bytes: LARGEST_MESSAGE_BYTES,
+            zero_copy: false,
+            same_process: true,
+            security: vec![],
+            between_hosts: true,
+        },
+        services: vec![],
+        profiles: [
+            (
+                "default".into(),
+                Profile {
+                    summary: "The kernel's own settings.".into(),
+                    options: [].into(),
+                },
+            ),
+            (
+                "tuned".into(),
+                Profile {
+                    summary: "Receive and send buffers as large as the kernel grants, up to 4 MiB.".into(),
+                    options: [
+                        ("so_rcvbuf_bytes".into(), OptionValue::Integer(TUNED_BUFFER_BYTES)),
+                        ("so_sndbuf_bytes".into(), OptionValue::Integer(TUNED_BUFFER_BYTES)),
+                    ]
+                    .into(),
+                },
+            ),
+        ]
+        .into(),
+        options: shared_options(),
+    }
+}

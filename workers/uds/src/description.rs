@@ -1,0 +1,73 @@
+//! What the worker says of Unix domain sockets.
+
+use middlemark_contract::{
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
+    OptionValue, Pattern, Profile, Reliability,
+};
+use middlemark_sockets::{kernel_release, option, shared_options};
+
+/// A stream has no limit of its own, the other kinds have that of the send buffer; the length before each message has 32 bits, the trials end at 64 MiB.
+const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
+
+/// As much as the kernel grants at Debian's newer `wmem_max`, so that a packet of 4 MB is possible (unix(7), `SO_SNDBUF`).
+const TUNED_BUFFER_BYTES: i64 = 4 << 20;
+
+pub(crate) fn description() -> Description {
+    Description {
+        contract_version: CONTRACT_VERSION,
+        middleware: "uds".into(),
+        title: "Unix domain sockets".into(),
+        summary: "Messages over one Unix domain socket from each publisher to each subscriber: a stream unless the option says otherwise.".into(),
+        library: Library {
+            name: "none".into(),
+            version: kernel_release(),
+            origin: "the running kernel".into(),
+        },
+        capabilities: Capabilities {
+            patterns: vec![
+                Pattern::Periodic,
+                Pattern::Burst,
+                Pattern::Unthrottled,
+                Pattern::PingPong,
+            ],
+            transports: vec!["stream".into(), "seqpacket".into(), "dgram".into()],
+            reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
+            durabilities: vec![Durability::Volatile],
+            congestion: vec![Congestion::Block, Congestion::Drop],
+            largest_message_bytes: LARGEST_MESSAGE_BYTES,
+            zero_copy: false,
+            same_process: true,
+            security: vec![],
+            between_hosts: false,
+        },
+        services: vec![],
+        profiles: [("default".into(), default_profile()), ("tuned".into(), tuned_profile())].into(),
+        options: shared_options().into_iter().chain(own_options()).collect(),
+    }
+}
+
+fn default_profile() -> Profile {
+    Profile {
+        summary: "A stream with the kernel's own settings.".into(),
+        options: [].into(),
+    }
+}
+
+fn tuned_profile() -> Profile {
+    Profile {
+        summary: "A stream with send buffers as large as the kernel grants, up to 4 MiB.".into(),
+        // unix(7): only the sender's buffer counts, SO_RCVBUF has no effect.
+        options: [("so_sndbuf_bytes".into(), OptionValue::Integer(TUNED_BUFFER_BYTES))].into(),
+    }
+}
+
+fn own_options() -> [OptionDescription; 1] {
+    [option(
+        "transport",
+        OptionKind::Choice {
+            choices: ["stream", "seqpacket", "dgram"].map(String::from).into(),
+        },
+        OptionValue::Text("stream".into()),
+        "Whether the socket is a stream of framed messages, or keeps messages apart itself, connected or not.",
+    )]
+}

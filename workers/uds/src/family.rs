@@ -1,0 +1,139 @@
+//! Unix domain sockets: each subscriber's address is a file in the trial's folder.
+//!
+//! What the kernel takes as one packet or datagram is asked of the kernel itself, before the trial.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use middlemark_contract::Refusal;
+use middlemark_runtime::{Channel, Options};
+use middlemark_sockets::{Buffers, Family, Kind};
+use socket2::{Domain, SockAddr, Socket, Type};
+
+pub(crate) struct Uds {
+    folder: PathBuf,
+    kind: Kind,
+    buffers: Buffers,
+}
+
+impl Uds {
+    pub(crate) fn new(folder: &Path, options: &Options) -> Uds {
+        Uds {
+            folder: folder.to_owned(),
+            kind: match options.text("transport") {
+                "dgram" => Kind::Datagram,
+                "seqpacket" => Kind::Packet,
+                _ => Kind::Stream,
+            },
+            buffers: Buffers::of(options),
+        }
+    }
+
+    /// Refuses a folder whose name leaves no room for a socket's.
+    pub(crate) fn accept_folder(&self) -> Result<(), Refusal> {
+        SockAddr::unix(self.path(u16::MAX, usize::from(u16::MAX)))
+            .map(drop)
+            .map_err(|error| Refusal {
+                capability: "spec".into(),
+                reason: format!(
+                    "a socket's name in {} would be too long: {error}",
+                    self.folder.display()
+                ),
+            })
+    }
+
+    /// Refuses a message that the kernel does not take in one piece, by trying.
+    pub(crate) fn accept_size(&self, size_bytes: u64) -> Result<(), Refusal> {
+        if self.kind == Kind::Stream {
+            return Ok(());
+        }
+        self.send_to_self(size_bytes as usize).map_err(|error| Refusal {
+            capability: "size_bytes".into(),
+            reason: format!(
+                "{size_bytes} in one {} of a Unix domain socket: {error}; its send buffer bounds it \
+                 (option so_sndbuf_bytes, which the kernel caps at net.core.wmem_max)",
+                self.word()
+            ),
+        })
+    }
+
+    fn send_to_self(&self, size_bytes: usize) -> io::Result<()> {
+        let kind = match self.kind {
+            Kind::Datagram => Type::DGRAM,
+            Kind::Packet => Type::SEQPACKET,
+            Kind::Stream => Type::STREAM,
+        };
+        let (near, _far) = Socket::pair(Domain::UNIX, kind, None)?;
+        self.configure(&near)?;
+        near.set_nonblocking(true)?;
+        near.send(&vec![0; size_bytes]).map(drop)
+    }
+
+    fn word(&self) -> &'static str {
+        match self.kind {
+            Kind::Datagram => "dgram",
+            Kind::Packet => "seqpacket",
+            Kind::Stream => "stream",
+        }
+    }
+
+    fn path(&self, channel: u16, subscriber: usize) -> PathBuf {
+        self.folder.join(format!("uds_{channel}_{subscriber}"))
+    }
+}
+
+impl Family for Uds {
+    fn transport(&self) -> String {
+        format!("unix {}", self.word())
+    }
+
+    fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    fn address(&self, channel: &Channel, subscriber: usize) -> io::Result<SockAddr> {
+        SockAddr::unix(self.path(channel.number, subscriber))
+    }
+
+    fn configure(&self, socket: &Socket) -> io::Result<()> {
+        self.buffers.apply(socket)
+    }
+
+    fn granted(&self, socket: &Socket) -> io::Result<BTreeMap<String, String>> {
+        self.buffers.granted(socket)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn family(kind: Kind) -> Uds {
+        Uds {
+            folder: "/tmp".into(),
+            kind,
+            buffers: Buffers::default(),
+        }
+    }
+
+    #[test]
+    fn a_stream_takes_any_size_and_the_others_what_the_send_buffer_holds() {
+        assert_eq!(family(Kind::Stream).accept_size(64 << 20), Ok(()));
+        for kind in [Kind::Packet, Kind::Datagram] {
+            assert_eq!(family(kind).accept_size(1000), Ok(()));
+            let refusal = family(kind).accept_size(64 << 20).unwrap_err();
+            assert_eq!(refusal.capability, "size_bytes");
+            assert!(refusal.reason.contains("so_sndbuf_bytes"), "{}", refusal.reason);
+        }
+    }
+
+    #[test]
+    fn a_folder_with_a_long_name_is_refused() {
+        let mut family = family(Kind::Stream);
+        assert_eq!(family.accept_folder(), Ok(()));
+        family.folder = "/tmp".into();
+        family.folder.push("x".repeat(100));
+        assert_eq!(family.accept_folder().unwrap_err().capability, "spec");
+    }
+}

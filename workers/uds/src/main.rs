@@ -1,0 +1,52 @@
+//! The worker for Unix domain sockets: streams, packets or datagrams between processes of one machine.
+//!
+//! It says what they can do and how they are made; `middlemark-sockets` carries the messages.
+
+mod description;
+mod family;
+
+use std::process::ExitCode;
+
+use middlemark_contract::{ApplicationSpec, Description, PatternSpec, Refusal, ServiceSpec};
+use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
+use middlemark_sockets::{ReceiveMode, SocketSession};
+use socket2::SockAddr;
+
+use crate::family::Uds;
+
+fn main() -> ExitCode {
+    middlemark_runtime::run(&Worker)
+}
+
+struct Worker;
+
+impl Middleware for Worker {
+    fn describe(&self) -> Description {
+        description::description()
+    }
+
+    fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+        let family = Uds::new(&spec.rendezvous.folder, options);
+        family.accept_folder()?;
+        family.accept_size(largest_message_bytes(spec))
+    }
+
+    fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {
+        let family = Uds::new(&context.spec.rendezvous.folder, context.options);
+        let here = SockAddr::unix(&context.spec.rendezvous.folder)?;
+        let session = SocketSession::new(family, ReceiveMode::of(context.options), context.options.words(), &here)?;
+        Ok(Box::new(session))
+    }
+
+    fn serve(&self, spec: &ServiceSpec, _options: &Options) -> Result<Box<dyn Service>, MiddlewareError> {
+        Err(format!("uds has no service '{}'", spec.service).into())
+    }
+}
+
+fn largest_message_bytes(spec: &ApplicationSpec) -> u64 {
+    let sizes = spec.streams.iter().map(|stream| match stream.pattern {
+        PatternSpec::PingPong { answer_bytes, .. } => stream.size_bytes.max(answer_bytes),
+        _ => stream.size_bytes,
+    });
+    sizes.max().unwrap_or(0)
+}
