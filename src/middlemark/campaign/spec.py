@@ -1,0 +1,182 @@
+"""From a planned trial, its worker's description and its slot to the specs of its applications and services.
+
+Pure: it starts nothing and touches no file. The words are the worker contract's, the figures the plan's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from middlemark.plan import Application, Burst, PingPong, Stream, StreamPattern, Trial, share_cpus
+from middlemark.plan import Periodic as PeriodicPlan
+from middlemark.suite import Arrival, Scheduling
+from middlemark.testbed.host import Host
+from middlemark.testbed.slot import Slot
+from middlemark.worker import contract
+from middlemark.worker.contract import ApplicationSpec, Description, Placement, Rendezvous, ServiceAddress, ServiceSpec
+from middlemark.worker.description import CONTRACT_VERSION, is_needed, resolved_options
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a trial runs: its slot, its hosts, and its folder on each of them."""
+
+    slot: Slot
+    hosts: Mapping[str, Host]
+    folder: Path
+    """The trial's own folder, the same path on every host."""
+    cpus: tuple[int, ...]
+    """The CPUs that may be given to applications."""
+
+    @property
+    def recording_folder(self) -> Path:
+        """Where the applications leave their samples."""
+        return self.folder / "samples"
+
+    @property
+    def rendezvous(self) -> Rendezvous:
+        """What keeps the trial apart from every other."""
+        slot = self.slot
+        return Rendezvous(
+            name=slot.name,
+            token=slot.token,
+            domain=slot.domain,
+            first_port=slot.first_port,
+            ports=slot.ports,
+            folder=str(self.folder),
+        )
+
+
+@dataclass(frozen=True)
+class Specs:
+    """What every process of a trial is told, by the process's name, with its host."""
+
+    services: Mapping[str, ServiceSpec]
+    applications: Mapping[str, ApplicationSpec]
+    host_of: Mapping[str, str]
+
+
+def specs(trial: Trial, description: Description, place: Place) -> Specs:
+    """The specs of one trial."""
+    experiment = trial.experiment
+    services = _services(trial, description)
+    addresses = [
+        ServiceAddress(service=service, index=index, address=place.hosts[host].address)
+        for service, index, host in services
+    ]
+    cpus = share_cpus(experiment, place.cpus)
+    return Specs(
+        services={
+            f"{service}_{index}": _service_spec(trial, place, (service, index, place.hosts[host]), addresses)
+            for service, index, host in services
+        },
+        applications={
+            application.name: _application_spec(trial, application, place, addresses, cpus[application.name])
+            for application in experiment.applications
+        },
+        host_of={f"{service}_{index}": host for service, index, host in services}
+        | {application.name: application.host for application in experiment.applications},
+    )
+
+
+def _services(trial: Trial, description: Description) -> list[tuple[str, int, str]]:
+    """Name, index and host of every service that the middleware needs under the trial's options."""
+    experiment = trial.experiment
+    options = resolved_options(description, experiment.profile, dict(experiment.options))
+    hosts = list(dict.fromkeys(application.host for application in experiment.applications))
+    needed = [need for need in description.services if is_needed(need, options)]
+    return [
+        (need.service, index, host)
+        for need in needed
+        for index, host in enumerate(hosts if need.per == "host" else hosts[:1])
+    ]
+
+
+def _service_spec(
+    trial: Trial, place: Place, service: tuple[str, int, Host], addresses: Sequence[ServiceAddress]
+) -> ServiceSpec:
+    name, index, host = service
+    experiment = trial.experiment
+    return ServiceSpec(
+        contract_version=CONTRACT_VERSION,
+        service=name,
+        index=index,
+        address=host.address,
+        interface=host.interface,
+        rendezvous=place.rendezvous,
+        services=list(addresses),
+        profile=experiment.profile,
+        options=dict(experiment.options),
+        largest_message_bytes=max(_largest_message(stream) for stream in experiment.streams),
+        placement=Placement(cpus=[], scheduling=contract.OtherScheduling(), spin_ns=0),
+    )
+
+
+def _application_spec(
+    trial: Trial, application: Application, place: Place, addresses: Sequence[ServiceAddress], cpus: Sequence[int]
+) -> ApplicationSpec:
+    experiment = trial.experiment
+    host = place.hosts[application.host]
+    return ApplicationSpec(
+        contract_version=CONTRACT_VERSION,
+        application=application.name,
+        address=host.address,
+        interface=host.interface,
+        rendezvous=place.rendezvous,
+        services=list(addresses),
+        profile=experiment.profile,
+        options=dict(experiment.options),
+        streams=[_stream_spec(stream, trial, place) for stream in experiment.streams],
+        endpoints=[
+            contract.Endpoint(stream=endpoint.stream, role=endpoint.role.value, index=endpoint.index)
+            for endpoint in application.endpoints
+        ],
+        verify=experiment.verify,
+        recording=contract.Recording(
+            samples=experiment.samples,
+            messages=experiment.most_messages(),
+            late_after_ns=experiment.windows.late_after_ns,
+            folder=str(place.recording_folder),
+        ),
+        placement=Placement(cpus=list(cpus), scheduling=_scheduling(trial), spin_ns=experiment.conditions.spin_ns),
+    )
+
+
+def _scheduling(trial: Trial) -> contract.OtherScheduling | contract.FifoScheduling:
+    conditions = trial.experiment.conditions
+    if conditions.scheduling is Scheduling.FIFO and conditions.priority is not None:
+        return contract.FifoScheduling(priority=conditions.priority)
+    return contract.OtherScheduling()
+
+
+def _stream_spec(stream: Stream, trial: Trial, place: Place) -> contract.StreamSpec:
+    host_of = {application.name: place.hosts[application.host] for application in trial.experiment.applications}
+    return contract.StreamSpec(
+        name=stream.name,
+        size_bytes=stream.size_bytes,
+        pattern=_pattern_spec(stream.pattern, trial.seed),
+        qos=contract.Qos.model_validate(stream.qos.model_dump(mode="json")),
+        publishers=[contract.EndpointAddress(application=a, address=host_of[a].address) for a in stream.publishers],
+        subscribers=[contract.EndpointAddress(application=a, address=host_of[a].address) for a in stream.subscribers],
+    )
+
+
+def _pattern_spec(pattern: StreamPattern, seed: int) -> contract.PatternSpec:
+    match pattern:
+        case PeriodicPlan():
+            poisson = pattern.arrival is Arrival.POISSON
+            arrival = contract.PoissonArrival(seed=seed) if poisson else contract.FixedArrival()
+            return contract.PeriodicPattern(rate_hz=pattern.rate_hz, arrival=arrival)
+        case Burst():
+            return contract.BurstPattern(rate_hz=pattern.rate_hz, messages=pattern.messages)
+        case PingPong():
+            return contract.PingPongPattern(**pattern.model_dump(exclude={"kind"}))
+        case _:
+            return contract.UnthrottledPattern(**pattern.model_dump(exclude={"kind"}))
+
+
+def _largest_message(stream: Stream) -> int:
+    answer = stream.pattern.answer_bytes if isinstance(stream.pattern, PingPong) else 0
+    return max(stream.size_bytes, answer)
