@@ -1,0 +1,136 @@
+"""The record of a trial: what was heard of its processes in the words of the run folder, and its outcome.
+
+It waits for nothing and writes nothing; `life` heard, `judgement` judges, `store` keeps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+from pydantic import BaseModel
+
+from middlemark.analysis.metrics import AccountingError, trial_metrics
+from middlemark.analysis.record import (
+    Counts,
+    Effective,
+    FirstMessage,
+    PathProof,
+    PublisherCounts,
+    Resources,
+    SubscriberCounts,
+    TrialRecord,
+)
+from middlemark.analysis.run_folder import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
+from middlemark.campaign import judgement
+from middlemark.campaign.life import Life
+from middlemark.campaign.progress import Headline
+from middlemark.plan import Invalid, InvalidKind, InvalidReason, Outcome, Valid
+from middlemark.suite import Disturbance
+from middlemark.worker import contract
+
+
+@dataclass(frozen=True)
+class Account:
+    """A trial as it is stored, with its first figures for the eye."""
+
+    record: TrialRecord
+    received: pl.DataFrame
+    published: pl.DataFrame
+    headline: Headline | None
+
+    @classmethod
+    def without_samples(cls, record: TrialRecord) -> Account:
+        """Of a trial that left none."""
+        return cls(record, pl.DataFrame(schema=RECEIVED_SCHEMA), pl.DataFrame(schema=PUBLISHED_SCHEMA), None)
+
+
+def of_ended(life: Life, outcome: Outcome, attempt: int) -> TrialRecord:
+    """What is known of a trial that came to this outcome; for one that ran to its end `of_measured` judges further."""
+    applications = [application.name for application in life.trial.experiment.applications]
+    return TrialRecord(
+        trial=life.trial,
+        outcome=outcome,
+        attempt=attempt,
+        effective=_effective(life, applications),
+        counts=_counts(life, applications),
+        first_message=_first_messages(life, applications),
+        window=life.window,
+        resources=_resources(life, applications),
+        path={
+            name: PathProof.model_validate(done.path.model_dump())
+            for name in applications
+            if (done := life.hearing.last(name, contract.ApplicationDone))
+        },
+    )
+
+
+def of_measured(
+    life: Life, received: pl.DataFrame, published: pl.DataFrame, *, bounds: Disturbance, attempt: int
+) -> Account:
+    """The account of a trial that ran to its end, judged."""
+    record = of_ended(life, Valid(), attempt)
+    cpus = max(len(life.cpus), 1)
+    found = [*judgement.reasons(record, received, bounds, cpus), *leftovers(life)]
+    headline = None
+    try:
+        metrics = trial_metrics(record, received, published, judgement.shapes(life.trial))
+    except AccountingError:  # it is among the reasons
+        pass
+    else:
+        headline = judgement.headline(record, metrics)
+        record = record.model_copy(update={"warnings": judgement.cautions(record, metrics)})
+    if found:
+        record = record.model_copy(update={"outcome": Invalid(reasons=tuple(found))})
+    return Account(record, received, published, headline)
+
+
+def leftovers(life: Life) -> list[InvalidReason]:
+    """The processes that did not close as they should."""
+    closed: tuple[type[BaseModel], ...] = (contract.ApplicationClosed, contract.ServiceClosed)
+    found = []
+    for name in (*life.specs.applications, *life.specs.services):
+        status = life.hearing.exit_status.get(name)
+        if status != 0 or not any(life.hearing.of(name, kind) for kind in closed):
+            ended = "did not end" if status is None else f"ended with exit status {status}"
+            found.append(InvalidReason(kind=InvalidKind.LEFTOVER, text=f"{name} was told to stop and {ended}"))
+    return found
+
+
+def _effective(life: Life, applications: list[str]) -> dict[str, Effective]:
+    heard = {name: life.hearing.last(name, contract.ApplicationEffective) for name in applications}
+    return {
+        name: Effective.model_validate(event.model_dump(exclude={"event"})) for name, event in heard.items() if event
+    }
+
+
+def _counts(life: Life, applications: list[str]) -> Counts:
+    published = [event for name in applications for event in life.hearing.of(name, contract.ApplicationPublished)]
+    done = [event for name in applications for event in life.hearing.of(name, contract.ApplicationDone)]
+    return Counts(
+        publishers=tuple(
+            PublisherCounts.model_validate(c.model_dump()) for event in published for c in event.publishers
+        ),
+        subscribers=tuple(SubscriberCounts.model_validate(c.model_dump()) for event in done for c in event.subscribers),
+    )
+
+
+def _first_messages(life: Life, applications: list[str]) -> tuple[FirstMessage, ...]:
+    return tuple(
+        FirstMessage(
+            stream=first.stream,
+            publisher=first.publisher,
+            subscriber=first.subscriber,
+            after_ns=max(first.received_ns - (life.t0_ns or 0), 0),
+        )
+        for name in applications
+        for first in life.hearing.of(name, contract.ApplicationFirstMessage)
+    )
+
+
+def _resources(life: Life, applications: list[str]) -> dict[str, Resources]:
+    heard: dict[str, contract.ApplicationDone | contract.ServiceMeasured | None] = {
+        name: life.hearing.last(name, contract.ApplicationDone) for name in applications
+    }
+    heard |= {name: life.hearing.last(name, contract.ServiceMeasured) for name in life.specs.services}
+    return {name: Resources.model_validate(event.resources.model_dump()) for name, event in heard.items() if event}

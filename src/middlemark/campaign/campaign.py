@@ -1,0 +1,175 @@
+"""All trials of a campaign, one after another: repeats the disturbed, skips the refused, goes on where it was cut off.
+
+It runs no step of a trial itself (`trial` does), and shows nothing: whoever watches gets events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from middlemark.analysis.record import Manifest, TrialRecord
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.campaign import store
+from middlemark.campaign.account import Account
+from middlemark.campaign.grounds import Grounds
+from middlemark.campaign.progress import (
+    CampaignFinished,
+    CampaignStarted,
+    Observer,
+    StepReached,
+    TrialFinished,
+    TrialStarted,
+    Unobserved,
+)
+from middlemark.campaign.trial import run_trial
+from middlemark.errors import Interrupted
+from middlemark.plan import FIXED_COST_NS, Invalid, InvalidKind, NotApplicable, Trial, campaign_duration_ns
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run_new(path: Path, manifest: Manifest, grounds: Grounds, observer: Observer | None = None) -> None:
+    """Runs all trials of the manifest into a new run folder; returns when all are stored."""
+    with store.created(path, manifest) as run:
+        asyncio.run(Campaign(run, manifest, grounds, observer or Unobserved()).run())
+
+
+def run_on(path: Path, grounds: Grounds, observer: Observer | None = None) -> None:
+    """Runs the trials that a run folder still lacks; returns when all are stored."""
+    with store.reopened(path) as run:
+        asyncio.run(Campaign(run, run.read_manifest(), grounds, observer or Unobserved()).run())
+
+
+@dataclass
+class Campaign:
+    """A campaign under way."""
+
+    run_folder: RunFolder
+    manifest: Manifest
+    grounds: Grounds
+    observer: Observer
+    _refused: dict[str, NotApplicable] = field(default_factory=dict)
+    """By experiment: what its middleware can't do holds for all its trials."""
+    _outcomes: Counter[str] = field(default_factory=Counter)
+    _fixed_costs_ns: list[int] = field(default_factory=list)
+
+    async def run(self) -> None:
+        """Runs every trial that is not stored yet."""
+        task = asyncio.current_task()
+        loop = asyncio.get_running_loop()
+        with ExitStack() as handlers:
+            for number in SIGNALS:
+                loop.add_signal_handler(number, task.cancel if task else lambda: None)
+                handlers.callback(loop.remove_signal_handler, number)
+            self._take_stock()
+            stored = sum(self._outcomes.values())
+            trials = self.manifest.trials
+            self.observer.observe(CampaignStarted(self.run_folder.path, self.manifest.suite, len(trials), stored))
+            try:
+                await self._run_all([trial for trial in trials if not self._is_stored(trial)])
+            except asyncio.CancelledError:
+                self._finished(interrupted=True)
+                raise Interrupted(
+                    f"interrupted after {sum(self._outcomes.values())} of {len(trials)} trials",
+                    remedy=f"go on with: middlemark run --resume {self.run_folder.path}",
+                ) from None
+            self._finished(interrupted=False)
+
+    def _take_stock(self) -> None:
+        for folder in self.run_folder.stored_trials():
+            self._remember(folder.read_record())
+
+    def _is_stored(self, trial: Trial) -> bool:
+        return self.run_folder.trial(trial.id).record_path.is_file()
+
+    def _remember(self, record: TrialRecord) -> None:
+        self._outcomes[record.outcome.kind] += 1
+        if isinstance(record.outcome, NotApplicable):
+            self._refused[record.trial.experiment.id] = record.outcome
+
+    async def _run_all(self, trials: list[Trial]) -> None:
+        for index, trial in enumerate(trials):
+            begin_ns = time.monotonic_ns()
+            refusal = self._refused.get(trial.experiment.id)
+            account = self._not_run(trial, refusal) if refusal else await self._until_undisturbed(trial)
+            store.finish(self.run_folder.trial(trial.id), account.record)
+            self._remember(account.record)
+            self._learn_cost(account, time.monotonic_ns() - begin_ns)
+            self._tell_of(account, time.monotonic_ns() - begin_ns, trials[index + 1 :])
+
+    def _not_run(self, trial: Trial, refusal: NotApplicable) -> Account:
+        store.fresh(self.run_folder.trial(trial.id))
+        return Account.without_samples(TrialRecord(trial=trial, outcome=refusal))
+
+    async def _until_undisturbed(self, trial: Trial) -> Account:
+        """Repeats a trial that the machine disturbed, and no other: a failure is a result."""
+        attempt = 1
+        while True:
+            self._starts(trial, attempt)
+            folder = self.run_folder.trial(trial.id)
+            account = await run_trial(
+                trial,
+                self.grounds,
+                folder,
+                attempt,
+                lambda step, seconds: self.observer.observe(StepReached(trial.id, step, seconds)),
+            )
+            if attempt > self.grounds.bounds.repeats or not _is_disturbed(account.record):
+                return account
+            attempt += 1
+
+    def _starts(self, trial: Trial, attempt: int) -> None:
+        point = trial.experiment
+        started = TrialStarted(
+            trial=trial.id,
+            experiment=point.key,
+            middleware=point.middleware,
+            profile=point.profile,
+            workload=point.workload,
+            number=trial.number,
+            attempt=attempt,
+        )
+        self.observer.observe(started)
+
+    def _learn_cost(self, account: Account, took_ns: int) -> None:
+        if account.record.window is not None:
+            windows = account.record.trial.experiment.windows
+            attempts = account.record.attempt
+            self._fixed_costs_ns.append(took_ns // attempts - windows.warm_up_ns - windows.window_ns)
+
+    def _tell_of(self, account: Account, took_ns: int, rest: Iterable[Trial]) -> None:
+        trial, outcome = account.record.trial, account.record.outcome
+        known = self._fixed_costs_ns
+        fixed_cost_ns = max(sum(known) // len(known), 0) if known else FIXED_COST_NS
+        to_run = [each for each in rest if each.experiment.id not in self._refused]
+        self.observer.observe(
+            TrialFinished(
+                trial=trial.id,
+                experiment=trial.experiment.key,
+                middleware=trial.experiment.middleware,
+                profile=trial.experiment.profile,
+                workload=trial.experiment.workload,
+                number=trial.number,
+                attempt=account.record.attempt,
+                outcome=outcome.kind,
+                detail=outcome.detail,
+                headline=account.headline,
+                seconds=took_ns / 1e9,
+                seconds_left=campaign_duration_ns(to_run, fixed_cost_ns=fixed_cost_ns) / 1e9,
+            )
+        )
+
+    def _finished(self, *, interrupted: bool) -> None:
+        self.observer.observe(CampaignFinished(self.run_folder.path, interrupted, dict(self._outcomes)))
+
+
+def _is_disturbed(record: TrialRecord) -> bool:
+    outcome = record.outcome
+    return isinstance(outcome, Invalid) and all(reason.kind is InvalidKind.STEAL for reason in outcome.reasons)

@@ -1,0 +1,123 @@
+"""Whether a trial that ran to its end counts, what a reader must know beside its figures, and its first figures.
+
+Pure: it judges a record and its samples by the suite's bounds; how metrics are computed is `analysis`'s business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from middlemark.analysis.accounting import breaches
+from middlemark.analysis.metrics import TRIAL, StreamShape, TrialMetrics, of_stream, quantile_metric
+from middlemark.analysis.quantile import Measured
+from middlemark.analysis.record import TrialRecord
+from middlemark.analysis.samples import Distribution
+from middlemark.campaign.progress import Headline
+from middlemark.plan import (
+    Burst,
+    Caution,
+    InvalidKind,
+    InvalidReason,
+    Periodic,
+    PingPong,
+    Stream,
+    Trial,
+    WarningKind,
+)
+from middlemark.suite import Disturbance
+
+
+def reasons(record: TrialRecord, received: pl.DataFrame, bounds: Disturbance, cpus: int) -> tuple[InvalidReason, ...]:
+    """Why the trial's figures don't count; empty where they do."""
+    streams = tuple(stream.name for stream in record.trial.experiment.streams)
+    found = [
+        InvalidReason(kind=InvalidKind.ACCOUNTING, text=text) for text in breaches(record.counts, received, streams)
+    ]
+    counted = record.counts.subscribers
+    for kind, number in (
+        (InvalidKind.CORRUPT, sum(each.corrupt for each in counted)),
+        (InvalidKind.FOREIGN, sum(each.foreign for each in counted)),
+    ):
+        if number:
+            found.append(InvalidReason(kind=kind, text=f"{number} messages; none is allowed"))
+    steal_percent = stolen_percent(record, cpus)
+    if steal_percent > bounds.steal:
+        text = f"the hypervisor took {steal_percent:.2f} % of the machine's CPU time; {bounds.steal:g} % is allowed"
+        found.append(InvalidReason(kind=InvalidKind.STEAL, text=text))
+    return tuple(found)
+
+
+def stolen_percent(record: TrialRecord, cpus: int) -> float:
+    """The share of all CPUs' time over the window that the hypervisor took."""
+    shares = [spent.machine_steal_ns / max(spent.wall_ns * cpus, 1) for spent in record.resources.values()]
+    return 100 * max(shares, default=0.0)
+
+
+def cautions(record: TrialRecord, metrics: TrialMetrics) -> tuple[Caution, ...]:
+    """What a reader must know beside the trial's figures."""
+    counted, sent = record.counts.subscribers, record.counts.publishers
+    refusals = [each.refusal or "no reason given" for each in sent if each.refused]
+    found = {
+        WarningKind.OVERLOAD: (
+            f"below its intended rate: {', '.join(metrics.overloaded)}; its latency is that of a queue",
+            "lower the rate or the size",
+        )
+        if metrics.overloaded
+        else None,
+        WarningKind.NEGATIVE_LATENCY: _number(
+            sum(each.negative for each in counted), "messages arrived before they were sent", "check clock_source"
+        ),
+        WarningKind.SAMPLES_FULL: _number(
+            sum(each.beyond_samples for each in counted),
+            "messages are in the histogram only",
+            "raise `recording: {samples: …}` in the suite",
+        ),
+        WarningKind.REFUSED_MESSAGES: _number(
+            sum(each.refused for each in sent),
+            f"messages were not accepted: {next(iter(refusals), '')}",
+            "lower the rate, or use `congestion: block`",
+        ),
+    }
+    return tuple(Caution(kind=kind, text=said[0], remedy=said[1]) for kind, said in found.items() if said)
+
+
+def shapes(trial: Trial) -> tuple[StreamShape, ...]:
+    """What the metrics must know of the trial's streams."""
+    return tuple(_shape(stream, trial.experiment.windows.late_after_ns) for stream in trial.experiment.streams)
+
+
+def headline(record: TrialRecord, metrics: TrialMetrics) -> Headline:
+    """The first figures, of the first stream."""
+    stream = record.trial.experiment.streams[0]
+    round_trip = isinstance(stream.pattern, PingPong)
+    kind = Distribution.ROUND_TRIP if round_trip else Distribution.LATENCY_FROM_SEND
+    figures: Mapping[str, float] = {
+        f"{key.subject} {key.metric}": value.value
+        for key, value in metrics.values.items()
+        if isinstance(value, Measured)
+    }
+    first_message_ns = figures.get(f"{TRIAL} first_message_ns")
+    return Headline(
+        first_message_ns=None if first_message_ns is None else int(first_message_ns),
+        latency_median_ns=figures.get(f"{of_stream(stream.name)} {quantile_metric(kind, 'p50')}"),
+        latency_p99_ns=figures.get(f"{of_stream(stream.name)} {quantile_metric(kind, 'p99')}"),
+        round_trip=round_trip,
+        sent=sum(flow.sent for flow in metrics.flows),
+        received=sum(flow.received for flow in metrics.flows),
+    )
+
+
+def _shape(stream: Stream, late_after_ns: int) -> StreamShape:
+    return StreamShape(
+        name=stream.name,
+        size_bytes=stream.size_bytes,
+        answer_bytes=stream.pattern.answer_bytes if isinstance(stream.pattern, PingPong) else 0,
+        scheduled=isinstance(stream.pattern, Periodic | Burst),
+        late_after_ns=late_after_ns,
+    )
+
+
+def _number(count: int, text: str, remedy: str) -> tuple[str, str] | None:
+    return (f"{count} {text}", remedy) if count else None

@@ -1,0 +1,91 @@
+"""A run's manifest: what was asked for and what it ran on, gathered once before the first trial.
+
+It gathers only; `store` writes, `analysis.record` says what the fields mean.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from middlemark import __version__
+from middlemark.analysis.record import Library, Manifest, Middleware
+from middlemark.campaign.grounds import Worker
+from middlemark.plan import Caution, Trial, WarningKind
+from middlemark.suite import Suite
+from middlemark.testbed import machine
+from middlemark.testbed.machine import Fact
+
+WARNED_OF = {
+    "governor": WarningKind.GOVERNOR,
+    "turbo": WarningKind.TURBO,
+    "idle_states": WarningKind.C_STATES,
+    "load_1min": WarningKind.LOAD,
+    "steal_percent_since_boot": WarningKind.STEAL,
+    "rmem_max_bytes": WarningKind.SOCKET_BUFFERS,
+    "wmem_max_bytes": WarningKind.SOCKET_BUFFERS,
+    "clock_source": WarningKind.CLOCK_SOURCE,
+    "clock_cost_ns": WarningKind.TIMER_COST,
+    "clock_resolution_ns": WarningKind.TIMER_COST,
+    "wake_up_error_median_ns": WarningKind.C_STATES,
+    "wake_up_error_p99_ns": WarningKind.SCHEDULING,
+}
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a user ordered: a suite as given and as planned."""
+
+    suite: Suite
+    text: str
+    """The suite's file, word for word."""
+    trials: tuple[Trial, ...]
+    left_out: Mapping[str, str]
+    """Middlewares that the suite wants and that have no worker here, with the reason."""
+
+
+def gather(order: Order, workers: Mapping[str, Worker]) -> Manifest:
+    """The manifest of a run that is about to begin."""
+    facts = machine.facts()
+    return Manifest(
+        middlemark_version=__version__,
+        suite=order.suite.suite,
+        suite_text=order.text,
+        seed=order.suite.seed,
+        trials=order.trials,
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        command=tuple(sys.argv),
+        machine={fact.name: _plain(fact.value) for fact in facts},
+        middlewares={name: _middleware(worker) for name, worker in workers.items()},
+        left_out=dict(order.left_out),
+        warnings=cautions(facts, order),
+    )
+
+
+def cautions(facts: Sequence[Fact], order: Order) -> tuple[Caution, ...]:
+    """What is not as a measurement wants it."""
+    of_machine = [
+        Caution(kind=WARNED_OF[fact.name], text=f"{fact.name} is {_plain(fact.value)}", remedy=fact.remedy)
+        for fact in facts
+        if fact.ready is False and fact.name in WARNED_OF
+    ]
+    of_workers = [
+        Caution(kind=WarningKind.LEFT_OUT, text=f"{name} is left out: {reason}", remedy="middlemark doctor")
+        for name, reason in order.left_out.items()
+    ]
+    return (*of_machine, *of_workers)
+
+
+def _middleware(worker: Worker) -> Middleware:
+    description = worker.description
+    return Middleware(
+        title=description.title,
+        summary=description.summary,
+        library=Library.model_validate(description.library.model_dump()),
+    )
+
+
+def _plain(value: machine.Value) -> str | int | float:
+    return ", ".join(value) if isinstance(value, list) else value

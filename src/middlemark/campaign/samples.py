@@ -1,0 +1,47 @@
+"""The samples that the applications of a trial left, as the two data frames that are stored.
+
+It reads the `.npy` files of the worker contract and joins them, each row with its application; `analysis` says what the
+columns are, `store` writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from middlemark.analysis.run_folder import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
+
+
+def received(folder: Path, applications: Iterable[str]) -> pl.DataFrame:
+    """What the subscribers recorded, and the clients of ping-pongs."""
+    return _joined(folder, applications, "received", RECEIVED_SCHEMA)
+
+
+def published(folder: Path, applications: Iterable[str]) -> pl.DataFrame:
+    """What the publishers recorded."""
+    return _joined(folder, applications, "published", PUBLISHED_SCHEMA)
+
+
+def histograms(folder: Path) -> list[Path]:
+    """The logs of latencies beyond the sample memory."""
+    return sorted(folder.glob("*.beyond.hlog"))
+
+
+def _joined(folder: Path, applications: Iterable[str], kind: str, schema: pl.Schema) -> pl.DataFrame:
+    frames = [
+        _frame(path, application, schema)
+        for application in applications
+        for path in [folder / f"{application}.{kind}.npy"]
+        if path.exists()
+    ]
+    return pl.concat([pl.DataFrame(schema=schema), *frames])
+
+
+def _frame(path: Path, application: str, schema: pl.Schema) -> pl.DataFrame:
+    records = np.load(path, mmap_mode="r", allow_pickle=False)
+    columns = {name: np.ascontiguousarray(records[name]) for name in records.dtype.names}
+    frame = pl.DataFrame(columns).with_columns(pl.lit(application).alias("application"))
+    return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())

@@ -1,0 +1,66 @@
+"""One trial from its plan to its stored record: the place it runs in, its life, its samples, its account.
+
+It is the only part that both runs and stores; the order of trials and their repetition are `campaign`'s business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from middlemark.analysis.run_folder import TrialFolder
+from middlemark.campaign import account, samples, store
+from middlemark.campaign.account import Account
+from middlemark.campaign.grounds import Grounds
+from middlemark.campaign.hearing import TrialOver
+from middlemark.campaign.life import Life
+from middlemark.campaign.spec import Place, specs
+from middlemark.plan import Trial
+from middlemark.testbed import awake, slot
+
+Reached = Callable[[str, float | None], None]
+
+
+async def run_trial(trial: Trial, grounds: Grounds, folder: TrialFolder, attempt: int, reached: Reached) -> Account:
+    """Runs the trial and stores all of it but its record."""
+    worker = grounds.workers[trial.experiment.middleware]
+    store.fresh(folder)
+    with _place(trial, grounds) as place:
+        told = specs(trial, worker.description, place)
+        store.keep_specs(folder, {**told.services, **told.applications})
+        life = Life(trial, told, place, folder.logs_path, grounds.ledger)
+        try:
+            await life.live(worker.path, reached)
+        except TrialOver as over:
+            await life.end()
+            result = Account.without_samples(account.of_ended(life, over.outcome, attempt))
+        else:
+            await life.end()
+            reached("storing", None)
+            result = _collected(life, place, grounds, attempt)
+            store.keep_samples(folder, result.received, result.published, samples.histograms(place.recording_folder))
+        finally:
+            await life.end()
+            store.keep_events(folder, life.hearing.lines)
+    return result
+
+
+def _collected(life: Life, place: Place, grounds: Grounds, attempt: int) -> Account:
+    names = [application.name for application in life.trial.experiment.applications]
+    received = samples.received(place.recording_folder, names)
+    published = samples.published(place.recording_folder, names)
+    return account.of_measured(life, received, published, bounds=grounds.bounds, attempt=attempt)
+
+
+@contextmanager
+def _place(trial: Trial, grounds: Grounds) -> Iterator[Place]:
+    """A slot, a folder, and CPUs kept awake if the trial wants that; all given back with the context."""
+    with ExitStack() as given:
+        taken = given.enter_context(slot.taken())
+        folder, mark = grounds.hosts[trial.experiment.applications[0].host].create_folder(taken.name, grounds.ledger)
+        given.callback(grounds.ledger.remove, mark)
+        if trial.experiment.conditions.keep_awake:
+            given.enter_context(awake.kept_awake(grounds.cpus, grounds.ledger))
+        place = Place(taken, grounds.hosts, folder, grounds.cpus)
+        place.recording_folder.mkdir()
+        yield place
