@@ -14,6 +14,7 @@ import sys
 import time
 import tomllib
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 WORKER_PREFIX = "middlemark-worker-"
@@ -23,7 +24,7 @@ def main() -> int:
     arguments = parse_arguments()
     if arguments.action == "build":
         return build_all(arguments.package or executable_packages())
-    packages = arguments.package or built_packages()
+    packages = arguments.package or (packages_here() if arguments.action == "lint" else built_packages())
     return max((cargo(arguments.action, package).returncode for package in packages), default=3)
 
 
@@ -35,23 +36,39 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def build_all(packages: list[str]) -> int:
-    results = {}
+    outcomes = {}
     for number, package in enumerate(packages, start=1):
         print(f"setup: building {package} ({number} of {len(packages)})", flush=True)
-        results[package] = build(package)
-        if results[package]["status"] != "built":
-            print(f"setup: {package} is left out: {results[package]['reason']}", flush=True)
-    write_results(results)
-    return 0 if any(result["status"] == "built" for result in results.values()) else 3
+        outcomes[package] = build(package)
+        if outcomes[package]["status"] != "built":
+            print(f"setup: {package} is left out: {outcomes[package]['reason']}", flush=True)
+    write_results(outcomes)
+    return 0 if any(outcome["status"] == "built" for outcome in outcomes.values()) else 3
 
 
 def results_path() -> Path:
     return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "middlemark-workers.json"
 
 
+def results() -> list[dict[str, object]]:
+    return list(json.loads(results_path().read_text())["workers"])
+
+
 def built_packages() -> list[str]:
-    entries = json.loads(results_path().read_text())["workers"]
-    return [entry["package"] for entry in entries if entry["status"] == "built"]
+    return [str(entry["package"]) for entry in results() if entry["status"] == "built"]
+
+
+def packages_here() -> list[str]:
+    """Every package of the data plane but those that can't be built on this machine."""
+    left_out = {entry["package"] for entry in results() if entry["status"] != "built"}
+    return [name for name in (manifest["package"]["name"] for manifest, _ in manifests()) if name not in left_out]
+
+
+def manifests() -> list[tuple[dict[str, Any], Path]]:
+    paths = [
+        path for folder in ("workers", "observers", "bench") for path in sorted(ROOT.glob(f"{folder}/**/Cargo.toml"))
+    ]
+    return [(tomllib.loads(path.read_text()), path) for path in paths]
 
 
 def cargo(action: str, package: str, *, capture: bool = False) -> subprocess.CompletedProcess[str]:
@@ -72,15 +89,16 @@ def cargo(action: str, package: str, *, capture: bool = False) -> subprocess.Com
 
 def executable_packages() -> list[str]:
     """Packages of `workers/` and `observers/` that are executables, the quickest to build first."""
-    manifests = [*sorted(ROOT.glob("workers/*/Cargo.toml")), *sorted(ROOT.glob("observers/*/Cargo.toml"))]
-    described = [(tomllib.loads(path.read_text()), path) for path in manifests]
-    executables = [(manifest["package"]["name"], path) for manifest, path in described if is_executable(manifest, path)]
+    executables = [
+        (manifest["package"]["name"], path) for manifest, path in manifests() if is_executable(manifest, path)
+    ]
     return [name for name, _ in sorted(executables, key=lambda entry: (entry[1].parent / "build.rs").exists())]
 
 
-def is_executable(manifest: dict[str, object], path: Path) -> bool:
+def is_executable(manifest: dict[str, Any], path: Path) -> bool:
     """Workers, and observers: all of these have a `main.rs`; the libraries beside them do not."""
-    return "bin" in manifest or (path.parent / "src" / "main.rs").exists()
+    has_main = "bin" in manifest or (path.parent / "src" / "main.rs").exists()
+    return has_main and path.parent.parent.name in {"workers", "observers"}
 
 
 def build(package: str) -> dict[str, object]:
@@ -100,11 +118,11 @@ def reason(log: str) -> str:
     return next(iter(errors), lines[-1] if lines else "cargo said nothing")
 
 
-def write_results(results: dict[str, dict[str, object]]) -> None:
+def write_results(outcomes: dict[str, dict[str, object]]) -> None:
     path = results_path()
-    known = json.loads(path.read_text())["workers"] if path.exists() else []
-    kept = {entry["package"]: entry for entry in known if (ROOT / entry["folder"]).is_dir()}
-    for package, result in results.items():
+    known = results() if path.exists() else []
+    kept = {entry["package"]: entry for entry in known if (ROOT / str(entry["folder"])).is_dir()}
+    for package, result in outcomes.items():
         worker = package.removeprefix(WORKER_PREFIX)
         folder = "workers" if package.startswith(WORKER_PREFIX) else "observers"
         kept[package] = {"worker": worker, "package": package, "folder": f"{folder}/{worker}", **result}
