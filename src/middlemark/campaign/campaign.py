@@ -19,6 +19,8 @@ from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign import store
 from middlemark.campaign.account import Account
 from middlemark.campaign.grounds import Grounds
+from middlemark.campaign.manifest import gather
+from middlemark.campaign.order import Order, available, needed
 from middlemark.campaign.progress import (
     CampaignFinished,
     CampaignStarted,
@@ -31,20 +33,28 @@ from middlemark.campaign.progress import (
 from middlemark.campaign.trial import run_trial
 from middlemark.errors import Interrupted
 from middlemark.plan import FIXED_COST_NS, Invalid, InvalidKind, NotApplicable, Trial, campaign_duration_ns
+from middlemark.suite import parse_suite
+from middlemark.testbed import ledger
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def run_new(path: Path, manifest: Manifest, grounds: Grounds, observer: Observer | None = None) -> None:
-    """Runs all trials of the manifest into a new run folder; returns when all are stored."""
-    with store.created(path, manifest) as run:
+def run_new(path: Path, order: Order, observer: Observer | None = None) -> None:
+    """Runs all trials of an order into a new run folder; returns when all are stored."""
+    manifest = gather(order)
+    with store.created(path, manifest) as run, ledger.opened() as entries:
+        grounds = Grounds(order.workers, entries, order.suite.disturbance)
         asyncio.run(Campaign(run, manifest, grounds, observer or Unobserved()).run())
 
 
-def run_on(path: Path, grounds: Grounds, observer: Observer | None = None) -> None:
+def run_on(path: Path, observer: Observer | None = None) -> None:
     """Runs the trials that a run folder still lacks; returns when all are stored."""
-    with store.reopened(path) as run:
-        asyncio.run(Campaign(run, run.read_manifest(), grounds, observer or Unobserved()).run())
+    with store.reopened(path) as run, ledger.opened() as entries:
+        manifest = run.read_manifest()
+        workers = needed(manifest.trials, *available())
+        suite = parse_suite(manifest.suite_text, file=str(run.manifest_path))
+        grounds = Grounds(workers, entries, suite.disturbance)
+        asyncio.run(Campaign(run, manifest, grounds, observer or Unobserved()).run())
 
 
 @dataclass

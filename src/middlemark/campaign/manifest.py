@@ -6,15 +6,14 @@ It gathers only; `store` writes, `analysis.record` says what the fields mean.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from middlemark import __version__
 from middlemark.analysis.record import Library, Manifest, Middleware
 from middlemark.campaign.grounds import Worker
-from middlemark.plan import Caution, Trial, WarningKind
-from middlemark.suite import Suite
+from middlemark.campaign.order import Order
+from middlemark.plan import Caution, WarningKind
 from middlemark.testbed import machine
 from middlemark.testbed.machine import Fact
 
@@ -34,19 +33,7 @@ WARNED_OF = {
 }
 
 
-@dataclass(frozen=True)
-class Order:
-    """What a user ordered: a suite as given and as planned."""
-
-    suite: Suite
-    text: str
-    """The suite's file, word for word."""
-    trials: tuple[Trial, ...]
-    left_out: Mapping[str, str]
-    """Middlewares that the suite wants and that have no worker here, with the reason."""
-
-
-def gather(order: Order, workers: Mapping[str, Worker]) -> Manifest:
+def gather(order: Order) -> Manifest:
     """The manifest of a run that is about to begin."""
     facts = machine.facts()
     return Manifest(
@@ -58,7 +45,7 @@ def gather(order: Order, workers: Mapping[str, Worker]) -> Manifest:
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         command=tuple(sys.argv),
         machine={fact.name: _plain(fact.value) for fact in facts},
-        middlewares={name: _middleware(worker) for name, worker in workers.items()},
+        middlewares={name: _middleware(worker) for name, worker in order.workers.items()},
         left_out=dict(order.left_out),
         warnings=cautions(facts, order),
     )

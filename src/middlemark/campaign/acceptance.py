@@ -1,0 +1,29 @@
+"""Whether the results of a finished campaign are to be accepted: what ended otherwise than it should, in one sentence.
+
+It looks at stored outcomes only; that a middleware can't do what was asked is a result like any other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.errors import ResultsNotAccepted
+
+ACCEPTED = {"valid", "not_applicable"}
+
+
+def outcomes(run: RunFolder) -> Counter[str]:
+    """How many stored trials ended with each kind of outcome."""
+    return Counter(folder.read_record().outcome.kind for folder in run.stored_trials())
+
+
+def check(found: Counter[str]) -> None:
+    """Raises where a trial is neither valid nor not applicable."""
+    others = {kind: number for kind, number in found.items() if kind not in ACCEPTED}
+    if others:
+        counts = ", ".join(f"{number} {kind}" for kind, number in sorted(others.items()))
+        raise ResultsNotAccepted(
+            f"{sum(others.values())} of {sum(found.values())} trials don't count: {counts}",
+            remedy="the report says why; each trial's events and logs are in its folder",
+        )

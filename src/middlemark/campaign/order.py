@@ -1,0 +1,69 @@
+"""What a user orders: a suite, which part of it, how often; and which workers there are to carry it out.
+
+It asks the workers what they are and has `plan` expand the suite; nothing is run or written yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from middlemark.campaign.grounds import Worker
+from middlemark.errors import EnvironmentNotReady, WorkerFailed
+from middlemark.plan import Trial, expand, only, order_trials
+from middlemark.suite import ALL_MIDDLEWARES, LoadedSuite, Suite
+from middlemark.worker import locate
+from middlemark.worker.description import describe
+
+
+@dataclass(frozen=True)
+class Order:
+    """A suite as given and as planned, with the workers for it."""
+
+    suite: Suite
+    text: str
+    """The suite's file, word for word."""
+    trials: tuple[Trial, ...]
+    workers: Mapping[str, Worker]
+    left_out: Mapping[str, str]
+    """Middlewares that the suite would have measured had they a worker here, with the reason."""
+
+
+def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None) -> Order:
+    """Plans a suite with the workers that there are here."""
+    suite = loaded.suite
+    workers, unfit = available()
+    experiments = only(expand(suite, available=list(workers)), conditions)
+    planned = order_trials(experiments, blocks=trials or suite.trials, seed=suite.seed)
+    wants_all = any(choice.middleware == ALL_MIDDLEWARES for choice in suite.middlewares)
+    return Order(
+        suite=suite,
+        text=loaded.text,
+        trials=planned,
+        workers=needed(planned, workers, unfit),
+        left_out=unfit if wants_all else {},
+    )
+
+
+def available() -> tuple[dict[str, Worker], dict[str, str]]:
+    """The workers that answer, and the middlewares that have none that does, with the reason."""
+    fit: dict[str, Worker] = {}
+    unfit = {build.worker: build.reason or "not built" for build in locate.builds() if build.status != "built"}
+    for middleware, path in locate.workers().items():
+        try:
+            fit[middleware] = Worker(path, describe(path))
+        except WorkerFailed as failure:
+            unfit[middleware] = failure.text
+    return fit, {middleware: reason for middleware, reason in unfit.items() if middleware not in fit}
+
+
+def needed(trials: Sequence[Trial], workers: Mapping[str, Worker], unfit: Mapping[str, str]) -> dict[str, Worker]:
+    """The workers of these trials."""
+    middlewares = sorted({trial.experiment.middleware for trial in trials})
+    for middleware in middlewares:
+        if middleware not in workers:
+            raise EnvironmentNotReady(
+                f"there is no worker for `{middleware}`: {unfit.get(middleware, 'none was found')}",
+                remedy="`middlemark doctor` says what is missing",
+            )
+    return {middleware: workers[middleware] for middleware in middlewares}
