@@ -20,13 +20,7 @@ pub(crate) struct Services {
 impl Services {
     /// Starts every service that the case's options call for.
     pub(crate) fn start(case: &Case, place: &Place) -> Result<Services> {
-        let addresses: Vec<_> = needed(case)
-            .map(|need| ServiceAddress {
-                service: need.service.clone(),
-                index: 0,
-                address: ADDRESS,
-            })
-            .collect();
+        let addresses = addresses(case);
         let mut processes = Vec::new();
         for address in &addresses {
             let mut process = spawn(case, &spec(case, place, &addresses, &address.service))?;
@@ -52,6 +46,17 @@ impl Services {
         }
         Ok(())
     }
+}
+
+/// Where the services that a case needs run.
+pub(crate) fn addresses(case: &Case) -> Vec<ServiceAddress> {
+    needed(case)
+        .map(|need| ServiceAddress {
+            service: need.service.clone(),
+            index: 0,
+            address: ADDRESS,
+        })
+        .collect()
 }
 
 /// The needs whose conditions hold.

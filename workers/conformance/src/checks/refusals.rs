@@ -87,7 +87,11 @@ pub(crate) fn unsupported(case: &Case) -> Result<Answer> {
     if !offered.same_process {
         let request = Request::new(case).together();
         let place = Place::claim()?;
-        refused(case, &request.spec(case, &place, &[], "both"), &["placement"])?;
+        refused(
+            case,
+            &request.spec(case, &place, &services::addresses(case), "both"),
+            &["placement"],
+        )?;
     }
     unsupported_patterns(case)
 }
@@ -124,7 +128,7 @@ fn unsupported_patterns(case: &Case) -> Result<Answer> {
 /// Whatever comes in place of a spec: an event says so, and the process ends without a crash.
 pub(crate) fn nonsense_specs(case: &Case) -> Result<Answer> {
     let place = Place::claim()?;
-    let spec = serde_json::to_value(Request::new(case).spec(case, &place, &[], "subscriber_0"))?;
+    let spec = serde_json::to_value(Request::new(case).spec(case, &place, &services::addresses(case), "subscriber_0"))?;
     let mut lines = vec![
         ("an empty line", b"\n".to_vec()),
         ("no JSON", b"start!\n".to_vec()),
@@ -220,7 +224,7 @@ pub(crate) fn nonsense_commands(case: &Case) -> Result<Answer> {
         line_of(&serde_json::to_value(&drain)?)?,
     ] {
         let place = Place::claim()?;
-        let spec = Request::new(case).spec(case, &place, &[], "subscriber_0");
+        let spec = Request::new(case).spec(case, &place, &services::addresses(case), "subscriber_0");
         let mut application = Application::spawn(&case.worker, &spec)?;
         application.wait_armed()?;
         let what = String::from_utf8_lossy(&line[..line.len().min(60)])
@@ -268,7 +272,7 @@ pub(crate) fn unknown_service(case: &Case) -> Result<Answer> {
 /// Changes a good spec into one that must be refused by one of these capabilities.
 fn refused_as(case: &Case, capabilities: &[&str], change: impl FnOnce(&mut ApplicationSpec)) -> Result<()> {
     let place = Place::claim()?;
-    let mut spec = Request::new(case).spec(case, &place, &[], "subscriber_0");
+    let mut spec = Request::new(case).spec(case, &place, &services::addresses(case), "subscriber_0");
     change(&mut spec);
     refused(case, &spec, capabilities)
 }

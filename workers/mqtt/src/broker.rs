@@ -1,0 +1,317 @@
+//! The service `broker`: Mosquitto as a child process, on a port of the trial's range, configured from the options.
+//!
+//! It writes one file, `mosquitto-<index>.conf`, into the trial's folder, and takes nothing from `/etc/mosquitto`; the child
+//! dies with this process. `session` finds it by [`address_for`], [`port`] and [`socket`] alone.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs;
+use std::io::{self, BufRead, BufReader};
+use std::net::IpAddr;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use std::{env, thread};
+
+use middlemark_contract::{ApplicationSpec, Refusal, Rendezvous, ServiceSpec};
+use middlemark_runtime::{MiddlewareError, Options, Service};
+
+/// The service's name.
+const BROKER: &str = "broker";
+
+/// How long the broker may take until it listens.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How much of its log a failure shows.
+const LOG_LINES: usize = 20;
+
+/// The address of the broker that an application uses: the one of its own host, else the first.
+pub(crate) fn address_for(spec: &ApplicationSpec) -> Result<IpAddr, Refusal> {
+    index_for(spec).map(|(address, _)| address).ok_or_else(|| Refusal {
+        capability: "spec".into(),
+        reason: "MQTT needs a broker, and the spec's services name none".into(),
+    })
+}
+
+/// The address and number of the broker that an application uses.
+pub(crate) fn index_for(spec: &ApplicationSpec) -> Option<(IpAddr, u16)> {
+    let mut brokers = spec.services.iter().filter(|service| service.service == BROKER);
+    let first = brokers.clone().next();
+    let near = brokers.find(|service| service.address == spec.address);
+    near.or(first).map(|service| (service.address, service.index))
+}
+
+/// A broker's port: from the end of the trial's range, as endpoints count from its beginning.
+pub(crate) fn port(rendezvous: &Rendezvous, index: u16) -> u16 {
+    rendezvous.first_port + rendezvous.ports - 1 - index
+}
+
+/// A broker's Unix socket.
+pub(crate) fn socket(rendezvous: &Rendezvous, index: u16) -> PathBuf {
+    rendezvous.folder.join(format!("mosquitto-{index}.sock"))
+}
+
+/// Why the broker does not run.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BrokerError {
+    /// It is not installed.
+    #[error("mosquitto is neither on PATH nor in /usr/sbin; install it: apt-get install mosquitto")]
+    Missing,
+    /// The operating system refused.
+    #[error("{doing}")]
+    System {
+        /// What was being done.
+        doing: String,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// It ended by itself.
+    #[error("mosquitto ended; the end of its log: {log}")]
+    Ended {
+        /// Its last lines.
+        log: String,
+    },
+    /// It did not say that it runs.
+    #[error("mosquitto did not say within {} s that it runs; the end of its log: {log}", PATIENCE.as_secs())]
+    Silent {
+        /// Its last lines.
+        log: String,
+    },
+    /// It did not end as it should.
+    #[error("mosquitto was stopped and ended with {status}; the end of its log: {log}")]
+    Unclean {
+        /// Its exit status.
+        status: String,
+        /// Its last lines.
+        log: String,
+    },
+}
+
+fn system(doing: impl Into<String>) -> impl FnOnce(io::Error) -> BrokerError {
+    let doing = doing.into();
+    move |source| BrokerError::System { doing, source }
+}
+
+/// A running broker.
+pub(crate) struct Mosquitto {
+    child: Child,
+    log: Log,
+    version: String,
+    settings: BTreeMap<String, String>,
+    socket: PathBuf,
+}
+
+impl Mosquitto {
+    /// Starts it and waits until it says that it runs: from then on it listens.
+    pub(crate) fn start(spec: &ServiceSpec, options: &Options) -> Result<Mosquitto, BrokerError> {
+        let program = find().ok_or(BrokerError::Missing)?;
+        let settings = settings(spec, options);
+        let file = spec.rendezvous.folder.join(format!("mosquitto-{}.conf", spec.index));
+        fs::write(&file, render(&settings)).map_err(system(format!("writing {}", file.display())))?;
+        let mut child = spawn(&program, &file).map_err(system(format!("starting {}", program.display())))?;
+        let (sender, versions) = channel();
+        let log = Log::read(child.stderr.take().expect("piped"), sender);
+        let mut broker = Mosquitto {
+            child,
+            log,
+            version: String::new(),
+            settings: settings
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+            socket: socket(&spec.rendezvous, spec.index),
+        };
+        broker.version = broker.wait_running(&versions)?;
+        Ok(broker)
+    }
+
+    fn wait_running(&self, versions: &Receiver<String>) -> Result<String, BrokerError> {
+        versions.recv_timeout(PATIENCE).map_err(|error| match error {
+            RecvTimeoutError::Timeout => BrokerError::Silent { log: self.log.end() },
+            RecvTimeoutError::Disconnected => BrokerError::Ended { log: self.log.end() },
+        })
+    }
+
+    fn end(&mut self) -> Result<(), BrokerError> {
+        // SAFETY: the child is not reaped before `wait`, so its id is still its own.
+        unsafe { libc::kill(self.child.id() as libc::pid_t, libc::SIGTERM) };
+        let status = self.child.wait().map_err(system("waiting for mosquitto's end"))?;
+        let _ = fs::remove_file(&self.socket);
+        if status.success() {
+            return Ok(());
+        }
+        Err(BrokerError::Unclean {
+            status: status.to_string(),
+            log: self.log.end(),
+        })
+    }
+}
+
+impl Service for Mosquitto {
+    fn version(&self) -> String {
+        self.version.clone()
+    }
+
+    fn settings(&self) -> BTreeMap<String, String> {
+        self.settings.clone()
+    }
+
+    fn child(&self) -> Option<u32> {
+        Some(self.child.id())
+    }
+
+    fn check(&mut self) -> Result<(), MiddlewareError> {
+        match self.child.try_wait().map_err(system("looking after mosquitto"))? {
+            None => Ok(()),
+            Some(_) => Err(BrokerError::Ended { log: self.log.end() }.into()),
+        }
+    }
+
+    /// A broker that does not end is killed with this process, which the runtime ends at last.
+    fn stop(mut self: Box<Self>) -> Result<(), MiddlewareError> {
+        Ok(self.end()?)
+    }
+}
+
+impl Drop for Mosquitto {
+    fn drop(&mut self) {
+        if let Ok(None) = self.child.try_wait() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+fn find() -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path)
+        .chain(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from))
+        .map(|folder| folder.join("mosquitto"))
+        .find(|file| file.is_file())
+}
+
+/// The lines of its configuration, by Mosquitto's own names.
+fn settings(spec: &ServiceSpec, options: &Options) -> Vec<(&'static str, String)> {
+    let listener = match options.text("transport") {
+        "unix" => format!("0 {}", socket(&spec.rendezvous, spec.index).display()),
+        _ => format!("{} {}", port(&spec.rendezvous, spec.index), spec.address),
+    };
+    let mut settings = vec![
+        // As root it would become the user `mosquitto`, who can't enter the trial's folder; for others this has no effect.
+        ("user", "root".to_owned()),
+        ("log_dest", "stderr".to_owned()),
+        ("log_timestamp", "false".to_owned()),
+        ("listener", listener),
+        ("allow_anonymous", "true".to_owned()),
+        ("set_tcp_nodelay", options.boolean("broker_tcp_nodelay").to_string()),
+        (
+            "max_inflight_messages",
+            options.integer("broker_max_inflight_messages").to_string(),
+        ),
+        (
+            "max_queued_messages",
+            options.integer("broker_max_queued_messages").to_string(),
+        ),
+        (
+            "queue_qos0_messages",
+            options.boolean("broker_queue_qos0_messages").to_string(),
+        ),
+        ("persistence", options.boolean("broker_persistence").to_string()),
+    ];
+    if options.boolean("broker_persistence") {
+        settings.push(("persistence_location", format!("{}/", spec.rendezvous.folder.display())));
+        settings.push(("persistence_file", format!("mosquitto-{}.db", spec.index)));
+    }
+    settings
+}
+
+fn render(settings: &[(&str, String)]) -> String {
+    let lines: Vec<_> = settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    lines.join("\n") + "\n"
+}
+
+fn spawn(program: &Path, file: &Path) -> io::Result<Child> {
+    let mut command = Command::new(program);
+    command
+        .arg("-c")
+        .arg(file)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let parent = std::process::id() as libc::pid_t;
+    // SAFETY: between fork and exec only prctl and getppid are called, which are async-signal-safe and allocate nothing.
+    unsafe {
+        command.pre_exec(move || {
+            if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            // The parent may have died before the signal was asked for.
+            if libc::getppid() != parent {
+                return Err(io::Error::from_raw_os_error(libc::ESRCH));
+            }
+            Ok(())
+        });
+    }
+    command.spawn()
+}
+
+/// The last lines of its log.
+struct Log(Arc<Mutex<VecDeque<String>>>);
+
+impl Log {
+    /// Reads on a thread until the log ends; sends the version when the broker says that it runs.
+    fn read(pipe: ChildStderr, versions: Sender<String>) -> Log {
+        let lines = Arc::new(Mutex::new(VecDeque::new()));
+        let kept = Arc::clone(&lines);
+        thread::spawn(move || {
+            for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+                if let Some(version) = running_version(&line) {
+                    let _ = versions.send(version.to_owned());
+                }
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                if kept.len() == LOG_LINES {
+                    kept.pop_front();
+                }
+                kept.push_back(line);
+            }
+        });
+        Log(lines)
+    }
+
+    fn end(&self) -> String {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().map(String::as_str).collect::<Vec<_>>().join(" | ")
+    }
+}
+
+/// `mosquitto version 2.0.11 running`
+fn running_version(line: &str) -> Option<&str> {
+    line.strip_prefix("mosquitto version ")?.strip_suffix(" running")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_line_that_says_so_means_that_it_runs() {
+        assert_eq!(running_version("mosquitto version 2.0.11 running"), Some("2.0.11"));
+        assert_eq!(running_version("mosquitto version 2.0.11 starting"), None);
+        assert_eq!(running_version("Error: Address already in use"), None);
+    }
+
+    #[test]
+    fn brokers_count_their_ports_from_the_end() {
+        let rendezvous = Rendezvous {
+            name: "t".into(),
+            token: 1,
+            domain: 0,
+            first_port: 7550,
+            ports: 100,
+            folder: "/tmp".into(),
+        };
+        assert_eq!((port(&rendezvous, 0), port(&rendezvous, 1)), (7649, 7648));
+    }
+}

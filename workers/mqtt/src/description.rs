@@ -1,0 +1,153 @@
+//! What this worker says of itself: capabilities, the broker it needs, options with the values as shipped, profiles.
+
+use std::collections::BTreeMap;
+
+use middlemark_contract::{
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
+    OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed,
+};
+
+/// A packet's remaining length is at most 268 435 455 bytes (MQTT 3.1.1, 2.2.3); the longest topic is taken off.
+const LARGEST_MESSAGE_BYTES: u64 = (256 << 20) - (128 << 10);
+
+pub(crate) fn describe() -> Description {
+    Description {
+        contract_version: CONTRACT_VERSION,
+        middleware: "mqtt".into(),
+        title: "MQTT (Mosquitto)".into(),
+        summary: "MQTT 3.1.1 over TCP from rumqttc to a Mosquitto broker and on to rumqttc.".into(),
+        library: Library {
+            name: "rumqttc".into(),
+            version: env!("MIDDLEMARK_RUMQTTC_VERSION").into(),
+            origin: "crate rumqttc without TLS; the broker is the system's mosquitto".into(),
+        },
+        capabilities: capabilities(),
+        services: vec![ServiceNeed {
+            service: "broker".into(),
+            per: Per::Network,
+            when: Vec::new(),
+        }],
+        profiles: profiles(),
+        options: options(),
+    }
+}
+
+fn capabilities() -> Capabilities {
+    Capabilities {
+        patterns: vec![
+            Pattern::Periodic,
+            Pattern::Burst,
+            Pattern::Unthrottled,
+            Pattern::PingPong,
+        ],
+        transports: vec!["tcp".into(), "unix".into()],
+        reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
+        // A retained message is the topic's newest alone and outlives its publisher: that is not transient_local.
+        durabilities: vec![Durability::Volatile],
+        congestion: vec![Congestion::Block, Congestion::Drop],
+        largest_message_bytes: LARGEST_MESSAGE_BYTES,
+        // The buffer is moved to the client without a copy, but it is not the client's own memory.
+        zero_copy: false,
+        same_process: true,
+        security: Vec::new(),
+        between_hosts: true,
+    }
+}
+
+fn profiles() -> BTreeMap<String, Profile> {
+    let default = Profile {
+        summary:
+            "As shipped: Nagle's algorithm on at broker and client, 20 messages in flight and 1000 queued for each \
+                  subscriber, 100 in flight and 10 queued at each publisher."
+                .into(),
+        options: BTreeMap::new(),
+    };
+    let tuned = Profile {
+        summary: "For latency, as mosquitto.conf(5) describes its settings; the same at the client.".into(),
+        options: [
+            // mosquitto.conf(5), set_tcp_nodelay: "This has the effect of reducing latency of some messages at potentially
+            // increasing the number of TCP packets being sent."
+            ("broker_tcp_nodelay", OptionValue::Boolean(true)),
+            // The client's side of the same: rumqttc's NetworkOptions::set_tcp_nodelay, false as shipped.
+            ("client_tcp_nodelay", OptionValue::Boolean(true)),
+            // mosquitto.conf(5), max_inflight_messages: "Set to 0 for no maximum." Order is kept on one connection anyway.
+            ("broker_max_inflight_messages", OptionValue::Integer(0)),
+            // rumqttc's own default for what may be unacknowledged (MqttOptions::set_inflight): as many may wait to be sent.
+            ("client_queue_messages", OptionValue::Integer(100)),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into(),
+    };
+    [("default".to_owned(), default), ("tuned".to_owned(), tuned)].into()
+}
+
+fn options() -> Vec<OptionDescription> {
+    vec![
+        OptionDescription {
+            name: "transport".into(),
+            kind: OptionKind::Choice {
+                choices: vec!["tcp".into(), "unix".into()],
+            },
+            default: OptionValue::Text("tcp".into()),
+            summary: "What joins applications and broker: TCP, or a Unix socket on one host.".into(),
+        },
+        boolean(
+            "broker_tcp_nodelay",
+            "Mosquitto's set_tcp_nodelay: Nagle's algorithm off towards clients.",
+        ),
+        boolean(
+            "client_tcp_nodelay",
+            "rumqttc's set_tcp_nodelay: Nagle's algorithm off towards the broker.",
+        ),
+        integer(
+            "broker_max_inflight_messages",
+            (20, 0, 65_535),
+            "Mosquitto's max_inflight_messages: unacknowledged messages of level 1 and 2 for each subscriber; 0: no maximum.",
+        ),
+        integer(
+            "broker_max_queued_messages",
+            (1000, 0, 10_000_000),
+            "Mosquitto's max_queued_messages: further ones queued for a slow subscriber, then dropped; 0: no maximum.",
+        ),
+        boolean(
+            "broker_queue_qos0_messages",
+            "Mosquitto's queue_qos0_messages: whether level 0 is queued for a disconnected persistent client.",
+        ),
+        boolean(
+            "broker_persistence",
+            "Mosquitto's persistence: whether its queues are saved to disk.",
+        ),
+        integer(
+            "client_inflight_messages",
+            (100, 1, 65_535),
+            "rumqttc's set_inflight: unacknowledged messages of level 1 and 2 at a publisher.",
+        ),
+        integer(
+            "client_queue_messages",
+            (10, 1, 1_000_000),
+            "rumqttc's channel between publish call and connection; full, it blocks or refuses as congestion asks.",
+        ),
+        boolean(
+            "retain",
+            "Whether messages are published with the retain flag: the broker keeps each topic's newest.",
+        ),
+    ]
+}
+
+fn boolean(name: &str, summary: &str) -> OptionDescription {
+    OptionDescription {
+        name: name.into(),
+        kind: OptionKind::Boolean,
+        default: OptionValue::Boolean(false),
+        summary: summary.into(),
+    }
+}
+
+fn integer(name: &str, (default, minimum, maximum): (i64, i64, i64), summary: &str) -> OptionDescription {
+    OptionDescription {
+        name: name.into(),
+        kind: OptionKind::Integer { minimum, maximum },
+        default: OptionValue::Integer(default),
+        summary: summary.into(),
+    }
+}

@@ -1,0 +1,54 @@
+//! The worker of MQTT: rumqttc (MQTT 3.1.1) against a Mosquitto broker that is started for the trial.
+//!
+//! It measures nothing itself: the runtime calls it. `docs/middlewares/mqtt.md` tells its settings and traps.
+
+mod broker;
+mod description;
+mod level;
+mod link;
+mod outlet;
+mod session;
+
+use std::process::ExitCode;
+
+use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec};
+use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
+
+struct Mqtt;
+
+impl Middleware for Mqtt {
+    fn describe(&self) -> Description {
+        description::describe()
+    }
+
+    fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+        let broker = broker::address_for(spec)?;
+        spec.streams.iter().try_for_each(|stream| level::check(&stream.qos))?;
+        let endpoints = spec
+            .streams
+            .iter()
+            .flat_map(|stream| stream.publishers.iter().chain(&stream.subscribers));
+        let elsewhere = endpoints
+            .map(|endpoint| endpoint.address)
+            .find(|address| *address != broker);
+        match elsewhere {
+            Some(address) if options.text("transport") == "unix" => Err(Refusal {
+                capability: "between_hosts".into(),
+                reason: format!("the broker's Unix socket on {broker} can't be reached from {address}; allowed: tcp"),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {
+        Ok(Box::new(session::Connected::open(context)?))
+    }
+
+    fn serve(&self, spec: &ServiceSpec, options: &Options) -> Result<Box<dyn Service>, MiddlewareError> {
+        Ok(Box::new(broker::Mosquitto::start(spec, options)?))
+    }
+}
+
+fn main() -> ExitCode {
+    middlemark_runtime::run(&Mqtt)
+}
