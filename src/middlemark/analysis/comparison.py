@@ -1,0 +1,136 @@
+"""Experiments that differ in the middleware and its configuration alone, ranked by what their pattern is about.
+
+Latency ranks periodic and burst streams, the round trip ping-pongs, goodput unthrottled streams. What loses too much,
+is overloaded or has no valid trial is not ranked, and says why. The test behind a rank is `compare`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from middlemark.analysis.compare import Block, Place, Ratio, paired_ratio, ranking
+from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.metrics import Key, of_stream
+from middlemark.analysis.samples import Distribution
+from middlemark.plan import Experiment
+
+LOSS_ALLOWED = 0.01
+"""A stream that loses more than this share of its messages is not ranked: the latency of the survivors flatters it."""
+
+OF_THE_CONTENDER = ("middleware", "profile")
+"""The factors that a comparison varies; options of a middleware with them."""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What a stream is ranked by."""
+
+    metric: str
+    distribution: Distribution | None
+    """None for goodput."""
+    loss_metric: str
+    lower_is_better: bool
+
+
+_LATENCY = Criterion("latency_from_send_p50_ns", Distribution.LATENCY_FROM_SEND, "loss_share", lower_is_better=True)
+_ROUND_TRIP = Criterion("round_trip_p50_ns", Distribution.ROUND_TRIP, "unanswered_share", lower_is_better=True)
+_GOODPUT = Criterion("goodput_bytes_per_s", None, "loss_share", lower_is_better=False)
+_CRITERIA = {"periodic": _LATENCY, "burst": _LATENCY, "ping_pong": _ROUND_TRIP, "unthrottled": _GOODPUT}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all experiments of a comparison have in common."""
+
+    factors: tuple[tuple[str, str], ...]
+    workload: str
+    stream: str
+
+    @property
+    def id(self) -> str:
+        """Its factors in one line."""
+        return " ".join(f"{name}={value}" for name, value in self.factors)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The experiments of one setting, best first, then those that are not ranked."""
+
+    setting: Setting
+    criterion: Criterion
+    experiments: tuple[ExperimentFindings, ...]
+    places: Mapping[str, Place[str]]
+    """By experiment id; only of those that are ranked."""
+    unranked: Mapping[str, str]
+    """By experiment id: why it is not."""
+    to_best: Mapping[str, Ratio]
+    """By experiment id: how many times the best one's value it has; without the best itself."""
+
+    @property
+    def best(self) -> ExperimentFindings | None:
+        """The first line of the ranking, which others may tie with."""
+        return self.experiments[0] if self.places else None
+
+    def ratio(self, first: ExperimentFindings, second: ExperimentFindings) -> Ratio | None:
+        """How many times the second's value the first has, paired by block."""
+        return paired_ratio(_values(first, self.setting, self.criterion), _values(second, self.setting, self.criterion))
+
+
+def comparisons(findings: Iterable[ExperimentFindings]) -> tuple[Comparison, ...]:
+    """Group experiments by their settings and rank each group."""
+    groups: dict[Setting, list[ExperimentFindings]] = {}
+    for each in findings:
+        for setting in _settings(each.experiment):
+            groups.setdefault(setting, []).append(each)
+    return tuple(_comparison(setting, groups[setting]) for setting in sorted(groups, key=lambda s: (s.workload, s.id)))
+
+
+def _settings(experiment: Experiment) -> list[Setting]:
+    factors = tuple(
+        (name, value)
+        for name, value in experiment.factors.items()
+        if name not in OF_THE_CONTENDER and not name.startswith("option.")
+    )
+    return [Setting(factors, experiment.workload, stream.name) for stream in experiment.streams]
+
+
+def _comparison(setting: Setting, group: Sequence[ExperimentFindings]) -> Comparison:
+    pattern = next(s.pattern.kind for s in group[0].experiment.streams if s.name == setting.stream)
+    criterion = _CRITERIA[pattern]
+    reasons = {each.experiment.id: _why_not_ranked(each, setting, criterion) for each in group}
+    unranked = {name: reason for name, reason in reasons.items() if reason is not None}
+    values = {
+        each.experiment.id: _values(each, setting, criterion) for each in group if each.experiment.id not in unranked
+    }
+    places = ranking(values, lower_is_better=criterion.lower_is_better)
+    by_id = {each.experiment.id: each for each in group}
+    order = [place.key for place in places] + sorted(unranked)
+    ratios = {name: paired_ratio(values[name], values[order[0]]) for name in list(values) if name != order[0]}
+    return Comparison(
+        setting=setting,
+        criterion=criterion,
+        experiments=tuple(by_id[name] for name in order),
+        places={place.key: place for place in places},
+        unranked=unranked,
+        to_best={name: ratio for name, ratio in ratios.items() if ratio is not None},
+    )
+
+
+def _values(each: ExperimentFindings, setting: Setting, criterion: Criterion) -> Mapping[Block, float]:
+    if criterion.distribution is None:
+        return each.rates.get(Key(of_stream(setting.stream), criterion.metric), {})
+    return each.medians.get((setting.stream, criterion.distribution), {})
+
+
+def _why_not_ranked(each: ExperimentFindings, setting: Setting, criterion: Criterion) -> str | None:
+    if each.not_applicable is not None:
+        return f"not applicable: {each.not_applicable}"
+    if not each.n_valid:
+        return "no valid trial"
+    loss = each.estimate(of_stream(setting.stream), criterion.loss_metric)
+    if loss is not None and loss.value is not None and loss.value > LOSS_ALLOWED:
+        return f"loses {loss.value:.1%} of its messages"
+    if each.overloaded.get(setting.stream) == each.n_valid:
+        return "overloaded: it could not be sent at its rate"
+    return None if _values(each, setting, criterion) else "nothing was received in time"

@@ -1,0 +1,257 @@
+"""What the trials of one experiment say together: estimates, shapes, accounting, outcomes, configuration.
+
+Only valid trials enter figures; every other is kept with its outcome. It compares nothing: `comparison` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from middlemark.analysis.accounting import Flow
+from middlemark.analysis.compare import Block
+from middlemark.analysis.distribution import Box, Curve, box, curve, pooled
+from middlemark.analysis.estimate import Estimate, median_of_trials, no_estimate, quantile_of_trials
+from middlemark.analysis.metrics import Key, StreamShape, TrialMetrics, of_stream, quantile_metric
+from middlemark.analysis.quantile import LEVELS, Measured
+from middlemark.analysis.record import Effective, PathProof, TrialRecord
+from middlemark.analysis.samples import Distribution
+from middlemark.plan import Caution, Experiment, NotApplicable, Valid
+
+OF_THE_PATH = (
+    Distribution.LATENCY_FROM_SEND,
+    Distribution.LATENCY_FROM_INTENDED,
+    Distribution.ROUND_TRIP,
+    Distribution.JITTER,
+)
+"""The distributions that an overload turns into those of a queue."""
+
+
+@dataclass(frozen=True)
+class TrialOutcome:
+    """How one trial ended."""
+
+    trial: str
+    block: Block
+    attempt: int
+    kind: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The accounting of a stream, summed over valid trials, publishers and subscribers."""
+
+    intended: int = 0
+    sent: int = 0
+    refused: int = 0
+    received: int = 0
+    late: int = 0
+    lost: int = 0
+    duplicates: int = 0
+    reordered: int = 0
+    corrupt: int = 0
+    foreign: int = 0
+    negative: int = 0
+    beyond_samples: int = 0
+
+
+@dataclass(frozen=True)
+class MeasuredTrial:
+    """A valid trial with its metrics."""
+
+    record: TrialRecord
+    metrics: TrialMetrics
+
+
+@dataclass(frozen=True)
+class ExperimentFindings:
+    """All that is known of one experiment."""
+
+    experiment: Experiment
+    outcomes: tuple[TrialOutcome, ...]
+    estimates: Mapping[Key, Estimate]
+    medians: Mapping[tuple[str, Distribution], Mapping[Block, float]]
+    """By stream: each trial's median, for pairing by block; overloaded trials left out where `OF_THE_PATH`."""
+    rates: Mapping[Key, Mapping[Block, float]]
+    """Every other value of a stream by block."""
+    curves: Mapping[tuple[str, Distribution], Curve]
+    boxes: Mapping[tuple[str, Distribution], Box]
+    totals: Mapping[tuple[str, bool], Totals]
+    """By stream and whether they are answers."""
+    overloaded: Mapping[str, int]
+    """By stream: in how many valid trials its publishers could not keep their rate."""
+    cautions: tuple[tuple[Caution, int], ...]
+    """Each warning once, with the number of trials that had it."""
+    effective: Mapping[str, Effective]
+    path: Mapping[str, PathProof]
+
+    @property
+    def n_valid(self) -> int:
+        """How many trials count."""
+        return sum(outcome.kind == "valid" for outcome in self.outcomes)
+
+    @property
+    def not_applicable(self) -> str | None:
+        """Why the middleware can't do what the experiment asks, where it can't."""
+        kinds = {outcome.kind for outcome in self.outcomes}
+        return self.outcomes[0].detail if kinds == {"not_applicable"} else None
+
+    def estimate(self, subject: str, metric: str) -> Estimate | None:
+        """One estimate; None where the metric does not belong to this experiment."""
+        return self.estimates.get(Key(subject, metric))
+
+
+def stream_shapes(experiment: Experiment) -> tuple[StreamShape, ...]:
+    """What the metrics must know of the experiment's streams."""
+    return tuple(
+        StreamShape(
+            name=stream.name,
+            size_bytes=stream.size_bytes,
+            answer_bytes=stream.pattern.answer_bytes if stream.pattern.kind == "ping_pong" else 0,
+            scheduled=stream.pattern.kind in {"periodic", "burst"},
+            late_after_ns=experiment.windows.late_after_ns,
+        )
+        for stream in experiment.streams
+    )
+
+
+def experiment_findings(
+    experiment: Experiment, records: Sequence[TrialRecord], measured: Sequence[MeasuredTrial]
+) -> ExperimentFindings:
+    """Put together what an experiment's trials say; `measured` are those of `records` that count."""
+    shapes, boxes = _shapes(measured)
+    return ExperimentFindings(
+        experiment=experiment,
+        outcomes=tuple(_outcome(record) for record in records),
+        estimates=_estimates(measured),
+        medians=_medians(measured),
+        rates=_rates(measured),
+        curves=shapes,
+        boxes=boxes,
+        totals=_totals(flow for trial in measured for flow in trial.metrics.flows),
+        overloaded={
+            stream.name: sum(stream.name in trial.metrics.overloaded for trial in measured)
+            for stream in experiment.streams
+        },
+        cautions=_cautions(records),
+        effective=next((each.record.effective for each in measured if each.record.effective), {}),
+        path=next((each.record.path for each in measured if each.record.path), {}),
+    )
+
+
+def is_valid(record: TrialRecord) -> bool:
+    """Whether the trial's figures count."""
+    return isinstance(record.outcome, Valid)
+
+
+def _outcome(record: TrialRecord) -> TrialOutcome:
+    outcome = record.outcome
+    detail = outcome.reason if isinstance(outcome, NotApplicable) else outcome.detail
+    return TrialOutcome(record.trial.id, record.trial.block, record.attempt, outcome.kind, detail)
+
+
+def _counting(measured: Sequence[MeasuredTrial], stream: str, kind: Distribution) -> list[MeasuredTrial]:
+    """The trials whose samples of a kind say something of the path."""
+    return [
+        trial
+        for trial in measured
+        if (stream, kind) in trial.metrics.samples and not (kind in OF_THE_PATH and stream in trial.metrics.overloaded)
+    ]
+
+
+def _kinds(measured: Sequence[MeasuredTrial]) -> list[tuple[str, Distribution]]:
+    return sorted({key for trial in measured for key in trial.metrics.samples})
+
+
+def _estimates(measured: Sequence[MeasuredTrial]) -> dict[Key, Estimate]:
+    """Quantiles by `quantile_of_trials`, all else by the median of trials; a queue's latency is no path's."""
+    estimates: dict[Key, Estimate] = {}
+    for stream, kind in _kinds(measured):
+        counting = _counting(measured, stream, kind)
+        overload = f"overloaded in all {len(measured)} valid trials"
+        for name, level in LEVELS.items():
+            samples = [trial.metrics.samples[stream, kind] for trial in counting]
+            found = quantile_of_trials(samples, level) if samples else no_estimate(overload)
+            estimates[Key(of_stream(stream), quantile_metric(kind, name))] = found
+        for end in ("min", "max"):
+            key = Key(of_stream(stream), f"{kind}_{end}_ns")
+            values = [trial.metrics.values[key] for trial in counting]
+            estimates[key] = (
+                median_of_trials([v for v in values if isinstance(v, Measured)]) if values else no_estimate(overload)
+            )
+    for key in sorted({key for trial in measured for key in trial.metrics.values} - estimates.keys()):
+        values = [trial.metrics.values[key] for trial in measured if key in trial.metrics.values]
+        estimates[key] = median_of_trials([value for value in values if isinstance(value, Measured)])
+    return estimates
+
+
+def _medians(measured: Sequence[MeasuredTrial]) -> dict[tuple[str, Distribution], dict[Block, float]]:
+    return {
+        key: {
+            trial.record.trial.block: float(np.median(trial.metrics.samples[key]))
+            for trial in _counting(measured, *key)
+        }
+        for key in _kinds(measured)
+    }
+
+
+def _rates(measured: Sequence[MeasuredTrial]) -> dict[Key, dict[Block, float]]:
+    found: dict[Key, dict[Block, float]] = {}
+    for trial in measured:
+        for key, value in trial.metrics.values.items():
+            if isinstance(value, Measured) and not key.metric.endswith("_ns"):
+                found.setdefault(key, {})[trial.record.trial.block] = value.value
+    return found
+
+
+def _shapes(
+    measured: Sequence[MeasuredTrial],
+) -> tuple[dict[tuple[str, Distribution], Curve], dict[tuple[str, Distribution], Box]]:
+    curves, boxes = {}, {}
+    for stream, kind in _kinds(measured):
+        counting = _counting(measured, stream, kind)
+        if not counting:
+            continue
+        samples = pooled([trial.metrics.samples[stream, kind] for trial in counting])
+        answers = kind is Distribution.ROUND_TRIP
+        sent = sum(
+            flow.sent
+            for trial in counting
+            for flow in trial.metrics.flows
+            if flow.stream == stream and flow.answers is answers
+        )
+        # Beside what subscribers see (messages), publishers' own samples and differences have no loss to show.
+        of_messages = kind in OF_THE_PATH and kind is not Distribution.JITTER
+        curves[stream, kind] = curve(samples, _seen(sent, counting, stream) if of_messages else len(samples))
+        boxes[stream, kind] = box(samples)
+    return curves, boxes
+
+
+def _seen(sent: int, counting: Sequence[MeasuredTrial], stream: str) -> int:
+    """The messages that could be among the samples: those beyond the sample memory are neither there nor lost."""
+    beyond = sum(f.beyond_samples for trial in counting for f in trial.metrics.flows if f.stream == stream)
+    return sent - beyond
+
+
+def _totals(flows: Iterable[Flow]) -> dict[tuple[str, bool], Totals]:
+    found: dict[tuple[str, bool], Totals] = {}
+    for flow in flows:
+        before = found.get((flow.stream, flow.answers), Totals())
+        summed = {each.name: getattr(before, each.name) + getattr(flow, each.name) for each in fields(Totals)}
+        found[flow.stream, flow.answers] = Totals(**summed)
+    return found
+
+
+def _cautions(records: Sequence[TrialRecord]) -> tuple[tuple[Caution, int], ...]:
+    """Each kind once, in the words of its first trial."""
+    first: dict[str, Caution] = {}
+    count: dict[str, int] = {}
+    for record in records:
+        for caution in record.warnings:
+            first.setdefault(caution.kind, caution)
+        for kind in {caution.kind for caution in record.warnings}:
+            count[kind] = count.get(kind, 0) + 1
+    return tuple((first[kind], count[kind]) for kind in sorted(first))

@@ -1,0 +1,111 @@
+"""A whole run, from its folder to its findings: reads every stored trial and puts experiments and comparisons together.
+
+A trial that can't be read, or whose accounting does not add up, is named and left out; all others are still analysed.
+It writes nothing; `summary` makes the table that `report` stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from middlemark.analysis.comparison import Comparison, comparisons
+from middlemark.analysis.experiment import (
+    ExperimentFindings,
+    MeasuredTrial,
+    experiment_findings,
+    is_valid,
+    stream_shapes,
+)
+from middlemark.analysis.metrics import AccountingError, trial_metrics
+from middlemark.analysis.record import Manifest, TrialRecord
+from middlemark.analysis.run_folder import RunFolder, TrialFolder
+from middlemark.errors import StoreError
+from middlemark.plan import Experiment
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A stored trial that can't be used."""
+
+    trial: str
+    problem: str
+
+
+@dataclass(frozen=True)
+class RunFindings:
+    """All that a run says."""
+
+    folder: RunFolder
+    manifest: Manifest
+    experiments: tuple[ExperimentFindings, ...]
+    comparisons: tuple[Comparison, ...]
+    damaged: tuple[Damage, ...]
+    missing: tuple[str, ...]
+    """Planned trials that are not stored: the run was interrupted, or goes on."""
+
+    @property
+    def n_trials(self) -> int:
+        """How many stored trials could be read."""
+        return sum(len(each.outcomes) for each in self.experiments)
+
+
+def analyse(folder: RunFolder) -> RunFindings:
+    """Read and analyse a run; only a folder that is no run is an error."""
+    manifest = folder.read_manifest()
+    stored = list(folder.stored_trials())
+    records, damaged = _read_records(stored)
+    experiments: list[ExperimentFindings] = []
+    for experiment, own in _by_experiment(manifest, records):
+        found, broken = _analyse_experiment(folder, experiment, own)
+        experiments.append(found)
+        damaged += broken
+    there = {trial.id for trial in stored}
+    return RunFindings(
+        folder=folder,
+        manifest=manifest,
+        experiments=tuple(experiments),
+        comparisons=comparisons(experiments),
+        damaged=tuple(damaged),
+        missing=tuple(trial.id for trial in manifest.trials if trial.id not in there),
+    )
+
+
+def _read_records(stored: Sequence[TrialFolder]) -> tuple[list[TrialRecord], list[Damage]]:
+    records, damaged = [], []
+    for folder in stored:
+        try:
+            records.append(folder.read_record())
+        except StoreError as error:
+            damaged.append(Damage(folder.id, str(error)))
+    return records, damaged
+
+
+def _by_experiment(manifest: Manifest, records: Sequence[TrialRecord]) -> list[tuple[Experiment, list[TrialRecord]]]:
+    planned = {trial.experiment.id: trial.experiment for trial in manifest.trials}
+    stored = {record.trial.experiment.id: record.trial.experiment for record in records}
+    groups: dict[str, list[TrialRecord]] = {name: [] for name in sorted(planned | stored)}
+    for record in records:
+        groups[record.trial.experiment.id].append(record)
+    return [((planned | stored)[name], own) for name, own in groups.items() if own]
+
+
+def _analyse_experiment(
+    folder: RunFolder, experiment: Experiment, records: Sequence[TrialRecord]
+) -> tuple[ExperimentFindings, list[Damage]]:
+    """One experiment at a time: the samples of all its trials are in memory together, those of no other."""
+    measured, damaged = [], []
+    for record in records:
+        if is_valid(record):
+            try:
+                measured.append(_measure(folder.trial(record.trial.id), record))
+            except (StoreError, AccountingError) as error:
+                damaged.append(Damage(record.trial.id, str(error)))
+    broken = {damage.trial for damage in damaged}
+    usable = [record for record in records if record.trial.id not in broken]
+    return experiment_findings(experiment, usable, measured), damaged
+
+
+def _measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
+    shapes = stream_shapes(record.trial.experiment)
+    return MeasuredTrial(record, trial_metrics(record, folder.read_received(), folder.read_published(), shapes))

@@ -1,0 +1,57 @@
+"""The estimates of a run as one table: a row an experiment, subject and metric, for whoever computes further.
+
+It estimates nothing and writes nothing; `report.store` puts the table into the run folder.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from middlemark.analysis.run import RunFindings
+
+SCHEMA = pl.Schema(
+    {
+        "experiment": pl.String(),
+        "middleware": pl.String(),
+        "profile": pl.String(),
+        "workload": pl.String(),
+        "factors": pl.String(),
+        "subject": pl.String(),
+        "metric": pl.String(),
+        "estimate": pl.Float64(),
+        "low": pl.Float64(),
+        "high": pl.Float64(),
+        "coverage": pl.Float64(),
+        "n_trials": pl.Int64(),
+        "n_messages": pl.Int64(),
+        "method": pl.String(),
+        "reason": pl.String(),
+    }
+)
+"""`summary.parquet`; where `estimate` is null, `reason` says why. A metric's name ends in its unit."""
+
+
+def summary_table(findings: RunFindings) -> pl.DataFrame:
+    """Every estimate of a run."""
+    rows = [
+        (
+            each.experiment.id,
+            each.experiment.middleware,
+            each.experiment.profile,
+            each.experiment.workload,
+            each.experiment.key,
+            key.subject,
+            key.metric,
+            estimate.value,
+            estimate.low,
+            estimate.high,
+            estimate.coverage,
+            estimate.n_trials,
+            estimate.n_messages,
+            estimate.method.value,
+            estimate.reason,
+        )
+        for each in findings.experiments
+        for key, estimate in sorted(each.estimates.items())
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
