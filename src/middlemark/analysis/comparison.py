@@ -130,7 +130,7 @@ def _why_not_ranked(each: ExperimentFindings, setting: Setting, criterion: Crite
         return "no valid trial"
     loss = each.estimate(of_stream(setting.stream), criterion.loss_metric)
     if loss is not None and loss.value is not None and loss.value > LOSS_ALLOWED:
-        return f"loses {loss.value:.1%} of its messages"
+        return f"loses {100 * loss.value:.2g} % of its messages"
     if each.overloaded.get(setting.stream) == each.n_valid:
         return "overloaded: it could not be sent at its rate"
     return None if _values(each, setting, criterion) else "nothing was received in time"

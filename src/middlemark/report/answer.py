@@ -1,0 +1,136 @@
+"""The answer in sentences, made from the figures alone: what is best, by how much, and how sure that is.
+
+Baselines are the machine's limit and don't win; they are told beside the winner. It draws and prints nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from middlemark.analysis.compare import Ratio, Verdict
+from middlemark.analysis.comparison import Comparison, Setting
+from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.metrics import of_stream
+from middlemark.report.contender import Contender
+from middlemark.report.display import MEGABYTES_PER_S, MICROSECONDS, listed, plural, show, times
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a comparison came to."""
+
+    workload: str
+    asked: str
+    """The load in words."""
+    winners: tuple[Contender, ...]
+    """One, or those that can't be told from the first; none where nothing could be ranked."""
+    headline: str
+    sentences: tuple[str, ...]
+
+
+def answer(comparison: Comparison, who: Mapping[str, Contender]) -> Answer:
+    """Put a comparison into words."""
+    ranked = [each for each in comparison.experiments if each.experiment.id in comparison.places]
+    field = [each for each in ranked if not who[each.experiment.id].baseline] or ranked
+    asked = describe_load(comparison.setting)
+    if not field:
+        sentences = ("No experiment could be ranked; the reasons are in the table.",)
+        return Answer(comparison.setting.workload, asked, (), "No answer", sentences)
+    best = field[0]
+    tied = [each for each in field[1:] if _verdict(comparison, best, each) is Verdict.CANNOT_TELL]
+    winners = tuple(who[each.experiment.id] for each in (best, *tied))
+    told = [_figure(comparison, best, winners[0]), _lead(comparison, field, tied, who), _limit(comparison, best, who)]
+    return Answer(
+        comparison.setting.workload,
+        asked,
+        winners,
+        _headline(comparison, winners),
+        tuple(sentence for sentence in told if sentence),
+    )
+
+
+def describe_load(setting: Setting) -> str:
+    """The load in words: `4 MB at 20 Hz, reliable, C1-1`."""
+    factors = dict(setting.factors)
+    size = factors.get("size", "")
+    if "rate" in factors:
+        many = f"{factors['messages']} × " if factors.get("pattern") == "burst" and "messages" in factors else ""
+        size = f"{many}{size} at {factors['rate']}"
+    words = [size, factors.get("pattern", "").replace("_", "-"), factors.get("reliability", "").replace("_", " ")]
+    return ", ".join([*(word for word in words if word), factors.get("topology", "")])
+
+
+def _verdict(comparison: Comparison, first: ExperimentFindings, second: ExperimentFindings) -> Verdict:
+    ratio = comparison.ratio(first, second)
+    return Verdict.CANNOT_TELL if ratio is None else ratio.verdict
+
+
+def _headline(comparison: Comparison, winners: tuple[Contender, ...]) -> str:
+    quality = {"round_trip": "the shortest round trip", "latency_from_send": "the lowest latency"}
+    distribution = comparison.criterion.distribution
+    what = quality[distribution.value] if distribution else "the highest goodput"
+    if len(winners) == 1:
+        return f"{winners[0].label} has {what}"
+    return f"{listed([each.label for each in winners])} tie for {what}"
+
+
+def _figure(comparison: Comparison, best: ExperimentFindings, name: Contender) -> str:
+    estimate = best.estimate(of_stream(comparison.setting.stream), comparison.criterion.metric)
+    unit = MEGABYTES_PER_S if comparison.criterion.distribution is None else MICROSECONDS
+    shown = show(estimate, unit)
+    if estimate is None or shown.missing:
+        return ""
+    kind = {"round_trip": "median round trip", "latency_from_send": "median one-way latency"}
+    distribution = comparison.criterion.distribution
+    what = kind[distribution.value] if distribution else "goodput"
+    span = f" ({shown.interval} over {plural(estimate.n_trials, 'trial')})" if shown.interval else " (one trial)"
+    return f"{name.label}: {what} {shown.text} {unit.name}{span}."
+
+
+def _lead(
+    comparison: Comparison,
+    field: list[ExperimentFindings],
+    tied: list[ExperimentFindings],
+    who: Mapping[str, Contender],
+) -> str:
+    best, rest = field[0], [each for each in field[1:] if each not in tied]
+    if tied:
+        names = listed([who[each.experiment.id].label for each in tied])
+        tie = f"The trials can't tell it from {names}."
+        return f"{tie} {_against(comparison, best, rest[0], who)}".strip() if rest else tie
+    return _against(comparison, best, rest[0], who) if rest else "Nothing else could be ranked beside it."
+
+
+def _against(
+    comparison: Comparison, best: ExperimentFindings, other: ExperimentFindings, who: Mapping[str, Contender]
+) -> str:
+    ratio = comparison.ratio(other, best)
+    if ratio is None:
+        return ""
+    name = who[other.experiment.id].label
+    takes = "takes" if comparison.criterion.lower_is_better else "carries"
+    return f"The next that can be told from it, {name}, {takes} {times(ratio, _as_what(comparison))}."
+
+
+def _as_what(comparison: Comparison) -> str:
+    return "as long" if comparison.criterion.lower_is_better else "as much"
+
+
+def _limit(comparison: Comparison, best: ExperimentFindings, who: Mapping[str, Contender]) -> str:
+    """How far the winner is from the best baseline."""
+    baselines = [
+        each
+        for each in comparison.experiments
+        if each.experiment.id in comparison.places and who[each.experiment.id].baseline
+    ]
+    if not baselines or who[best.experiment.id].baseline:
+        return ""
+    ratio: Ratio | None = comparison.ratio(best, baselines[0])
+    name = who[baselines[0].experiment.id].label
+    if ratio is None:
+        return ""
+    if ratio.verdict is Verdict.CANNOT_TELL:
+        return f"It can't be told from the machine's own limit, {name}."
+    takes = "takes" if comparison.criterion.lower_is_better else "carries"
+    return f"It {takes} {times(ratio, _as_what(comparison))} as the best baseline, {name}."

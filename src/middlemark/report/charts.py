@@ -1,0 +1,297 @@
+"""The charts of a comparison as Vega-Lite, in the page's own colours.
+
+All figures come computed: no sample is shipped, no statistic is left to the browser. `tables` says the same in words,
+and the style sheet's variables make the charts follow light, dark and print.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from middlemark.analysis.comparison import Comparison
+from middlemark.analysis.estimate import Estimate
+from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.metrics import TRIAL, of_stream
+from middlemark.analysis.samples import Distribution
+from middlemark.report.contender import Contender
+
+Spec = dict[str, Any]
+ROW_HEIGHT = 26
+INK = "currentColor"
+FONT = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif"
+"""The page's own, by name: Vega measures its labels with it."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart with what must be said beside it."""
+
+    id: str
+    title: str
+    caption: str
+    """Units, n, and how it was obtained."""
+    description: str
+    """For those who can't see it."""
+    spec: Spec
+
+
+def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Chart | None:
+    """The distributions over each other, on a logarithmic axis."""
+    drawn = _drawn(comparison, kind)
+    rows: list[dict[str, Any]] = [
+        {"who": who[each.experiment.id].label, "us": value / 1e3, "share": share}
+        for each in drawn
+        for value, share in zip(*_points(each, comparison, kind), strict=True)
+    ]
+    if not rows:
+        return None
+    names, scale, dashes = _identity(drawn, who)
+    near = alt.selection_point(fields=["who"], on="pointerover", nearest=True, clear="pointerout")
+    line = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_line(interpolate="step-after", strokeWidth=2, clip=True)
+        .encode(
+            x=_logarithmic("us:Q", "µs (logarithmic)", [row["us"] for row in rows]),
+            y=alt.Y(
+                "share:Q", title="share of messages sent", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])
+            ),
+            color=alt.Color("who:N", scale=scale, legend=None),
+            strokeDash=alt.StrokeDash("who:N", scale=alt.Scale(domain=names, range=dashes), legend=None),
+            opacity=alt.condition(near, alt.value(1), alt.value(0.2), empty=True),
+            tooltip=[
+                alt.Tooltip("who:N", title="middleware"),
+                alt.Tooltip("us:Q", title="µs", format=",.4~g"),
+                alt.Tooltip("share:Q", title="share no slower", format=".4~p"),
+            ],
+        )
+        .add_params(near)
+        .properties(width="container", height=300)
+    )
+    title = "Round trip" if kind is Distribution.ROUND_TRIP else "Latency"
+    return Chart(
+        id="ecdf",
+        title=f"{title}: how many messages took no longer than …",
+        caption=(
+            f"Empirical distribution of the {_noun(kind)} ({kind.summary}), all valid trials together, over all "
+            "messages sent: where a line ends below 100 %, the rest was lost. Left is fast, far right is a tail."
+        ),
+        description=f"Step lines, one for each middleware; the quantiles are in the table below. {len(drawn)} lines.",
+        spec=_finished(line),
+    )
+
+
+def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Chart | None:
+    """Quantiles side by side, best first."""
+    drawn = _drawn(comparison, kind)
+    rows: list[dict[str, Any]] = [
+        {"who": who[each.experiment.id].label, **_box_row(each, comparison, kind)} for each in drawn
+    ]
+    if not rows:
+        return None
+    names, scale, _ = _identity(drawn, who)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        y=alt.Y("who:N", sort=names, title=None, axis=alt.Axis(labelLimit=180)),
+        color=alt.Color("who:N", scale=scale, legend=None),
+        tooltip=[alt.Tooltip("who:N", title="middleware")]
+        + [alt.Tooltip(f"{name}:Q", title=f"{name} µs", format=",.4~g") for name in BOX_FIELDS],
+    )
+    inner = [row[name] for row in rows for name in BOX_FIELDS[1:] if row[name] is not None]
+    axis = _logarithmic("p10:Q", "µs (logarithmic)", inner)
+    layers = alt.layer(
+        base.transform_filter("datum.p10 && datum.p90").mark_rule(strokeWidth=1.5).encode(x=axis, x2="p90:Q"),
+        base.transform_filter("datum.p25 && datum.p75").mark_bar(height=12, opacity=0.55).encode(x="p25:Q", x2="p75:Q"),
+        base.transform_filter("datum.p50").mark_tick(thickness=3, height=18).encode(x="p50:Q", color=alt.value(INK)),
+        base.transform_filter("datum.p99").mark_point(shape="diamond", filled=True, size=60).encode(x="p99:Q"),
+        base.transform_filter("datum.max > 0").mark_point(shape="cross", size=40, filled=True).encode(x="max:Q"),
+    ).properties(width="container", height=alt.Step(ROW_HEIGHT))
+    return Chart(
+        id="box",
+        title=f"{'Round trip' if kind is Distribution.ROUND_TRIP else 'Latency'}: the middle and the tail",
+        caption=(
+            "Box: 25 to 75 %, upright mark: median, line: 10 to 90 %, diamond: 99 %, cross: the slowest message. "
+            "A quantile with fewer than ten messages beyond it is left out. All valid trials together."
+        ),
+        description="A box plot for each middleware, in the order of the ranking.",
+        spec=_finished(layers),
+    )
+
+
+BOX_FIELDS = ("min", "p10", "p25", "p50", "p75", "p90", "p99", "max")
+
+
+def _box_row(each: ExperimentFindings, comparison: Comparison, kind: Distribution) -> dict[str, float | None]:
+    box = each.boxes[comparison.setting.stream, kind]
+    values = (box.minimum, box.p10, box.p25, box.p50, box.p75, box.p90, box.p99, box.maximum)
+    return {name: None if v is None or v <= 0 else v / 1e3 for name, v in zip(BOX_FIELDS, values, strict=True)}
+
+
+def _points(
+    each: ExperimentFindings, comparison: Comparison, kind: Distribution
+) -> tuple[Sequence[float], Sequence[float]]:
+    """The curve's points that a logarithmic axis can show."""
+    curve = each.curves[comparison.setting.stream, kind]
+    shown = [(value, share) for value, share in zip(curve.value_ns, curve.share, strict=True) if value > 0]
+    return [value for value, _ in shown], [share for _, share in shown]
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A chart with one figure and its interval for each contender."""
+
+    id: str
+    title: str
+    subject: str
+    metric: str
+    axis: str
+    scale: float
+    """What a stored value is divided by."""
+    caption: str
+    logarithmic: bool = False
+
+
+def bar_charts(comparison: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
+    """First message, loss, CPU and memory, each in the order of the ranking."""
+    stream = of_stream(comparison.setting.stream)
+    made = [
+        _bars(comparison, who, bars)
+        for bars in (
+            Bars("first", "Time to first message", TRIAL, "first_message_ns", "ms (logarithmic)", 1e6, FIRST, True),
+            Bars("loss", "Loss", stream, comparison.criterion.loss_metric, "% of messages sent", 0.01, LOSS),
+            Bars("cpu", "CPU", TRIAL, "cpu_percent_of_core", "% of one core", 1.0, CPU),
+            Bars("memory", "Peak memory", TRIAL, "peak_memory_bytes", "MiB", 2.0**20, MEMORY),
+        )
+    ]
+    return [chart for chart in made if chart is not None]
+
+
+FIRST = (
+    "From the common start of all applications, middleware not yet initialised, to the last first message: "
+    "initialisation, discovery and connection. Median of trials with interval."
+)
+LOSS = (
+    "Messages of the window that did not arrive in time (RFC 7680), of those the middleware accepted; for a ping-pong, "
+    "questions without an answer. Median of trials with interval; the accounting below has the exact counts."
+)
+CPU = (
+    "User and system time over the window, all applications and the middleware's own services together. "
+    "Median of trials with interval; 100 % is one core."
+)
+MEMORY = (
+    "Resident memory at its peak, summed over all applications and services; memory that they share counts in each. "
+    "Median of trials with interval."
+)
+
+
+def _bars(comparison: Comparison, who: Mapping[str, Contender], bars: Bars) -> Chart | None:
+    rows: list[dict[str, Any]] = []
+    drawn = []
+    for each in comparison.experiments:
+        estimate = each.estimate(bars.subject, bars.metric)
+        if estimate is not None and estimate.value is not None:
+            rows.append({"who": who[each.experiment.id].label, **_bar_row(estimate, bars)})
+            drawn.append(each)
+    if not any(row["value"] for row in rows):
+        return None  # all nought: the table says so, a chart would be empty
+    names, colours, _ = _identity(drawn, who)
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        y=alt.Y("who:N", sort=names, title=None, axis=alt.Axis(labelLimit=180)),
+        color=alt.Color("who:N", scale=colours, legend=None),
+        tooltip=[
+            alt.Tooltip("who:N", title="middleware"),
+            *(
+                alt.Tooltip(f"{name}:Q", title=f"{name}, {bars.axis}", format=",.4~g")
+                for name in ("value", "low", "high")
+            ),
+        ],
+    )
+    shown = [value for row in rows for value in (row["value"], row["low"], row["high"]) if value]
+    x = (
+        _logarithmic("value:Q", bars.axis, shown)
+        if bars.logarithmic
+        else alt.X("value:Q", title=bars.axis, axis=alt.Axis(tickCount=5))
+    )
+    value = (
+        base.mark_point(filled=True, size=90).encode(x=x)
+        if bars.logarithmic
+        else base.mark_bar(height=12, opacity=0.8).encode(x=x)
+    )
+    span = (
+        base.transform_filter("datum.low !== null")
+        .mark_rule(strokeWidth=1.5)
+        .encode(x="low:Q", x2="high:Q", color=alt.value(INK))
+    )
+    layers = alt.layer(value, span).properties(width="container", height=alt.Step(ROW_HEIGHT - 4))
+    return Chart(bars.id, bars.title, bars.caption, f"{bars.title} of each middleware, {bars.axis}.", _finished(layers))
+
+
+def _bar_row(estimate: Estimate, bars: Bars) -> dict[str, float | None]:
+    values = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+    return {name: None if value is None else value / bars.scale for name, value in values.items()}
+
+
+def _drawn(comparison: Comparison, kind: Distribution) -> list[ExperimentFindings]:
+    return [each for each in comparison.experiments if (comparison.setting.stream, kind) in each.boxes]
+
+
+def _identity(
+    drawn: Sequence[ExperimentFindings], who: Mapping[str, Contender]
+) -> tuple[list[str], alt.Scale, list[list[int]]]:
+    """Names in order, with each its middleware's colour and dash."""
+    contenders = [who[each.experiment.id] for each in drawn]
+    names = [each.label for each in contenders]
+    return (
+        names,
+        alt.Scale(domain=names, range=[each.colour for each in contenders]),
+        [list(c.dash) for c in contenders],
+    )
+
+
+def _logarithmic(field: str, title: str, values: Sequence[float]) -> alt.X:
+    """A logarithmic axis from a round figure to a round figure, with marks at 1, 2, 5 or at powers of ten alone."""
+    low, high = min(values), max(values)
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1, 2, 5) if high / low < 100 else (1,)
+    marks = [step * 10.0**exponent for exponent in exponents for step in (1, 2, 5)]
+    domain = [max(m for m in marks if m <= low * 1.0001), min(m for m in [*marks, 10.0 * marks[-3]] if m >= high)]
+    shown = [step * 10.0**e for e in exponents for step in steps if domain[0] <= step * 10.0**e <= domain[1] * 1.0001]
+    axis = alt.Axis(values=shown, format=",~g")
+    return alt.X(field, title=title, scale=alt.Scale(type="log", domain=domain, nice=False), axis=axis)
+
+
+def _noun(kind: Distribution) -> str:
+    return {
+        Distribution.ROUND_TRIP: "round trip",
+        Distribution.LATENCY_FROM_SEND: "latency from the actual send",
+    }.get(kind, kind.value.replace("_", " "))
+
+
+def _finished(chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> Spec:
+    """The chart in the page's type and ink, with its background left to the page."""
+    spec: Spec = (
+        chart.configure(
+            background="transparent", font=FONT, autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
+        )
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelColor=INK,
+            titleColor=INK,
+            tickColor=INK,
+            domainColor=INK,
+            gridColor=INK,
+            gridOpacity=0.12,
+            domainOpacity=0.4,
+            tickOpacity=0.4,
+            labelFontSize=12,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            labelOverlap=True,
+        )
+        .to_dict()
+    )
+    spec.pop("$schema", None)
+    return spec

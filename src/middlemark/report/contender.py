@@ -1,0 +1,76 @@
+"""What stands in a line of a table and a series of a chart: a middleware in one configuration, its name and its colour.
+
+Colours go to middlewares in the order of their names, one each throughout a report; no middleware is known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from middlemark.analysis.record import Manifest
+from middlemark.plan import Experiment
+
+COLOURS = 12
+"""As many as the style sheet has (`--series-0` …); tellable apart with any common colour blindness, light and dark."""
+DASHES = ((1, 0), (7, 3), (2, 2))
+"""The second channel of a line beside its colour: solid, dashed, dotted."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A middleware in one configuration."""
+
+    middleware: str
+    label: str
+    title: str
+    configuration: str
+    """Profile and options in words."""
+    version: str
+    baseline: bool
+    """Raw sockets or shared memory: the limit of the machine, not a middleware."""
+    number: int
+
+    @property
+    def colour(self) -> str:
+        """The style sheet's variable."""
+        return f"var(--series-{self.number % COLOURS})"
+
+    @property
+    def dash(self) -> tuple[int, int]:
+        """The line's pattern in charts."""
+        return DASHES[self.number % len(DASHES)]
+
+    @property
+    def dash_array(self) -> str:
+        """The same for SVG."""
+        return " ".join(map(str, self.dash)) if self.dash[1] else "none"
+
+
+def contenders(manifest: Manifest, experiments: Iterable[Experiment]) -> dict[str, Contender]:
+    """By experiment id. A profile is part of the label only where a run has several of that middleware."""
+    listed = list(experiments)
+    order = sorted({each.middleware for each in listed})
+    configurations: dict[str, set[str]] = {name: set() for name in order}
+    for each in listed:
+        configurations[each.middleware].add(_configuration(each))
+    found = {}
+    for each in listed:
+        known = manifest.middlewares.get(each.middleware)
+        title = known.title if known else each.middleware
+        several = len(configurations[each.middleware]) > 1
+        found[each.id] = Contender(
+            middleware=each.middleware,
+            label=f"{title} ({_configuration(each)})" if several else title,
+            title=title,
+            configuration=_configuration(each),
+            version=known.library.version if known else "unknown",
+            baseline=known is not None and known.library.name == "none",
+            number=order.index(each.middleware),
+        )
+    return found
+
+
+def _configuration(experiment: Experiment) -> str:
+    options = [f"{name}={value}" for name, value in sorted(experiment.options.items())]
+    return ", ".join([experiment.profile, *options])

@@ -1,0 +1,131 @@
+"""How figures are written on screen: their units, their digits, and the words in the place of a missing one.
+
+Files keep nanoseconds and bytes; people read µs, ms, MB/s and MiB. It rounds for the eye only and computes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from middlemark.analysis.compare import Ratio
+from middlemark.analysis.estimate import Estimate, Method
+
+NARROW_SPACE = "\u202f"
+ABSENT = "–"
+
+
+def digits(value: float) -> str:
+    """About three significant digits, thousands set apart."""
+    size = abs(value)
+    if size >= 100:
+        return f"{value:,.0f}".replace(",", NARROW_SPACE)
+    if size >= 10:
+        return f"{value:.1f}"
+    return f"{value:.2f}" if size >= 1 or value == 0 else f"{value:.3g}"
+
+
+def _percent(share: float) -> str:
+    percent = 100 * share
+    if percent == 0:
+        return "0"
+    return f"{percent:.2g}" if abs(percent) < 10 else f"{percent:.0f}"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit to show, and how a stored value is written in it."""
+
+    name: str
+    write: Callable[[float], str]
+
+
+MICROSECONDS = Unit("µs", lambda ns: digits(ns / 1e3))
+MILLISECONDS = Unit("ms", lambda ns: digits(ns / 1e6))
+PERCENT = Unit("%", _percent)
+PERCENT_OF_CORE = Unit("% of one core", digits)
+MEBIBYTES = Unit("MiB", lambda size_bytes: digits(size_bytes / 2**20))
+MEGABYTES_PER_S = Unit("MB/s payload", lambda per_s: digits(per_s / 1e6))
+MEGABITS_PER_S = Unit("Mbit/s payload", lambda per_s: digits(per_s * 8 / 1e6))
+PER_SECOND = Unit("/s", digits)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure ready to be shown."""
+
+    text: str
+    """The value without its unit, or why there is none."""
+    interval: str = ""
+    """Its interval; empty where there is none."""
+    note: str = ""
+    """What must be said beside it: pooled, one trial, another quantile than asked."""
+    missing: bool = False
+
+
+def show(estimate: Estimate | None, unit: Unit) -> Shown:
+    """An estimate as it is written in a table."""
+    if estimate is None:
+        return Shown(ABSENT, missing=True)
+    if estimate.value is None:
+        return Shown(estimate.reason, missing=True)
+    note = "pooled" if estimate.method is Method.POOLED else ""
+    return Shown(unit.write(estimate.value), interval(estimate, unit), note)
+
+
+def interval(estimate: Estimate, unit: Unit) -> str:
+    """The interval's ends; empty for a single trial, and where both are written alike."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    low, high = unit.write(estimate.low), unit.write(estimate.high)
+    return "" if low == high else f"{low}{ABSENT}{high}"
+
+
+def times(ratio: Ratio, as_what: str = "") -> str:
+    """A ratio with its interval: `1.8 × (1.5 to 2.2)`, `1.8 × as long (1.5 to 2.2)`."""
+    return f"{factor(ratio.value)}{NARROW_SPACE}× {f'{as_what} ' if as_what else ''}({factor(ratio.low)} to {factor(ratio.high)})"
+
+
+def factor(value: float) -> str:
+    """Two significant digits, or all before the point."""
+    if value > 1000:
+        return "over 1000"
+    return (
+        f"{value:.0f}"
+        if value >= 20
+        else f"{value:.1f}"
+        if value >= 2
+        else f"{value:.2f}"
+        if value >= 0.1
+        else f"{value:.1g}"
+    )
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 trial`, `3 trials`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def listed(names: list[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+_FACT_UNITS = {
+    "bytes": MEBIBYTES,
+    "ns": Unit("ns", digits),
+    "hz": Unit("Hz", digits),
+    "percent": Unit("%", digits),
+    "share": PERCENT,
+}
+
+
+def fact(name: str, value: object) -> tuple[str, str]:
+    """A recorded fact of the machine in words: its unit is taken from the end of its name."""
+    stem, _, suffix = name.rpartition("_")
+    unit = _FACT_UNITS.get(suffix)
+    if unit is not None and stem and isinstance(value, int | float) and not isinstance(value, bool):
+        return stem.replace("_", " "), f"{unit.write(float(value))} {unit.name}"
+    words = {None: "not to be read here", True: "yes", False: "no"}
+    shown = words[value] if value is None or isinstance(value, bool) else str(value)
+    return name.replace("_", " "), shown

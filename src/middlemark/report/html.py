@@ -1,0 +1,159 @@
+"""The report to read: one HTML file that needs nothing but itself, made from a run's findings.
+
+It puts the parts together and writes the file; what they say is `answer`'s, `tables`', `charts`' and `config`'s.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import vl_convert
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+
+from middlemark.analysis.comparison import Comparison
+from middlemark.analysis.estimate import CONFIDENCE, coverage
+from middlemark.analysis.run import RunFindings, analyse
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.analysis.samples import Distribution
+from middlemark.errors import StoreError
+from middlemark.plan import Caution
+from middlemark.report.answer import Answer, answer
+from middlemark.report.charts import Chart, bar_charts, boxes, ecdf
+from middlemark.report.config import Configuration, configurations
+from middlemark.report.contender import COLOURS, Contender, contenders
+from middlemark.report.display import fact, plural
+from middlemark.report.tables import (
+    Ranking,
+    Table,
+    accounting_table,
+    outcome_table,
+    process_table,
+    quantile_table,
+    ranking_table,
+    rate_table,
+)
+
+
+@dataclass(frozen=True)
+class Section:
+    """One comparison on the page."""
+
+    id: str
+    answer: Answer
+    ranking: Ranking
+    who: tuple[Contender, ...]
+    distributions: tuple[Chart, ...]
+    bars: tuple[Chart, ...]
+    quantiles: tuple[Table, ...]
+    tables: tuple[Table, ...]
+    outcomes: Table
+    cautions: tuple[tuple[str, Caution, int], ...]
+    """Contender, warning, number of trials."""
+    configurations: tuple[Configuration, ...]
+
+
+def write_report(run: Path | RunFindings) -> Path:
+    """Make `report.html` from what is stored, whole or not at all."""
+    findings = run if isinstance(run, RunFindings) else analyse(RunFolder(run))
+    path = findings.folder.report_path
+    partial = path.with_suffix(".partial")
+    try:
+        partial.write_text(render(findings), encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise StoreError(path, f"the report can't be written: {error.strerror}") from error
+    return path
+
+
+def render(findings: RunFindings) -> str:
+    """The whole page."""
+    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    sections = [_section(number, each, who) for number, each in enumerate(findings.comparisons, start=1)]
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            manifest=findings.manifest,
+            findings=findings,
+            sections=sections,
+            who=sorted({each.middleware: each for each in who.values()}.values(), key=lambda each: each.number),
+            machine=[fact(name, value) for name, value in findings.manifest.machine.items()],
+            interval_words=_interval_words(findings),
+            colours=range(COLOURS),
+            specs={f"{s.id}-{c.id}": c.spec for s in sections for c in (*s.distributions, *s.bars)},
+            style=_resource("report.css"),
+            vega=_vega(),
+        )
+    )
+
+
+def _section(number: int, comparison: Comparison, who: Mapping[str, Contender]) -> Section:
+    kind = comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND
+    drawn = [chart for chart in (ecdf(comparison, who, kind), boxes(comparison, who, kind)) if chart]
+    quantiles = [quantile_table(comparison, who, each) for each in (kind, *(k for k in Distribution if k is not kind))]
+    return Section(
+        id=f"s{number}-{comparison.setting.workload}",
+        answer=answer(comparison, who),
+        ranking=ranking_table(comparison, who),
+        who=tuple(who[each.experiment.id] for each in comparison.experiments if each.boxes),
+        distributions=tuple(drawn),
+        bars=tuple(bar_charts(comparison, who)),
+        quantiles=tuple(table for table in quantiles if table),
+        tables=(
+            rate_table(comparison, who),
+            accounting_table(comparison, who),
+            process_table(comparison, who),
+        ),
+        outcomes=outcome_table(comparison, who),
+        cautions=tuple(
+            (who[each.experiment.id].label, caution, count)
+            for each in comparison.experiments
+            for caution, count in each.cautions
+        ),
+        configurations=configurations(comparison, who),
+    )
+
+
+def _interval_words(findings: RunFindings) -> str:
+    """What an interval of this run means, given how many trials it rests on."""
+    n = max((each.n_valid for each in findings.experiments), default=0)
+    if n < 2:
+        return "With a single trial there are no intervals, and nothing can be told apart."
+    if coverage(n) < CONFIDENCE:
+        return (
+            f"An interval over {plural(n, 'trial')} is about their range and holds the true median in at most "
+            f"{100 * coverage(n):.0f} % of cases. For {100 * CONFIDENCE:.0f} % take six trials or more."
+        )
+    return f"An interval holds the true median in {100 * CONFIDENCE:.0f} % of cases."
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("middlemark.report"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["script_json"] = _script_json
+    return environment
+
+
+def _script_json(value: object) -> Markup:
+    """JSON that can't end the script element it stands in."""
+    return Markup(json.dumps(value, separators=(",", ":")).replace("<", "\\u003c"))  # noqa: S704 - escaped here
+
+
+def _vega() -> Markup:
+    """Vega, Vega-Lite and their embedding, as the package carries them: nothing is fetched when the page is read."""
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg] # its stub forgets the default
+    return Markup(bundle.replace("</script", "<\\/script"))  # noqa: S704 - no one's input
+
+
+def _resource(name: str) -> Markup:
+    return Markup(resources.files("middlemark.report").joinpath("templates", name).read_text(encoding="utf-8"))  # noqa: S704

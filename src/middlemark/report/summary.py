@@ -1,0 +1,113 @@
+"""The summary in the terminal: a ranking for each workload, then what did not run, what did not count, and what to mind.
+
+The same words and figures as the HTML report's, from the same tables; it prints and decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from middlemark.analysis.comparison import Comparison
+from middlemark.analysis.run import RunFindings, analyse
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.plan import Caution
+from middlemark.report.answer import answer
+from middlemark.report.contender import Contender, contenders
+from middlemark.report.display import Shown, plural
+from middlemark.report.tables import Line, outcome_table, ranking_table
+
+
+def print_summary(run: Path | RunFindings, console: Console) -> None:
+    """Print what a run came to."""
+    findings = run if isinstance(run, RunFindings) else analyse(RunFolder(run))
+    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    for comparison in findings.comparisons:
+        _print_comparison(comparison, who, console)
+    _print_damage(findings, console)
+    _print_cautions(findings, console)
+
+
+def _print_comparison(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:
+    said = answer(comparison, who)
+    console.print()
+    console.print(Text.assemble((said.workload, "bold"), (f"  {said.asked}", "dim")))
+    ranking = ranking_table(comparison, who)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table.add_column("", justify="right")
+    table.add_column("middleware", overflow="fold", min_width=12)
+    for heading in (f"{ranking.main_heading}\n{ranking.main_unit}", "99 %\nµs", "loss\n%", "first\nms"):
+        table.add_column(heading, justify="right")
+    table.add_column("CPU\n% of a core", justify="right")
+    table.add_column("memory\nMiB", justify="right")
+    for line in ranking.lines:
+        if not line.unranked:
+            table.add_row(*_cells(line))
+    if table.row_count:
+        console.print(table)
+    for line in ranking.lines:
+        if line.unranked:
+            console.print(Padding(Text.assemble((line.who.label, ""), (f": {line.unranked}", "dim")), (0, 0, 0, 2)))
+    _print_outcomes(comparison, who, console)
+    console.print(Text.assemble((f"{said.headline}. ", "bold"), " ".join(said.sentences)))
+
+
+def _cells(line: Line) -> tuple[Text, ...]:
+    baseline = " (baseline)" if line.who.baseline else ""
+    return (
+        Text(line.rank, "bold"),
+        Text.assemble(line.who.label, (baseline, "dim")),
+        _text(line.main, "bold"),
+        _text(line.tail),
+        _text(line.loss),
+        _text(line.first_message),
+        _text(line.cpu),
+        _text(line.memory),
+    )
+
+
+def _text(shown: Shown, style: str = "") -> Text:
+    if shown.missing:
+        return Text(shown.text.replace("too few samples", "too few"), "dim")
+    quantile = "" if shown.note in {"", "pooled"} else f"{shown.note} "
+    pooled = "*" if shown.note.endswith("pooled") else ""
+    text = Text.assemble((quantile.replace(" pooled", ""), "dim"), (shown.text + pooled, style))
+    return text.append(f"\n{shown.interval}", "dim") if shown.interval else text
+
+
+def _print_outcomes(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:
+    """Trials that don't count, but for those that could not be asked for, which the line above tells."""
+    for name, kind, count, why in outcome_table(comparison, who).rows:
+        if kind not in {"valid", "not applicable"}:
+            text = f"{name}: {plural(int(count), 'trial')} {kind}: {why}"
+            console.print(Padding(Text(text, "yellow"), (0, 0, 0, 2)))
+
+
+def _print_damage(findings: RunFindings, console: Console) -> None:
+    if findings.missing:
+        console.print(f"\n[yellow]{plural(len(findings.missing), 'planned trial')} not run[/]")
+    for damage in findings.damaged:
+        console.print(f"\n[red]trial {escape(damage.trial)} is left out:[/] {escape(damage.problem)}")
+
+
+def _print_cautions(findings: RunFindings, console: Console) -> None:
+    """Warnings of the machine and of trials, each kind of a trial's once."""
+    of_trials: dict[str, tuple[Caution, int]] = {}
+    for each in findings.experiments:
+        for caution, count in each.cautions:
+            first, before = of_trials.get(caution.kind, (caution, 0))
+            of_trials[caution.kind] = (first, before + count)
+    if findings.manifest.warnings or of_trials:
+        console.print("\n[bold]Before you rely on these figures[/]")
+    for caution in findings.manifest.warnings:
+        console.print(Text.assemble("  ", caution.text, (f" → {caution.remedy}", "dim")))
+    for caution, count in of_trials.values():
+        text = f"  {caution.kind.replace('_', ' ')} in {plural(count, 'trial')}, first: {caution.text}"
+        console.print(Text.assemble(text, (f" → {caution.remedy}", "dim")))

@@ -1,0 +1,229 @@
+"""The report's tables as plain text in rows and columns: the ranking, the quantiles, the accounting, the processes.
+
+Every chart has its table here. It decides what is shown and in which words; the template only sets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from middlemark.analysis.comparison import Comparison
+from middlemark.analysis.experiment import ExperimentFindings, Totals
+from middlemark.analysis.metrics import TRIAL, of_stream, quantile_metric
+from middlemark.analysis.quantile import LEVELS
+from middlemark.analysis.samples import Distribution
+from middlemark.report.contender import Contender
+from middlemark.report.display import (
+    ABSENT,
+    MEBIBYTES,
+    MEGABITS_PER_S,
+    MEGABYTES_PER_S,
+    MICROSECONDS,
+    MILLISECONDS,
+    NARROW_SPACE,
+    PER_SECOND,
+    PERCENT,
+    PERCENT_OF_CORE,
+    Shown,
+    Unit,
+    show,
+    times,
+)
+
+LEVEL_WORDS = {"p50": "median", "p90": "90 %", "p99": "99 %", "p999": "99.9 %", "p9999": "99.99 %"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One contender's line of a ranking."""
+
+    who: Contender
+    rank: str
+    """`1`, or `=2` for a tie; empty where it is not ranked."""
+    tied_with: str
+    main: Shown
+    tail: Shown
+    to_best: str
+    loss: Shown
+    first_message: Shown
+    cpu: Shown
+    memory: Shown
+    n: str
+    unranked: str
+    bar: float
+    """The main figure's share of the largest one's, for the eye."""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The table that answers."""
+
+    main_heading: str
+    main_unit: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Any other table."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+
+
+def ranking_table(comparison: Comparison, who: Mapping[str, Contender]) -> Ranking:
+    """Every experiment of a comparison, the ranked ones first."""
+    kind = comparison.criterion.distribution
+    unit = MICROSECONDS if kind else MEGABYTES_PER_S
+    heading = {Distribution.ROUND_TRIP: "round trip", Distribution.LATENCY_FROM_SEND: "latency"}.get(
+        kind or Distribution.JITTER, "goodput"
+    )
+    largest = max((_value(comparison, each) for each in comparison.experiments), default=0.0)
+    lines = tuple(_line(comparison, each, who, unit, largest) for each in comparison.experiments)
+    return Ranking(f"median {heading}" if kind else heading, unit.name, lines)
+
+
+def _value(comparison: Comparison, each: ExperimentFindings) -> float:
+    estimate = each.estimate(of_stream(comparison.setting.stream), comparison.criterion.metric)
+    return estimate.value if estimate is not None and estimate.value is not None else 0.0
+
+
+def _line(
+    comparison: Comparison, each: ExperimentFindings, who: Mapping[str, Contender], unit: Unit, largest: float
+) -> Line:
+    stream, name = of_stream(comparison.setting.stream), each.experiment.id
+    main = each.estimate(stream, comparison.criterion.metric)
+    place = comparison.places.get(name)
+    ratio = comparison.to_best.get(name)
+    shared = place is not None and sum(other.rank == place.rank for other in comparison.places.values()) > 1
+    return Line(
+        who=who[name],
+        rank="" if place is None else f"={place.rank}" if shared else str(place.rank),
+        tied_with=", ".join(who[other].label for other in place.tied_with) if place else "",
+        main=show(main, unit),
+        tail=_tail(comparison, each),
+        to_best=times(ratio) if ratio else "",
+        loss=show(each.estimate(stream, comparison.criterion.loss_metric), PERCENT),
+        first_message=show(each.estimate(TRIAL, "first_message_ns"), MILLISECONDS),
+        cpu=show(each.estimate(TRIAL, "cpu_percent_of_core"), PERCENT_OF_CORE),
+        memory=show(each.estimate(TRIAL, "peak_memory_bytes"), MEBIBYTES),
+        n=f"{main.n_trials} × {_thousands(main.n_messages // main.n_trials)}" if main and main.n_trials else "",
+        unranked=comparison.unranked.get(name, ""),
+        bar=_value(comparison, each) / largest if largest else 0.0,
+    )
+
+
+def _tail(comparison: Comparison, each: ExperimentFindings) -> Shown:
+    """The 99 % quantile; where no number of trials supports it, the highest that is supported, named."""
+    kind = comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND
+    stream = of_stream(comparison.setting.stream)
+    asked = each.estimate(stream, quantile_metric(kind, "p99"))
+    shown = show(asked, MICROSECONDS)
+    lower = show(each.estimate(stream, quantile_metric(kind, "p90")), MICROSECONDS)
+    if asked is None or not shown.missing or lower.missing or asked.reason.startswith("overloaded"):
+        return shown
+    return Shown(lower.text, lower.interval, " ".join(word for word in ("90 %", lower.note) if word))
+
+
+def _thousands(count: int) -> str:
+    return f"{count:,}".replace(",", NARROW_SPACE)
+
+
+def quantile_table(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Table | None:
+    """Quantiles of one distribution, with intervals where trials support them."""
+    stream, rows = of_stream(comparison.setting.stream), []
+    for each in comparison.experiments:
+        estimates = {name: each.estimate(stream, quantile_metric(kind, name)) for name in LEVELS}
+        if any(estimate is not None for estimate in estimates.values()):
+            ends = [show(each.estimate(stream, f"{kind}_{end}_ns"), MICROSECONDS) for end in ("min", "max")]
+            cells = [_cell(show(estimate, MICROSECONDS)) for estimate in estimates.values()]
+            most = max((e.n_messages for e in estimates.values() if e), default=0)
+            rows.append((who[each.experiment.id].label, ends[0].text, *cells, ends[1].text, _thousands(most)))
+    headings = ("", "fastest", *LEVEL_WORDS.values(), "slowest", "n")
+    title = f"{kind.value.replace('_', ' ').capitalize()}, µs"
+    return Table(title, headings, tuple(rows), f"{kind.summary.capitalize()}.") if rows else None
+
+
+def _cell(shown: Shown) -> str:
+    if shown.missing:
+        return shown.text
+    span = f" ({shown.interval})" if shown.interval else ""
+    return f"{shown.text}{span}{f' {shown.note}' if shown.note else ''}"
+
+
+def rate_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+    """What went out and what came in, a second."""
+    columns: tuple[tuple[str, str, Unit], ...] = (
+        ("intended, messages/s", "intended_rate_hz", PER_SECOND),
+        ("achieved, messages/s", "achieved_rate_hz", PER_SECOND),
+        ("received, messages/s", "received_rate_hz", PER_SECOND),
+        ("goodput, MB/s payload", "goodput_bytes_per_s", MEGABYTES_PER_S),
+        ("goodput, Mbit/s payload", "goodput_bytes_per_s", MEGABITS_PER_S),
+    )
+    stream = of_stream(comparison.setting.stream)
+    rows = tuple(
+        (
+            who[each.experiment.id].label,
+            *(_cell(show(each.estimate(stream, metric), unit)) for _, metric, unit in columns),
+            f"{each.overloaded.get(comparison.setting.stream, 0)} of {each.n_valid}",
+        )
+        for each in comparison.experiments
+        if each.n_valid
+    )
+    caption = "Summed over all publishers and subscribers. Overloaded: less than 95 % sent within the window."
+    return Table("Rates", ("", *(heading for heading, _, _ in columns), "trials overloaded"), rows, caption)
+
+
+def accounting_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+    """Exact counts, summed over valid trials."""
+    names = [each.name for each in fields(Totals)]
+    rows = []
+    for each in comparison.experiments:
+        for answers in (False, True):
+            totals = each.totals.get((comparison.setting.stream, answers))
+            if totals is not None:
+                label = who[each.experiment.id].label + (", answers" if answers else "")
+                rows.append((label, *(_thousands(getattr(totals, name)) for name in names)))
+    caption = (
+        "Sent = received + late + lost, summed over valid trials, publishers and subscribers; checked for every flow "
+        "against the recorded samples. Duplicates, reordered, corrupt, foreign and negative (received before sent) "
+        "stand beside it; beyond samples: received, but after the sample memory was full."
+    )
+    headings = ("", *(name.replace("_", " ") for name in names))
+    return Table("Accounting, messages", headings, tuple(rows), caption)
+
+
+def process_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+    """What each application and service spent."""
+    columns = (
+        ("CPU, % of one core", "cpu_percent_of_core", PERCENT_OF_CORE),
+        ("peak memory, MiB", "peak_memory_bytes", MEBIBYTES),
+        ("voluntary switches/s", "voluntary_switches_hz", PER_SECOND),
+        ("preemptions/s", "involuntary_switches_hz", PER_SECOND),
+        ("major faults", "major_faults", PER_SECOND),
+    )
+    rows = []
+    for each in comparison.experiments:
+        processes = sorted({key.subject for key in each.estimates if key.subject.startswith("process:")})
+        for subject in processes:
+            cells = (_cell(show(each.estimate(subject, metric), unit)) for _, metric, unit in columns)
+            rows.append((who[each.experiment.id].label, subject.removeprefix("process:"), *cells))
+    headings = ("", "process", *(heading for heading, _, _ in columns))
+    return Table("Processes", headings, tuple(rows), "Applications and services over the window; medians of trials.")
+
+
+def outcome_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+    """How many trials ended how, and why."""
+    rows = []
+    for each in comparison.experiments:
+        groups: dict[tuple[str, str], int] = {}
+        for outcome in each.outcomes:
+            groups[outcome.kind, outcome.detail] = groups.get((outcome.kind, outcome.detail), 0) + 1
+        rows += [
+            (who[each.experiment.id].label, kind.replace("_", " "), str(count), detail or ABSENT)
+            for (kind, detail), count in sorted(groups.items())
+        ]
+    return Table("Outcomes", ("", "outcome", "trials", "why"), tuple(rows), "Only valid trials enter figures.")

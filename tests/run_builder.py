@@ -1,0 +1,286 @@
+"""Builds run folders whose answer is known: planned by the real plan, with samples drawn from a stated model.
+
+A test says how each middleware behaves (`Behaviour`); everything else is as a campaign would have stored it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from middlemark.analysis.record import (
+    Counts,
+    Effective,
+    FirstMessage,
+    InterfaceTraffic,
+    Library,
+    Manifest,
+    Middleware,
+    PathProof,
+    PublisherCounts,
+    Resources,
+    SubscriberCounts,
+    TrialRecord,
+    Window,
+)
+from middlemark.analysis.run_folder import PUBLISHED_SCHEMA, RECEIVED_SCHEMA, RunFolder
+from middlemark.plan import Caution, Outcome, Stream, Trial, Valid, WarningKind, expand, order_trials
+from middlemark.suite import parse_suite
+
+MS = 1_000_000
+T0_NS = 5_000_000_000
+BEGIN_NS = 6_000_000_000
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """How a middleware behaves in every trial."""
+
+    latency_ns: float = 50_000.0
+    """The median; messages scatter around it log-normally."""
+    per_byte_ns: float = 0.0
+    spread: float = 0.2
+    """Standard deviation of the logarithm, message to message."""
+    drift: float = 0.03
+    """The same, trial to trial."""
+    loss: float = 0.0
+    first_message_ns: int = 40 * MS
+    cpu_share: float = 0.1
+    memory_bytes: int = 20 << 20
+    publish_call_ns: float = 8_000.0
+    service: str | None = None
+    outcome: Outcome = Valid()
+    slow_publisher: float = 1.0
+    """How many times its period a publisher takes for a message; above 1 it is overloaded."""
+    title: str | None = None
+    library: str = "lib"
+    transport: str = "tcp"
+
+
+def build_run(path: Path, suite_text: str, behaviours: Mapping[str, Behaviour], *, seed: int = 1) -> RunFolder:
+    """A whole run of a suite, each middleware as `behaviours` says."""
+    suite = parse_suite(suite_text, file="test.yaml")
+    trials = order_trials(expand(suite, available=sorted(behaviours)), blocks=suite.trials, seed=suite.seed)
+    folder = RunFolder(path)
+    folder.write_manifest(_manifest(suite_text, suite.suite, trials, behaviours))
+    for trial in trials:
+        write_trial(folder, trial, behaviours[trial.experiment.middleware], np.random.default_rng([seed, trial.number]))
+    return folder
+
+
+def write_trial(folder: RunFolder, trial: Trial, how: Behaviour, rng: np.random.Generator) -> TrialRecord:
+    """One trial; the record is returned as written."""
+    if how.outcome.kind != "valid":
+        record = TrialRecord(trial=trial, outcome=how.outcome)
+        folder.trial(trial.id).write_record(record)
+        return record
+    received, published, counts = [], [], Counts()
+    for number, stream in enumerate(trial.experiment.streams):
+        drift = float(np.exp(rng.normal(0, how.drift)))
+        factored = replace(how, latency_ns=(how.latency_ns + how.per_byte_ns * stream.size_bytes) * drift)
+        rows = _stream_rows(trial, number, stream, factored, rng)
+        received.append(rows[0])
+        published.append(rows[1])
+        counts = Counts(publishers=counts.publishers + rows[2], subscribers=counts.subscribers + rows[3])
+    folder.trial(trial.id).write_samples(pl.concat(received), pl.concat(published))
+    record = _record(trial, how, counts, rng)
+    folder.trial(trial.id).write_record(record)
+    return record
+
+
+Rows = tuple[pl.DataFrame, pl.DataFrame, tuple[PublisherCounts, ...], tuple[SubscriberCounts, ...]]
+
+
+def _stream_rows(trial: Trial, number: int, stream: Stream, how: Behaviour, rng: np.random.Generator) -> Rows:
+    window_ns = trial.experiment.windows.window_ns
+    asks = stream.pattern.kind == "ping_pong"
+    received, published, publishers, subscribers = [], [], [], []
+    for publisher, application in enumerate(stream.publishers):
+        intended = _schedule(stream, window_ns, how)
+        n = len(intended)
+        sent = _sends(intended, how, rng)
+        returned = sent + _scatter(how.publish_call_ns, how, n, rng)
+        published.append(_published(application, number, publisher, intended, sent, returned))
+        publishers.append(
+            PublisherCounts(
+                stream=stream.name,
+                publisher=publisher,
+                intended=n,
+                sent=n,
+                refused=0,
+                refusal=None,
+                last_returned_ns=int(returned[-1]),
+            )
+        )
+        for subscriber, at in enumerate(stream.subscribers):
+            kept = rng.random(n) >= how.loss
+            arrived = sent + _scatter(how.latency_ns, how, n, rng)
+            for answers in (False, True) if asks else (False,):
+                back = arrived + _scatter(how.latency_ns, how, n, rng) if answers else arrived
+                base = sent if answers else intended
+                received.append(
+                    _received(
+                        application if answers else at,
+                        (number, int(answers), publisher, subscriber),
+                        np.flatnonzero(kept),
+                        (base[kept], (arrived if answers else sent)[kept], back[kept]),
+                    )
+                )
+                subscribers.append(_subscriber_counts(stream.name, answers, publisher, subscriber, int(kept.sum())))
+    return pl.concat(received), pl.concat(published), tuple(publishers), tuple(subscribers)
+
+
+def _schedule(stream: Stream, window_ns: int, how: Behaviour) -> np.ndarray:
+    pattern = stream.pattern
+    if pattern.kind == "periodic":
+        return BEGIN_NS + np.arange(0, window_ns, int(1e9 / pattern.rate_hz))
+    if pattern.kind == "burst":
+        return BEGIN_NS + np.repeat(np.arange(0, window_ns, int(1e9 / pattern.rate_hz)), pattern.messages)
+    step = 2.2 * how.latency_ns if pattern.kind == "ping_pong" else how.publish_call_ns
+    return BEGIN_NS + np.arange(0, window_ns, int(step) + 1)
+
+
+def _sends(intended: np.ndarray, how: Behaviour, rng: np.random.Generator) -> np.ndarray:
+    late = np.abs(rng.normal(3_000, 1_000, len(intended))).astype(np.int64)
+    stretched = BEGIN_NS + ((intended - BEGIN_NS) * how.slow_publisher).astype(np.int64)
+    return stretched + late
+
+
+def _scatter(median_ns: float, how: Behaviour, n: int, rng: np.random.Generator) -> np.ndarray:
+    return (median_ns * np.exp(rng.normal(0, how.spread, n))).astype(np.int64)
+
+
+def _published(
+    application: str, stream: int, publisher: int, intended: np.ndarray, sent: np.ndarray, returned: np.ndarray
+) -> pl.DataFrame:
+    n = len(intended)
+    columns = {
+        "application": [application] * n,
+        "stream": np.full(n, stream),
+        "publisher": np.full(n, publisher),
+        "sequence": np.arange(n),
+        "intended_ns": intended,
+        "sent_ns": sent,
+        "returned_ns": returned,
+        "accepted": np.ones(n, dtype=np.int64),
+    }
+    return pl.DataFrame(columns).cast(dict(PUBLISHED_SCHEMA))
+
+
+def _received(
+    application: str, flow: tuple[int, int, int, int], sequence: np.ndarray, instants: tuple[np.ndarray, ...]
+) -> pl.DataFrame:
+    n = len(sequence)
+    columns: dict[str, object] = {"application": [application] * n}
+    columns |= dict(zip(("stream", "answer", "publisher", "subscriber"), (np.full(n, x) for x in flow), strict=True))
+    columns |= {"sequence": sequence}
+    columns |= dict(zip(("intended_ns", "sent_ns", "received_ns"), instants, strict=True))
+    return pl.DataFrame(columns).cast(dict(RECEIVED_SCHEMA))
+
+
+def _subscriber_counts(stream: str, answers: bool, publisher: int, subscriber: int, received: int) -> SubscriberCounts:
+    return SubscriberCounts(
+        stream=stream,
+        answers=answers,
+        publisher=publisher,
+        subscriber=subscriber,
+        received=received,
+        late=0,
+        duplicates=0,
+        reordered=0,
+        corrupt=0,
+        foreign=0,
+        negative=0,
+        beyond_samples=0,
+    )
+
+
+def _record(trial: Trial, how: Behaviour, counts: Counts, rng: np.random.Generator) -> TrialRecord:
+    window_ns = trial.experiment.windows.window_ns
+    names = [application.name for application in trial.experiment.applications]
+    processes = names + ([how.service] if how.service else [])
+    return TrialRecord(
+        trial=trial,
+        outcome=how.outcome,
+        effective={name: _effective(how) for name in names},
+        counts=counts,
+        first_message=tuple(
+            FirstMessage(
+                stream=each.stream,
+                publisher=each.publisher,
+                subscriber=each.subscriber,
+                after_ns=int(how.first_message_ns * np.exp(rng.normal(0, how.drift))),
+            )
+            for each in counts.subscribers
+            if not each.answers
+        ),
+        window=Window(t0_ns=T0_NS, begin_ns=BEGIN_NS, end_ns=BEGIN_NS + window_ns),
+        resources={name: _resources(window_ns, how) for name in processes},
+        path={name: _path(how) for name in names},
+    )
+
+
+def _effective(how: Behaviour) -> Effective:
+    return Effective(
+        transport=how.transport,
+        receive_mode="callback",
+        zero_copy=how.transport == "shared memory",
+        settings={"congestion_control": "block", "batching": "off"},
+    )
+
+
+def _resources(window_ns: int, how: Behaviour) -> Resources:
+    return Resources(
+        wall_ns=window_ns,
+        cpu_user_ns=int(window_ns * how.cpu_share * 0.6),
+        cpu_system_ns=int(window_ns * how.cpu_share * 0.4),
+        peak_resident_bytes=how.memory_bytes,
+        resident_bytes=how.memory_bytes,
+        voluntary_switches=400,
+        involuntary_switches=7,
+        minor_faults=12,
+        major_faults=0,
+        machine_steal_ns=0,
+    )
+
+
+def _path(how: Behaviour) -> PathProof:
+    shared = ("/dev/shm/segment",) if how.transport == "shared memory" else ()
+    traffic = InterfaceTraffic(
+        interface="lo", received_bytes=123_456, received_packets=900, sent_bytes=123_456, sent_packets=900
+    )
+    return PathProof(interfaces=(traffic,), shared_memory=shared)
+
+
+def _manifest(
+    suite_text: str, suite: str, trials: tuple[Trial, ...], behaviours: Mapping[str, Behaviour]
+) -> Manifest:
+    return Manifest(
+        middlemark_version="0.1.0",
+        suite=suite,
+        suite_text=suite_text,
+        seed=1,
+        trials=trials,
+        started_at="2026-01-31T12:00:00+00:00",
+        command=("middlemark", "run", suite),
+        machine={"cpu": "a CPU of the test", "cpus": 2, "memory_bytes": 24 << 30, "kernel": "Linux 6.1", "governor": None},
+        middlewares={
+            name: Middleware(
+                title=how.title or name,
+                summary=f"{name} as the test has it",
+                library=Library(name=how.library, version="1.2.3", origin="the test"),
+            )
+            for name, how in behaviours.items()
+        },
+        left_out={"connext": "its library is not on this machine"},
+        warnings=(
+            Caution(
+                kind=WarningKind.GOVERNOR,
+                text="the CPU governor is `powersave`",
+                remedy="cpupower frequency-set -g performance",
+            ),
+        ),
+    )
