@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from middlemark.analysis.compare import Ratio, Verdict
 from middlemark.analysis.comparison import Comparison, Setting
+from middlemark.analysis.estimate import CONFIDENCE, coverage
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.metrics import of_stream
+from middlemark.analysis.run import RunFindings
 from middlemark.report.contender import Contender
 from middlemark.report.display import MEGABYTES_PER_S, MICROSECONDS, listed, plural, show, times
 
@@ -40,7 +42,7 @@ def answer(comparison: Comparison, who: Mapping[str, Contender]) -> Answer:
     best = field[0]
     tied = [each for each in field[1:] if _verdict(comparison, best, each) is Verdict.CANNOT_TELL]
     winners = tuple(who[each.experiment.id] for each in (best, *tied))
-    told = [_figure(comparison, best, winners[0]), _lead(comparison, field, tied, who), _limit(comparison, best, who)]
+    told = [_figure(comparison, best, winners), _lead(comparison, field, tied, who), _limit(comparison, best, who)]
     return Answer(
         comparison.setting.workload,
         asked,
@@ -75,7 +77,7 @@ def _headline(comparison: Comparison, winners: tuple[Contender, ...]) -> str:
     return f"{listed([each.label for each in winners])} tie for {what}"
 
 
-def _figure(comparison: Comparison, best: ExperimentFindings, name: Contender) -> str:
+def _figure(comparison: Comparison, best: ExperimentFindings, winners: tuple[Contender, ...]) -> str:
     estimate = best.estimate(of_stream(comparison.setting.stream), comparison.criterion.metric)
     unit = MEGABYTES_PER_S if comparison.criterion.distribution is None else MICROSECONDS
     shown = show(estimate, unit)
@@ -85,7 +87,8 @@ def _figure(comparison: Comparison, best: ExperimentFindings, name: Contender) -
     distribution = comparison.criterion.distribution
     what = kind[distribution.value] if distribution else "goodput"
     span = f" ({shown.interval} over {plural(estimate.n_trials, 'trial')})" if shown.interval else " (one trial)"
-    return f"{name.label}: {what} {shown.text} {unit.name}{span}."
+    whose = "Its" if len(winners) == 1 else f"{winners[0].label}'s"
+    return f"{whose} {what} is {shown.text} {unit.name}{span}."
 
 
 def _lead(
@@ -134,3 +137,16 @@ def _limit(comparison: Comparison, best: ExperimentFindings, who: Mapping[str, C
         return f"It can't be told from the machine's own limit, {name}."
     takes = "takes" if comparison.criterion.lower_is_better else "carries"
     return f"It {takes} {times(ratio, _as_what(comparison))} as the best baseline, {name}."
+
+
+def interval_words(findings: RunFindings) -> str:
+    """What an interval of this run means, given how many trials it rests on."""
+    n = max((each.n_valid for each in findings.experiments), default=0)
+    if n < 2:
+        return "With a single trial there are no intervals, and nothing can be told apart."
+    if coverage(n) < CONFIDENCE:
+        return (
+            f"An interval over {plural(n, 'trial')} is about their range and holds the true median in at most "
+            f"{100 * coverage(n):.0f} % of cases. For {100 * CONFIDENCE:.0f} % take six trials or more."
+        )
+    return f"An interval holds the true median in {100 * CONFIDENCE:.0f} % of cases."

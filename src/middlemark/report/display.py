@@ -83,7 +83,8 @@ def interval(estimate: Estimate, unit: Unit) -> str:
 
 def times(ratio: Ratio, as_what: str = "") -> str:
     """A ratio with its interval: `1.8 × (1.5 to 2.2)`, `1.8 × as long (1.5 to 2.2)`."""
-    return f"{factor(ratio.value)}{NARROW_SPACE}× {f'{as_what} ' if as_what else ''}({factor(ratio.low)} to {factor(ratio.high)})"
+    words = f" {as_what}" if as_what else ""
+    return f"{factor(ratio.value)}{NARROW_SPACE}×{words} ({factor(ratio.low)} to {factor(ratio.high)})"
 
 
 def factor(value: float) -> str:

@@ -16,17 +16,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from middlemark.analysis.comparison import Comparison
-from middlemark.analysis.estimate import CONFIDENCE, coverage
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.analysis.samples import Distribution
 from middlemark.errors import StoreError
 from middlemark.plan import Caution
-from middlemark.report.answer import Answer, answer
+from middlemark.report.answer import Answer, answer, interval_words
 from middlemark.report.charts import Chart, bar_charts, boxes, ecdf
 from middlemark.report.config import Configuration, configurations
 from middlemark.report.contender import COLOURS, Contender, contenders
-from middlemark.report.display import fact, plural
+from middlemark.report.display import fact
 from middlemark.report.tables import (
     Ranking,
     Table,
@@ -83,7 +82,7 @@ def render(findings: RunFindings) -> str:
             sections=sections,
             who=sorted({each.middleware: each for each in who.values()}.values(), key=lambda each: each.number),
             machine=[fact(name, value) for name, value in findings.manifest.machine.items()],
-            interval_words=_interval_words(findings),
+            interval_words=interval_words(findings),
             colours=range(COLOURS),
             specs={f"{s.id}-{c.id}": c.spec for s in sections for c in (*s.distributions, *s.bars)},
             style=_resource("report.css"),
@@ -117,19 +116,6 @@ def _section(number: int, comparison: Comparison, who: Mapping[str, Contender]) 
         ),
         configurations=configurations(comparison, who),
     )
-
-
-def _interval_words(findings: RunFindings) -> str:
-    """What an interval of this run means, given how many trials it rests on."""
-    n = max((each.n_valid for each in findings.experiments), default=0)
-    if n < 2:
-        return "With a single trial there are no intervals, and nothing can be told apart."
-    if coverage(n) < CONFIDENCE:
-        return (
-            f"An interval over {plural(n, 'trial')} is about their range and holds the true median in at most "
-            f"{100 * coverage(n):.0f} % of cases. For {100 * CONFIDENCE:.0f} % take six trials or more."
-        )
-    return f"An interval holds the true median in {100 * CONFIDENCE:.0f} % of cases."
 
 
 def _environment() -> Environment:

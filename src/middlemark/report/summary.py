@@ -1,4 +1,4 @@
-"""The summary in the terminal: a ranking for each workload, then what did not run, what did not count, and what to mind.
+"""The summary in the terminal: a ranking for each workload, what did not count, and what to mind.
 
 The same words and figures as the HTML report's, from the same tables; it prints and decides nothing.
 """
@@ -19,10 +19,14 @@ from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.plan import Caution
-from middlemark.report.answer import answer
+from middlemark.report.answer import answer, interval_words
 from middlemark.report.contender import Contender, contenders
 from middlemark.report.display import Shown, plural
 from middlemark.report.tables import Line, outcome_table, ranking_table
+
+READING = (
+    "Medians of trials; below each its interval; * of all trials' samples pooled. Equal ranks (=) can't be told apart."
+)
 
 
 def print_summary(run: Path | RunFindings, console: Console) -> None:
@@ -31,6 +35,7 @@ def print_summary(run: Path | RunFindings, console: Console) -> None:
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
     for comparison in findings.comparisons:
         _print_comparison(comparison, who, console)
+    console.print(Text(f"\n{READING} {interval_words(findings)}", "dim"))
     _print_damage(findings, console)
     _print_cautions(findings, console)
 

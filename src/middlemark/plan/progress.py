@@ -1,0 +1,116 @@
+"""What a campaign tells whoever watches it: the events, and the observer that takes them.
+
+Nothing is computed or shown here: the terminal's live view is `report.live`, and a campaign works the same with no
+one watching.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The first figures of a trial, for the eye while the campaign runs; the report computes its own."""
+
+    first_message_ns: int | None
+    """From T0 to the last of the first messages."""
+    latency_median_ns: float | None
+    """One way, from the actual send; for a ping-pong the round trip."""
+    latency_p99_ns: float | None
+    """None where fewer than ten samples lie beyond it."""
+    round_trip: bool
+    """Whether the two figures above are round trips."""
+    sent: int
+    received: int
+
+
+@dataclass(frozen=True)
+class CampaignStarted:
+    """The run folder is there and the first trial is about to begin."""
+
+    run_folder: Path
+    suite: str
+    trials: int
+    """All trials of the campaign."""
+    stored: int
+    """Those of them that an earlier, interrupted run has finished."""
+
+
+@dataclass(frozen=True)
+class TrialStarted:
+    """A trial begins."""
+
+    trial: str
+    """Its id, the name of its folder."""
+    experiment: str
+    middleware: str
+    profile: str
+    workload: str
+    number: int
+    """Its place in the campaign's order, from 1."""
+    attempt: int
+    """From 1; above 1 after an attempt that the machine disturbed."""
+
+
+@dataclass(frozen=True)
+class StepReached:
+    """The trial under way has come to another step of its life."""
+
+    trial: str
+    step: str
+    """In words for the eye: `arming`, `first messages`, `measuring`, `draining`, `stopping`, `storing`."""
+    seconds: float | None
+    """How long this step takes at least where that is known (the window), else None."""
+
+
+@dataclass(frozen=True)
+class TrialFinished:
+    """A trial is stored."""
+
+    trial: str
+    experiment: str
+    middleware: str
+    profile: str
+    workload: str
+    number: int
+    attempt: int
+    outcome: str
+    """The kind of its outcome: `valid`, `invalid`, `no_communication`, `not_applicable`, `failed`, `timed_out`."""
+    detail: str
+    """The outcome's reason in one sentence; empty for `valid`."""
+    headline: Headline | None
+    """None where nothing was measured."""
+    seconds: float
+    """How long it took, attempts together."""
+    seconds_left: float
+    """For the rest of the campaign, from the windows still to come and the fixed costs seen so far."""
+
+
+@dataclass(frozen=True)
+class CampaignFinished:
+    """All trials are stored, or the campaign was interrupted."""
+
+    run_folder: Path
+    interrupted: bool
+    outcomes: dict[str, int]
+    """How many trials ended with each kind of outcome."""
+
+
+Event = CampaignStarted | TrialStarted | StepReached | TrialFinished | CampaignFinished
+
+
+class Observer(Protocol):
+    """Takes each event as it happens; it is called between the steps of a trial and must return at once."""
+
+    def observe(self, event: Event) -> None:
+        """Takes one event."""
+
+
+class Unobserved:
+    """The observer of a campaign that no one watches."""
+
+    def observe(self, event: Event) -> None:
+        """Takes the event and leaves it at that."""
