@@ -1,0 +1,57 @@
+//! Finds the installed Fast DDS (2.x as `libfastrtps`, 3.x as `libfastdds`) and compiles the shim against it.
+//!
+//! `MIDDLEMARK_FASTDDS_PREFIX` names another place than the system's. What is missing is named in one line with its remedy.
+
+use std::path::PathBuf;
+
+const PREFIX: &str = "MIDDLEMARK_FASTDDS_PREFIX";
+const PACKAGES: &str = "install the packages g++, libfastrtps-dev and libfastcdr-dev";
+
+fn main() {
+    println!("cargo::rerun-if-env-changed={PREFIX}");
+    println!("cargo::rerun-if-changed=shim");
+    if let Err(missing) = build() {
+        println!("cargo::error={missing}");
+    }
+}
+
+fn build() -> Result<(), String> {
+    let prefix = std::env::var_os(PREFIX).map(PathBuf::from);
+    let mut shim = cc::Build::new();
+    shim.cpp(true).std("c++17").warnings(true).extra_warnings(true);
+    if let Some(prefix) = &prefix {
+        shim.include(prefix.join("include"));
+        println!("cargo::rustc-link-search=native={}", prefix.join("lib").display());
+    }
+    let (library, version) = probe(&shim)?;
+    println!("cargo::rustc-env=MIDDLEMARK_FASTDDS_LIBRARY={library}");
+    println!("cargo::rustc-env=MIDDLEMARK_FASTDDS_ORIGIN=installed library, version {version} at build time");
+    shim.file("shim/fastdds.cpp")
+        .try_compile("middlemark_fastdds")
+        .map_err(|error| format!("the shim does not compile against Fast DDS {version}: {error}"))?;
+    println!("cargo::rustc-link-lib={library}");
+    println!("cargo::rustc-link-lib=fastcdr");
+    Ok(())
+}
+
+/// The library's name and version, as its headers say.
+fn probe(shim: &cc::Build) -> Result<(String, String), String> {
+    let expanded = shim
+        .clone()
+        .cargo_warnings(false)
+        .file("shim/probe.cpp")
+        .try_expand()
+        .map_err(|_| format!("no C++ compiler; {PACKAGES}"))?;
+    let text = String::from_utf8_lossy(&expanded);
+    // The preprocessor may put a line marker between the words.
+    let mut words = text
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .flat_map(str::split_whitespace)
+        .skip_while(|&word| word != "middlemark_found")
+        .skip(1);
+    match (words.next(), words.next()) {
+        (Some(library), Some(version)) => Ok((library.to_owned(), version.trim_matches('"').to_owned())),
+        _ => Err(format!("Fast DDS is not installed; {PACKAGES}")),
+    }
+}

@@ -1,0 +1,8 @@
+// Preprocessed by the build script to learn which Fast DDS is installed; never compiled.
+#if __has_include(<fastdds/config.hpp>)
+#include <fastdds/config.hpp>
+middlemark_found fastdds FASTDDS_VERSION_STR
+#elif __has_include(<fastrtps/config.h>)
+#include <fastrtps/config.h>
+middlemark_found fastrtps FASTRTPS_VERSION_STR
+#endif

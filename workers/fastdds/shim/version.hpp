@@ -1,0 +1,77 @@
+// All that differs between Fast DDS 2 and 3: headers, namespaces, names, and how a return code is read.
+// Everything else of the shim is written against the names declared here and against what both versions share.
+#ifndef MIDDLEMARK_FASTDDS_VERSION_HPP
+#define MIDDLEMARK_FASTDDS_VERSION_HPP
+
+#include <cstdint>
+
+#if __has_include(<fastdds/config.hpp>)
+#include <fastdds/config.hpp>
+#define MM_VERSION_TEXT FASTDDS_VERSION_STR
+#define MM_FASTDDS_3 1
+#else
+#include <fastrtps/config.h>
+#define MM_VERSION_TEXT FASTRTPS_VERSION_STR
+#define MM_FASTDDS_3 0
+#endif
+
+#if MM_FASTDDS_3
+#include <fastdds/LibrarySettings.hpp>
+#include <fastdds/rtps/attributes/ResourceManagement.hpp>
+#include <fastdds/rtps/common/SerializedPayload.hpp>
+#include <fastdds/rtps/transport/UDPv4TransportDescriptor.hpp>
+#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.hpp>
+#else
+#include <fastdds/rtps/common/SerializedPayload.h>
+#include <fastdds/rtps/resources/ResourceManagement.h>
+#include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
+#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
+#include <fastrtps/xmlparser/XMLProfileManager.h>
+#endif
+#include <fastdds/dds/domain/DomainParticipantFactory.hpp>
+#include <fastdds/dds/publisher/qos/DataWriterQos.hpp>
+
+namespace mm {
+
+namespace api = eprosima::fastdds::dds;
+namespace transport = eprosima::fastdds::rtps;
+
+#if MM_FASTDDS_3
+
+namespace rtps = eprosima::fastdds::rtps;
+using Duration = api::Duration_t;
+using MemoryPolicy = rtps::MemoryManagementPolicy_t;
+
+inline int32_t code (api::ReturnCode_t result) { return static_cast<int32_t> (result); }
+
+inline Duration &heartbeat_period (api::DataWriterQos &qos) { return qos.reliable_writer_qos ().times.heartbeat_period; }
+
+inline void set_intraprocess (int32_t level)
+{
+  eprosima::fastdds::LibrarySettings settings;
+  settings.intraprocess_delivery = static_cast<eprosima::fastdds::IntraprocessDeliveryType> (level);
+  api::DomainParticipantFactory::get_instance ()->set_library_settings (settings);
+}
+
+#else
+
+namespace rtps = eprosima::fastrtps::rtps;
+using Duration = eprosima::fastrtps::Duration_t;
+using MemoryPolicy = rtps::MemoryManagementPolicy_t;
+
+inline int32_t code (const ReturnCode_t &result) { return static_cast<int32_t> (result ()); }
+
+inline Duration &heartbeat_period (api::DataWriterQos &qos) { return qos.reliable_writer_qos ().times.heartbeatPeriod; }
+
+inline void set_intraprocess (int32_t level)
+{
+  eprosima::fastrtps::LibrarySettingsAttributes settings;
+  settings.intraprocess_delivery = static_cast<eprosima::fastrtps::IntraprocessDeliveryType> (level);
+  eprosima::fastrtps::xmlparser::XMLProfileManager::library_settings (settings);
+}
+
+#endif
+
+} // namespace mm
+
+#endif

@@ -1,0 +1,191 @@
+//! What this worker says of itself: capabilities, profiles, options with the values that the library is shipped with.
+
+use std::collections::BTreeMap;
+
+use middlemark_contract::{
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
+    OptionValue, Pattern, Profile, Reliability,
+};
+
+use crate::native;
+use crate::quality::MEMORY_POLICIES;
+use crate::transport::TRANSPORTS;
+
+/// What is tested; the library's own limit is the memory of its histories.
+const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
+
+/// The levels of the option `intraprocess`, in the order of the library's enumeration.
+pub(crate) const INTRAPROCESS: [&str; 3] = ["off", "user_data_only", "full"];
+
+pub(crate) fn describe() -> Description {
+    Description {
+        contract_version: CONTRACT_VERSION,
+        middleware: "fastdds".into(),
+        title: "eProsima Fast DDS".into(),
+        summary: "Shared memory between processes of a host, RTPS over UDP between hosts, calls within a process."
+            .into(),
+        library: Library {
+            name: env!("MIDDLEMARK_FASTDDS_LIBRARY").into(),
+            version: native::version(),
+            origin: env!("MIDDLEMARK_FASTDDS_ORIGIN").into(),
+        },
+        capabilities: capabilities(),
+        services: Vec::new(),
+        profiles: profiles(),
+        options: choices().into_iter().chain(numbers()).collect(),
+    }
+}
+
+fn capabilities() -> Capabilities {
+    Capabilities {
+        patterns: vec![
+            Pattern::Periodic,
+            Pattern::Burst,
+            Pattern::Unthrottled,
+            Pattern::PingPong,
+        ],
+        transports: TRANSPORTS.map(str::to_owned).into(),
+        reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
+        durabilities: vec![Durability::Volatile, Durability::TransientLocal],
+        congestion: vec![Congestion::Block, Congestion::Drop],
+        largest_message_bytes: LARGEST_MESSAGE_BYTES,
+        zero_copy: true,
+        same_process: true,
+        security: Vec::new(),
+        between_hosts: true,
+    }
+}
+
+fn profiles() -> BTreeMap<String, Profile> {
+    let default = Profile {
+        summary: "As shipped: 65500 B messages, a 512 KiB segment, the system's socket buffers, heartbeats every 3 s."
+            .into(),
+        options: BTreeMap::new(),
+    };
+    let tuned = Profile {
+        summary: "As the chapter on large data rates of Fast DDS's documentation advises.".into(),
+        options: [
+            // https://fast-dds.docs.eprosima.com/en/latest/fastdds/use_cases/large_data/large_data.html, "Increasing
+            // socket buffers size": send_socket_buffer_size = 1048576, listen_socket_buffer_size = 4194304.
+            ("socket_send_buffer_bytes", 1_048_576),
+            ("socket_receive_buffer_bytes", 4_194_304),
+            // The same page, "Tuning Heartbeat Period": heartbeat_period = 500 ms.
+            ("heartbeat_period_ms", 500),
+            // The same page's note: "all fragmentation can be avoided in SHM by increasing the size of the shared
+            // buffers"; the page on shared memory warns of segments "close to or smaller than the data size". This holds
+            // several messages of a 4 MB camera.
+            ("shm_segment_bytes", 33_554_432),
+        ]
+        .map(|(name, value)| (name.to_owned(), OptionValue::Integer(value)))
+        .into(),
+    };
+    [("default".to_owned(), default), ("tuned".to_owned(), tuned)].into()
+}
+
+fn choices() -> [OptionDescription; 6] {
+    [
+        choice(
+            "transport",
+            &TRANSPORTS,
+            "default",
+            "The built-in transports on the trial's interface, or one of them alone; data_sharing needs messages of a fixed size.",
+        ),
+        OptionDescription {
+            name: "zero_copy".into(),
+            kind: OptionKind::Boolean,
+            default: OptionValue::Boolean(false),
+            summary: "A type of fixed size, written in place in a loan and read where it lies.".into(),
+        },
+        choice(
+            "intraprocess",
+            &INTRAPROCESS,
+            "full",
+            "Whether endpoints of one process call each other directly, past every transport.",
+        ),
+        choice(
+            "publish_mode",
+            &["synchronous", "asynchronous"],
+            "synchronous",
+            "Whether the publish call sends, or a thread of the library.",
+        ),
+        choice(
+            "receive_mode",
+            &["waitset_thread", "listener"],
+            "waitset_thread",
+            "A thread for each reader that waits in a wait set, or the library's receive thread.",
+        ),
+        choice(
+            "memory_policy",
+            &MEMORY_POLICIES,
+            "preallocated",
+            "history_memory_policy of writers and readers; data sharing needs one of the first two.",
+        ),
+    ]
+}
+
+fn numbers() -> [OptionDescription; 6] {
+    [
+        number(
+            "heartbeat_period_ms",
+            1,
+            60_000,
+            3000,
+            "A reliable writer's heartbeat period.",
+        ),
+        number(
+            "max_message_size_bytes",
+            1500,
+            65_500,
+            65_500,
+            "maxMessageSize of the transports: larger messages are fragmented.",
+        ),
+        number(
+            "socket_send_buffer_bytes",
+            0,
+            1 << 30,
+            0,
+            "send_socket_buffer_size; 0: the system's default.",
+        ),
+        number(
+            "socket_receive_buffer_bytes",
+            0,
+            1 << 30,
+            0,
+            "listen_socket_buffer_size; 0: the system's default.",
+        ),
+        number(
+            "shm_segment_bytes",
+            0,
+            1 << 31,
+            0,
+            "segment_size of shared memory; 0: twice the larger socket buffer, or 512 KiB where that is the system's.",
+        ),
+        number(
+            "shm_port_queue",
+            1,
+            1 << 20,
+            512,
+            "port_queue_capacity: messages that a port of shared memory holds.",
+        ),
+    ]
+}
+
+fn choice(name: &str, choices: &[&str], default: &str, summary: &str) -> OptionDescription {
+    OptionDescription {
+        name: name.into(),
+        kind: OptionKind::Choice {
+            choices: choices.iter().map(|&word| word.to_owned()).collect(),
+        },
+        default: OptionValue::Text(default.into()),
+        summary: summary.into(),
+    }
+}
+
+fn number(name: &str, minimum: i64, maximum: i64, default: i64, summary: &str) -> OptionDescription {
+    OptionDescription {
+        name: name.into(),
+        kind: OptionKind::Integer { minimum, maximum },
+        default: OptionValue::Integer(default),
+        summary: summary.into(),
+    }
+}

@@ -1,0 +1,40 @@
+//! The worker of eProsima Fast DDS, through a shim in C++ that compiles against the versions 2 and 3 of the library.
+//!
+//! It measures nothing itself: the runtime calls it. `docs/middlewares/fastdds.md` tells its settings and traps.
+
+mod description;
+mod native;
+mod quality;
+mod receiver;
+mod session;
+mod transport;
+mod writer;
+
+use std::process::ExitCode;
+
+use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec};
+use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
+
+struct FastDds;
+
+impl Middleware for FastDds {
+    fn describe(&self) -> Description {
+        description::describe()
+    }
+
+    fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+        transport::accept(spec, options)
+    }
+
+    fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {
+        Ok(Box::new(session::Participant::open(context)?))
+    }
+
+    fn serve(&self, spec: &ServiceSpec, _options: &Options) -> Result<Box<dyn Service>, MiddlewareError> {
+        Err(format!("Fast DDS has no service '{}': it needs none", spec.service).into())
+    }
+}
+
+fn main() -> ExitCode {
+    middlemark_runtime::run(&FastDds)
+}

@@ -1,0 +1,159 @@
+//! A session: one participant in the trial's domain, with its writers and readers.
+//!
+//! `transport` says which way messages take, `quality` what the policies are, `receiver` and `writer` carry them.
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+
+use middlemark_contract::Effective;
+use middlemark_runtime::{Channel, Context, Inlet, MiddlewareError, Options, Publisher, Session};
+
+use crate::description::INTRAPROCESS;
+use crate::native::{self, NativeQos, NativeSession, NativeTransports, NativeType, NativeWriter, checked, opened};
+use crate::quality;
+use crate::receiver::{ReceiveMode, Receiver};
+use crate::transport::Transport;
+use crate::writer::Writer;
+
+pub(crate) struct Participant {
+    native: *mut NativeSession,
+    options: Options,
+    transport: Transport,
+    zero_copy: bool,
+    receivers: Vec<(String, Receiver)>,
+    writers: Vec<(String, *mut NativeWriter)>,
+}
+
+impl Participant {
+    pub(crate) fn open(context: &Context<'_>) -> Result<Participant, MiddlewareError> {
+        let (spec, options) = (context.spec, context.options);
+        let name = CString::new(spec.application.as_str())?;
+        let address = CString::new(spec.address.to_string())?;
+        let transport = Transport::of(options);
+        let level = options.text("intraprocess");
+        let transports = NativeTransports {
+            domain: u32::from(spec.rendezvous.domain),
+            name: name.as_ptr(),
+            address: address.as_ptr(),
+            udp: i32::from(transport.has_udp()),
+            shared_memory: i32::from(transport.has_shared_memory()),
+            intraprocess: INTRAPROCESS.iter().position(|&name| name == level).unwrap_or(0) as i32,
+            send_buffer_bytes: options.integer("socket_send_buffer_bytes") as u32,
+            receive_buffer_bytes: options.integer("socket_receive_buffer_bytes") as u32,
+            max_message_bytes: options.integer("max_message_size_bytes") as u32,
+            segment_bytes: options.integer("shm_segment_bytes") as u32,
+            port_queue: options.integer("shm_port_queue") as u32,
+        };
+        let mut native = std::ptr::null_mut();
+        opened(
+            &format!("open domain {} on {}", spec.rendezvous.domain, spec.address),
+            // SAFETY: the transports with their strings live through the call, and `native` can be written.
+            |reason| unsafe { native::mm_open(&raw const transports, &raw mut native, reason) },
+        )?;
+        Ok(Participant {
+            native,
+            options: options.clone(),
+            transport,
+            zero_copy: options.boolean("zero_copy"),
+            receivers: Vec::new(),
+            writers: Vec::new(),
+        })
+    }
+
+    fn message_type(&self, channel: &Channel) -> NativeType {
+        NativeType {
+            size: channel.size_bytes as u32,
+            plain: i32::from(self.transport.needs_plain_type(self.zero_copy)),
+        }
+    }
+}
+
+impl Session for Participant {
+    fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError> {
+        let topic = CString::new(channel.topic.as_str())?;
+        let policies = quality::policies(channel.qos, channel.size_bytes, &self.options);
+        let mode = ReceiveMode {
+            listen: self.options.text("receive_mode") == "listener",
+            loans: self.zero_copy,
+        };
+        // SAFETY: the session closes its receivers before itself.
+        let receiver =
+            unsafe { Receiver::open(self.native, &topic, self.message_type(channel), &policies, mode, inlet)? };
+        self.receivers.push((channel.topic.clone(), receiver));
+        Ok(())
+    }
+
+    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
+        let topic = CString::new(channel.topic.as_str())?;
+        let policies = quality::policies(channel.qos, channel.size_bytes, &self.options);
+        let mut native = std::ptr::null_mut();
+        opened(&format!("create the writer of {}", channel.topic), |reason| {
+            let message_type = self.message_type(channel);
+            // SAFETY: the session is open; topic and policies live through the call, and `native` can be written.
+            unsafe {
+                native::mm_writer_open(
+                    self.native,
+                    topic.as_ptr(),
+                    message_type,
+                    &raw const policies,
+                    &raw mut native,
+                    reason,
+                )
+            }
+        })?;
+        self.writers.push((channel.topic.clone(), native));
+        let writer = Box::new(Writer::new(native, channel.qos.congestion));
+        Ok(if self.zero_copy {
+            Publisher::InPlace(writer)
+        } else {
+            Publisher::Copying(writer)
+        })
+    }
+
+    fn effective(&self) -> Effective {
+        let mut settings: BTreeMap<_, _> = self.options.words();
+        for (topic, receiver) in &self.receivers {
+            settings.insert(format!("reader {topic}"), receiver.policies());
+        }
+        for (topic, writer) in &self.writers {
+            settings.insert(format!("writer {topic}"), writer_policies(*writer));
+        }
+        Effective {
+            transport: self
+                .transport
+                .words(self.transport.needs_plain_type(self.zero_copy))
+                .into(),
+            receive_mode: match self.options.text("receive_mode") {
+                "listener" => "listener on the library's receive thread",
+                _ => "a thread for each reader, waiting in a wait set",
+            }
+            .into(),
+            zero_copy: self.zero_copy,
+            settings,
+        }
+    }
+
+    fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
+        let ended: Vec<_> = self
+            .receivers
+            .into_iter()
+            .map(|(_, receiver)| receiver.close())
+            .collect();
+        // SAFETY: the session is open, its receivers are closed and nobody publishes any more.
+        checked(unsafe { native::mm_close(self.native) }, "delete the participant")?;
+        ended.into_iter().collect()
+    }
+}
+
+/// The policies that a writer really has.
+fn writer_policies(writer: *mut NativeWriter) -> String {
+    let mut policies = NativeQos::default();
+    // SAFETY: writers live as long as their session, and `policies` can be written.
+    match checked(
+        unsafe { native::mm_writer_qos(writer, &raw mut policies) },
+        "read policies back",
+    ) {
+        Ok(_) => quality::writer_words(&policies),
+        Err(error) => error.to_string(),
+    }
+}

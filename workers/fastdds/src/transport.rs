@@ -1,0 +1,89 @@
+//! The ways a message can take, and what each asks of participant, writers and type; it creates nothing.
+
+use middlemark_contract::{ApplicationSpec, Refusal};
+use middlemark_runtime::Options;
+
+/// The values of the option `transport`, as shipped first.
+pub(crate) const TRANSPORTS: [&str; 4] = ["default", "udp", "shm", "data_sharing"];
+
+/// A value of the option `transport`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Transport {
+    /// As shipped: shared memory on one host, UDP between hosts, data sharing for types that allow it.
+    Default,
+    Udp,
+    SharedMemory,
+    DataSharing,
+}
+
+impl Transport {
+    pub(crate) fn of(options: &Options) -> Transport {
+        match options.text("transport") {
+            "udp" => Transport::Udp,
+            "shm" => Transport::SharedMemory,
+            "data_sharing" => Transport::DataSharing,
+            _ => Transport::Default,
+        }
+    }
+
+    pub(crate) fn has_udp(self) -> bool {
+        self != Transport::SharedMemory
+    }
+
+    pub(crate) fn has_shared_memory(self) -> bool {
+        self != Transport::Udp
+    }
+
+    /// 0 off, 1 where possible, 2 required.
+    pub(crate) fn data_sharing(self) -> i32 {
+        match self {
+            Transport::Udp | Transport::SharedMemory => 0,
+            Transport::Default => 1,
+            Transport::DataSharing => 2,
+        }
+    }
+
+    /// Whether messages have the type of fixed size, without which there are neither loans nor data sharing.
+    pub(crate) fn needs_plain_type(self, zero_copy: bool) -> bool {
+        zero_copy || self == Transport::DataSharing
+    }
+
+    pub(crate) fn words(self, plain: bool) -> &'static str {
+        match self {
+            Transport::Udp => "udp",
+            Transport::SharedMemory => "shared memory",
+            Transport::DataSharing => "data sharing (discovery over shared memory and udp)",
+            Transport::Default if plain => "built-in: data sharing on one host, udp between hosts",
+            Transport::Default => "built-in: shared memory on one host, udp between hosts",
+        }
+    }
+}
+
+/// Refuses what a transport can't carry.
+pub(crate) fn accept(spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+    let transport = Transport::of(options);
+    if transport.has_udp() && !spec.address.is_ipv4() {
+        return Err(Refusal {
+            capability: "spec".into(),
+            reason: format!(
+                "UDP is configured for IPv4 alone, the host's address is {}",
+                spec.address
+            ),
+        });
+    }
+    let local_only = matches!(transport, Transport::SharedMemory | Transport::DataSharing);
+    let mut endpoints = spec
+        .streams
+        .iter()
+        .flat_map(|stream| stream.publishers.iter().chain(&stream.subscribers));
+    if local_only && endpoints.any(|endpoint| endpoint.address != spec.address) {
+        return Err(Refusal {
+            capability: "between_hosts".into(),
+            reason: format!(
+                "transport '{}' reaches one host only; between hosts: default, udp",
+                options.text("transport")
+            ),
+        });
+    }
+    Ok(())
+}

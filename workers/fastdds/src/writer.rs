@@ -1,0 +1,70 @@
+//! The two ways to publish: handing over the application's bytes, or writing into a loan of the library.
+//!
+//! Both are `session`'s; a writer is deleted with its session.
+
+use std::mem::MaybeUninit;
+
+use middlemark_contract::Congestion;
+use middlemark_runtime::{Publish, PublishError, PublishInPlace};
+
+use crate::native::{self, NativeWriter};
+
+/// The DDS return codes that say more than "failed".
+const OUT_OF_RESOURCES: i32 = 5;
+const TIMED_OUT: i32 = 10;
+
+/// The publishing end of one writer.
+pub(crate) struct Writer {
+    native: *mut NativeWriter,
+    congestion: Congestion,
+}
+
+// SAFETY: Fast DDS's writers may be used from any thread, and only one thread has this one.
+unsafe impl Send for Writer {}
+
+impl Writer {
+    /// `native` stays open longer than the writer is used.
+    pub(crate) fn new(native: *mut NativeWriter, congestion: Congestion) -> Writer {
+        Writer { native, congestion }
+    }
+
+    fn judged(&self, call: &'static str, code: i32) -> Result<(), PublishError> {
+        match -code {
+            0 => Ok(()),
+            TIMED_OUT if self.congestion == Congestion::Block => Err(PublishError::TimedOut),
+            TIMED_OUT | OUT_OF_RESOURCES => Err(PublishError::Full),
+            other => Err(PublishError::Failed {
+                call,
+                code: i64::from(other),
+            }),
+        }
+    }
+}
+
+impl Publish for Writer {
+    fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
+        // SAFETY: the writer is open, and the message lives through the call, which serialises it.
+        let code = unsafe { native::mm_write(self.native, message.as_ptr(), message.len() as u32) };
+        self.judged("DataWriter::write", code)
+    }
+}
+
+impl PublishInPlace for Writer {
+    fn publish_in_place(
+        &mut self,
+        size_bytes: usize,
+        write: &mut dyn FnMut(&mut [MaybeUninit<u8>]),
+    ) -> Result<(), PublishError> {
+        let mut loan = std::ptr::null_mut();
+        // SAFETY: the writer is open and `loan` can be written.
+        self.judged("DataWriter::loan_sample", unsafe {
+            native::mm_loan(self.native, &raw mut loan)
+        })?;
+        // SAFETY: a loan is memory for one message of the type's size, which is the channel's, until it is published.
+        write(unsafe { std::slice::from_raw_parts_mut(loan.cast(), size_bytes) });
+        // SAFETY: the loan is this writer's and not used afterwards.
+        self.judged("DataWriter::write", unsafe {
+            native::mm_publish_loan(self.native, loan)
+        })
+    }
+}
