@@ -11,7 +11,7 @@ mod session;
 
 use std::process::ExitCode;
 
-use middlemark_contract::{ApplicationSpec, Description, PatternSpec, Refusal, ServiceSpec};
+use middlemark_contract::{ApplicationSpec, Description, PatternSpec, Refusal, Reliability, ServiceSpec};
 use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
 
 struct CycloneDds;
@@ -22,15 +22,14 @@ impl Middleware for CycloneDds {
     }
 
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
-        let asks = spec
-            .streams
-            .iter()
-            .find(|stream| matches!(stream.pattern, PatternSpec::PingPong { .. }));
-        match asks {
+        let waits = spec.streams.iter().find(|stream| {
+            matches!(stream.pattern, PatternSpec::PingPong { .. }) && stream.qos.reliability == Reliability::Reliable
+        });
+        match waits {
             Some(stream) if options.text("receive_mode") == "listener" => Err(Refusal {
                 capability: "option".into(),
                 reason: format!(
-                    "receive_mode 'listener' can't carry the ping_pong '{}': a write from the library's receive thread waits \
+                    "receive_mode 'listener' can't carry the reliable ping_pong '{}': a write from the library's receive thread waits \
                      for acknowledgements that only this thread reads; allowed: waitset_thread, polling",
                     stream.name
                 ),

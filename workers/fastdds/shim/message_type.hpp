@@ -25,7 +25,8 @@ class MessageType : public api::TopicDataType {
 public:
   MessageType (uint32_t size, bool plain) : size_ (size), plain_ (plain)
   {
-    const std::string name = plain ? "middlemark::Array" + std::to_string (size) : "middlemark::Sequence";
+    // A participant knows one type by a name, and the bound is part of the type.
+    const std::string name = (plain ? "middlemark::Array" : "middlemark::Sequence") + std::to_string (size);
     const uint32_t serialized = encapsulation_bytes + (plain ? size : length_bytes + size);
 #if MM_FASTDDS_3
     set_name (name);

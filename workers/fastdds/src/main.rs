@@ -23,7 +23,8 @@ impl Middleware for FastDds {
     }
 
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
-        transport::accept(spec, options)
+        transport::accept(spec, options)?;
+        receiver::accept(spec, options)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

@@ -1,14 +1,36 @@
 //! How the messages of one reader reach their inlet: on a thread that waits in a wait set, or on the library's own thread.
 //!
-//! `session` opens it; the shim takes the messages.
+//! A write from the library's receive thread may have to wait for an acknowledgement that this very thread would read:
+//! [`accept`] refuses what could come to that. `session` opens a receiver; the shim takes the messages.
 
 use std::ffi::{CStr, c_void};
 use std::thread::JoinHandle;
 
-use middlemark_runtime::{Inlet, MiddlewareError};
+use middlemark_contract::{ApplicationSpec, History, PatternSpec, Refusal, Reliability};
+use middlemark_runtime::{Inlet, MiddlewareError, Options};
 
 use crate::native::{self, NativeQos, NativeReader, NativeSession, NativeType, checked, opened};
 use crate::quality;
+
+/// Refuses answers from a listener where a full history makes them wait.
+pub(crate) fn accept(spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+    let waits = spec.streams.iter().find(|stream| {
+        matches!(stream.pattern, PatternSpec::PingPong { .. })
+            && stream.qos.history == History::KeepAll
+            && stream.qos.reliability == Reliability::Reliable
+    });
+    match waits {
+        Some(stream) if options.text("receive_mode") == "listener" => Err(Refusal {
+            capability: "option".into(),
+            reason: format!(
+                "receive_mode 'listener' can't carry the reliable ping_pong '{}' with keep_all: an answer that finds the \
+                 history full waits for acknowledgements that only the listener's thread reads; allowed: waitset_thread",
+                stream.name
+            ),
+        }),
+        _ => Ok(()),
+    }
+}
 
 /// How a reader is opened.
 #[derive(Debug, Clone, Copy)]
@@ -87,10 +109,8 @@ impl Receiver {
     pub(crate) fn policies(&self) -> String {
         let mut policies = NativeQos::default();
         // SAFETY: the reader is open until `close`, and `policies` can be written.
-        match checked(
-            unsafe { native::mm_reader_qos(self.native.0, &raw mut policies) },
-            "read policies back",
-        ) {
+        let code = unsafe { native::mm_reader_qos(self.native.0, &raw mut policies) };
+        match checked(code, "read policies back") {
             Ok(_) => quality::words(&policies),
             Err(error) => error.to_string(),
         }

@@ -149,10 +149,8 @@ impl Session for Participant {
 fn writer_policies(writer: *mut NativeWriter) -> String {
     let mut policies = NativeQos::default();
     // SAFETY: writers live as long as their session, and `policies` can be written.
-    match checked(
-        unsafe { native::mm_writer_qos(writer, &raw mut policies) },
-        "read policies back",
-    ) {
+    let code = unsafe { native::mm_writer_qos(writer, &raw mut policies) };
+    match checked(code, "read policies back") {
         Ok(_) => quality::writer_words(&policies),
         Err(error) => error.to_string(),
     }
