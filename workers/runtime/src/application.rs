@@ -23,6 +23,7 @@ use crate::options::Options;
 use crate::placement;
 use crate::reserve::{Publication, Reserved, Subscription};
 use crate::sender::{Sender, Window, WindowGate};
+use crate::sockets;
 use crate::usage::{self, Reading, Subject};
 use crate::wire::{self, Line};
 
@@ -168,7 +169,9 @@ impl Life<'_> {
             );
             senders.push(self.publish(publication, outbox, &gate));
         }
-        wire::say(&ApplicationEvent::Effective(session.effective()));
+        let mut effective = session.effective();
+        effective.settings.extend(sockets::udp_buffers());
+        wire::say(&ApplicationEvent::Effective(effective));
         Ok(Running {
             session,
             intakes,

@@ -25,6 +25,7 @@ mod run;
 mod schedule;
 mod sender;
 mod service;
+mod sockets;
 mod usage;
 mod wire;
 
