@@ -8,7 +8,7 @@ It starts nothing and reads nothing; `campaign` runs what is planned here.
 from middlemark.plan.cpus import share_cpus
 from middlemark.plan.duration import FIXED_COST_NS, campaign_duration_ns, trial_duration_ns
 from middlemark.plan.expand import expand
-from middlemark.plan.experiment import Application, Conditions, Endpoint, Experiment, Windows
+from middlemark.plan.experiment import Application, Conditions, Endpoint, Experiment, Windows, varying_factors
 from middlemark.plan.only import only
 from middlemark.plan.outcome import (
     Caution,
@@ -35,7 +35,7 @@ from middlemark.plan.stream import (
     StreamQos,
     Unthrottled,
 )
-from middlemark.plan.trial import Trial, order_trials
+from middlemark.plan.trial import Trial, order_trials, plan_trials
 
 __all__ = [
     "FIXED_COST_NS",
@@ -70,6 +70,8 @@ __all__ = [
     "expand",
     "only",
     "order_trials",
+    "plan_trials",
     "share_cpus",
     "trial_duration_ns",
+    "varying_factors",
 ]

@@ -6,6 +6,7 @@ It knows no address, port or process; `campaign` makes the worker contract's spe
 
 import hashlib
 import json
+from collections.abc import Sequence
 
 from middlemark.plan.stream import Stream
 from middlemark.suite import Cpus, Host, Model, OptionValue, Role, Scheduling
@@ -88,6 +89,13 @@ class Experiment(Model):
     def most_messages(self) -> int:
         """The most messages that any one publisher may send within the window."""
         return max(stream.most_messages(self.windows.window_ns) for stream in self.streams)
+
+
+def varying_factors(experiments: Sequence[Experiment]) -> tuple[str, ...]:
+    """The factors that tell these experiments apart; the middleware always is one."""
+    names = dict.fromkeys(name for experiment in experiments for name in experiment.factors)
+    values = {name: {experiment.factors.get(name) for experiment in experiments} for name in names}
+    return tuple(name for name in names if name == "middleware" or len(values[name]) > 1)
 
 
 def experiment_id(factors: dict[str, str]) -> str:

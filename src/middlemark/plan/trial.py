@@ -7,8 +7,10 @@ import hashlib
 import random
 from collections.abc import Sequence
 
+from middlemark.plan.expand import expand
 from middlemark.plan.experiment import Experiment
-from middlemark.suite import Model
+from middlemark.plan.only import only
+from middlemark.suite import Model, Suite
 
 
 class Trial(Model):
@@ -23,6 +25,14 @@ class Trial(Model):
     seed: int
     """For the payload and for random schedules; the same for all experiments of a block."""
     experiment: Experiment
+
+
+def plan_trials(
+    suite: Suite, *, available: Sequence[str], conditions: Sequence[str] = (), trials: int | None = None
+) -> tuple[Trial, ...]:
+    """All trials of a suite: for the middlewares available, those that `--only` leaves, as often as `--trials` says."""
+    experiments = only(expand(suite, available=available), conditions)
+    return order_trials(experiments, blocks=trials or suite.trials, seed=suite.seed)
 
 
 def order_trials(experiments: Sequence[Experiment], *, blocks: int, seed: int) -> tuple[Trial, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import cache
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -65,13 +66,16 @@ class Quantity:
         return f"a {self.noun} as `{self.example}` (units: {units}){bounds}"
 
     def text(self, value: float) -> str:
-        """The value as people write it, in the largest unit that it holds at least one of."""
-        unit, factor = next(((u, f) for u, f in reversed(self.units) if value >= f), self.units[0])
-        return f"{value / factor:.12g} {unit}"
+        """The value as people write it: in the largest unit that it holds one of and that says it exactly."""
+        fitting = ((f"{value / f:.12g}", unit, f) for unit, f in reversed(self.units) if value >= f)
+        exact = next((f"{digits} {unit}" for digits, unit, f in fitting if float(digits) * f == value), None)
+        return exact or f"{value:g} {self.units[0][0]}"
 
     def parse(self, written: object) -> float:
         """The figure in `base` units; refuses what is not this quantity within its bounds."""
         value = self._magnitude(written)
+        if not isfinite(value):
+            raise self._refusal(f"`{written}` is out of bounds")
         if self.whole:
             if abs(value - round(value)) > 1e-6 * max(1.0, abs(value)):
                 raise self._refusal(f"`{written}` is no whole number of {self.units[0][0]}")
@@ -136,8 +140,8 @@ RATE = Quantity(noun="rate", base="hertz", units=(("Hz", 1), ("kHz", 1e3), ("MHz
 DURATION = Quantity(
     noun="duration",
     base="nanosecond",
-    units=(("ns", 1), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9)),
-    also=("us",),
+    units=(("ns", 1), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)),
+    also=("min", "us"),
     example="10 s",
 )
 SHARE = Quantity(noun="share", base="percent", units=(("%", 1),), example="2 %", whole=False, maximum=100)
@@ -147,5 +151,7 @@ LARGEST_MESSAGE_BYTES = 64_000_000
 
 MessageSize = Annotated[int, SIZE.between(SMALLEST_MESSAGE_BYTES, LARGEST_MESSAGE_BYTES)]
 Rate = Annotated[float, RATE.between(0.01, 1e7)]
-Duration = Annotated[int, DURATION]
+Duration = Annotated[int, DURATION.between(0, 604_800e9)]
+TimeSpan = Annotated[int, DURATION.between(1e6, 604_800e9)]
+"""A duration in which something has to happen: at least 1 ms."""
 Share = Annotated[float, SHARE]

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from middlemark.suite.model import Model
-from middlemark.suite.quantity import Duration, Share
+from middlemark.suite.quantity import Duration, Share, TimeSpan
 
 _MS = 1_000_000
 
@@ -16,11 +16,11 @@ _MS = 1_000_000
 class Windows(Model):
     """The parts of a trial, in their order."""
 
-    first_message: Duration = 10_000 * _MS
+    first_message: TimeSpan = 10_000 * _MS
     """The deadline for the last first message, from the common start; then the outcome is `no_communication`."""
     warm_up: Duration = 150 * _MS
     """From the last first message to the window."""
-    window: Duration = 2_000 * _MS
+    window: TimeSpan = 2_000 * _MS
     """What is measured."""
     drain: Duration = 500 * _MS
     """How long messages of the window are waited for after it; over at once when all have come."""

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationInfo, model_validator
 
 from middlemark.suite.model import Many, Named, closest_first, refusal
 from middlemark.suite.qos import Qos
-from middlemark.suite.quantity import Duration, MessageSize, Rate
+from middlemark.suite.quantity import Duration, MessageSize, Rate, TimeSpan
 from middlemark.suite.windows import Windows
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,23}$")]
@@ -67,7 +67,7 @@ class Workload(Named):
     """The size of a ping_pong's answer; without it, the size of the message."""
     interval: Duration | None = None
     """The least time between two messages of a ping_pong."""
-    patience: Duration | None = None
+    patience: TimeSpan | None = None
     """After this a missing answer is given up and the next message goes out."""
     qos: Many[Qos] | None = None
     """What is asked of its delivery."""

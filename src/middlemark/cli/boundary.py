@@ -1,0 +1,60 @@
+"""The boundary where errors end: each becomes one message on standard error and the program's exit code.
+
+What was raised on purpose says itself what to do; anything else is a mistake of Middlemark and goes into a log file.
+"""
+
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from middlemark.errors import ExitCode, MiddlemarkError
+
+
+@contextmanager
+def told_errors(command: Sequence[str]) -> Iterator[None]:
+    """Ends the program with a message and an exit code where the code within raises."""
+    try:
+        yield
+    except MiddlemarkError as error:
+        _tell(error.text, error.remedy)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        _tell("interrupted", None)
+        sys.exit(ExitCode.INTERRUPTED)
+    except Exception as error:  # noqa: BLE001 - here is where the unexpected ends
+        log = _write_log(command)
+        _tell(f"this is a mistake of middlemark itself: {type(error).__name__}: {error}", f"what happened is in {log}")
+        sys.exit(ExitCode.INTERNAL)
+
+
+def _tell(text: str, remedy: str | None) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True, soft_wrap=True)
+    console.print(Text.assemble(("error: ", "bold red"), text))
+    if remedy is not None:
+        console.print(Text(f"  {remedy}", style="cyan"))
+
+
+def _write_log(command: Sequence[str]) -> Path:
+    content = f"{datetime.now(UTC).isoformat()}\n{' '.join(command)}\n{sys.version}\n\n{traceback.format_exc()}"
+    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state", "middlemark")
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+        return _new_file(state, content)
+    except OSError:
+        return _new_file(Path(tempfile.gettempdir()), content)
+
+
+def _new_file(folder: Path, content: str) -> Path:
+    with tempfile.NamedTemporaryFile(
+        "w", dir=folder, prefix="middlemark-error-", suffix=".log", delete=False, encoding="utf-8"
+    ) as file:
+        file.write(content)
+    return Path(file.name)

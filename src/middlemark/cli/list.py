@@ -1,0 +1,105 @@
+"""`middlemark list`: what there is to name in a suite and on the command line.
+
+It shows what ships, what `suite` knows and what the workers say of themselves.
+"""
+
+import json
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+Rows = list[dict[str, str]]
+
+
+class Subject(StrEnum):
+    """What can be listed."""
+
+    SUITES = "suites"
+    MIDDLEWARES = "middlewares"
+    WORKLOADS = "workloads"
+    TOPOLOGIES = "topologies"
+
+
+def command(
+    subject: Annotated[Subject | None, typer.Argument(help="What to list; everything without it.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+) -> None:
+    """List suites, middlewares, workloads and topologies."""
+    listed = {each.value: _ROWS[each]() for each in ([subject] if subject else Subject)}
+    if as_json:
+        typer.echo(json.dumps(listed, indent=2, ensure_ascii=False))
+    else:
+        _print_tables(listed)
+
+
+def _suites() -> Rows:
+    from middlemark.suite import load_suite, shipped_suite_names
+
+    suites = [load_suite(name).suite for name in shipped_suite_names()]
+    return [{"suite": suite.suite, "summary": suite.summary} for suite in suites]
+
+
+def _middlewares() -> Rows:
+    from middlemark.worker.description import describe
+    from middlemark.worker.locate import workers
+
+    descriptions = [describe(path) for path in workers().values()]
+    return [
+        {
+            "middleware": description.middleware,
+            "version": description.library.version,
+            "profiles": ", ".join(description.profiles),
+            "summary": description.summary,
+        }
+        for description in descriptions
+    ]
+
+
+def _workloads() -> Rows:
+    from middlemark.suite import RATE, SIZE, shipped_workloads
+
+    return [
+        {
+            "workload": workload.workload,
+            "pattern": str(workload.pattern),
+            "size": ", ".join(SIZE.text(size) for size in workload.size or ()),
+            "rate": ", ".join(RATE.text(rate) for rate in workload.rate or ()),
+            "reliability": ", ".join(qos.reliability for qos in workload.qos or ()),
+            "summary": workload.summary,
+        }
+        for workload in shipped_workloads().values()
+    ]
+
+
+def _topologies() -> Rows:
+    from middlemark.suite import SHIPPED_TOPOLOGIES
+
+    return [{"topology": name, "summary": summary} for name, summary in SHIPPED_TOPOLOGIES.items()]
+
+
+_ROWS = {
+    Subject.SUITES: _suites,
+    Subject.MIDDLEWARES: _middlewares,
+    Subject.WORKLOADS: _workloads,
+    Subject.TOPOLOGIES: _topologies,
+}
+
+
+def _print_tables(listed: dict[str, Rows]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    for title, rows in listed.items():
+        if not rows:
+            console.print(f"{title}: none here; `middlemark doctor` says why")
+            continue
+        table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+        for name in rows[0]:
+            table.add_column(name, style="cyan" if name == title[:-1] else "", no_wrap=name != "summary")
+        for row in rows:
+            table.add_row(*map(Text, row.values()))
+        console.print(table)

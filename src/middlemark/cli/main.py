@@ -1,0 +1,46 @@
+"""The program `middlemark`: its commands, and the one place where an error becomes a message and an exit code.
+
+Each command lives in a module of its own; this one knows their names only.
+"""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from middlemark.cli import list as list_command
+from middlemark.cli.boundary import told_errors
+
+app = typer.Typer(
+    name="middlemark",
+    help="A dynamometer for communication middleware: real middleware under one neutral load.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from middlemark import __version__
+
+        typer.echo(f"middlemark {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Take what every command has in common."""
+
+
+app.command("list")(list_command.command)
+
+
+def main() -> None:
+    """Run the program."""
+    with told_errors(sys.argv):
+        app()

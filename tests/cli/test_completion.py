@@ -1,0 +1,31 @@
+"""The shell completes suites, middlewares and conditions, and never fails."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from middlemark.cli import completion
+
+
+@pytest.fixture(autouse=True)
+def two_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("middlemark.worker.locate.workers", lambda: {"udp": None, "zenoh": None})
+
+
+def test_suites_are_completed() -> None:
+    assert completion.suites("qu") == ["quick"]
+
+
+def test_middlewares_are_completed() -> None:
+    assert completion.middlewares("z") == ["zenoh"]
+
+
+def test_conditions_are_those_of_the_suite_on_the_command_line() -> None:
+    context = SimpleNamespace(params={"suite": "smoke"})
+    assert completion.conditions(context, "middleware=") == []
+    context = SimpleNamespace(params={"suite": "quick"})
+    assert completion.conditions(context, "middleware=") == ["middleware=udp", "middleware=zenoh"]
+
+
+def test_a_suite_that_can_not_be_read_completes_to_nothing() -> None:
+    assert completion.conditions(SimpleNamespace(params={"suite": "no such"}), "m") == []

@@ -1,0 +1,112 @@
+"""The program answers at once, and every error ends in one message and its exit code."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from middlemark import __version__
+from middlemark.cli.boundary import told_errors
+from middlemark.errors import (
+    EnvironmentNotReady,
+    InternalError,
+    Interrupted,
+    MiddlemarkError,
+    ResultsNotAccepted,
+    StoreError,
+    SuiteError,
+    UsageError,
+    WorkerFailed,
+)
+
+HEAVY = {"polars", "altair", "scipy", "numpy", "pint", "vl_convert"}
+
+
+def middlemark(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from middlemark.cli.main import main; main()", *arguments]
+    environment = {**os.environ, "NO_COLOR": "1", "TERMINAL_WIDTH": "100", **environment}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+
+def test_help_names_the_commands() -> None:
+    answer = middlemark("--help")
+    assert answer.returncode == 0
+    assert "list" in answer.stdout
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = "import sys, middlemark.cli.main; print(*{name.partition('.')[0] for name in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "typer" in loaded
+    assert not HEAVY & set(loaded)
+
+
+def test_version() -> None:
+    assert middlemark("--version").stdout == f"middlemark {__version__}\n"
+
+
+def test_a_wrong_command_is_a_usage_error() -> None:
+    answer = middlemark("lits")
+    assert answer.returncode == 2
+    assert "Did you mean 'list'?" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (UsageError("no such suite"), 2),
+        (SuiteError("unknown key", file="mine.yaml", line=3, column=1), 2),
+        (EnvironmentNotReady("no worker", remedy="make workers"), 3),
+        (WorkerFailed("it ended", exit_status=-9, last_log_lines=["bus error"]), 3),
+        (StoreError(Path("/runs/1"), "the disk is full", "make room"), 3),
+        (ResultsNotAccepted("one trial is invalid"), 1),
+        (Interrupted("ended by the user"), 130),
+        (InternalError("this can't be"), 4),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+def test_every_error_ends_in_its_message_and_exit_code(
+    error: MiddlemarkError, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended, told_errors(["middlemark"]):
+        raise error
+    assert ended.value.code == code
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("error: ")
+    for part in str(error).splitlines():
+        assert part.strip() in shown.err
+
+
+def test_an_interrupt_ends_with_130() -> None:
+    with pytest.raises(SystemExit) as ended, told_errors(["middlemark"]):
+        raise KeyboardInterrupt
+    assert ended.value.code == 130
+
+
+def test_the_unexpected_ends_with_4_and_a_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with pytest.raises(SystemExit) as ended, told_errors(["middlemark", "run", "quick"]):
+        raise ZeroDivisionError("by nothing")
+    assert ended.value.code == 4
+    [log] = (tmp_path / "middlemark").iterdir()
+    assert str(log) in capsys.readouterr().err
+    text = log.read_text(encoding="utf-8")
+    assert "middlemark run quick" in text
+    assert "ZeroDivisionError: by nothing" in text
+
+
+def test_the_log_goes_elsewhere_where_the_state_folder_can_not_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(SystemExit), told_errors(["middlemark"]):
+        raise ZeroDivisionError
+    [log] = tmp_path.glob("*.log")
+    assert str(log) in capsys.readouterr().err

@@ -1,0 +1,61 @@
+"""`--only` leaves the experiments that are asked for, and names what there is where there is no such thing."""
+
+import pytest
+from inline_snapshot import snapshot
+
+from middlemark.errors import UsageError
+from middlemark.plan import expand, only
+from middlemark.suite import load_suite
+
+EXPERIMENTS = expand(load_suite("quick").suite, available=["shm", "udp", "zenoh"])
+
+
+def chosen(*conditions: str) -> list[str]:
+    return sorted(f"{e.middleware} {e.workload}" for e in only(EXPERIMENTS, conditions))
+
+
+def test_nothing_asked_for_leaves_everything() -> None:
+    assert len(chosen()) == 9
+
+
+def test_values_of_one_factor_are_alternatives_and_factors_must_all_hold() -> None:
+    assert chosen("middleware=udp", "middleware=shm", "workload=imu") == ["shm imu", "udp imu"]
+
+
+@pytest.mark.parametrize("size", ["4 MB", "4MB", "4000 kB", "4000000 B"])
+def test_a_quantity_may_be_written_in_any_way(size: str) -> None:
+    assert chosen(f"size={size}", "middleware=udp") == ["udp camera"]
+
+
+def told(*conditions: str) -> str:
+    with pytest.raises(UsageError) as raised:
+        only(EXPERIMENTS, conditions)
+    return str(raised.value)
+
+
+def test_an_unknown_factor_names_all_factors() -> None:
+    assert told("midleware=udp") == snapshot("""\
+`--only midleware=udp`: no factor `midleware`
+factors: arrival, congestion, cpus, depth, durability, history, keep_awake, middleware, pattern, placement, profile, rate, reliability, scheduling, size, spin, topology, workload\
+""")
+
+
+def test_an_unknown_value_names_all_values() -> None:
+    assert told("middleware=mqtt") == snapshot("""\
+`--only middleware=mqtt`: no experiment has this middleware
+middleware: shm, udp, zenoh\
+""")
+
+
+def test_a_condition_without_a_value() -> None:
+    assert told("udp") == snapshot("""\
+`--only udp` is no condition
+write `--only factor=value`\
+""")
+
+
+def test_conditions_that_no_experiment_satisfies_together() -> None:
+    assert told("workload=imu", "size=4 MB") == snapshot("""\
+no experiment of the suite has workload=imu and size=4 MB
+see all of them with `--dry-run`\
+""")

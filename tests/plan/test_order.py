@@ -1,0 +1,76 @@
+"""Trials run in blocks, each block holds each experiment once, in an order that the seed alone decides."""
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+from inline_snapshot import snapshot
+
+from middlemark.plan import Trial, campaign_duration_ns, expand, order_trials, plan_trials
+from middlemark.suite import load_suite
+
+QUICK = load_suite("quick").suite
+EXPERIMENTS = expand(QUICK, available=["shm", "tcp", "udp", "zenoh"])
+
+
+@given(seed=st.integers(0, 2**63 - 1), blocks=st.integers(1, 6), count=st.integers(1, len(EXPERIMENTS)))
+def test_each_block_holds_each_experiment_once(seed: int, blocks: int, count: int) -> None:
+    trials = order_trials(EXPERIMENTS[:count], blocks=blocks, seed=seed)
+    assert [t.number for t in trials] == list(range(1, blocks * count + 1))
+    assert [t.block for t in trials] == sorted(t.block for t in trials)
+    held = Counter((t.block, t.experiment.id) for t in trials)
+    assert len(held) == blocks * count
+    assert set(held.values()) == {1}
+
+
+@given(seed=st.integers(0, 2**63 - 1))
+def test_the_same_seed_gives_the_same_order_however_the_suite_lists_its_points(seed: int) -> None:
+    forwards = order_trials(EXPERIMENTS, blocks=2, seed=seed)
+    assert order_trials(EXPERIMENTS[::-1], blocks=2, seed=seed) == forwards
+
+
+def test_blocks_and_seeds_have_orders_of_their_own() -> None:
+    first, second = (order_trials(EXPERIMENTS, blocks=2, seed=seed) for seed in (1, 2))
+    orders = [[t.experiment.id for t in trials if t.block == block] for trials in (first, second) for block in (1, 2)]
+    assert len({tuple(order) for order in orders}) == 4
+
+
+def test_experiments_of_one_block_share_a_seed_and_blocks_do_not() -> None:
+    trials = order_trials(EXPERIMENTS, blocks=3, seed=1)
+    assert len({(t.block, t.seed) for t in trials}) == len({t.seed for t in trials}) == 3
+
+
+def test_ids_sort_in_the_order_of_running() -> None:
+    trials = order_trials(EXPERIMENTS, blocks=10, seed=1)
+    assert sorted(t.id for t in trials) == [t.id for t in trials]
+
+
+def test_a_trial_survives_being_stored() -> None:
+    for trial in order_trials(EXPERIMENTS, blocks=1, seed=1):
+        assert Trial.model_validate_json(trial.model_dump_json()) == trial
+
+
+def test_the_order_of_quick_is_the_same_on_every_machine() -> None:
+    trials = plan_trials(QUICK, available=["udp", "zenoh"], trials=2)
+    assert [t.id for t in trials] == snapshot(
+        [
+            "01-udp-imu-C1-1-0e230ba9",
+            "02-udp-ping_pong-C1-1-a1bd0abf",
+            "03-zenoh-ping_pong-C1-1-65a9d11d",
+            "04-zenoh-imu-C1-1-610b2a05",
+            "05-udp-camera-C1-1-f30ebe4f",
+            "06-zenoh-camera-C1-1-f98cdae8",
+            "07-udp-ping_pong-C1-1-a1bd0abf",
+            "08-zenoh-imu-C1-1-610b2a05",
+            "09-udp-imu-C1-1-0e230ba9",
+            "10-zenoh-ping_pong-C1-1-65a9d11d",
+            "11-zenoh-camera-C1-1-f98cdae8",
+            "12-udp-camera-C1-1-f30ebe4f",
+        ]
+    )
+
+
+def test_quick_takes_less_than_four_minutes_with_eleven_middlewares() -> None:
+    trials = plan_trials(QUICK, available=[f"middleware_{number}" for number in range(11)])
+    assert len(trials) == 99
+    assert campaign_duration_ns(trials) < 240e9
