@@ -24,7 +24,7 @@ def suite(**parts: object) -> str:
 
 
 def subset(values: list[str]) -> st.SearchStrategy[list[str]]:
-    return st.lists(st.sampled_from(values), min_size=1, unique=True)
+    return st.lists(st.sampled_from(values), min_size=1, max_size=2, unique=True)
 
 
 @given(

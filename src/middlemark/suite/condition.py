@@ -78,6 +78,6 @@ class Conditions(Model):
             raise refusal(
                 "`fifo` and `priority` go together",
                 allowed="`scheduling: fifo` with `priority: 1` to `99`",
-                field=field,
+                at=(field,),
             )
         return self

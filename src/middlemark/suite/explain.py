@@ -35,7 +35,7 @@ def explain(error: ErrorDetails) -> tuple[str, Path, str | None]:
     """What is wrong, at which path, and what is allowed there."""
     facts = error.get("ctx", {})
     if "problem" in facts:
-        return facts["problem"], error["loc"] + _steps(facts.get("field")), facts["allowed"]
+        return facts["problem"], error["loc"] + facts.get("at", ()), facts["allowed"]
     path, kind = error["loc"], error["type"]
     if kind == "missing":
         return f"`{path[-1]}` is missing", path[:-1], f"`{path[-1]}: …`"
@@ -44,10 +44,6 @@ def explain(error: ErrorDetails) -> tuple[str, Path, str | None]:
     allowed = _ALLOWED[kind](facts) if kind in _ALLOWED else None
     said = f"{_shown(error['input'])} can't stand here"
     return said if allowed is not None else f"{said}: {error['msg']}", path, allowed
-
-
-def _steps(field: str | None) -> Path:
-    return tuple(int(step) if step.isdigit() else step for step in field.split(".")) if field is not None else ()
 
 
 def _words(written: str, expected: str) -> str:

@@ -5,7 +5,7 @@ It knows no model of the suite and reads no file; `suite` and `plan` build their
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from typing import Annotated, ClassVar, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
@@ -23,7 +23,7 @@ class Model(BaseModel):
         for key in written if isinstance(written, Mapping) else ():
             if key not in cls.model_fields:
                 allowed = closest_first(str(key), cls.model_fields)
-                raise refusal(f"unknown key `{key}`", allowed=allowed, field=str(key))
+                raise refusal(f"unknown key `{key}`", allowed=allowed, at=(str(key),))
         return written
 
     def changed_by(self, change: Self) -> Self:
@@ -57,10 +57,9 @@ def closest_first(written: str, known: Iterable[str]) -> str:
     return f"did you mean `{close[0]}`? ({listed})" if close else listed
 
 
-def refusal(problem: str, *, allowed: str, field: str | None = None) -> PydanticCustomError:
-    """A refusal that says what is allowed, and in a model's validator which field is to blame."""
-    context: dict[str, Any] = {"problem": problem, "allowed": allowed} | ({} if field is None else {"field": field})
-    return PydanticCustomError("refusal", "{problem}", context)
+def refusal(problem: str, *, allowed: str, at: tuple[str | int, ...] = ()) -> PydanticCustomError:
+    """A refusal that says what is allowed, and in a model's validator which part of the model is to blame."""
+    return PydanticCustomError("refusal", "{problem}", {"problem": problem, "allowed": allowed, "at": at})
 
 
 def _as_list(written: object) -> object:

@@ -58,7 +58,7 @@ class Qos(Model):
     @model_validator(mode="after")
     def _depth_belongs_to_keep_last(self) -> Self:
         if self.history is History.KEEP_ALL and "depth" in self.model_fields_set:
-            raise refusal("`keep_all` has no depth", allowed="`depth` with `history: keep_last`", field="depth")
+            raise refusal("`keep_all` has no depth", allowed="`depth` with `history: keep_last`", at=("depth",))
         return self
 
     def changed_by(self, change: Self) -> Self:

@@ -81,7 +81,7 @@ class Suite(Model):
                 raise refusal(
                     f"`late_after` is longer than the drain of `{workload.workload}`",
                     allowed="a `late_after` of at most `windows: drain`",
-                    field="recording.late_after",
+                    at=("recording", "late_after"),
                 )
         return self
 
@@ -94,7 +94,7 @@ class Suite(Model):
                         raise refusal(
                             f"the suite has no {factor} `{name}`",
                             allowed=closest_first(name, known),
-                            field=f"exclude.{number}.{factor}",
+                            at=("exclude", number, factor),
                         )
         return self
 

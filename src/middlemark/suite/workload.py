@@ -83,7 +83,7 @@ class Workload(Named):
             raise refusal(
                 f"`{self.workload}` is no shipped workload, and no `pattern` is given",
                 allowed=closest_first(self.workload, shipped),
-                field="workload",
+                at=("workload",),
             )
         self.over(shipped.get(self.workload))
         return self
@@ -112,5 +112,5 @@ class Workload(Named):
         for field in sorted({f for fields in FIELDS_OF_PATTERN.values() for f in fields} - set(own)):
             if field in self.model_fields_set:
                 raise refusal(
-                    f"a {pattern} workload has no `{field}`", allowed=", ".join(("size", *own, "qos")), field=field
+                    f"a {pattern} workload has no `{field}`", allowed=", ".join(("size", *own, "qos")), at=(field,)
                 )
