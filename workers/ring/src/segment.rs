@@ -1,0 +1,217 @@
+//! A ring's shared memory: a file in `/dev/shm` that the first participant creates and the last one removes.
+//!
+//! It maps and locks and gives out references into the mapping; what they mean is the writer's and the readers' affair.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::layout::{Head, Layout, Place, place_offset};
+use crate::position::Count;
+use crate::presence::{self, Participant};
+
+/// Where segments lie.
+pub const FOLDER: &str = "/dev/shm";
+
+/// A mapped segment with this process as one of its participants.
+#[derive(Debug)]
+pub struct Segment {
+    path: PathBuf,
+    file: File,
+    base: NonNull<u8>,
+    layout: Layout,
+    participant: Participant,
+    left: AtomicBool,
+}
+
+// SAFETY: the mapping belongs to the segment and moves with it; everything shared in it is atomic or guarded by the
+// protocol of positions (see `slot`).
+unsafe impl Send for Segment {}
+// SAFETY: as above.
+unsafe impl Sync for Segment {}
+
+impl Segment {
+    /// Opens the segment of this name, or creates it, and enters it as a participant.
+    pub(crate) fn attach(name: &str, layout: Layout, participant: Participant) -> io::Result<Segment> {
+        let path = Path::new(FOLDER).join(name);
+        let file = open_current(&path)?;
+        if !presence::enter(&file, participant)? {
+            return Err(io::Error::new(
+                io::ErrorKind::AddrInUse,
+                format!("{} already has its {participant:?}", path.display()),
+            ));
+        }
+        if let Err(error) = reserve(&file, layout.total_bytes()) {
+            let _ = remove_if_alone(&file, &path, participant);
+            return Err(error);
+        }
+        let base = map(&file, layout.total_bytes())?;
+        presence::open_gate(&file)?;
+        Ok(Segment {
+            path,
+            file,
+            base,
+            layout,
+            participant,
+            left: AtomicBool::new(false),
+        })
+    }
+
+    /// Where its file lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its size and shape.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Leaves it, and removes its file where nobody else is there; nothing may be written or read any more.
+    ///
+    /// # Errors
+    /// What the kernel reported; the file may then be left.
+    pub fn leave(&self) -> io::Result<()> {
+        if self.left.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        if let Participant::Reader(index) = self.participant {
+            self.detach(index, self.place(index).attachments.load(Ordering::SeqCst));
+        }
+        presence::close_gate(&self.file)?;
+        remove_if_alone(&self.file, &self.path, self.participant)?;
+        presence::open_gate(&self.file)
+    }
+
+    /// Takes a reader out of the writer's reckoning, unless it has attached anew since, and wakes a writer that waits.
+    pub(crate) fn detach(&self, reader: usize, attachment: u32) {
+        let place = self.place(reader);
+        if is_attached(attachment) {
+            let next = attachment.wrapping_add(1);
+            let _ = place
+                .attachments
+                .compare_exchange(attachment, next, Ordering::SeqCst, Ordering::SeqCst);
+        }
+        place.taken.0.nudge();
+    }
+
+    /// Whether a reader's process still lives.
+    pub(crate) fn is_there(&self, reader: usize) -> bool {
+        presence::is_there(&self.file, Participant::Reader(reader)).unwrap_or(true)
+    }
+
+    #[inline]
+    pub(crate) fn head(&self) -> &Head {
+        // SAFETY: the mapping begins with a Head, is aligned to a page, all zero bytes are a valid one, and all that is
+        // in it is atomic; it lives as long as `self`.
+        unsafe { self.base.cast::<Head>().as_ref() }
+    }
+
+    #[inline]
+    pub(crate) fn place(&self, reader: usize) -> &Place {
+        assert!(reader < self.layout.readers(), "the ring has no reader {reader}");
+        // SAFETY: as for `head`; the offset of an existing reader lies within the mapping and is a multiple of its
+        // alignment.
+        unsafe { self.base.add(place_offset(reader)).cast::<Place>().as_ref() }
+    }
+
+    /// The slot at a count: `message_bytes` of initialised memory within the mapping.
+    ///
+    /// Who dereferences it must be alone: the writer while no attached reader's `taken` is a whole ring behind it, a
+    /// reader while the slot lies between its `taken` and `written`.
+    #[inline]
+    pub(crate) fn slot(&self, count: Count) -> NonNull<u8> {
+        let slot = count.modulo(self.layout.slots());
+        // SAFETY: the modulo makes it an existing slot, which lies within the mapping.
+        unsafe { self.base.add(self.layout.slot_offset(slot)) }
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        let _ = self.leave();
+        // SAFETY: `map` mapped exactly this, and nothing borrows from it any more.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.layout.total_bytes()) };
+    }
+}
+
+/// Whether a place with this count of attachments has a reader now.
+#[inline]
+pub(crate) fn is_attached(attachments: u32) -> bool {
+    attachments % 2 == 1
+}
+
+/// Opens or creates the file and closes its gate; tries again where the file was removed in between.
+fn open_current(path: &Path) -> io::Result<File> {
+    loop {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(path)?;
+        presence::close_gate(&file)?;
+        match std::fs::metadata(path) {
+            Ok(current) if current.ino() == file.metadata()?.ino() => return Ok(file),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Gives the file its size and real memory, so that a full `/dev/shm` is an error here and no signal later.
+fn reserve(file: &File, bytes: usize) -> io::Result<()> {
+    let present = file.metadata()?.len();
+    if present == bytes as u64 {
+        return Ok(());
+    }
+    if present != 0 {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("the segment has {present} bytes, this participant's ring {bytes}"),
+        ));
+    }
+    // SAFETY: the call takes numbers only.
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes as libc::off_t) } {
+        0 => Ok(()),
+        code => Err(io::Error::from_raw_os_error(code)),
+    }
+}
+
+fn map(file: &File, bytes: usize) -> io::Result<NonNull<u8>> {
+    // SAFETY: a new shared mapping of an open file of this size; populated, so that no page fault is left for later.
+    let base = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            bytes,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_POPULATE,
+            file.as_raw_fd(),
+            0,
+        )
+    };
+    if base == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    NonNull::new(base.cast()).ok_or_else(|| io::ErrorKind::InvalidInput.into())
+}
+
+/// Leaves the closed gate's file, and removes it where nobody else is there.
+fn remove_if_alone(file: &File, path: &Path, participant: Participant) -> io::Result<()> {
+    presence::leave(file, participant)?;
+    if presence::is_anyone_there(file)? {
+        return Ok(());
+    }
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}

@@ -1,0 +1,171 @@
+//! The writing side: claims a slot, lets it be filled in place, and shows it to all readers at once.
+//!
+//! While there is room a message costs the filling, one atomic exchange and no system call, unless a reader sleeps.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::layout::Layout;
+use crate::position::Count;
+use crate::presence::Participant;
+use crate::segment::{Segment, is_attached};
+
+/// A writer that waits for a reader looks so often whether that reader still lives.
+const LIVENESS: Duration = Duration::from_millis(50);
+
+/// What a writer does when its slowest reader is a whole ring behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhenFull {
+    /// It waits for that reader, as long as it lives.
+    Wait,
+    /// It does not write.
+    Refuse,
+}
+
+/// Why nothing was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Full {
+    /// The slowest reader is a whole ring behind.
+    Behind,
+    /// No reader is attached.
+    Nobody,
+}
+
+/// The one writer of a ring.
+pub struct Writer {
+    segment: Arc<Segment>,
+    when_full: WhenFull,
+    written: Count,
+    /// So many slots are known to be free.
+    room: u32,
+    /// How many refusals there were since a reader's life was looked after.
+    refusals: u32,
+}
+
+impl Writer {
+    /// Attaches to the ring of this name as its writer; goes on where an earlier one ended.
+    ///
+    /// # Errors
+    /// What the kernel refused: the ring has a writer, or there is no room in `/dev/shm`.
+    pub fn attach(name: &str, layout: Layout, when_full: WhenFull) -> io::Result<Writer> {
+        let segment = Arc::new(Segment::attach(name, layout, Participant::Writer)?);
+        Ok(Writer {
+            written: segment.head().written.get(),
+            segment,
+            when_full,
+            room: 0,
+            refusals: 0,
+        })
+    }
+
+    /// The ring's memory, to be left when all is over.
+    #[must_use]
+    pub fn segment(&self) -> Arc<Segment> {
+        self.segment.clone()
+    }
+
+    /// Waits for a slot as the ring's writer does, has it filled by `fill`, and shows it to the readers.
+    ///
+    /// # Errors
+    /// There was no slot; `fill` was not called.
+    #[inline]
+    pub fn write(&mut self, fill: impl FnOnce(&mut [MaybeUninit<u8>])) -> Result<(), Full> {
+        if self.room == 0 {
+            self.find_room()?;
+        } else if !self.has_readers() {
+            return Err(Full::Nobody);
+        }
+        let slot = self.segment.slot(self.written).cast::<MaybeUninit<u8>>();
+        // SAFETY: the slot has `message_bytes`; it is free (`room`), so that no reader looks at it before `written`
+        // passes it, and there is no other writer (its presence lock).
+        fill(unsafe { std::slice::from_raw_parts_mut(slot.as_ptr(), self.segment.layout().message_bytes()) });
+        self.room -= 1;
+        self.written = self.written.next();
+        self.segment.head().written.set(self.written);
+        Ok(())
+    }
+
+    /// Writes a message of the ring's size that lies elsewhere.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    #[inline]
+    pub fn write_copy(&mut self, message: &[u8]) -> Result<(), Full> {
+        // SAFETY: u8 and MaybeUninit<u8> have the same layout, and initialised bytes are valid MaybeUninit ones.
+        let message = unsafe { std::slice::from_raw_parts(message.as_ptr().cast::<MaybeUninit<u8>>(), message.len()) };
+        self.write(|slot| slot.copy_from_slice(message))
+    }
+
+    #[inline]
+    fn has_readers(&self) -> bool {
+        (0..self.segment.layout().readers()).any(|reader| is_attached(self.attachments(reader)))
+    }
+
+    #[inline]
+    fn attachments(&self, reader: usize) -> u32 {
+        self.segment.place(reader).attachments.load(Ordering::SeqCst)
+    }
+
+    #[cold]
+    fn find_room(&mut self) -> Result<(), Full> {
+        loop {
+            let slowest = self.slowest().ok_or(Full::Nobody)?;
+            self.room = self.segment.layout().slots() - self.written.ahead_of(slowest.taken);
+            if self.room > 0 {
+                return Ok(());
+            }
+            match self.when_full {
+                WhenFull::Wait => self.wait_for(slowest),
+                WhenFull::Refuse => {
+                    self.refuse_for(slowest);
+                    return Err(Full::Behind);
+                }
+            }
+        }
+    }
+
+    fn slowest(&self) -> Option<Follower> {
+        (0..self.segment.layout().readers())
+            .map(|reader| Follower {
+                reader,
+                attachments: self.attachments(reader),
+                taken: self.segment.place(reader).taken.0.get(),
+            })
+            .filter(|follower| is_attached(follower.attachments))
+            .max_by_key(|follower| self.written.ahead_of(follower.taken))
+    }
+
+    fn wait_for(&self, follower: Follower) {
+        let taken = &self.segment.place(follower.reader).taken.0;
+        let has_left = || self.attachments(follower.reader) != follower.attachments;
+        taken.wait(follower.taken, Some(LIVENESS), has_left);
+        if taken.get() == follower.taken {
+            self.look_after(follower);
+        }
+    }
+
+    /// Looks after its life only now and then, as each look is a system call.
+    fn refuse_for(&mut self, follower: Follower) {
+        self.refusals = self.refusals.wrapping_add(1);
+        if self.refusals % 1024 == 1 {
+            self.look_after(follower);
+        }
+    }
+
+    fn look_after(&self, follower: Follower) {
+        if !self.segment.is_there(follower.reader) {
+            self.segment.detach(follower.reader, follower.attachments);
+        }
+    }
+}
+
+/// An attached reader as the writer found it.
+#[derive(Debug, Clone, Copy)]
+struct Follower {
+    reader: usize,
+    attachments: u32,
+    taken: Count,
+}

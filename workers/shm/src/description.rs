@@ -1,0 +1,77 @@
+//! What the worker says of its rings.
+
+use middlemark_contract::{
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
+    OptionValue, Pattern, Profile, Reliability,
+};
+
+/// A ring has no limit but the memory that it lies in; the trials end at 64 MiB.
+const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
+
+pub(crate) fn description() -> Description {
+    Description {
+        contract_version: CONTRACT_VERSION,
+        middleware: "shm".into(),
+        title: "Shared-memory ring".into(),
+        summary: "Messages written in place into a ring in shared memory, read in place, with futexes to wait.".into(),
+        library: Library {
+            name: "middlemark-ring".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            origin: "this project, on the running kernel's futexes".into(),
+        },
+        capabilities: Capabilities {
+            patterns: vec![
+                Pattern::Periodic,
+                Pattern::Burst,
+                Pattern::Unthrottled,
+                Pattern::PingPong,
+            ],
+            transports: vec!["shared memory".into()],
+            reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
+            durabilities: vec![Durability::Volatile],
+            congestion: vec![Congestion::Block, Congestion::Drop],
+            largest_message_bytes: LARGEST_MESSAGE_BYTES,
+            zero_copy: true,
+            same_process: true,
+            security: vec![],
+            between_hosts: false,
+        },
+        services: vec![],
+        profiles: [("default".into(), default_profile()), ("tuned".into(), tuned_profile())].into(),
+        options: options(),
+    }
+}
+
+fn default_profile() -> Profile {
+    Profile {
+        summary: "Receivers sleep until there is a message; written in place.".into(),
+        options: [].into(),
+    }
+}
+
+fn tuned_profile() -> Profile {
+    Profile {
+        summary: "Receivers never sleep, at the price of a CPU for each; written in place.".into(),
+        options: [("receive_mode".into(), OptionValue::Text("polling".into()))].into(),
+    }
+}
+
+fn options() -> Vec<OptionDescription> {
+    vec![
+        OptionDescription {
+            name: "receive_mode".into(),
+            kind: OptionKind::Choice {
+                choices: ["blocking", "polling"].map(String::from).into(),
+            },
+            default: OptionValue::Text("blocking".into()),
+            summary: "Whether a receive thread sleeps on a futex or looks again and again.".into(),
+        },
+        OptionDescription {
+            name: "zero_copy".into(),
+            kind: OptionKind::Boolean,
+            default: OptionValue::Boolean(true),
+            summary: "Whether messages are written in place, or copied into the ring from the application's buffer."
+                .into(),
+        },
+    ]
+}

@@ -1,0 +1,43 @@
+//! Publishing into a ring: in place, or copied from the application's buffer.
+
+use std::mem::MaybeUninit;
+
+use middlemark_contract::Congestion;
+use middlemark_ring::{Full, WhenFull, Writer};
+use middlemark_runtime::{Publish, PublishError, PublishInPlace};
+
+/// A publisher with its ring.
+pub(crate) struct RingPublisher(pub(crate) Writer);
+
+pub(crate) fn when_full(congestion: Congestion) -> WhenFull {
+    match congestion {
+        Congestion::Block => WhenFull::Wait,
+        Congestion::Drop => WhenFull::Refuse,
+    }
+}
+
+impl PublishInPlace for RingPublisher {
+    #[inline]
+    fn publish_in_place(
+        &mut self,
+        _size_bytes: usize, // the ring's own: a channel's messages have one size
+        write: &mut dyn FnMut(&mut [MaybeUninit<u8>]),
+    ) -> Result<(), PublishError> {
+        self.0.write(write).map_err(refusal)
+    }
+}
+
+impl Publish for RingPublisher {
+    #[inline]
+    fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
+        self.0.write_copy(message).map_err(refusal)
+    }
+}
+
+#[cold]
+fn refusal(full: Full) -> PublishError {
+    match full {
+        Full::Behind => PublishError::Full,
+        Full::Nobody => PublishError::NotConnected,
+    }
+}
