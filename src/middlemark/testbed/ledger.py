@@ -141,13 +141,14 @@ def read(path: Path) -> list[Entry]:
             line = json.loads(text)
         except ValueError:
             break
-        match line.pop("op"):
+        operation, mark = line.pop("op"), line.pop("mark")
+        match operation:
             case "create":
-                entries[line["mark"]] = Entry(**line)
+                entries[mark] = Entry(mark, **line)
             case "started":
-                entries[line.pop("mark")].process = Identity(**line)
+                entries[mark].process = Identity(**line)
             case "remove":
-                entries.pop(line["mark"], None)
+                entries.pop(mark, None)
     return list(entries.values())
 
 

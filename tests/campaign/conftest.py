@@ -1,0 +1,31 @@
+"""Every campaign of a test has the fake worker, and ledgers, slots and caches of its own."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from staged import install_fake_worker, placed
+
+from middlemark.analysis.record import TrialRecord
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.campaign.campaign import run_new
+from middlemark.campaign.progress import Observer
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install_fake_worker(tmp_path / "workers")
+    monkeypatch.setenv("MIDDLEMARK_WORKERS", str(tmp_path / "workers"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Callable[..., list[TrialRecord]]:
+    """Runs a suite's campaign to its end; gives the stored records in their order."""
+
+    def run(text: str, observer: Observer | None = None) -> list[TrialRecord]:
+        run_new(tmp_path / "run", placed(text), observer)
+        return [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
+
+    return run

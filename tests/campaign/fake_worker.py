@@ -1,0 +1,336 @@
+# ruff: noqa: ANN001, ANN002, ANN003, ANN201, ANN204
+"""A worker that really speaks the contract and really passes messages, over UDP, and can be told to go wrong.
+
+It carries periodic streams only. `fault` says how it goes wrong, `faulty` which of the trial's processes does.
+Nothing but the standard library, so that it starts at once.
+"""
+
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+HEADER = struct.Struct("<IHHIIqq")  # token, stream, publisher, sequence, of the window, intended, sent: 32 bytes
+RECEIVED = (
+    "stream u2",
+    "answer u2",
+    "publisher u2",
+    "subscriber u2",
+    "sequence u4",
+    "intended_ns i8",
+    "sent_ns i8",
+    "received_ns i8",
+)
+PUBLISHED = (
+    "stream u2",
+    "publisher u2",
+    "sequence u4",
+    "intended_ns i8",
+    "sent_ns i8",
+    "returned_ns i8",
+    "accepted u1",
+)
+FAULTS = (
+    "none", "dies_before_armed", "hangs_before_armed", "writes_junk", "refuses", "fails_at_start", "silent",
+    "dies_in_measure", "dies_in_drain", "hangs_in_drain", "ignores_stop", "deaf", "leaves_child", "leaves_memory",
+    "reports_foreign", "reports_steal",
+)  # fmt: skip
+now = time.monotonic_ns
+
+
+def say(event, **fields):
+    sys.stdout.write(json.dumps({"event": event, **fields}) + "\n")
+    sys.stdout.flush()
+
+
+def die():
+    print("dying as told", file=sys.stderr, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def description():
+    option = lambda name, kind, default: {"name": name, "kind": kind, "default": default, "summary": name}  # noqa: E731
+    return {
+        "contract_version": 1,
+        "middleware": "fake",
+        "title": "Fake",
+        "summary": "Passes messages over UDP, and goes wrong as told.",
+        "library": {"name": "none", "version": "1", "origin": "tests"},
+        "capabilities": {
+            "patterns": ["periodic"],
+            "transports": ["udp"],
+            "reliabilities": ["best_effort"],
+            "durabilities": ["volatile"],
+            "congestion": ["block"],
+            "largest_message_bytes": 60000,
+            "zero_copy": False,
+            "same_process": True,
+            "security": [],
+            "between_hosts": False,
+        },
+        "services": [{"service": "broker", "per": "network", "when": [{"option": "brokered", "values": [True]}]}],
+        "profiles": {"default": {"summary": "as shipped", "options": {}}},
+        "options": [
+            option("fault", {"kind": "choice", "choices": list(FAULTS)}, "none"),
+            option("faulty", {"kind": "text"}, ""),
+            option("brokered", {"kind": "boolean"}, False),
+        ],
+    }
+
+
+class Lines:
+    """Lines of standard input; waits for them no longer than asked."""
+
+    def __init__(self, deaf):
+        self.rest, self.deaf, self.ended = b"", deaf, False
+
+    def next(self, until_ns=None, *others):
+        """The next command, or None when the instant has come or another file is readable."""
+        while b"\n" not in self.rest:
+            left = None if until_ns is None else max(until_ns - now(), 0) / 1e9
+            readable = select.select([*([] if self.ended else [0]), *others], [], [], left)[0]
+            if 0 not in readable:
+                return None
+            chunk = os.read(0, 65536)
+            self.ended = not chunk
+            if self.ended and not self.deaf:
+                os._exit(1)
+            self.rest += chunk
+        line, self.rest = self.rest.split(b"\n", 1)
+        return json.loads(line)
+
+
+class Application:
+    def __init__(self):
+        self.lines = Lines(deaf=False)
+        self.spec = self.lines.next()
+        options = {"fault": "none", "faulty": "", **self.spec["options"]}
+        self.fault = options["fault"] if self.spec["application"] in options["faulty"].split() else "none"
+        self.received, self.published, self.first, self.window = [], [], set(), None
+        if self.fault == "deaf":
+            self.lines.deaf = True
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+    def run(self):
+        self.arm()
+        self.start()
+        self.measure()
+        self.drain()
+        self.stop()
+
+    def arm(self):
+        if self.fault == "dies_before_armed":
+            die()
+        if self.fault == "hangs_before_armed":
+            time.sleep(3600)
+        if self.fault == "writes_junk":
+            print("this is no event", flush=True)
+        pattern = self.spec["streams"][0]["pattern"]["kind"]
+        if pattern != "periodic" or self.fault == "refuses":
+            say("refused", capability="pattern", reason=f"{pattern}: only periodic streams")
+            sys.exit(2)
+        say("armed", clock_cost_ns=50.0, resident_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10)
+
+    def start(self):
+        at_ns = self.lines.next()["at_ns"]
+        if self.fault == "fails_at_start":
+            say("failed", doing="starting the middleware", causes=["no such thing", "as this"])
+            sys.exit(1)
+        if self.fault == "leaves_child":
+            subprocess.Popen(["sleep", "3600"], stdin=subprocess.DEVNULL)
+        if self.fault == "leaves_memory":
+            self.memory = open("/dev/shm/" + self.spec["rendezvous"]["name"], "w")  # noqa: SIM115, PTH123, S108
+        self.sockets = {}
+        first_port = self.spec["rendezvous"]["first_port"]
+        for endpoint in self.spec["endpoints"]:
+            if endpoint["role"] == "subscriber":
+                inlet = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+                inlet.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+                inlet.bind(("127.0.0.1", first_port + endpoint["index"]))
+                self.sockets[inlet] = endpoint["index"]
+        self.outlet = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.stream = self.spec["streams"][0]
+        self.targets = [("127.0.0.1", first_port + index) for index, _ in enumerate(self.stream["subscribers"])]
+        self.publishers = [each["index"] for each in self.spec["endpoints"] if each["role"] == "publisher"]
+        self.period_ns = int(1e9 / self.stream["pattern"]["rate_hz"])
+        self.listen(at_ns)
+        say("effective", transport="udp", receive_mode="select", zero_copy=False, settings={"fault": self.fault})
+        due_ns = at_ns
+        while True:
+            command = self.listen(due_ns)
+            if command is not None:
+                break
+            self.publish(0, 0, due_ns)
+            due_ns += self.period_ns
+        self.window = command["begin_ns"], command["end_ns"]
+
+    def listen(self, until_ns):
+        """Receives until the instant; a command ends it early."""
+        while True:
+            command = self.lines.next(until_ns, *self.sockets)
+            if command is not None:
+                return command
+            self.receive()
+            if now() >= until_ns:
+                return None
+
+    def receive(self):
+        for inlet, index in self.sockets.items():
+            while select.select([inlet], [], [], 0)[0]:
+                message = inlet.recv(65536)
+                at_ns = now()
+                token, stream, publisher, sequence, in_window, intended_ns, sent_ns = HEADER.unpack_from(message)
+                if token != self.spec["rendezvous"]["token"]:
+                    continue
+                if (publisher, index) not in self.first:
+                    self.first.add((publisher, index))
+                    say(
+                        "first_message",
+                        stream=self.stream["name"],
+                        publisher=publisher,
+                        subscriber=index,
+                        received_ns=at_ns,
+                    )
+                if in_window:
+                    self.received.append((stream, 0, publisher, index, sequence, intended_ns, sent_ns, at_ns))
+
+    def publish(self, sequence, in_window, due_ns):
+        if self.fault == "silent":
+            return
+        token = self.spec["rendezvous"]["token"]
+        for publisher in self.publishers:
+            sent_ns = now()
+            header = HEADER.pack(token, 0, publisher, sequence, in_window, due_ns, sent_ns)
+            for target in self.targets:
+                self.outlet.sendto(header.ljust(self.stream["size_bytes"], b"."), target)
+            if in_window:
+                self.published.append((0, publisher, sequence, due_ns, sent_ns, now(), 1))
+
+    def measure(self):
+        begin_ns, end_ns = self.window
+        count = (end_ns - begin_ns) * 1000 // (self.period_ns * 1000)
+        for sequence in range(count if self.publishers else 0):
+            due_ns = begin_ns + sequence * self.period_ns
+            self.listen(due_ns)
+            if self.fault == "dies_in_measure" and sequence == count // 2:
+                die()
+            self.publish(sequence, 1, due_ns)
+        if self.fault == "dies_in_measure":
+            self.listen((begin_ns + end_ns) // 2)
+            die()
+        self.listen(end_ns)
+        counts = [
+            {"stream": self.stream["name"], "publisher": publisher, "intended": count, "sent": count, "refused": 0,
+             "refusal": None, "last_returned_ns": now()}
+            for publisher in self.publishers
+        ]  # fmt: skip
+        say("published", publishers=counts)
+
+    def drain(self):
+        command = self.lines.next(now() + 3600 * 10**9, *self.sockets)
+        while command is None:
+            self.receive()
+            command = self.lines.next(now() + 3600 * 10**9, *self.sockets)
+        if self.fault == "dies_in_drain":
+            die()
+        if self.fault == "hangs_in_drain":
+            time.sleep(3600)
+        expected = sum(each["sent"] for each in command["expected"]) * len(self.sockets)
+        while len(self.received) < expected and now() < command["until_ns"]:
+            self.listen(min(now() + 1_000_000, command["until_ns"]))
+        self.write("received", RECEIVED, self.received)
+        self.write("published", PUBLISHED, self.published)
+        say("done", subscribers=self.counts(command), resources=self.resources(), files=[],
+            path={"interfaces": [], "shared_memory": []})  # fmt: skip
+
+    def counts(self, command):
+        return [
+            {
+                "stream": self.stream["name"], "answers": False, "publisher": each["publisher"], "subscriber": index,
+                "received": sum(row[2] == each["publisher"] and row[3] == index for row in self.received),
+                "late": 0, "duplicates": 0, "reordered": 0, "corrupt": 0,
+                "foreign": 3 if self.fault == "reports_foreign" else 0, "negative": 0, "beyond_samples": 0,
+            }
+            for each in command["expected"]
+            for index in self.sockets.values()
+        ]  # fmt: skip
+
+    def resources(self):
+        return resources(self.window, 10**9 if self.fault == "reports_steal" else 0)
+
+    def write(self, kind, fields, rows):
+        descr = [tuple(field.split()) for field in fields]
+        code = "<" + "".join({"u1": "B", "u2": "H", "u4": "I", "i8": "q"}[kind] for _, kind in descr)
+        dtype = [(name, "|u1" if kind == "u1" else "<" + kind) for name, kind in descr]
+        header = repr(
+            {
+                "descr": [(n, "|" + k if k == "u1" else k) for n, k in dtype],
+                "fortran_order": False,
+                "shape": (len(rows),),
+            }
+        )
+        header += " " * (-(len(header) + 11) % 64) + "\n"
+        path = os.path.join(self.spec["recording"]["folder"], f"{self.spec['application']}.{kind}.npy")  # noqa: PTH118
+        with open(path, "wb") as file:  # noqa: PTH123
+            file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+            file.write(b"".join(struct.pack(code, *row) for row in rows))
+
+    def stop(self):
+        assert self.lines.next()["command"] == "stop"
+        if self.fault == "ignores_stop":
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            time.sleep(3600)
+        say("closed", took_ns=1)
+
+
+class Service:
+    def __init__(self):
+        self.lines = Lines(deaf=False)
+        self.spec = self.lines.next()
+        options = {"fault": "none", "faulty": "", **self.spec["options"]}
+        name = f"{self.spec['service']}_{self.spec['index']}"
+        self.fault = options["fault"] if name in options["faulty"].split() else "none"
+
+    def run(self):
+        if self.fault == "dies_before_armed":
+            die()
+        say("ready", version="1", settings={})
+        command = self.lines.next()
+        window = command["begin_ns"], command["end_ns"]
+        if self.fault == "dies_in_measure":
+            self.lines.next(sum(window) // 2)
+            die()
+        self.lines.next(window[1])
+        say("measured", resources=resources(window, 0))
+        assert self.lines.next()["command"] == "stop"
+        say("closed")
+
+
+def resources(window, steal_ns):
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "wall_ns": window[1] - window[0], "cpu_user_ns": int(usage.ru_utime * 1e9),
+        "cpu_system_ns": int(usage.ru_stime * 1e9), "peak_resident_bytes": usage.ru_maxrss << 10,
+        "resident_bytes": usage.ru_maxrss << 10, "voluntary_switches": usage.ru_nvcsw,
+        "involuntary_switches": usage.ru_nivcsw, "minor_faults": usage.ru_minflt, "major_faults": usage.ru_majflt,
+        "machine_steal_ns": steal_ns,
+    }  # fmt: skip
+
+
+def main():
+    match sys.argv[1]:
+        case "describe":
+            print(json.dumps(description()))
+        case "application":
+            Application().run()
+        case "service":
+            Service().run()
+
+
+main()

@@ -1,0 +1,58 @@
+"""Campaigns with the fake worker, staged for a test: its suite, its order, what is left of it."""
+
+import os
+import sys
+from pathlib import Path
+
+from middlemark.campaign import order
+from middlemark.suite import LoadedSuite, parse_suite
+
+FAKE_WORKER = Path(__file__).with_name("fake_worker.py")
+
+SUITE = """
+suite: staged
+trials: 1
+middlewares: [{{middleware: fake, options: {options}}}]
+workloads: [{{workload: imu, rate: 200 Hz, size: 100 B}}]
+topologies: {topology}
+windows: {{first_message: 2 s, warm_up: 20 ms, window: 200 ms, drain: 100 ms}}
+{more}
+"""
+
+
+def install_fake_worker(folder: Path) -> None:
+    """Puts the fake worker where workers are looked for, under the name of one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    worker = folder / "middlemark-worker-fake"
+    worker.write_text(f"#!{sys.executable} -IS\n" + FAKE_WORKER.read_text())
+    worker.chmod(0o755)
+
+
+def suite_text(topology: str = "C1-1", more: str = "", **options: object) -> str:
+    plain = {name: str(value).lower() if isinstance(value, bool) else value for name, value in options.items()}
+    pairs = ", ".join(f"{name}: {value}" for name, value in plain.items())
+    return SUITE.format(options="{" + pairs + "}", topology=topology, more=more)
+
+
+def placed(text: str) -> order.Order:
+    suite = parse_suite(text, file="staged.yaml")
+    return order.place(LoadedSuite(file="staged.yaml", text=text, suite=suite), [], None)
+
+
+def shared_memory() -> set[Path]:
+    return set(Path("/dev/shm").iterdir())  # noqa: S108 - where the kernel's shared memory is
+
+
+def marked_processes() -> set[int]:
+    """The living processes of any trial under this test's state."""
+    state = f"XDG_STATE_HOME={os.environ['XDG_STATE_HOME']}".encode()
+    found = set()
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                variables = (folder / "environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if state in variables and any(variable.startswith(b"MIDDLEMARK_MARK=") for variable in variables):
+                found.add(int(folder.name))
+    return found

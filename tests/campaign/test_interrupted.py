@@ -1,0 +1,121 @@
+"""A front that is killed at any instant leaves nothing running after a sweep, and its run can be gone on with."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from staged import marked_processes, suite_text
+
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.campaign.campaign import run_on
+from middlemark.errors import ExitCode
+from middlemark.testbed import ledger
+
+FRONT = Path(__file__).with_name("staged_front.py")
+# Every process of the trial is deaf: neither the end of its standard input nor SIGTERM ends it.
+DEAF = suite_text(fault="deaf", faulty="publisher_0 subscriber_0", brokered=True).replace("trials: 1", "trials: 2")
+
+
+def front(tmp_path: Path, text: str, *doom: object) -> subprocess.Popen[bytes]:
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(text)
+    command = [sys.executable, FRONT, suite, tmp_path / "run", *doom]
+    return subprocess.Popen([str(part) for part in command], stderr=subprocess.PIPE)
+
+
+def kill_front(tmp_path: Path, text: str, *doom: object) -> tuple[int, str]:
+    process = front(tmp_path, text, *doom)
+    _, said = process.communicate(timeout=60)
+    return process.returncode, said.decode()
+
+
+def folders_of_trials(tmp_path: Path) -> list[Path]:
+    """The folders outside the run that any ledger of this test lists, removed ones too."""
+    lines = [
+        line for path in (tmp_path / "state/middlemark/ledgers").iterdir() for line in path.read_text().splitlines()
+    ]
+    return [Path(entry["what"]) for entry in map(json.loads, lines) if entry.get("kind") == "folder"]
+
+
+@pytest.mark.parametrize(
+    ("step", "seconds"),
+    [
+        ("arming", 0),
+        ("arming", 0.03),
+        ("first messages", 0),
+        ("first messages", 0.04),
+        ("measuring", 0.12),
+        ("draining", 0.001),
+        ("stopping", 0.001),
+        ("storing", 0),
+    ],
+)
+def test_after_sigkill_a_sweep_leaves_nothing_and_resume_completes(tmp_path: Path, step: str, seconds: float) -> None:
+    status, _ = kill_front(tmp_path, DEAF, signal.SIGKILL.value, step, seconds)
+    assert status == -signal.SIGKILL
+    folders = folders_of_trials(tmp_path)
+
+    ledger.sweep()
+    assert marked_processes() == set()
+    assert not any(folder.exists() for folder in folders)
+    assert list((tmp_path / "state/middlemark/ledgers").iterdir()) == []
+    assert ledger.sweep() == []
+
+    run_on(tmp_path / "run")
+    records = [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
+    assert [record.outcome.kind for record in records] == ["valid", "valid"]
+
+
+def test_a_sweep_ends_what_a_killed_front_left_running_and_says_so(tmp_path: Path) -> None:
+    kill_front(tmp_path, DEAF, signal.SIGKILL.value, "measuring", 0.1)
+    running = marked_processes()
+    assert len(running) >= 2
+    removed = ledger.sweep()
+    assert {each.what for each in removed if each.kind == "process"} >= {
+        f"middlemark-worker-fake application {name}" for name in ("publisher_0", "subscriber_0")
+    }
+    assert marked_processes() == set()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("step", ["arming", "measuring", "stopping"])
+def test_a_signal_ends_the_run_cleanly_and_says_how_to_go_on(tmp_path: Path, number: signal.Signals, step: str) -> None:
+    status, said = kill_front(tmp_path, DEAF, number.value, step, 0.02)
+    assert status == ExitCode.INTERRUPTED
+    assert f"--resume {tmp_path / 'run'}" in said
+    assert marked_processes() == set()
+    assert list((tmp_path / "state/middlemark/ledgers").iterdir()) == []
+    run_on(tmp_path / "run")
+    assert len(list(RunFolder(tmp_path / "run").stored_trials())) == 2
+
+
+def test_a_sweep_leaves_the_run_of_a_living_front_alone(tmp_path: Path) -> None:
+    process = front(tmp_path, suite_text().replace("trials: 1", "trials: 2"))
+    removed = []
+    while process.poll() is None:
+        removed += ledger.sweep()
+    _, said = process.communicate()
+    assert (process.returncode, said, removed) == (0, b"", [])
+    records = [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
+    assert [record.outcome.kind for record in records] == ["valid", "valid"]
+
+
+def test_two_campaigns_at_once_have_ports_domains_and_names_of_their_own(tmp_path: Path) -> None:
+    text = suite_text(topology="C2-2").replace("trials: 1", "trials: 4")
+    fronts = []
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        fronts.append(front(tmp_path / name, text))
+    for process in fronts:
+        assert process.communicate(timeout=60)[1] == b""
+    given = []
+    for name in ("a", "b"):
+        stored = list(RunFolder(tmp_path / name / "run").stored_trials())
+        assert [folder.read_record().outcome.kind for folder in stored] == ["valid"] * 4
+        given += [json.loads(folder.spec_path.read_text())["publisher_0"]["rendezvous"] for folder in stored]
+    assert len({each["name"] for each in given}) == len({each["token"] for each in given}) == 8
+    # Trials that overlap in time have other slots; a slot is used again only when it was given back.
+    assert len({each["domain"] for each in given[:4]} | {each["domain"] for each in given[4:]}) >= 5
