@@ -47,7 +47,7 @@ $(STAMPS)/workers: $(SOURCES) setup/workers.py | $(STAMPS)/toolchains $(STAMPS)/
 test: setup $(STAMPS)/test-packages check test-rust conformance test-python ## set up, then all checks and tests
 
 test-rust: setup ## unit tests of the contract, the runtime and the workers
-	cargo test --release --locked --quiet
+	cargo test --release --locked --quiet -p middlemark-contract -p middlemark-runtime --features middlemark-runtime/harness
 	$(PYTHON) setup/workers.py test
 
 conformance: setup ## the suite that every worker must pass
@@ -75,7 +75,7 @@ check-docs: setup
 	$(BIN)/mkdocs build --strict --quiet --site-dir $(CARGO_TARGET_DIR)/site
 
 bench: setup ## the harness's own cost, and the baselines beside bare loops
-	cargo bench --locked -p middlemark-bench
+	cargo run --release --locked --quiet -p middlemark-bench
 
 # --- for developers -------------------------------------------------------------------------------------------------
 

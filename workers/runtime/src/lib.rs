@@ -11,6 +11,8 @@ pub mod clock;
 mod counts;
 mod files;
 mod flow;
+#[cfg(feature = "harness")]
+pub mod harness;
 mod header;
 mod inlet;
 mod life;

@@ -151,7 +151,7 @@ impl Sender {
         (sequence, last_returned_ns)
     }
 
-    fn flood(&mut self, window: Window, messages: u32) -> (u32, i64) {
+    pub(crate) fn flood(&mut self, window: Window, messages: u32) -> (u32, i64) {
         clock::wait_until(window.begin_ns, self.spin_ns);
         let mut now_ns = window.begin_ns;
         let mut sequence = 0;

@@ -1,0 +1,41 @@
+//! Prints what the harness itself costs, as a table: minimum, median and maximum over repetitions.
+//!
+//! Figures of one machine at one time, to be read side by side and never asserted. `harness` measures our own code,
+//! `sockets` the bare loops that the baselines are compared with; what is compared runs in turn.
+
+mod harness;
+mod spread;
+
+use std::io::{self, Write};
+
+use spread::Spread;
+
+/// One line of the table.
+struct Figure {
+    name: &'static str,
+    unit: &'static str,
+    goal: &'static str,
+    spread: Spread,
+}
+
+fn main() -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "{:<58} {:>10} {:>10} {:>10}  {:<4} goal",
+        "figure", "minimum", "median", "maximum", "unit"
+    )?;
+    for figure in harness::figures() {
+        let Spread {
+            minimum,
+            median,
+            maximum,
+        } = figure.spread;
+        let (name, unit, goal) = (figure.name, figure.unit, figure.goal);
+        writeln!(
+            out,
+            "{name:<58} {minimum:>10.1} {median:>10.1} {maximum:>10.1}  {unit:<4} {goal}"
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! The two ends of the runtime without a middleware between them, for what measures the harness itself.
+//!
+//! It makes an inlet and a publisher's loop exactly as an application does and adds nothing to either; `bench/` times
+//! them, `tests/hot_path.rs` counts what they ask of the allocator and the kernel. Only with the feature `harness`.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use middlemark_contract::{Congestion, Durability, History, PatternSpec, Published, Qos, Received, Reliability};
+
+use crate::channel::{Channel, ChannelEndpoint};
+use crate::clock;
+use crate::flow::Flow;
+use crate::header::{HEADER_BYTES, Header, Phase};
+use crate::inlet::{Inlet, Intake, Part};
+use crate::message::Outbox;
+use crate::middleware::Publisher;
+use crate::payload::{Identity, Pool};
+use crate::recorder::{Overflow, Recorder};
+use crate::sender::{Sender, Window};
+
+const TOKEN: u32 = 7;
+const PATTERN: PatternSpec = PatternSpec::Unthrottled {
+    approach_hz: 1.0,
+    messages: None,
+};
+
+/// An inlet with sample memory for `messages` messages of `size_bytes`.
+#[must_use]
+pub fn inlet(size_bytes: usize, messages: u32) -> Inlet {
+    let blank = Received {
+        stream: 0,
+        answer: 0,
+        publisher: 0,
+        subscriber: 0,
+        sequence: 0,
+        intended_ns: 0,
+        sent_ns: 0,
+        received_ns: 0,
+    };
+    Inlet::new(Arc::new(Intake {
+        channel: channel(size_bytes),
+        token: TOKEN,
+        late_after_ns: i64::MAX,
+        verify: None,
+        flows: [Flow::new(messages)].into(),
+        recorder: Recorder::new(messages as usize, blank),
+        overflow: [Overflow::new()].into(),
+        foreign: AtomicU64::new(0),
+        on_first: Box::new(|_, _| {}),
+        on_complete: Box::new(|| {}),
+        part: Part::Listener,
+    }))
+}
+
+/// The header of a message that such an inlet takes; the bytes behind it are free.
+#[must_use]
+pub fn header(sequence: u32) -> [u8; HEADER_BYTES] {
+    let header = Header {
+        sent_ns: clock::now_ns(),
+        intended_ns: 0,
+        sequence,
+        token: TOKEN,
+        channel: 0,
+        publisher: 0,
+        asker: 0,
+        phase: Phase::Window,
+    };
+    header.encode()
+}
+
+/// A publisher's loop, reserved and ready.
+pub struct Flood {
+    sender: Sender,
+    messages: u32,
+}
+
+impl Flood {
+    /// The loop that hands `messages` messages of `size_bytes` to `publisher`, as fast as it takes them.
+    #[must_use]
+    pub fn new(publisher: Publisher, size_bytes: usize, messages: u32) -> Flood {
+        let blank = Published {
+            stream: 0,
+            publisher: 0,
+            sequence: 0,
+            intended_ns: 0,
+            sent_ns: 0,
+            returned_ns: 0,
+            accepted: 0,
+        };
+        let pool = Arc::new(Pool::new(TOKEN, size_bytes));
+        let sender = Sender {
+            stream: "harness".into(),
+            pattern: PATTERN,
+            channel: channel(size_bytes),
+            outbox: Outbox::new(publisher, size_bytes, pool),
+            token: TOKEN,
+            spin_ns: 0,
+            messages,
+            recorder: Arc::new(Recorder::new(messages as usize, blank)),
+            turn: None,
+            refusal: None,
+            sent: 0,
+        };
+        Flood { sender, messages }
+    }
+
+    /// Runs the loop; returns how long it took.
+    pub fn run(&mut self) -> i64 {
+        let begin_ns = clock::now_ns();
+        let (_, last_returned_ns) = self.sender.flood(
+            Window {
+                begin_ns,
+                end_ns: i64::MAX,
+            },
+            self.messages,
+        );
+        last_returned_ns - begin_ns
+    }
+}
+
+/// What writing the bodies of `messages` messages takes by itself: the part of the loop that is the application's.
+#[must_use]
+pub fn fill_ns(size_bytes: usize, messages: u32) -> i64 {
+    let pool = Pool::new(TOKEN, size_bytes);
+    let mut buffer = vec![0; size_bytes];
+    let begin_ns = clock::now_ns();
+    for sequence in 0..messages {
+        let body = pool.body(
+            Identity {
+                channel: 0,
+                publisher: 0,
+                sequence,
+            },
+            size_bytes,
+        );
+        std::hint::black_box(&mut buffer)[HEADER_BYTES..].copy_from_slice(body);
+    }
+    clock::now_ns() - begin_ns
+}
+
+fn channel(size_bytes: usize) -> Channel {
+    let endpoint = ChannelEndpoint {
+        application: "harness".into(),
+        socket: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
+    };
+    Channel {
+        topic: "harness".into(),
+        number: 0,
+        size_bytes,
+        rate_hz: f64::INFINITY,
+        qos: Qos {
+            reliability: Reliability::Reliable,
+            history: History::KeepAll,
+            durability: Durability::Volatile,
+            congestion: Congestion::Block,
+            level: None,
+        },
+        publishers: vec![endpoint.clone()],
+        subscribers: vec![endpoint],
+        index: 0,
+    }
+}

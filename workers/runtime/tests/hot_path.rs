@@ -1,0 +1,140 @@
+//! What the runtime asks of the allocator and of the kernel for each message: nothing.
+//!
+//! A publisher's loop hands its messages straight to an inlet, so both ends run without a middleware. System calls are
+//! forbidden by the kernel itself (a seccomp filter kills at the first one), so that none can be overlooked; a contended
+//! lock would be one (futex). The clock is read through the vDSO and is no system call.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use middlemark_runtime::harness::{self, Flood};
+use middlemark_runtime::{Inlet, Publish, PublishError, Publisher};
+
+const MESSAGES: u32 = 10_000;
+const SIZE_BYTES: usize = 1000;
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Relaxed);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+struct Straight(Inlet);
+
+impl Publish for Straight {
+    fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
+        self.0.receive(message);
+        Ok(())
+    }
+}
+
+fn main() {
+    no_message_allocates();
+    no_message_makes_a_system_call();
+    a_system_call_would_be_noticed();
+    println_result("3 passed, 0 failed");
+}
+
+fn flood() -> Flood {
+    let inlet = harness::inlet(SIZE_BYTES, MESSAGES);
+    Flood::new(Publisher::Copying(Box::new(Straight(inlet))), SIZE_BYTES, MESSAGES)
+}
+
+fn no_message_allocates() {
+    let mut flood = flood();
+    let before = ALLOCATIONS.load(Relaxed);
+    flood.run();
+    assert_eq!(
+        ALLOCATIONS.load(Relaxed) - before,
+        0,
+        "allocations of {MESSAGES} messages"
+    );
+}
+
+fn no_message_makes_a_system_call() {
+    let mut flood = flood();
+    let ended = without_system_calls(|| {
+        flood.run();
+    });
+    assert_eq!(ended, End::Exited, "a message made a system call");
+}
+
+fn a_system_call_would_be_noticed() {
+    // SAFETY: getpid has no arguments and can't fail.
+    let ended = without_system_calls(|| unsafe { assert!(libc::syscall(libc::SYS_getpid) > 0) });
+    assert_eq!(ended, End::Killed, "the filter is not in force");
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    Exited,
+    Killed,
+}
+
+/// Runs something in a child process to which the kernel allows no system call but its exit.
+fn without_system_calls(work: impl FnOnce()) -> End {
+    // SAFETY: the child only runs `work` and exits; this process has no other thread whose locks it could inherit.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0, "fork: {}", std::io::Error::last_os_error());
+    if child == 0 {
+        allow_only(libc::SYS_exit);
+        work();
+        // SAFETY: ends the only thread of the child.
+        unsafe { libc::syscall(libc::SYS_exit, 0) };
+    }
+    let mut status = 0;
+    // SAFETY: `status` is valid, and the child is this process's own.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    if libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0 {
+        End::Exited
+    } else {
+        End::Killed
+    }
+}
+
+/// Installs a filter that kills this process at any other system call. Strict mode would forbid to read the TSC, too.
+fn allow_only(call: libc::c_long) {
+    let statement = |code: u32, k: u32, jt: u8, jf: u8| libc::sock_filter {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    };
+    let mut program = [
+        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0), // the call's number
+        statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, call as u32, 0, 1),
+        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW, 0, 0),
+        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_KILL_PROCESS, 0, 0),
+    ];
+    let filter = libc::sock_fprog {
+        len: program.len() as u16,
+        filter: program.as_mut_ptr(),
+    };
+    // SAFETY: `filter` and its program are valid for both calls.
+    let status = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+            | libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const filter)
+    };
+    assert_eq!(status, 0, "seccomp: {}", std::io::Error::last_os_error());
+}
+
+/// A test binary of its own main reports as the others do.
+#[expect(clippy::print_stdout, reason = "a test's standard output is no protocol")]
+fn println_result(line: &str) {
+    println!("{line}");
+}
