@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+
 from middlemark.analysis.record import (
     Counts,
     Effective,
@@ -31,6 +32,7 @@ from middlemark.plan import Caution, Outcome, Stream, Trial, Valid, WarningKind,
 from middlemark.suite import parse_suite
 
 MS = 1_000_000
+VALID = Valid()
 T0_NS = 5_000_000_000
 BEGIN_NS = 6_000_000_000
 
@@ -52,7 +54,7 @@ class Behaviour:
     memory_bytes: int = 20 << 20
     publish_call_ns: float = 8_000.0
     service: str | None = None
-    outcome: Outcome = Valid()
+    outcome: Outcome = VALID
     slow_publisher: float = 1.0
     """How many times its period a publisher takes for a message; above 1 it is overloaded."""
     title: str | None = None
@@ -103,7 +105,7 @@ def _stream_rows(trial: Trial, number: int, stream: Stream, how: Behaviour, rng:
         n = len(intended)
         sent = _sends(intended, how, rng)
         returned = sent + _scatter(how.publish_call_ns, how, n, rng)
-        published.append(_published(application, number, publisher, intended, sent, returned))
+        published.append(_published(application, (number, publisher), (intended, sent, returned)))
         publishers.append(
             PublisherCounts(
                 stream=stream.name,
@@ -129,7 +131,7 @@ def _stream_rows(trial: Trial, number: int, stream: Stream, how: Behaviour, rng:
                         (base[kept], (arrived if answers else sent)[kept], back[kept]),
                     )
                 )
-                subscribers.append(_subscriber_counts(stream.name, answers, publisher, subscriber, int(kept.sum())))
+                subscribers.append(_subscriber_counts((stream.name, answers, publisher, subscriber), int(kept.sum())))
     return pl.concat(received), pl.concat(published), tuple(publishers), tuple(subscribers)
 
 
@@ -153,21 +155,13 @@ def _scatter(median_ns: float, how: Behaviour, n: int, rng: np.random.Generator)
     return (median_ns * np.exp(rng.normal(0, how.spread, n))).astype(np.int64)
 
 
-def _published(
-    application: str, stream: int, publisher: int, intended: np.ndarray, sent: np.ndarray, returned: np.ndarray
-) -> pl.DataFrame:
-    n = len(intended)
-    columns = {
-        "application": [application] * n,
-        "stream": np.full(n, stream),
-        "publisher": np.full(n, publisher),
-        "sequence": np.arange(n),
-        "intended_ns": intended,
-        "sent_ns": sent,
-        "returned_ns": returned,
-        "accepted": np.ones(n, dtype=np.int64),
-    }
-    return pl.DataFrame(columns).cast(dict(PUBLISHED_SCHEMA))
+def _published(application: str, who: tuple[int, int], instants: tuple[np.ndarray, ...]) -> pl.DataFrame:
+    n = len(instants[0])
+    columns: dict[str, object] = {"application": [application] * n, "sequence": np.arange(n)}
+    columns |= dict(zip(("stream", "publisher"), (np.full(n, x) for x in who), strict=True))
+    columns |= dict(zip(("intended_ns", "sent_ns", "returned_ns"), instants, strict=True))
+    columns |= {"accepted": np.ones(n, dtype=np.int64)}
+    return pl.DataFrame(columns).select(pl.col(name).cast(kind) for name, kind in PUBLISHED_SCHEMA.items())
 
 
 def _received(
@@ -178,10 +172,11 @@ def _received(
     columns |= dict(zip(("stream", "answer", "publisher", "subscriber"), (np.full(n, x) for x in flow), strict=True))
     columns |= {"sequence": sequence}
     columns |= dict(zip(("intended_ns", "sent_ns", "received_ns"), instants, strict=True))
-    return pl.DataFrame(columns).cast(dict(RECEIVED_SCHEMA))
+    return pl.DataFrame(columns).select(pl.col(name).cast(kind) for name, kind in RECEIVED_SCHEMA.items())
 
 
-def _subscriber_counts(stream: str, answers: bool, publisher: int, subscriber: int, received: int) -> SubscriberCounts:
+def _subscriber_counts(flow: tuple[str, bool, int, int], received: int) -> SubscriberCounts:
+    stream, answers, publisher, subscriber = flow
     return SubscriberCounts(
         stream=stream,
         answers=answers,
@@ -248,16 +243,14 @@ def _resources(window_ns: int, how: Behaviour) -> Resources:
 
 
 def _path(how: Behaviour) -> PathProof:
-    shared = ("/dev/shm/segment",) if how.transport == "shared memory" else ()
+    shared = ("segment_of_the_test",) if how.transport == "shared memory" else ()
     traffic = InterfaceTraffic(
         interface="lo", received_bytes=123_456, received_packets=900, sent_bytes=123_456, sent_packets=900
     )
     return PathProof(interfaces=(traffic,), shared_memory=shared)
 
 
-def _manifest(
-    suite_text: str, suite: str, trials: tuple[Trial, ...], behaviours: Mapping[str, Behaviour]
-) -> Manifest:
+def _manifest(suite_text: str, suite: str, trials: tuple[Trial, ...], behaviours: Mapping[str, Behaviour]) -> Manifest:
     return Manifest(
         middlemark_version="0.1.0",
         suite=suite,
@@ -266,7 +259,13 @@ def _manifest(
         trials=trials,
         started_at="2026-01-31T12:00:00+00:00",
         command=("middlemark", "run", suite),
-        machine={"cpu": "a CPU of the test", "cpus": 2, "memory_bytes": 24 << 30, "kernel": "Linux 6.1", "governor": None},
+        machine={
+            "cpu": "a CPU of the test",
+            "cpus": 2,
+            "memory_bytes": 24 << 30,
+            "kernel": "Linux 6.1",
+            "governor": None,
+        },
         middlewares={
             name: Middleware(
                 title=how.title or name,

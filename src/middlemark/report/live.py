@@ -15,7 +15,6 @@ from typing import assert_never
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
-from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
@@ -111,7 +110,7 @@ class View:
         if self.current is not None:
             attempt = f", attempt {self.current.attempt}" if self.current.attempt > 1 else ""
             words = f"{_name(self.current)}  {self.current.workload}  {self.step}{attempt}"
-            parts.append(Spinner("dots", Text(words, "dim")))
+            parts.append(Text(f"▸ {words}", "dim"))
         if self.cells:
             parts.append(self._figures())
         return Group(*parts)

@@ -1,0 +1,92 @@
+"""The exact accounting: the identity, and every way in which counts can contradict themselves."""
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from middlemark.analysis.accounting import breaches, flows
+from middlemark.analysis.record import Counts, PublisherCounts, SubscriberCounts
+from middlemark.analysis.run_folder import RECEIVED_SCHEMA
+
+
+def publisher(*, intended: int, refused: int = 0) -> PublisherCounts:
+    return PublisherCounts(
+        stream="imu",
+        publisher=0,
+        intended=intended,
+        sent=intended - refused,
+        refused=refused,
+        refusal="full" if refused else None,
+        last_returned_ns=1,
+    )
+
+
+def subscriber(*, received: int, late: int = 0, beyond: int = 0, of: int = 0) -> SubscriberCounts:
+    return SubscriberCounts(
+        stream="imu",
+        answers=False,
+        publisher=of,
+        subscriber=0,
+        received=received,
+        late=late,
+        duplicates=0,
+        reordered=0,
+        corrupt=0,
+        foreign=0,
+        negative=0,
+        beyond_samples=beyond,
+    )
+
+
+def rows(sequences: list[int]) -> pl.DataFrame:
+    n = len(sequences)
+    zeros = {name: [0] * n for name in RECEIVED_SCHEMA if name not in {"application", "sequence"}}
+    return pl.DataFrame({"application": ["s"] * n, "sequence": sequences} | zeros, strict=False).select(
+        pl.col(name).cast(kind) for name, kind in RECEIVED_SCHEMA.items()
+    )
+
+
+@given(st.data())
+def test_what_was_sent_is_received_late_or_lost(data: st.DataObject) -> None:
+    intended = data.draw(st.integers(0, 10_000))
+    refused = data.draw(st.integers(0, intended))
+    received = data.draw(st.integers(0, intended - refused))
+    late = data.draw(st.integers(0, intended - refused - received))
+    counts = Counts(
+        publishers=(publisher(intended=intended, refused=refused),),
+        subscribers=(subscriber(received=received, late=late),),
+    )
+    (flow,) = flows(counts)
+    assert flow.sent == flow.received + flow.late + flow.lost
+    assert flow.lost >= 0
+    assert flow.sent + flow.refused == flow.intended
+
+
+def test_counts_that_agree_with_the_samples_have_no_breach() -> None:
+    counts = Counts(publishers=(publisher(intended=5),), subscribers=(subscriber(received=2, late=1, beyond=1),))
+    assert breaches(counts, rows([0, 3]), ("imu",)) == []
+
+
+@pytest.mark.parametrize(
+    ("counts", "sequences", "said"),
+    [
+        (Counts(publishers=(publisher(intended=2),), subscribers=(subscriber(received=3),)), [0, 1, 2], "2 sent"),
+        (Counts(publishers=(publisher(intended=5),), subscribers=(subscriber(received=3),)), [0, 1], "but 2 recorded"),
+        (
+            Counts(publishers=(publisher(intended=5),), subscribers=(subscriber(received=2),)),
+            [1, 1],
+            "already recorded",
+        ),
+        (Counts(publishers=(publisher(intended=5),)), [1], "no counted flow"),
+        (Counts(subscribers=(subscriber(received=0, of=3),)), [], "which is not there"),
+        (
+            Counts(publishers=(publisher(intended=5).model_copy(update={"sent": 4}),)),
+            [],
+            "tried 5: 4 sent, 0 refused",
+        ),
+    ],
+)
+def test_every_contradiction_is_found(counts: Counts, sequences: list[int], said: str) -> None:
+    found = breaches(counts, rows(sequences), ("imu",))
+    assert any(said in each for each in found), found

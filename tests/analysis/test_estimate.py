@@ -1,0 +1,104 @@
+"""Figures over trials against SciPy, and what they honestly say with few trials."""
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from middlemark.analysis.estimate import Method, coverage, median_of_trials, quantile_of_trials
+from middlemark.analysis.quantile import Measured
+
+values = st.lists(st.integers(1, 10**9).map(float), min_size=2, max_size=12)
+
+
+@given(values)
+def test_the_interval_holds_the_estimate_and_stays_within_the_trials(trials: list[float]) -> None:
+    found = median_of_trials([Measured(each, 10) for each in trials])
+    assert found.value == np.median(trials)
+    assert found.low is not None
+    assert found.high is not None
+    hair = 1e-9 * max(trials)  # SciPy interpolates between resampled medians
+    assert min(trials) - hair <= found.low <= found.value <= found.high <= max(trials) + hair
+    assert (found.n_trials, found.n_messages) == (len(trials), 10 * len(trials))
+
+
+def test_three_trials_give_their_range_and_say_that_it_covers_three_quarters() -> None:
+    found = median_of_trials([Measured(each, 1) for each in (5.0, 3.0, 9.0)])
+    assert (found.value, found.low, found.high, found.coverage) == (5.0, 3.0, 9.0, 0.75)
+
+
+@pytest.mark.parametrize(("n", "expected"), [(2, 0.5), (3, 0.75), (5, 0.9375), (6, 0.95), (30, 0.95)])
+def test_coverage_is_that_of_the_sign_test_and_never_above_what_was_asked(n: int, expected: float) -> None:
+    assert coverage(n) == expected
+
+
+def test_the_range_of_three_trials_really_covers_the_median_in_three_quarters_of_cases() -> None:
+    drawn = np.random.default_rng(4).lognormal(size=(4000, 3))
+    holds = (drawn.min(axis=1) < 1) & (drawn.max(axis=1) > 1)
+    assert holds.mean() == pytest.approx(coverage(3), abs=0.02)
+
+
+def test_many_trials_give_scipys_percentile_bootstrap() -> None:
+    trials = np.random.default_rng(2).lognormal(10, 0.2, 25)
+    expected = scipy.stats.bootstrap(
+        (trials,), np.median, method="percentile", n_resamples=20_000, rng=np.random.default_rng(9)
+    ).confidence_interval
+    found = median_of_trials([Measured(float(each), 1) for each in trials])
+    assert found.low == pytest.approx(expected.low, rel=0.02)
+    assert found.high == pytest.approx(expected.high, rel=0.02)
+
+
+def test_one_trial_has_a_value_and_no_interval() -> None:
+    found = median_of_trials([Measured(5.0, 7)])
+    assert (found.value, found.low, found.high, found.coverage, found.n_trials) == (5.0, None, None, None, 1)
+
+
+def test_no_trial_has_no_value_but_a_reason() -> None:
+    assert median_of_trials([]).reason == "no valid trial measured it"
+
+
+def test_the_same_trials_give_the_same_interval() -> None:
+    trials = [Measured(float(each), 1) for each in np.random.default_rng(1).normal(100, 10, 9)]
+    assert median_of_trials(trials) == median_of_trials(trials)
+
+
+def test_a_quantile_that_each_trial_supports_is_the_median_of_theirs() -> None:
+    trials = [np.arange(1000) + shift for shift in (0, 50, 10)]
+    found = quantile_of_trials(trials, 0.99)
+    assert (found.value, found.method) == (999.0, Method.MEDIAN_OF_TRIALS)
+
+
+def test_a_quantile_that_only_all_trials_together_support_is_pooled_and_marked() -> None:
+    rng = np.random.default_rng(3)
+    trials = [np.sort(rng.integers(0, 10**6, 400)) for _ in range(3)]
+    found = quantile_of_trials(trials, 0.99)
+    assert found.method is Method.POOLED
+    assert found.value == np.quantile(np.concatenate(trials), 0.99, method="inverted_cdf")
+    assert found.low is not None
+    assert found.high is not None
+    own = [np.quantile(each, 0.99, method="inverted_cdf") for each in trials]
+    assert min(own) <= found.low <= found.value <= found.high <= max(own)
+
+
+def test_the_pooled_interval_is_that_of_resampling_whole_trials() -> None:
+    rng = np.random.default_rng(5)
+    trials = [np.sort((rng.lognormal(10, 0.3, 300) * scale).astype(np.int64)) for scale in (1, 1.1, 1.3, 0.9)]
+    again = [
+        np.quantile(np.concatenate([trials[i] for i in rng.integers(0, 4, 4)]), 0.99, method="inverted_cdf")
+        for _ in range(4000)
+    ]
+    expected = np.quantile(again, [0.025, 0.975])
+    found = quantile_of_trials(trials, 0.99)
+    assert [found.low, found.high] == pytest.approx(expected, rel=0.02)
+
+
+def test_a_quantile_that_nothing_supports_says_how_many_samples_there_were() -> None:
+    found = quantile_of_trials([np.arange(100), np.arange(120)], 0.99)
+    assert (found.value, found.method, found.reason) == (None, Method.NONE, "too few samples (n = 220)")
+
+
+def test_a_trial_without_samples_does_not_break_the_pooled_interval() -> None:
+    found = quantile_of_trials([np.arange(900), np.arange(0), np.arange(200)], 0.99)
+    assert found.method is Method.POOLED
+    assert found.low is not None

@@ -1,0 +1,216 @@
+"""A whole run whose answer is known, through the pipeline to estimates, ranks and reasons."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from middlemark.analysis.comparison import Comparison
+from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.metrics import TRIAL
+from middlemark.analysis.run import RunFindings, analyse
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.analysis.summary import summary_table
+from middlemark.plan import Failed, NotApplicable
+from run_builder import MS, Behaviour, build_run
+
+SUITE = """
+suite: known
+trials: 4
+middlewares: all
+workloads:
+  - {workload: imu, windows: {window: 5 s}}
+"""
+FAILED = Failed(application="subscriber_0", doing="creating the reader", causes=("no memory",))
+REFUSED = NotApplicable(capability="size_bytes", reason="1000 bytes are too many")
+
+
+def build(path: Path, suite: str = SUITE, **behaviours: Behaviour) -> RunFindings:
+    return analyse(build_run(path / "run", suite, behaviours))
+
+
+def the(findings: RunFindings, middleware: str) -> ExperimentFindings:
+    return next(each for each in findings.experiments if each.experiment.middleware == middleware)
+
+
+def the_comparison(findings: RunFindings) -> Comparison:
+    (comparison,) = findings.comparisons
+    return comparison
+
+
+def ranks(findings: RunFindings) -> dict[str, int]:
+    comparison = the_comparison(findings)
+    return {
+        each.experiment.middleware: comparison.places[each.experiment.id].rank
+        for each in comparison.experiments
+        if each.experiment.id in comparison.places
+    }
+
+
+def test_a_programmed_log_normal_latency_comes_out_at_its_quantiles(tmp_path: Path) -> None:
+    findings = build(tmp_path, one=Behaviour(latency_ns=100_000, spread=0.3, drift=0.0))
+    stream = "stream:imu"
+    median = the(findings, "one").estimate(stream, "latency_from_send_p50_ns")
+    p99 = the(findings, "one").estimate(stream, "latency_from_send_p99_ns")
+    assert median is not None
+    assert p99 is not None
+    assert median.value == pytest.approx(100_000, rel=0.02)
+    assert p99.value == pytest.approx(100_000 * math.exp(0.3 * 2.326), rel=0.05)
+    assert (median.n_trials, median.n_messages) == (4, 4000)
+
+
+def test_loss_and_accounting_come_out_exactly(tmp_path: Path) -> None:
+    findings = build(tmp_path, one=Behaviour(loss=0.25))
+    totals = the(findings, "one").totals["imu", False]
+    rows = sum(len(trial.read_received()) for trial in findings.folder.stored_trials())
+    assert totals.sent == 4000
+    assert totals.received == rows
+    assert totals.lost == totals.sent - rows
+    curve = next(curve for (_, kind), curve in the(findings, "one").curves.items() if kind == "latency_from_send")
+    assert curve.share[-1] == pytest.approx(rows / 4000)
+
+
+def test_cpu_and_memory_are_summed_over_applications_and_services(tmp_path: Path) -> None:
+    one = Behaviour(cpu_share=0.25, memory_bytes=10 << 20, service="broker_0", first_message_ns=70 * MS, drift=0.0)
+    found = the(build(tmp_path, one=one), "one")
+    values = {
+        metric: estimate.value
+        for metric in ("cpu_percent_of_core", "peak_memory_bytes", "first_message_ns")
+        if (estimate := found.estimate(TRIAL, metric))
+    }
+    assert values == {
+        "cpu_percent_of_core": pytest.approx(75),
+        "peak_memory_bytes": 30 << 20,
+        "first_message_ns": 70 * MS,
+    }
+    service = found.estimate("process:broker_0", "cpu_percent_of_core")
+    assert service is not None
+    assert service.value == pytest.approx(25)
+
+
+def test_different_middlewares_are_ranked_and_equal_ones_tie(tmp_path: Path) -> None:
+    findings = build(
+        tmp_path,
+        slow=Behaviour(latency_ns=300_000),
+        fast=Behaviour(latency_ns=40_000),
+        same=Behaviour(latency_ns=40_000),
+    )
+    assert ranks(findings) == {"fast": 1, "same": 1, "slow": 3}
+
+
+def test_what_loses_too_much_or_is_overloaded_or_never_ran_is_not_ranked_and_says_why(tmp_path: Path) -> None:
+    findings = build(
+        tmp_path,
+        good=Behaviour(),
+        lossy=Behaviour(latency_ns=1_000, loss=0.5),
+        slow=Behaviour(latency_ns=1_000, slow_publisher=1.5),
+        broken=Behaviour(outcome=FAILED),
+        unable=Behaviour(outcome=REFUSED),
+    )
+    comparison = the_comparison(findings)
+    assert ranks(findings) == {"good": 1}
+    why = {name.split("-")[0]: reason for name, reason in comparison.unranked.items()}
+    assert why["lossy"].startswith("loses")
+    assert why["slow"].startswith("overloaded")
+    assert why["broken"] == "no valid trial"
+    assert why["unable"] == "not applicable: 1000 bytes are too many"
+
+
+def test_an_overloaded_trials_latency_enters_no_figure(tmp_path: Path) -> None:
+    found = the(build(tmp_path, one=Behaviour(slow_publisher=1.5)), "one")
+    latency = found.estimate("stream:imu", "latency_from_send_p50_ns")
+    achieved = found.estimate("stream:imu", "achieved_share")
+    assert latency is not None
+    assert achieved is not None
+    assert (latency.value, latency.reason) == (None, "overloaded in all 4 valid trials")
+    assert achieved.value == pytest.approx(1 / 1.5, abs=0.01)
+    assert found.overloaded == {"imu": 4}
+
+
+def test_a_stalled_publisher_shows_in_the_latency_from_the_intended_send_only(tmp_path: Path) -> None:
+    found = the(build(tmp_path, one=Behaviour(slow_publisher=1.02)), "one")
+    actual = found.estimate("stream:imu", "latency_from_send_p50_ns")
+    intended = found.estimate("stream:imu", "latency_from_intended_p50_ns")
+    assert actual is not None
+    assert intended is not None
+    assert actual.value == pytest.approx(50_000, rel=0.1)
+    assert intended.value == pytest.approx(50_000_000, rel=0.1)
+
+
+def test_goodput_counts_payload_that_arrived(tmp_path: Path) -> None:
+    found = the(build(tmp_path, one=Behaviour(loss=0.5)), "one").estimate("stream:imu", "goodput_bytes_per_s")
+    assert found is not None
+    assert found.value == pytest.approx(0.5 * 200 * 1000, rel=0.1)
+
+
+def test_unthrottled_streams_are_ranked_by_goodput(tmp_path: Path) -> None:
+    suite = SUITE.replace("imu, windows: {window: 5 s}", "unthrottled, windows: {window: 20 ms}")
+    findings = build(tmp_path, suite, slow=Behaviour(publish_call_ns=50_000), fast=Behaviour(publish_call_ns=5_000))
+    assert ranks(findings) == {"fast": 1, "slow": 2}
+
+
+def test_round_trips_are_measured_whole(tmp_path: Path) -> None:
+    suite = SUITE.replace("imu, windows: {window: 5 s}", "ping_pong, windows: {window: 200 ms}")
+    found = the(build(tmp_path, suite, one=Behaviour(latency_ns=20_000, drift=0)), "one")
+    estimate = found.estimate("stream:ping_pong", "round_trip_p50_ns")
+    assert estimate is not None
+    assert estimate.value == pytest.approx(2 * 20_000 * math.exp(0.2**2 / 4), rel=0.03)
+
+
+def test_many_publishers_and_subscribers_are_all_counted(tmp_path: Path) -> None:
+    findings = build(tmp_path, SUITE + "topologies: C2-2\n", one=Behaviour(loss=0.1))
+    totals = the(findings, "one").totals["imu", False]
+    assert totals.sent == 4 * 2 * 2 * 1000
+    assert totals.received + totals.lost == totals.sent
+    assert findings.damaged == ()
+
+
+def test_a_damaged_trial_is_named_and_the_rest_still_analysed(tmp_path: Path) -> None:
+    folder = build_run(tmp_path / "run", SUITE, {"one": Behaviour(), "two": Behaviour()})
+    first, second, third, *_ = folder.stored_trials()
+    first.record_path.write_text("{")
+    second.received_path.write_bytes(b"")
+    record = third.read_record()
+    flow = record.counts.subscribers[0].model_copy(update={"received": 3})
+    third.write_record(record.model_copy(update={"counts": record.counts.model_copy(update={"subscribers": (flow,)})}))
+    findings = analyse(folder)
+    assert {damage.trial for damage in findings.damaged} == {first.id, second.id, third.id}
+    assert findings.n_trials == 5
+    assert sum(each.n_valid for each in findings.experiments) == 5
+
+
+def test_a_run_under_way_reports_what_there_is(tmp_path: Path) -> None:
+    folder = build_run(tmp_path / "run", SUITE, {"one": Behaviour()})
+    for trial in list(folder.stored_trials())[1:]:
+        trial.record_path.unlink()
+    findings = analyse(folder)
+    assert (len(findings.missing), the(findings, "one").n_valid) == (3, 1)
+
+
+def test_the_summary_has_a_row_for_each_metric_and_a_reason_for_each_that_is_missing(tmp_path: Path) -> None:
+    table = summary_table(build(tmp_path, one=Behaviour()))
+    assert table.select("experiment", "subject", "metric").is_unique().all()
+    missing = table.filter(table["estimate"].is_null())
+    assert (missing["reason"] != "").all()
+    assert not np.isnan(table["estimate"].drop_nulls().to_numpy()).any()
+    ends = ("_ns", "_bytes", "_hz", "_share", "_per_s", "_percent_of_core", "_faults")
+    assert all(metric.endswith(ends) for metric in table["metric"])
+
+
+def test_quantiles_of_every_experiment_never_fall_with_their_level(tmp_path: Path) -> None:
+    found = the(build(tmp_path, one=Behaviour(spread=0.8)), "one")
+    for kind in ("latency_from_send", "latency_from_intended", "publish_call", "jitter"):
+        names = [f"{kind}_{level}_ns" for level in ("min", "p50", "p90", "p99", "max")]
+        values = [found.estimate("stream:imu", name) for name in names]
+        shown = [each.value for each in values if each is not None and each.value is not None]
+        assert shown == sorted(shown)
+        assert len(shown) == 5
+
+
+def test_a_run_without_a_single_trial_has_no_findings_and_no_error(tmp_path: Path) -> None:
+    folder = build_run(tmp_path / "run", SUITE, {"one": Behaviour()})
+    for trial in list(folder.stored_trials()):
+        trial.record_path.unlink()
+    findings = analyse(RunFolder(folder.path))
+    assert (findings.experiments, findings.comparisons, len(findings.missing)) == ((), (), 4)

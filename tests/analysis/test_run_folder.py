@@ -1,0 +1,75 @@
+"""The run folder: what is written is read back, whole or not at all, and what is wrong is named."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from middlemark.analysis.run import analyse
+from middlemark.analysis.run_folder import RECEIVED_SCHEMA, RunFolder
+from middlemark.errors import StoreError
+from run_builder import Behaviour, build_run
+
+SUITE = """
+suite: small
+trials: 2
+middlewares: all
+workloads: [{workload: imu, windows: {window: 200 ms}}]
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFolder:
+    return build_run(tmp_path / "run", SUITE, {"one": Behaviour(), "two": Behaviour(latency_ns=90_000)})
+
+
+def test_records_and_samples_are_read_back_as_written(run: RunFolder) -> None:
+    trial = next(run.stored_trials())
+    record, received, published = trial.read_record(), trial.read_received(), trial.read_published()
+    trial.write_record(record)
+    trial.write_samples(received, published)
+    assert trial.read_record() == record
+    assert trial.read_received().equals(received)
+    assert trial.read_published().equals(published)
+
+
+def test_nothing_half_written_is_left_behind(run: RunFolder) -> None:
+    assert not list(run.path.rglob("*.partial"))
+
+
+def test_a_trial_without_its_record_is_not_stored(run: RunFolder) -> None:
+    first, *others = run.stored_trials()
+    first.record_path.unlink()
+    assert [each.id for each in run.stored_trials()] == [each.id for each in others]
+    assert analyse(run).missing == (first.id,)
+
+
+def test_a_missing_folder_and_a_folder_that_is_no_run_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no such folder"):
+        RunFolder(tmp_path / "nowhere").read_manifest()
+    with pytest.raises(StoreError, match="it is not a run"):
+        RunFolder(tmp_path).read_manifest()
+
+
+def test_a_later_format_is_refused_and_not_misread(run: RunFolder) -> None:
+    manifest = json.loads(run.manifest_path.read_text()) | {"format_version": 2}
+    run.manifest_path.write_text(json.dumps(manifest))
+    with pytest.raises(StoreError, match=r"manifest\.json"):
+        run.read_manifest()
+
+
+def test_samples_of_other_columns_are_refused(run: RunFolder) -> None:
+    trial = next(run.stored_trials())
+    with pytest.raises(StoreError, match="columns"):
+        trial.write_samples(pl.DataFrame({"x": [1]}), trial.read_published())
+    trial.received_path.write_bytes(b"not parquet")
+    with pytest.raises(StoreError, match=r"received\.parquet"):
+        trial.read_received()
+
+
+def test_a_trial_that_left_no_samples_has_none(run: RunFolder) -> None:
+    trial = next(run.stored_trials())
+    trial.received_path.unlink()
+    assert trial.read_received().is_empty()
+    assert trial.read_received().schema == RECEIVED_SCHEMA

@@ -1,0 +1,67 @@
+"""Distributions of a stream on samples that can be checked by hand."""
+
+import polars as pl
+
+from middlemark.analysis.run_folder import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
+from middlemark.analysis.samples import Distribution, distributions
+
+LATE_AFTER_NS = 1000
+
+
+def received(*rows: tuple[int, int, int, int, int]) -> pl.DataFrame:
+    """Rows of answer, sequence, intended, sent, received."""
+    columns = list(zip(*rows, strict=True)) if rows else [()] * 5
+    names = ("answer", "sequence", "intended_ns", "sent_ns", "received_ns")
+    zeros = {name: [0] * len(rows) for name in ("stream", "publisher", "subscriber")}
+    data = {"application": ["s"] * len(rows)} | zeros | {n: list(c) for n, c in zip(names, columns, strict=True)}
+    return pl.DataFrame(data).select(pl.col(name).cast(kind) for name, kind in RECEIVED_SCHEMA.items())
+
+
+NOTHING_PUBLISHED = pl.DataFrame(schema=PUBLISHED_SCHEMA)
+
+
+def test_latency_counts_from_the_actual_and_from_the_intended_send() -> None:
+    found = distributions(received((0, 0, 100, 130, 150), (0, 1, 200, 205, 245)), NOTHING_PUBLISHED, LATE_AFTER_NS)
+    assert found[Distribution.LATENCY_FROM_SEND].tolist() == [20, 40]
+    assert found[Distribution.LATENCY_FROM_INTENDED].tolist() == [45, 50]
+    assert Distribution.ROUND_TRIP not in found
+
+
+def test_a_late_message_is_lost_and_has_no_latency() -> None:
+    found = distributions(received((0, 0, 0, 0, 1000), (0, 1, 0, 0, 1001)), NOTHING_PUBLISHED, LATE_AFTER_NS)
+    assert found[Distribution.LATENCY_FROM_SEND].tolist() == [1000]
+
+
+def test_a_negative_latency_stays_as_it_is() -> None:
+    found = distributions(received((0, 0, 50, 50, 45)), NOTHING_PUBLISHED, LATE_AFTER_NS)
+    assert found[Distribution.LATENCY_FROM_SEND].tolist() == [-5]
+
+
+def test_a_round_trip_runs_from_the_questions_send_to_the_answers_arrival() -> None:
+    found = distributions(received((0, 0, 0, 10, 30), (1, 0, 10, 32, 55)), NOTHING_PUBLISHED, LATE_AFTER_NS)
+    assert found[Distribution.ROUND_TRIP].tolist() == [45]
+    assert found[Distribution.LATENCY_FROM_SEND].tolist() == [20]
+
+
+def test_jitter_is_between_consecutive_sequence_numbers_only_in_whatever_order_they_came() -> None:
+    latencies = {2: 40, 0: 10, 1: 25, 4: 90}
+    rows = [(0, sequence, 0, 0, latency) for sequence, latency in latencies.items()]
+    found = distributions(received(*rows), NOTHING_PUBLISHED, LATE_AFTER_NS)
+    assert found[Distribution.JITTER].tolist() == [15, 15]
+
+
+def test_publishers_give_their_call_and_their_pacing_error() -> None:
+    columns = {
+        "application": ["p", "p"],
+        "stream": [0, 0],
+        "publisher": [0, 0],
+        "sequence": [0, 1],
+        "intended_ns": [100, 200],
+        "sent_ns": [103, 201],
+        "returned_ns": [110, 203],
+        "accepted": [1, 1],
+    }
+    published = pl.DataFrame(columns).select(pl.col(name).cast(kind) for name, kind in PUBLISHED_SCHEMA.items())
+    found = distributions(received(), published, LATE_AFTER_NS)
+    assert found[Distribution.PUBLISH_CALL].tolist() == [2, 7]
+    assert found[Distribution.PACING_ERROR].tolist() == [1, 3]

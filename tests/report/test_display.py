@@ -1,0 +1,56 @@
+"""How figures are written."""
+
+import pytest
+
+from middlemark.analysis.compare import Ratio
+from middlemark.analysis.estimate import Estimate, Method, no_estimate
+from middlemark.report.display import MEBIBYTES, MICROSECONDS, PERCENT, Shown, digits, fact, listed, show, times
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0.00"), (0.0123, "0.0123"), (1.234, "1.23"), (12.34, "12.3"), (123.4, "123"), (-4567.0, "-4\u202f567")],
+)
+def test_figures_have_about_three_digits(value: float, text: str) -> None:
+    assert digits(value) == text
+
+
+def test_an_estimate_is_shown_with_its_interval_and_pooled_ones_are_marked() -> None:
+    estimate = Estimate(41_200, 39_000, 44_100, 0.75, 3, 1200, Method.POOLED)
+    assert show(estimate, MICROSECONDS) == Shown("41.2", "39.0–44.1", "pooled")
+
+
+def test_an_interval_whose_ends_look_alike_is_left_out() -> None:
+    assert show(Estimate(0.0, 0.0, 0.0, 0.75, 3, 9, Method.MEDIAN_OF_TRIALS), PERCENT) == Shown("0")
+
+
+def test_a_missing_figure_is_replaced_by_its_reason() -> None:
+    assert show(no_estimate("too few samples (n = 7)"), MICROSECONDS) == Shown("too few samples (n = 7)", missing=True)
+    assert show(None, MICROSECONDS).missing
+
+
+def test_units_are_those_of_the_screen() -> None:
+    assert MEBIBYTES.write(3 << 20) == "3.00"
+    assert PERCENT.write(0.0123) == "1.2"
+
+
+def test_ratios_are_written_with_their_interval() -> None:
+    assert times(Ratio(1.8, 1.5, 2.2, 3), "as long") == "1.80\u202f× as long (1.50 to 2.2)"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("rmem_max_bytes", 4 << 20, ("rmem max", "4.00 MiB")),
+        ("clock_cost_ns", 18.0, ("clock cost", "18.0 ns")),
+        ("governor", None, ("governor", "not to be read here")),
+        ("turbo", True, ("turbo", "yes")),
+        ("cpus", 2, ("cpus", "2")),
+    ],
+)
+def test_facts_of_the_machine_take_their_unit_from_their_name(name: str, value: object, shown: tuple[str, str]) -> None:
+    assert fact(name, value) == shown
+
+
+def test_names_are_listed_as_people_do() -> None:
+    assert [listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])] == ["a", "a and b", "a, b and c"]

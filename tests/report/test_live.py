@@ -1,0 +1,79 @@
+"""The live view: what it shows of a campaign's events."""
+
+from io import StringIO
+from pathlib import Path
+
+from rich.console import Console
+
+from middlemark.plan.progress import (
+    CampaignFinished,
+    CampaignStarted,
+    Headline,
+    StepReached,
+    TrialFinished,
+    TrialStarted,
+)
+from middlemark.report.live import live
+
+HEADLINE = Headline(
+    first_message_ns=40_000_000,
+    latency_median_ns=52_000.0,
+    latency_p99_ns=None,
+    round_trip=False,
+    sent=400,
+    received=399,
+)
+
+
+def finished(middleware: str, number: int, outcome: str = "valid") -> TrialFinished:
+    return TrialFinished(
+        trial=f"{number}-{middleware}",
+        experiment=middleware,
+        middleware=middleware,
+        profile="default",
+        workload="imu",
+        number=number,
+        attempt=1,
+        outcome=outcome,
+        detail="" if outcome == "valid" else "too large",
+        headline=HEADLINE if outcome == "valid" else None,
+        seconds=3.0,
+        seconds_left=83.0,
+    )
+
+
+def watched(*, terminal: bool) -> str:
+    console = Console(file=StringIO(), force_terminal=terminal, width=100)
+    with live(console) as view:
+        view.observe(CampaignStarted(run_folder=Path("runs/x"), suite="quick", trials=4, stored=1))
+        view.observe(
+            TrialStarted("2-fast", "fast", middleware="fast", profile="tuned", workload="imu", number=2, attempt=2)
+        )
+        view.observe(StepReached(trial="2-fast", step="measuring", seconds=2.0))
+        view.observe(finished("fast", 2))
+        view.observe(finished("unable", 3, "not_applicable"))
+        view.observe(CampaignFinished(Path("runs/x"), interrupted=False, outcomes={"valid": 2, "not_applicable": 1}))
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+def test_a_terminal_shows_progress_the_trial_under_way_the_time_left_and_figures_so_far() -> None:
+    text = watched(terminal=True)
+    for words in (
+        "3 of 4 trials",
+        "measuring, attempt 2",
+        "fast (tuned)",
+        "about 1 min 23 s left",
+        "52.0",
+        "not applicable",
+    ):
+        assert words in text
+    assert text.rstrip().endswith("finished: 1 not applicable, 2 valid; stored in runs/x")
+
+
+def test_without_a_terminal_each_finished_trial_is_a_line() -> None:
+    lines = watched(terminal=False).splitlines()
+    assert lines[0] == "quick: 4 trials, 1 stored already"
+    assert "fast imu: median latency 52.0 µs, first message 40.0 ms, 399 of 400 received" in lines[1]
+    assert "unable imu: not applicable: too large" in lines[2]
+    assert len(lines) == 4
