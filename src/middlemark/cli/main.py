@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from middlemark.cli import list as list_command
+from middlemark.cli import report
 from middlemark.cli.boundary import told_errors
 
 app = typer.Typer(
@@ -38,6 +39,7 @@ def options(
 
 
 app.command("list")(list_command.command)
+app.command("report")(report.command)
 
 
 def main() -> None:

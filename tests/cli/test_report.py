@@ -1,0 +1,63 @@
+"""`middlemark report`: from stored data alone, with clear errors where there is none."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.cli.main import app
+from middlemark.errors import ResultsNotAccepted, StoreError
+from run_builder import Behaviour, build_run
+
+SUITE = """
+suite: again
+trials: 3
+middlewares: all
+workloads: [{workload: imu, windows: {window: 1 s}}]
+"""
+RUNNER = CliRunner()
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFolder:
+    return build_run(
+        tmp_path / "run", SUITE, {"fast": Behaviour(latency_ns=20_000), "slow": Behaviour(latency_ns=90_000)}
+    )
+
+
+def test_it_prints_the_summary_and_writes_the_report_and_the_estimates(run: RunFolder) -> None:
+    answer = RUNNER.invoke(app, ["report", str(run.path)])
+    assert answer.exit_code == 0, answer.output
+    assert "fast has the lowest latency" in answer.stdout
+    assert f"report: {run.report_path}" in answer.stdout
+    assert "fast has the lowest latency" in run.report_path.read_text(encoding="utf-8")
+    assert pl.read_parquet(run.summary_path).height > 50
+
+
+def test_json_holds_ranks_and_every_estimate(run: RunFolder) -> None:
+    answer = RUNNER.invoke(app, ["report", str(run.path), "--json"])
+    said = json.loads(answer.stdout)
+    (ranking,) = said["rankings"]
+    assert [place["rank"] for place in ranking["places"]] == [1, 2]
+    assert ranking["ranked_by"] == "latency_from_send_p50_ns"
+    assert len(said["estimates"]) == pl.read_parquet(run.summary_path).height
+
+
+def test_a_folder_that_is_missing_or_no_run_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        answer = RUNNER.invoke(app, ["report", str(folder)])
+        assert isinstance(answer.exception, StoreError)
+        assert "middlemark run" in (answer.exception.remedy or "")
+
+
+def test_a_damaged_trial_ends_it_with_an_error_and_the_rest_is_still_reported(run: RunFolder) -> None:
+    first = next(run.stored_trials())
+    first.record_path.write_text("nonsense")
+    answer = RUNNER.invoke(app, ["report", str(run.path)])
+    assert isinstance(answer.exception, ResultsNotAccepted)
+    assert first.id in str(answer.exception)
+    assert "fast has the lowest latency" in answer.stdout
+    assert first.id in run.report_path.read_text(encoding="utf-8")
