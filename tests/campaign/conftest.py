@@ -9,7 +9,7 @@ from staged import install_fake_worker, placed
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign.campaign import run_new
-from middlemark.campaign.progress import Observer
+from middlemark.plan.progress import Observer
 
 
 @pytest.fixture(autouse=True)

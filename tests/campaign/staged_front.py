@@ -11,8 +11,8 @@ from pathlib import Path
 from staged import placed
 
 from middlemark.campaign.campaign import run_new
-from middlemark.campaign.progress import Event, StepReached
 from middlemark.errors import MiddlemarkError
+from middlemark.plan.progress import Event, StepReached
 
 
 class Doomed:

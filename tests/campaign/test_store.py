@@ -14,8 +14,8 @@ from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign import store
 from middlemark.campaign.campaign import run_new, run_on
-from middlemark.campaign.progress import Event, StepReached
 from middlemark.errors import StoreError
+from middlemark.plan.progress import Event, StepReached
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ from middlemark.analysis.record import (
 from middlemark.analysis.run_folder import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
 from middlemark.campaign import judgement
 from middlemark.campaign.life import Life
-from middlemark.campaign.progress import Headline
 from middlemark.plan import Invalid, InvalidKind, InvalidReason, Outcome, Valid
+from middlemark.plan.progress import Headline
 from middlemark.suite import Disturbance
 from middlemark.worker import contract
 

@@ -21,7 +21,10 @@ from middlemark.campaign.account import Account
 from middlemark.campaign.grounds import Grounds
 from middlemark.campaign.manifest import gather
 from middlemark.campaign.order import Order, available, needed
-from middlemark.campaign.progress import (
+from middlemark.campaign.trial import run_trial
+from middlemark.errors import Interrupted
+from middlemark.plan import FIXED_COST_NS, Invalid, InvalidKind, NotApplicable, Trial, campaign_duration_ns
+from middlemark.plan.progress import (
     CampaignFinished,
     CampaignStarted,
     Observer,
@@ -30,9 +33,6 @@ from middlemark.campaign.progress import (
     TrialStarted,
     Unobserved,
 )
-from middlemark.campaign.trial import run_trial
-from middlemark.errors import Interrupted
-from middlemark.plan import FIXED_COST_NS, Invalid, InvalidKind, NotApplicable, Trial, campaign_duration_ns
 from middlemark.suite import parse_suite
 from middlemark.testbed import ledger
 

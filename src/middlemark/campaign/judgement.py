@@ -14,7 +14,6 @@ from middlemark.analysis.metrics import TRIAL, StreamShape, TrialMetrics, of_str
 from middlemark.analysis.quantile import Measured
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.samples import Distribution
-from middlemark.campaign.progress import Headline
 from middlemark.plan import (
     Burst,
     Caution,
@@ -26,6 +25,7 @@ from middlemark.plan import (
     Trial,
     WarningKind,
 )
+from middlemark.plan.progress import Headline
 from middlemark.suite import Disturbance
 
 

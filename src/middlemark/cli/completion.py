@@ -3,6 +3,8 @@
 Completion never fails: where something can't be read there is nothing to complete.
 """
 
+import typer
+
 from middlemark.errors import MiddlemarkError
 
 
@@ -20,14 +22,14 @@ def middlewares(incomplete: str) -> list[str]:
     return [name for name in workers() if name.startswith(incomplete)]
 
 
-def conditions(context: object, incomplete: str) -> list[str]:
+def conditions(context: typer.Context, incomplete: str) -> list[str]:
     """`factor=value` for every factor of the suite that stands on the command line."""
     from middlemark.plan import expand
     from middlemark.suite import load_suite
     from middlemark.worker.locate import workers
 
     try:
-        suite = load_suite(getattr(context, "params", {}).get("suite") or "quick").suite
+        suite = load_suite(context.params.get("suite") or "quick").suite
         experiments = expand(suite, available=list(workers()))
     except MiddlemarkError:
         return []

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from middlemark.cli import clean, describe, doctor, report, run
 from middlemark.cli import list as list_command
-from middlemark.cli import report
 from middlemark.cli.boundary import told_errors
 
 app = typer.Typer(
@@ -38,8 +38,12 @@ def options(
     """Take what every command has in common."""
 
 
-app.command("list")(list_command.command)
+app.command("run")(run.command)
 app.command("report")(report.command)
+app.command("list")(list_command.command)
+app.command("describe")(describe.command)
+app.command("doctor")(doctor.command)
+app.command("clean")(clean.command)
 
 
 def main() -> None:

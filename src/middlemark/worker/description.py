@@ -83,7 +83,8 @@ def _parse(answer: bytes, worker: Path) -> Description:
             )
         return Description.model_validate_json(answer)
     except ValidationError as error:
-        raise WorkerFailed(f"{worker} describe did not print a description: {error}", exit_status=0) from error
+        problem = error.errors()[0]["msg"]
+        raise WorkerFailed(f"{worker} describe did not print a description: {problem}", exit_status=0) from error
 
 
 def _cache_file(worker: Path) -> Path:

@@ -1,0 +1,110 @@
+"""`middlemark describe`: what a middleware's worker says of itself, its profiles and options first of all.
+
+It shows what `worker.description` has; nothing is added to it.
+"""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from middlemark.cli import completion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from middlemark.worker.contract import Description, OptionDescription
+
+
+def command(
+    middleware: Annotated[str, typer.Argument(help="Its name.", autocompletion=completion.middlewares)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+) -> None:
+    """Describe a middleware: its library, what it can do, its profiles and options."""
+    from middlemark.worker.description import describe
+    from middlemark.worker.locate import worker
+
+    description = describe(worker(middleware))
+    if as_json:
+        typer.echo(description.model_dump_json(indent=2))
+    else:
+        _print(description)
+
+
+def _print(description: "Description") -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    console.print(Text(f"{description.title} ({description.middleware})", style="bold"))
+    console.print(Text(description.summary))
+    for table in (_facts(description), _profiles(description), _options(description)):
+        console.print(table)
+
+
+def _facts(description: "Description") -> "Table":
+    library, can = description.library, description.capabilities
+    rows = {
+        "library": f"{library.name} {library.version}, {library.origin}",
+        "patterns": ", ".join(can.patterns),
+        "transports": ", ".join(can.transports),
+        "reliability": ", ".join(can.reliabilities),
+        "durability": ", ".join(can.durabilities),
+        "congestion": ", ".join(can.congestion),
+        "largest message": _size(can.largest_message_bytes),
+        "zero copy": "yes" if can.zero_copy else "no",
+        "one process": "yes" if can.same_process else "no",
+        "services": ", ".join(need.service for need in description.services) or "none",
+    }
+    return _table(("", ""), list(rows.items()))
+
+
+def _profiles(description: "Description") -> "Table":
+    rows = []
+    for name, profile in description.profiles.items():
+        sets = ", ".join(f"{option}={_value(value)}" for option, value in profile.options.items())
+        rows.append((name, profile.summary, sets or "nothing"))
+    return _table(("profile", "stands for", "sets"), rows)
+
+
+def _options(description: "Description") -> "Table":
+    rows = [(each.name, _allowed(each), _value(each.default), each.summary) for each in description.options]
+    return _table(("option", "values", "default", "what it does"), rows)
+
+
+def _allowed(option: "OptionDescription") -> str:
+    from middlemark.worker.contract import BooleanOption, ChoiceOption, IntegerOption
+
+    match option.kind:
+        case BooleanOption():
+            return "true, false"
+        case IntegerOption(minimum=minimum, maximum=maximum):
+            return f"{minimum} to {maximum}"
+        case ChoiceOption(choices=choices):
+            return ", ".join(choices)
+        case _:
+            return "text"
+
+
+def _value(value: bool | int | str) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _size(size_bytes: int) -> str:
+    from middlemark.suite import SIZE
+
+    return SIZE.text(size_bytes)
+
+
+def _table(columns: tuple[str, ...], rows: "Sequence[tuple[str, ...]]") -> "Table":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, show_header=any(columns))
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table

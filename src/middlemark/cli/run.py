@@ -1,0 +1,112 @@
+"""`middlemark run`: runs a suite, or goes on with a run that was interrupted, and says where the report is.
+
+It plans, runs and reports by calling those who do; the only decision here is which of them.
+"""
+
+import json
+from contextlib import nullcontext
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from middlemark.cli import completion
+
+if TYPE_CHECKING:
+    from middlemark.campaign.order import Order
+    from middlemark.plan.progress import Observer
+
+
+def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
+    suite: Annotated[
+        str | None, typer.Argument(help="A shipped suite's name, or a file.", autocompletion=completion.suites)
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="K=V",
+            help="Only experiments with this factor; again for another.",
+            autocompletion=completion.conditions,
+        ),
+    ] = None,
+    trials: Annotated[
+        int | None, typer.Option(min=1, help="Trials of each experiment, instead of the suite's.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The run folder, instead of runs/<suite>-<time>.")] = None,
+    resume: Annotated[Path | None, typer.Option(metavar="DIR", help="Go on with this run.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run, and how long it takes.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+) -> None:
+    """Run a suite: its trials in interleaved random order, then the report."""
+    _check(suite, [name for name, given in _beside_resume(only, trials, out, dry_run) if given], resume)
+    if resume is not None:
+        _run(resume, None, as_json)
+        return
+    from middlemark.campaign.order import place
+    from middlemark.suite import load_suite
+
+    order = place(load_suite(suite or ""), only or [], trials)
+    if dry_run:
+        _show_plan(order, as_json)
+    else:
+        _run(out or _new_folder(order.suite.suite), order, as_json)
+
+
+def _beside_resume(
+    only: list[str] | None, trials: int | None, out: Path | None, dry_run: bool
+) -> list[tuple[str, object]]:
+    return [("--only", only), ("--trials", trials), ("--out", out), ("--dry-run", dry_run)]
+
+
+def _check(suite: str | None, given: list[str], resume: Path | None) -> None:
+    from middlemark.errors import UsageError
+
+    if resume is None and suite is None:
+        raise UsageError("no suite is named", remedy="middlemark run quick; `middlemark list suites` shows all of them")
+    if resume is not None and (suite is not None or given):
+        what = "a suite" if suite is not None else given[0]
+        raise UsageError(
+            f"--resume goes on with what was planned and takes no {what}", remedy=f"middlemark run --resume {resume}"
+        )
+
+
+def _new_folder(suite: str) -> Path:
+    return Path("runs", f"{suite}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")
+
+
+def _show_plan(order: "Order", as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps([trial.model_dump(mode="json") for trial in order.trials], indent=2))
+        return
+    from rich.console import Console
+
+    from middlemark.cli.dry_run import print_plan
+
+    print_plan(order.trials, Console())
+
+
+def _run(path: Path, order: "Order | None", as_json: bool) -> None:
+    from rich.console import Console
+
+    from middlemark.analysis.run_folder import RunFolder
+    from middlemark.campaign import acceptance
+    from middlemark.cli import report
+    from middlemark.plan.progress import Unobserved
+    from middlemark.report.live import live
+    from middlemark.testbed import ledger
+
+    ledger.sweep()  # what runs left that were killed
+    with nullcontext(Unobserved()) if as_json else live(Console(stderr=True)) as observer:
+        _carry_out(path, order, observer)
+    report.command(path, as_json)
+    acceptance.check(acceptance.outcomes(RunFolder(path)))
+
+
+def _carry_out(path: Path, order: "Order | None", observer: "Observer") -> None:
+    from middlemark.campaign.campaign import run_new, run_on
+
+    if order is None:
+        run_on(path, observer)
+    else:
+        run_new(path, order, observer)
