@@ -1,0 +1,142 @@
+//! Which way a channel's messages go, and what can't go that way.
+//!
+//! Pure: it reads the channel and the options. vSomeIP itself decides between local and remote, by host alone; between hosts
+//! the event's reliability decides between TCP and UDP, and this is where that is chosen.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use middlemark_contract::{ApplicationSpec, Congestion, PatternSpec, Refusal, Reliability};
+use middlemark_runtime::{Channel, Options};
+
+/// The largest payload of a UDP message that is not segmented: `VSOMEIP_MAX_UDP_MESSAGE_SIZE` (1416, from the SOME/IP
+/// specification) less the header of 16 bytes.
+pub(crate) const LARGEST_UDP_BYTES: usize = 1400;
+
+/// How an event reaches its subscribers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Carriage {
+    /// Over Unix sockets, from application to application.
+    Local,
+    /// Over TCP, from routing manager to routing manager.
+    Tcp,
+    /// Over UDP, from routing manager to routing manager.
+    Udp,
+}
+
+impl Carriage {
+    /// In the words of the option `transport`.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Carriage::Local => "local",
+            Carriage::Tcp => "tcp",
+            Carriage::Udp => "udp",
+        }
+    }
+}
+
+/// Decides the way of a channel.
+///
+/// # Errors
+/// The refusal of a transport that vSomeIP would not take, or of a message that does not fit into it.
+pub(crate) fn accept(channel: &Channel, options: &Options) -> Result<Carriage, Refusal> {
+    let carriage = choose(channel, options.text("transport"))?;
+    let is_limited = carriage == Carriage::Udp && !options.boolean("someip_tp");
+    if is_limited && channel.size_bytes > LARGEST_UDP_BYTES {
+        return Err(refusal(
+            "size_bytes",
+            format!(
+                "{} bytes on '{}': a SOME/IP message over UDP carries at most {LARGEST_UDP_BYTES} bytes unless the option \
+                 someip_tp segments it",
+                channel.size_bytes, channel.topic
+            ),
+        ));
+    }
+    Ok(carriage)
+}
+
+/// Refuses a publisher that is to be held back where it would not be: vSomeIP's publish call never waits, its queues take
+/// what comes up to their limit. As many messages as the queue has room for do no harm.
+///
+/// # Errors
+/// The refusal of an unthrottled stream that asks its publisher to wait.
+pub(crate) fn accept_patterns(spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+    let room_bytes = options.integer("queue_limit_bytes") as u64;
+    spec.streams.iter().try_for_each(|stream| {
+        let PatternSpec::Unthrottled { messages, .. } = stream.pattern else { return Ok(()) };
+        let fits = |messages: u64| room_bytes == 0 || messages.saturating_mul(stream.size_bytes) <= room_bytes;
+        if stream.qos.congestion == Congestion::Drop || messages.is_some_and(fits) {
+            return Ok(());
+        }
+        Err(refusal(
+            "congestion",
+            format!(
+                "block on the unthrottled stream '{}': vSomeIP's notify never waits for a slower subscriber, it queues and \
+                 drops beyond queue_limit_bytes; ask for drop, or for no more messages than the queue has room for",
+                stream.name
+            ),
+        ))
+    })
+}
+
+/// Whether the trial's applications live on more than one host.
+pub(crate) fn is_between_hosts(spec: &ApplicationSpec) -> bool {
+    let endpoints = spec
+        .streams
+        .iter()
+        .flat_map(|stream| stream.publishers.iter().chain(&stream.subscribers));
+    endpoints.into_iter().any(|endpoint| endpoint.address != spec.address)
+}
+
+fn choose(channel: &Channel, transport: &str) -> Result<Carriage, Refusal> {
+    let publishing = hosts(&channel.publishers);
+    let subscribing = hosts(&channel.subscribers);
+    let crosses = publishing.union(&subscribing).count() > 1;
+    let stays = publishing.intersection(&subscribing).next().is_some();
+    let reliability = channel.qos.reliability;
+    match (transport, crosses) {
+        ("default" | "local", false) => Ok(Carriage::Local),
+        ("local", true) => Err(refusal(
+            "option",
+            format!(
+                "transport 'local' does not leave a host, and '{}' goes to another",
+                channel.topic
+            ),
+        )),
+        ("default", true) => Ok(match reliability {
+            Reliability::Reliable => Carriage::Tcp,
+            Reliability::BestEffort => Carriage::Udp,
+        }),
+        (named, _) if stays => Err(refusal(
+            "option",
+            format!(
+                "transport needs two hosts: applications of one host always speak over local sockets, and '{}' has a \
+                 publisher and a subscriber on one; '{named}' can't be had there",
+                channel.topic
+            ),
+        )),
+        ("udp", true) if reliability == Reliability::Reliable => Err(refusal(
+            "reliability",
+            format!(
+                "reliable over 'udp' on '{}': SOME/IP does not send lost messages again; use tcp",
+                channel.topic
+            ),
+        )),
+        ("udp", true) => Ok(Carriage::Udp),
+        _ => Ok(Carriage::Tcp),
+    }
+}
+
+fn hosts(endpoints: &[middlemark_runtime::ChannelEndpoint]) -> BTreeSet<IpAddr> {
+    endpoints.iter().map(|endpoint| endpoint.socket.ip()).collect()
+}
+
+fn refusal(capability: &str, reason: String) -> Refusal {
+    Refusal {
+        capability: capability.into(),
+        reason,
+    }
+}
+
+#[cfg(test)]
+mod tests;

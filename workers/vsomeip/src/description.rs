@@ -1,0 +1,241 @@
+//! What this worker says of vSomeIP: capabilities, the service it needs, profiles and options.
+//!
+//! Every default is the value of the library as shipped (`implementation/configuration/include/internal.hpp.in` and
+//! `implementation/service_discovery/include/defines.hpp` of its source), except where the summary says otherwise.
+
+use std::collections::BTreeMap;
+
+use middlemark_contract::{
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
+    OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed,
+};
+
+use crate::configuration::ROUTING_MANAGER;
+use crate::shim;
+
+/// The largest message that is measured. SOME/IP's length field and vSomeIP, whose payload sizes are unlimited as shipped,
+/// would allow 4 GiB.
+const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
+
+pub(crate) fn describe() -> Description {
+    Description {
+        contract_version: CONTRACT_VERSION,
+        middleware: "vsomeip".into(),
+        title: "vSomeIP".into(),
+        summary: "SOME/IP events from a publisher's service to its subscribers, over Unix sockets within a host".into(),
+        library: Library {
+            name: "vsomeip3".into(),
+            version: shim::version().unwrap_or_else(|error| error.to_string()),
+            origin: "source bundled by the crate vsomeip-sys 0.6.0".into(),
+        },
+        capabilities: capabilities(),
+        services: vec![ServiceNeed {
+            service: ROUTING_MANAGER.into(),
+            per: Per::Host,
+            when: Vec::new(),
+        }],
+        profiles: profiles(),
+        options: options(),
+    }
+}
+
+fn capabilities() -> Capabilities {
+    Capabilities {
+        patterns: vec![
+            Pattern::Periodic,
+            Pattern::Burst,
+            Pattern::Unthrottled,
+            Pattern::PingPong,
+        ],
+        transports: ["default", "local", "tcp", "udp"].map(String::from).to_vec(),
+        reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
+        durabilities: vec![Durability::Volatile],
+        congestion: vec![Congestion::Block, Congestion::Drop],
+        largest_message_bytes: LARGEST_MESSAGE_BYTES,
+        zero_copy: false,
+        same_process: true,
+        security: Vec::new(),
+        between_hosts: true,
+    }
+}
+
+fn profiles() -> BTreeMap<String, Profile> {
+    let default = Profile {
+        summary:
+            "As shipped: 2 ms nPDU debounce and up to 5 ms retention between hosts, service discovery after a random \
+                  delay of up to 3 s, two I/O threads, log level info (into a file, as standard output is taken)"
+                .into(),
+        options: BTreeMap::new(),
+    };
+    let tuned = Profile {
+        summary:
+            "For latency, by the vSomeIP user guide and the configurations that vSomeIP ships as examples: no nPDU \
+                  delays, short delays of service discovery, buffers kept at the size of the largest message"
+                .into(),
+        options: [
+            // User guide, "vsomeip nPDU feature": it "trades lower network load for speed"; with its listing of zeros.
+            ("npdu_debounce_ms", OptionValue::Integer(0)),
+            ("npdu_retention_ms", OptionValue::Integer(0)),
+            // config/vsomeip-tcp-service.json and all other configurations that are shipped as examples: 10 and 100.
+            ("sd_initial_delay_min_ms", OptionValue::Integer(10)),
+            ("sd_initial_delay_max_ms", OptionValue::Integer(100)),
+            // User guide, "offer_debounce_time": time in which offers are collected, "to reduce the number of sent messages
+            // during startup"; startup is what is measured here.
+            ("sd_offer_debounce_ms", OptionValue::Integer(10)),
+            // User guide, "buffer-shrink-threshold": at zero "the buffer sizes aren't reseted".
+            ("buffer_shrink_threshold", OptionValue::Integer(0)),
+            // User guide, "level": what is not logged costs nothing.
+            ("log_level", OptionValue::Text("warning".into())),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into(),
+    };
+    [("default".to_owned(), default), ("tuned".to_owned(), tuned)].into()
+}
+
+fn options() -> Vec<OptionDescription> {
+    let mut options = vec![
+        choice(
+            "transport",
+            &["default", "local", "tcp", "udp"],
+            "default",
+            "local within a host; between hosts tcp for reliable streams, udp for best effort",
+        ),
+        boolean(
+            "someip_tp",
+            "segments messages over UDP that are larger than 1400 bytes (someip-tp)",
+        ),
+        choice(
+            "log_level",
+            &["fatal", "error", "warning", "info", "debug", "trace"],
+            "info",
+            "what vSomeIP writes into its log, a file in the trial's folder (as shipped: the console)",
+        ),
+    ];
+    options.extend(
+        INTEGERS
+            .iter()
+            .map(|&(name, maximum, default, summary)| OptionDescription {
+                name: name.into(),
+                kind: OptionKind::Integer { minimum: 0, maximum },
+                default: OptionValue::Integer(default),
+                summary: summary.into(),
+            }),
+    );
+    options
+}
+
+/// Name, largest value, default, summary.
+const INTEGERS: [(&str, i64, i64, &str); 15] = [
+    (
+        "io_threads",
+        255,
+        2,
+        "threads of each application that read and write sockets (threads)",
+    ),
+    (
+        "max_dispatchers",
+        255,
+        10,
+        "most further threads that call handlers while one is blocked (max_dispatchers)",
+    ),
+    (
+        "max_dispatch_time_ms",
+        60_000,
+        100,
+        "after which a handler counts as blocked (max_dispatch_time)",
+    ),
+    (
+        "request_debounce_ms",
+        10_000,
+        10,
+        "for which requests of services are collected (request_debounce_time)",
+    ),
+    (
+        "npdu_debounce_ms",
+        10_000,
+        2,
+        "least time between two messages to another host (npdu-default-timings)",
+    ),
+    (
+        "npdu_retention_ms",
+        10_000,
+        5,
+        "most time a message to another host is held back (npdu-default-timings)",
+    ),
+    (
+        "sd_initial_delay_min_ms",
+        60_000,
+        0,
+        "least delay before the first offer to other hosts (initial_delay_min)",
+    ),
+    (
+        "sd_initial_delay_max_ms",
+        60_000,
+        3000,
+        "most delay before the first offer to other hosts (initial_delay_max)",
+    ),
+    (
+        "sd_repetitions_base_delay_ms",
+        60_000,
+        10,
+        "delay before the first repeated offer (repetitions_base_delay)",
+    ),
+    (
+        "sd_offer_debounce_ms",
+        60_000,
+        500,
+        "for which new offers to other hosts are collected (offer_debounce_time)",
+    ),
+    (
+        "buffer_shrink_threshold",
+        65_535,
+        5,
+        "small messages after which a receive buffer is shrunk (buffer-shrink-threshold); 0: never",
+    ),
+    (
+        "udp_receive_buffer_bytes",
+        1 << 30,
+        1_703_936,
+        "receive buffer of UDP sockets (udp-receive-buffer-size)",
+    ),
+    (
+        "queue_limit_bytes",
+        1 << 31,
+        1 << 30,
+        "beyond which a queue drops messages (endpoint-queue-limit-*); 0: unlimited, as shipped, where an overloaded trial \
+         fills the machine's memory",
+    ),
+    (
+        "tp_segment_bytes",
+        1392,
+        1392,
+        "payload of a segment (max-segment-length)",
+    ),
+    (
+        "tp_separation_us",
+        1_000_000,
+        0,
+        "pause between segments (separation-time)",
+    ),
+];
+
+fn choice(name: &str, choices: &[&str], default: &str, summary: &str) -> OptionDescription {
+    OptionDescription {
+        name: name.into(),
+        kind: OptionKind::Choice {
+            choices: choices.iter().map(|&choice| choice.to_owned()).collect(),
+        },
+        default: OptionValue::Text(default.into()),
+        summary: summary.into(),
+    }
+}
+
+fn boolean(name: &str, summary: &str) -> OptionDescription {
+    OptionDescription {
+        name: name.into(),
+        kind: OptionKind::Boolean,
+        default: OptionValue::Boolean(false),
+        summary: summary.into(),
+    }
+}

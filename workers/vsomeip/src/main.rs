@@ -1,0 +1,47 @@
+//! The worker for vSomeIP: each publisher is a SOME/IP service with one event, each subscriber requests all of them.
+//!
+//! Applications of one host speak over Unix sockets, set up by the host's routing manager, which runs as a service of its
+//! own; between hosts the routing managers carry the events over TCP, UDP or SOME/IP-TP and find each other by service
+//! discovery. `carriage` decides the way, `configuration` renders vSomeIP's JSON, `shim` is the library behind plain C.
+
+mod carriage;
+mod configuration;
+mod description;
+mod routing_manager;
+mod session;
+mod shim;
+
+use std::process::ExitCode;
+
+use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec};
+use middlemark_runtime::{Channel, Context, Middleware, MiddlewareError, Options, Service, Session};
+
+fn main() -> ExitCode {
+    middlemark_runtime::run(&Vsomeip)
+}
+
+struct Vsomeip;
+
+impl Middleware for Vsomeip {
+    fn describe(&self) -> Description {
+        description::describe()
+    }
+
+    fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+        configuration::accept_folder(&spec.rendezvous, spec.address)?;
+        carriage::accept_patterns(spec, options)?;
+        let channels = Channel::of(spec)?;
+        configuration::accept_ports(&spec.rendezvous, &channels)?;
+        channels
+            .iter()
+            .try_for_each(|channel| carriage::accept(channel, options).map(drop))
+    }
+
+    fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {
+        Ok(Box::new(session::VsomeipSession::open(context)?))
+    }
+
+    fn serve(&self, spec: &ServiceSpec, options: &Options) -> Result<Box<dyn Service>, MiddlewareError> {
+        Ok(Box::new(routing_manager::RoutingManager::start(spec, options)?))
+    }
+}

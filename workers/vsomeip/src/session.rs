@@ -1,0 +1,128 @@
+//! An application of a trial as an application of vSomeIP.
+//!
+//! It joins channels and services and holds no socket of its own; `configuration` says how it is set up, `shim` acts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use middlemark_contract::{Effective, Role};
+use middlemark_runtime::{Channel, Context, Inlet, MiddlewareError, Options, Publisher, Session};
+
+use crate::carriage::{self, Carriage};
+use crate::configuration::{self, Node};
+use crate::shim::{self, Application};
+
+/// One opened application.
+pub(crate) struct VsomeipSession {
+    application: Application,
+    rendezvous: middlemark_contract::Rendezvous,
+    options: Options,
+    /// The ways that this application's channels go.
+    carriages: BTreeSet<&'static str>,
+}
+
+impl VsomeipSession {
+    /// Renders the configuration and starts the application; it registers with the routing manager in its own time, and what
+    /// is offered and requested meanwhile is sent then.
+    pub(crate) fn open(context: &Context<'_>) -> Result<VsomeipSession, MiddlewareError> {
+        let spec = context.spec;
+        let node = Node {
+            name: &spec.application,
+            address: spec.address,
+            rendezvous: &spec.rendezvous,
+            is_between_hosts: carriage::is_between_hosts(spec),
+            options: context.options,
+        };
+        node.apply()?;
+        Ok(VsomeipSession {
+            application: Application::open(node.name, None)?,
+            rendezvous: spec.rendezvous.clone(),
+            options: context.options.clone(),
+            carriages: BTreeSet::new(),
+        })
+    }
+
+    fn carriage(&mut self, channel: &Channel) -> Result<Carriage, MiddlewareError> {
+        let carriage = carriage::accept(channel, &self.options).map_err(|refusal| refusal.reason)?;
+        self.carriages.insert(carriage.word());
+        Ok(carriage)
+    }
+}
+
+impl Session for VsomeipSession {
+    fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError> {
+        let carriage = self.carriage(channel)?;
+        for publisher in &channel.publishers {
+            let service = configuration::service(&self.rendezvous, publisher.socket.port());
+            self.application.subscribe(service, carriage, inlet.clone())?;
+        }
+        Ok(())
+    }
+
+    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
+        let carriage = self.carriage(channel)?;
+        let port = channel.own(Role::Publisher).socket.port();
+        let offer = self
+            .application
+            .offer(configuration::service(&self.rendezvous, port), carriage)?;
+        Ok(Publisher::Copying(Box::new(offer)))
+    }
+
+    fn effective(&self) -> Effective {
+        let transports: Vec<_> = self
+            .carriages
+            .iter()
+            .map(|word| describe(word, &self.options))
+            .collect();
+        Effective {
+            transport: transports.join(" + "),
+            receive_mode: "callback on the dispatch thread".into(),
+            zero_copy: false,
+            settings: settings(&self.options),
+        }
+    }
+
+    fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
+        Ok(self.application.close()?)
+    }
+}
+
+/// What is in effect beyond the transport; shared with the routing manager, which reads the same options.
+pub(crate) fn settings(options: &Options) -> BTreeMap<String, String> {
+    let mut settings = options.words();
+    settings.extend(
+        [
+            ("library", shim::version().unwrap_or_else(|error| error.to_string())),
+            (
+                "mapping",
+                "one service a publisher, one event of type ET_EVENT, one eventgroup".into(),
+            ),
+            ("payload", "set_data copies the message, notify copies it again".into()),
+            (
+                "congestion",
+                "notify never waits: it queues without waiting and drops beyond queue_limit_bytes".into(),
+            ),
+            (
+                "max-payload-size-local, -reliable, -unreliable",
+                "unlimited, as shipped".into(),
+            ),
+            (
+                "logging.console",
+                "false, necessary: standard output is the worker's protocol".into(),
+            ),
+            (
+                "shutdown_timeout",
+                "1500 ms, necessary: closing has a deadline (as shipped: 5000 ms)".into(),
+            ),
+        ]
+        .map(|(name, value): (_, String)| (name.to_owned(), value)),
+    );
+    settings
+}
+
+fn describe(word: &str, options: &Options) -> String {
+    match word {
+        "local" => "local (Unix sockets)".into(),
+        "udp" if options.boolean("someip_tp") => "udp (SOME/IP-TP above 1400 bytes)".into(),
+        other => other.into(),
+    }
+}
