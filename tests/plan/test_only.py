@@ -20,6 +20,7 @@ def test_nothing_asked_for_leaves_everything() -> None:
 
 def test_values_of_one_factor_are_alternatives_and_factors_must_all_hold() -> None:
     assert chosen("middleware=udp", "middleware=shm", "workload=imu") == ["shm imu", "udp imu"]
+    assert chosen("middleware=udp, shm", "workload=imu") == ["shm imu", "udp imu"]
 
 
 @pytest.mark.parametrize("size", ["4 MB", "4MB", "4000 kB", "4000000 B"])

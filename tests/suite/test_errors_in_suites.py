@@ -264,6 +264,10 @@ def test_control_characters() -> None:
     )
 
 
+def test_a_mapping_as_a_key() -> None:
+    assert told("? : :") == snapshot("mine.yaml: a mapping or a list can't be a key")
+
+
 def test_a_file_far_too_long() -> None:
     assert told("# x\n" * 300_000) == snapshot("""\
 mine.yaml: 1200000 characters are no suite

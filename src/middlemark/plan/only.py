@@ -1,4 +1,4 @@
-"""`--only factor=value`: the part of a plan that a user asks for.
+"""`--only factor=value,value`: the part of a plan that a user asks for.
 
 Values of one factor are alternatives, different factors must all hold.
 What matches nothing is refused with what there is.
@@ -15,8 +15,8 @@ def only(experiments: Sequence[Experiment], conditions: Sequence[str]) -> tuple[
     """The experiments that have the named values; all of them where nothing is named."""
     wanted: dict[str, set[str]] = {}
     for condition in conditions:
-        factor, value = _parse(condition, experiments)
-        wanted.setdefault(factor, set()).add(value)
+        factor, values = _parse(condition, experiments)
+        wanted.setdefault(factor, set()).update(values)
     chosen = tuple(e for e in experiments if all(e.factors.get(factor) in values for factor, values in wanted.items()))
     if not chosen:
         raise UsageError(
@@ -25,17 +25,17 @@ def only(experiments: Sequence[Experiment], conditions: Sequence[str]) -> tuple[
     return chosen
 
 
-def _parse(condition: str, experiments: Sequence[Experiment]) -> tuple[str, str]:
-    factor, equals, value = (part.strip() for part in condition.partition("="))
+def _parse(condition: str, experiments: Sequence[Experiment]) -> tuple[str, list[str]]:
+    factor, equals, written = (part.strip() for part in condition.partition("="))
     if not equals:
         raise UsageError(f"`--only {condition}` is no condition", remedy="write `--only factor=value`")
     factors = sorted({name for experiment in experiments for name in experiment.factors})
     if factor not in factors:
         raise UsageError(f"`--only {condition}`: no factor `{factor}`", remedy=f"factors: {', '.join(factors)}")
     values = {e.factors[factor] for e in experiments if factor in e.factors}
-    respelt = respelled(factor, value)
-    if respelt not in values:
+    wanted = [written] if written in values else [respelled(factor, value.strip()) for value in written.split(",")]
+    if not values.issuperset(wanted):
         raise UsageError(
             f"`--only {condition}`: no experiment has this {factor}", remedy=f"{factor}: {', '.join(sorted(values))}"
         )
-    return factor, respelt
+    return factor, wanted

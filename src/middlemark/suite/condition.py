@@ -53,7 +53,7 @@ class Cpus(Named):
     def __str__(self) -> str:
         if self.rule is not CpuRule.EXPLICIT:
             return self.rule.value
-        publishers, subscribers = (",".join(map(str, cpus)) for cpus in (self.publishers, self.subscribers))
+        publishers, subscribers = ("+".join(map(str, cpus)) for cpus in (self.publishers, self.subscribers))
         return f"{publishers}/{subscribers}"
 
 

@@ -64,6 +64,8 @@ def read_document(text: str, *, file: str) -> Document:
         raise _at_mark(error.problem_mark or error.context_mark, _said(error), text, file) from error
     except (YAMLError, ValueError, ArithmeticError) as error:
         raise SuiteError(f"this is no YAML: {_first_line(error)}", file=file) from error
+    except TypeError as error:  # that is how the parser refuses to hash it
+        raise SuiteError("a mapping or a list can't be a key", file=file) from error
     return Document(file=file, text=text, data=data)
 
 
