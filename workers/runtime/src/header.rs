@@ -21,7 +21,7 @@ pub(crate) const HEADER_VERSION: u8 = 1;
 /// Whether a message belongs to the measured window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Phase {
+pub enum Phase {
     /// Sent before the window opened: it only serves to be the first message and to warm up.
     Approach = 0,
     /// Sent within the window: it counts.
@@ -30,7 +30,7 @@ pub(crate) enum Phase {
 
 /// A message's header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Header {
+pub struct Header {
     /// When the message was handed to the middleware.
     pub sent_ns: i64,
     /// When it was to be; in an answer, when its question was sent.
@@ -53,7 +53,7 @@ impl Header {
     /// The header as bytes.
     #[must_use]
     #[inline]
-    pub(crate) fn encode(&self) -> [u8; HEADER_BYTES] {
+    pub fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[0..8].copy_from_slice(&self.sent_ns.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.intended_ns.to_le_bytes());
@@ -70,7 +70,7 @@ impl Header {
     /// Reads a header; none where the layout is another's.
     #[must_use]
     #[inline]
-    pub(crate) fn decode(bytes: &[u8; HEADER_BYTES]) -> Option<Header> {
+    pub fn decode(bytes: &[u8; HEADER_BYTES]) -> Option<Header> {
         let phase = match (bytes[30], bytes[31]) {
             (0, HEADER_VERSION) => Phase::Approach,
             (1, HEADER_VERSION) => Phase::Window,

@@ -32,6 +32,7 @@ mod usage;
 mod wire;
 
 pub use channel::{Channel, ChannelEndpoint};
+pub use header::{Header, Phase};
 pub use inlet::Inlet;
 pub use middleware::{
     Context, Middleware, MiddlewareError, Publish, PublishError, PublishInPlace, Publisher, Service, Session,

@@ -1,0 +1,117 @@
+//! Delivery: a thread on each link that takes messages from the ring and releases each at its due time.
+//!
+//! It sleeps until shortly before the next release and spins from there, and keeps how late it was all the same.
+
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use middlemark_ring::{Reader, Waker};
+use middlemark_runtime::{Header, Inlet, clock};
+
+use crate::fate::Identity;
+use crate::lateness::Lateness;
+use crate::link::Link;
+
+/// One link being served.
+pub(crate) struct Delivery {
+    waker: Waker,
+    thread: JoinHandle<Lateness>,
+}
+
+/// Everything that its thread owns.
+pub(crate) struct Postman {
+    pub(crate) reader: Reader,
+    pub(crate) link: Link,
+    pub(crate) channel: u16,
+    pub(crate) publisher: u16,
+    pub(crate) subscriber: u16,
+    pub(crate) spin_ns: i64,
+    pub(crate) inlet: Inlet,
+}
+
+impl Delivery {
+    pub(crate) fn start(postman: Postman) -> std::io::Result<Delivery> {
+        let waker = postman.reader.waker();
+        let thread = std::thread::Builder::new()
+            .name("deliver".into())
+            .spawn(move || postman.run())?;
+        Ok(Delivery { waker, thread })
+    }
+
+    /// Ends the thread; what is still under way is dropped. Tells how late its releases were.
+    pub(crate) fn stop(self) -> Option<Lateness> {
+        self.waker.stop();
+        self.thread.join().ok()
+    }
+}
+
+impl Postman {
+    fn run(mut self) -> Lateness {
+        let mut lateness = Lateness::new();
+        while !self.reader.is_stopping() {
+            while self.link.has_room() && self.take_in() {}
+            let next_due_ns = self.release_due(&mut lateness);
+            self.wait(next_due_ns);
+        }
+        lateness
+    }
+
+    fn take_in(&mut self) -> bool {
+        let (link, channel, publisher, subscriber) = (&mut self.link, self.channel, self.publisher, self.subscriber);
+        self.reader.take(|message| {
+            let Some(header) = message.first_chunk().and_then(Header::decode) else {
+                return; // only this project's publishers write into the ring
+            };
+            let identity = Identity {
+                channel,
+                publisher,
+                subscriber,
+                sequence: header.sequence,
+            };
+            link.take_in(identity, header.sent_ns, message);
+        })
+    }
+
+    /// Releases all that is due; tells when the next is.
+    fn release_due(&mut self, lateness: &mut Lateness) -> Option<i64> {
+        while let Some(due_ns) = self.link.next_due_ns() {
+            let now_ns = Inlet::stamp();
+            if now_ns < due_ns {
+                return Some(due_ns);
+            }
+            let inlet = &self.inlet;
+            self.link.release(|message| inlet.receive_at(now_ns, message));
+            lateness.record(now_ns - due_ns);
+        }
+        None
+    }
+
+    fn wait(&self, next_due_ns: Option<i64>) {
+        let Some(due_ns) = next_due_ns else {
+            return self.reader.wait(None);
+        };
+        let rest_ns = due_ns - self.spin_ns - clock::now_ns();
+        if rest_ns <= 0 {
+            std::hint::spin_loop();
+        } else if self.link.has_room() {
+            self.reader.wait(Some(Duration::from_nanos(rest_ns as u64)));
+        } else {
+            clock::sleep_until(due_ns - self.spin_ns);
+        }
+    }
+}
+
+/// How late this machine is when it sleeps until `spin_ns` before an instant and spins from there.
+pub(crate) fn timer_error(spin_ns: i64) -> Lateness {
+    const INSTANTS: usize = 200;
+    const DISTANCE_NS: i64 = 100_000;
+    let mut lateness = Lateness::new();
+    // As with releases: a longer spin is the same as never sleeping.
+    let spin_ns = spin_ns.min(1_000_000);
+    for _ in 0..INSTANTS {
+        let due_ns = clock::now_ns() + spin_ns + DISTANCE_NS;
+        clock::wait_until(due_ns, spin_ns);
+        lateness.record(clock::now_ns() - due_ns);
+    }
+    lateness
+}
