@@ -15,9 +15,8 @@ fn main() {
         Ok("system") => installed(),
         Ok(other) => Err(format!("{CHOICE} is '{other}'; allowed: bundled, system")),
     };
-    match library {
-        Ok(library) => compile_shim(&library),
-        Err(missing) => println!("cargo::error={missing}"),
+    if let Err(missing) = library.and_then(|library| compile_shim(&library)) {
+        println!("cargo::error={missing}");
     }
 }
 
@@ -71,7 +70,7 @@ fn installed() -> Result<Library, String> {
     })
 }
 
-fn compile_shim(library: &Library) {
+fn compile_shim(library: &Library) -> Result<(), String> {
     println!("cargo::rustc-env=MIDDLEMARK_CYCLONEDDS_ORIGIN={}", library.origin);
     cc::Build::new()
         .file("shim/cyclone.c")
@@ -79,7 +78,8 @@ fn compile_shim(library: &Library) {
         .std("c11")
         .warnings(true)
         .extra_warnings(true)
-        .compile("middlemark_cyclone");
+        .try_compile("middlemark_cyclone")
+        .map_err(|_| format!("the shim does not compile against Cyclone DDS, {}", library.origin))
 }
 
 fn runs(program: &str) -> bool {

@@ -63,6 +63,13 @@ impl Traces {
         Ok(())
     }
 
+    /// Removes the shared memory that a killed process could not remove itself, once all processes of the trial have ended.
+    pub(crate) fn remove_shared_memory(&self) {
+        for path in &self.shared_memory {
+            let _ = fs::remove_file(path); // most of it is gone already
+        }
+    }
+
     fn alive(&self) -> impl Iterator<Item = &Lifetime> {
         self.processes
             .iter()

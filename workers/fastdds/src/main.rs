@@ -6,6 +6,7 @@ mod description;
 mod native;
 mod quality;
 mod receiver;
+mod semaphores;
 mod session;
 mod transport;
 mod writer;

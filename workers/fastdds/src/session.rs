@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
+use std::fs::File;
 
 use middlemark_contract::Effective;
 use middlemark_runtime::{Channel, Context, Inlet, MiddlewareError, Options, Publisher, Session};
@@ -12,6 +13,7 @@ use crate::description::INTRAPROCESS;
 use crate::native::{self, NativeQos, NativeSession, NativeTransports, NativeType, NativeWriter, checked, opened};
 use crate::quality;
 use crate::receiver::{ReceiveMode, Receiver};
+use crate::semaphores;
 use crate::transport::Transport;
 use crate::writer::Writer;
 
@@ -22,6 +24,8 @@ pub(crate) struct Participant {
     zero_copy: bool,
     receivers: Vec<(String, Receiver)>,
     writers: Vec<(String, *mut NativeWriter)>,
+    /// Held for those who clean up after a killed process.
+    _semaphores: Vec<File>,
 }
 
 impl Participant {
@@ -57,6 +61,7 @@ impl Participant {
             zero_copy: options.boolean("zero_copy"),
             receivers: Vec::new(),
             writers: Vec::new(),
+            _semaphores: semaphores::hold(),
         })
     }
 

@@ -55,6 +55,7 @@ fn kill<'a>(case: &Case, request: Request, victim: &'a str) -> Result<(Outcome, 
     trial.meet()?;
     let end_ns = trial.open_window()?;
     sleep_until(end_ns - window_ns / 2);
+    let traces = trial.traces();
     trial.application(victim)?.process.kill()?;
     trial.applications.remove(victim);
     let publishers = trial
@@ -66,5 +67,6 @@ fn kill<'a>(case: &Case, request: Request, victim: &'a str) -> Result<(Outcome, 
     trial
         .stop()
         .with_context(|| format!("{victim} was killed in the window"))?;
+    traces.remove_shared_memory();
     Ok((outcome, victim))
 }
