@@ -13,6 +13,8 @@ from rich.text import Text
 
 from middlemark.plan import Experiment, Trial, campaign_duration_ns, varying_factors
 
+_IMPLIED_BY_WORKLOAD = ("pattern", "arrival")
+
 
 def print_plan(trials: Sequence[Trial], console: Console) -> None:
     """Print the plan as a table, one row an experiment."""
@@ -23,13 +25,14 @@ def print_plan(trials: Sequence[Trial], console: Console) -> None:
     experiments.sort(key=lambda experiment: list(experiment.factors.values()))
 
     varying = varying_factors(experiments)
+    shown = [name for name in varying if name not in _IMPLIED_BY_WORKLOAD]
     table = Table(box=box.SIMPLE_HEAD)
-    for name in varying:
+    for name in shown:
         table.add_column(name)
     table.add_column("window", justify="right")
     table.add_column("runs as trial", style="dim")
     for experiment in experiments:
-        table.add_row(*_cells(experiment, varying, numbers[experiment.id]))
+        table.add_row(*_cells(experiment, shown, numbers[experiment.id]))
     console.print(table)
     console.print(_shared(experiments[0], varying))
     console.print(_total(experiments, trials))
