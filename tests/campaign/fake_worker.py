@@ -112,6 +112,7 @@ class Application:
         self.spec = self.lines.next()
         options = {"fault": "none", "faulty": "", **self.spec["options"]}
         self.fault = options["fault"] if self.spec["application"] in options["faulty"].split() else "none"
+        self.settings = {"fault": self.fault}
         self.received, self.published, self.first, self.window = [], [], set(), None
         if self.fault == "deaf":
             self.lines.deaf = True
@@ -145,7 +146,8 @@ class Application:
         if self.fault == "leaves_child":
             subprocess.Popen(["sleep", "3600"], stdin=subprocess.DEVNULL)
         if self.fault == "leaves_memory":
-            self.memory = open("/dev/shm/" + self.spec["rendezvous"]["name"], "w")  # noqa: SIM115, PTH123, S108
+            self.settings["memory"] = "/dev/shm/" + self.spec["rendezvous"]["name"]  # noqa: S108
+            self.memory = open(self.settings["memory"], "w")  # noqa: SIM115, PTH123
         self.sockets = {}
         first_port = self.spec["rendezvous"]["first_port"]
         for endpoint in self.spec["endpoints"]:
@@ -160,7 +162,7 @@ class Application:
         self.publishers = [each["index"] for each in self.spec["endpoints"] if each["role"] == "publisher"]
         self.period_ns = int(1e9 / self.stream["pattern"]["rate_hz"])
         self.listen(at_ns)
-        say("effective", transport="udp", receive_mode="select", zero_copy=False, settings={"fault": self.fault})
+        say("effective", transport="udp", receive_mode="select", zero_copy=False, settings=self.settings)
         due_ns = at_ns
         while True:
             command = self.listen(due_ns)

@@ -39,10 +39,6 @@ def placed(text: str) -> order.Order:
     return order.place(LoadedSuite(file="staged.yaml", text=text, suite=suite), [], None)
 
 
-def shared_memory() -> set[Path]:
-    return set(Path("/dev/shm").iterdir())  # noqa: S108 - where the kernel's shared memory is
-
-
 def marked_processes() -> set[int]:
     """The living processes of any trial under this test's state."""
     state = f"XDG_STATE_HOME={os.environ['XDG_STATE_HOME']}".encode()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from staged import marked_processes, shared_memory, suite_text
+from staged import marked_processes, suite_text
 
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.run_folder import RunFolder
@@ -18,11 +18,9 @@ Campaign = Callable[..., list[TrialRecord]]
 
 @pytest.fixture(autouse=True)
 def nothing_is_left(tmp_path: Path) -> object:
-    before = shared_memory()
     yield
     assert marked_processes() == set()
     assert list((tmp_path / "state/middlemark/ledgers").glob("*")) == []
-    assert shared_memory() <= before
 
 
 def only(records: list[TrialRecord]) -> TrialRecord:
@@ -151,5 +149,10 @@ def test_a_child_that_a_worker_leaves_behind_is_ended(campaign: Campaign) -> Non
     assert only(campaign(suite_text(fault="leaves_child", faulty="publisher_0"))).outcome == Valid()
 
 
-def test_shared_memory_that_a_killed_worker_leaves_is_removed(campaign: Campaign) -> None:
-    assert only(campaign(suite_text(fault="leaves_memory", faulty="publisher_0"))).outcome == Valid()
+def test_shared_memory_that_a_worker_leaves_is_removed(campaign: Campaign, tmp_path: Path) -> None:
+    record = only(campaign(suite_text(fault="leaves_memory", faulty="publisher_0")))
+    assert record.outcome == Valid()
+    spec = json.loads(RunFolder(tmp_path / "run").trial(record.trial.id).spec_path.read_text())
+    name = spec["publisher_0"]["rendezvous"]["name"]
+    assert record.effective["publisher_0"].settings["memory"] == f"/dev/shm/{name}"  # noqa: S108
+    assert not Path(record.effective["publisher_0"].settings["memory"]).exists()
