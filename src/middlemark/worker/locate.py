@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
@@ -76,4 +76,5 @@ def builds() -> list[Build]:
         record = json.loads((build_folder() / BUILD_RECORD).read_text())
     except FileNotFoundError:
         return []
-    return [Build(**entry) for entry in record["workers"]]
+    names = [field.name for field in fields(Build)]
+    return [Build(**{name: entry.get(name) for name in names}) for entry in record["workers"]]

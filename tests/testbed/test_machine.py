@@ -1,0 +1,82 @@
+"""The machine's facts: complete, plain, and each that is not ready says what to do."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from middlemark.testbed import awake, ledger, machine, processes
+
+
+def test_every_fact_has_a_value_and_every_unready_one_a_remedy() -> None:
+    facts = machine.facts()
+    assert len({fact.name for fact in facts}) == len(facts)
+    assert all(fact.value != "" for fact in facts)
+    assert all(fact.remedy for fact in facts if fact.ready is False)
+
+
+def test_what_a_report_needs_of_the_machine_is_among_the_facts() -> None:
+    names = {fact.name for fact in machine.facts()}
+    assert names >= {
+        "kernel", "cpu_model", "cpus", "memory_bytes", "virtualisation", "governor", "turbo", "idle_states", "load_1min",
+        "rmem_max_bytes", "wmem_max_bytes", "clock_source", "clock_cost_ns", "clock_resolution_ns",
+        "steal_percent_since_boot", "isolated_cpus", "transparent_huge_pages", "wake_up_error_median_ns",
+    }  # fmt: skip
+
+
+def files(monkeypatch: pytest.MonkeyPatch, contents: dict[str, str]) -> None:
+    monkeypatch.setattr(machine, "_read", contents.get)
+
+
+@pytest.mark.parametrize(("boost", "value", "ready"), [("0", "off", True), ("1", "on", False)])
+def test_turbo_is_ready_when_off(monkeypatch: pytest.MonkeyPatch, boost: str, value: str, *, ready: bool) -> None:
+    files(monkeypatch, {"/sys/devices/system/cpu/cpufreq/boost": boost})
+    fact = machine._turbo()
+    assert (fact.value, fact.ready) == (value, ready)
+    assert "echo 0" in fact.remedy
+
+
+@pytest.mark.parametrize(("no_turbo", "value", "ready"), [("1", "off", True), ("0", "on", False)])
+def test_intels_switch_is_the_other_way_round(
+    monkeypatch: pytest.MonkeyPatch, no_turbo: str, value: str, *, ready: bool
+) -> None:
+    files(monkeypatch, {"/sys/devices/system/cpu/intel_pstate/no_turbo": no_turbo})
+    fact = machine._turbo()
+    assert (fact.value, fact.ready) == (value, ready)
+    assert "echo 1" in fact.remedy
+
+
+def test_steal_is_the_share_of_all_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    files(monkeypatch, {"/proc/stat": "cpu  400 0 100 400 0 0 0 100 0 0\ncpu0 ..."})
+    fact = machine._steal()
+    assert (fact.value, fact.ready) == (10.0, False)
+
+
+@pytest.mark.parametrize(("size", "ready"), [("212992", False), ("4194304", True)])
+def test_small_socket_buffers_are_not_ready(monkeypatch: pytest.MonkeyPatch, size: str, *, ready: bool) -> None:
+    files(monkeypatch, {"/proc/sys/net/core/rmem_max": size})
+    fact = machine._socket_buffer("rmem_max")
+    assert (fact.value, fact.ready) == (int(size), ready)
+
+
+def test_kept_awake_cpus_have_an_idle_class_spinner_each_only_as_long_as_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    cpus = sorted(os.sched_getaffinity(0))
+    with ledger.opened() as entries:
+        with awake.kept_awake(cpus, entries):
+            spinners = [entry.process for entry in ledger.read(entries.path)]
+            pids = [spinner.pid for spinner in spinners if spinner]
+            _wait_until(lambda: all(os.sched_getscheduler(pid) == os.SCHED_IDLE for pid in pids))
+            _wait_until(lambda: [os.sched_getaffinity(pid) for pid in pids] == [{cpu} for cpu in cpus])
+        assert all(processes.identity(pid) is None for pid in pids)
+        assert ledger.read(entries.path) == []
+
+
+def _wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline

@@ -1,0 +1,125 @@
+"""Workers are found by their names, the first folder wins; what they say is asked once for each state of their file."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from middlemark.errors import EnvironmentNotReady, WorkerFailed
+from middlemark.worker import description, locate
+from middlemark.worker.contract import Description, ServiceNeed, When
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MIDDLEMARK_WORKERS", f"{tmp_path / 'a'}{os.pathsep}{tmp_path / 'b'}")
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path / "target"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+DESCRIPTION = {
+    "contract_version": 1,
+    "middleware": "toy",
+    "title": "Toy",
+    "summary": "A toy.",
+    "library": {"name": "toy", "version": "1.2.3", "origin": "tests"},
+    "capabilities": {
+        "patterns": ["periodic"], "transports": ["udp"], "reliabilities": ["reliable"], "durabilities": ["volatile"],
+        "congestion": ["block"], "largest_message_bytes": 100, "zero_copy": False, "same_process": False,
+        "security": [], "between_hosts": False,
+    },
+    "services": [],
+    "profiles": {"default": {"summary": "d", "options": {}}, "tuned": {"summary": "t", "options": {"express": True}}},
+    "options": [
+        {"name": "express", "kind": {"kind": "boolean"}, "default": False, "summary": "e"},
+        {"name": "depth", "kind": {"kind": "integer", "minimum": 1, "maximum": 9}, "default": 1, "summary": "d"},
+    ],
+}  # fmt: skip
+
+
+def install(folder: Path, name: str, answer: object = DESCRIPTION, *, more: str = "") -> Path:
+    """A worker that counts how often it is asked."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"middlemark-worker-{name}"
+    path.write_text(f"#!/bin/sh\necho asked >> {folder}/asked\n{more}\ncat <<'END'\n{json.dumps(answer)}\nEND\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_first_folder_that_has_a_worker_wins(tmp_path: Path) -> None:
+    install(tmp_path / "target/release", "toy")
+    install(tmp_path / "target/release", "built")
+    second = install(tmp_path / "b", "toy")
+    assert locate.worker("toy") == second
+    first = install(tmp_path / "a", "toy")
+    assert locate.worker("toy") == first
+    assert locate.worker("built") == tmp_path / "target/release/middlemark-worker-built"
+
+
+def test_files_that_can_not_be_run_are_no_workers(tmp_path: Path) -> None:
+    install(tmp_path / "a", "toy").chmod(0o644)
+    install(tmp_path / "a", "toy.d")
+    (tmp_path / "a/middlemark-worker-folder").mkdir()
+    assert not {"toy", "toy.d", "folder"} & locate.workers().keys()
+
+
+def test_a_missing_worker_is_said_with_the_reason_of_the_build(tmp_path: Path) -> None:
+    (tmp_path / "target/release").mkdir(parents=True)
+    record = {
+        "workers": [{"worker": "toy", "status": "left_out", "reason": "no libtoy-dev", "seconds": 1.0, "more": 1}]
+    }
+    (tmp_path / "target/release/middlemark-workers.json").write_text(json.dumps(record))
+    with pytest.raises(EnvironmentNotReady, match="no libtoy-dev"):
+        locate.worker("toy")
+
+
+def test_a_worker_is_asked_again_only_when_its_file_has_changed(tmp_path: Path) -> None:
+    path = install(tmp_path / "a", "toy")
+    for _ in range(3):
+        assert description.describe(path).library.version == "1.2.3"
+    assert (tmp_path / "a/asked").read_text().splitlines() == ["asked"]
+    library = {**DESCRIPTION["library"], "version": "1.3"}  # type: ignore[dict-item]
+    install(tmp_path / "a", "toy", DESCRIPTION | {"library": library})
+    assert description.describe(path).library.version == "1.3"
+
+
+def test_a_worker_of_another_contract_version_is_refused_whatever_else_it_says(tmp_path: Path) -> None:
+    path = install(tmp_path / "a", "toy", {"contract_version": 2, "something": "new"})
+    with pytest.raises(WorkerFailed, match="version 2 of the worker contract"):
+        description.describe(path)
+
+
+@pytest.mark.parametrize("answer", [{"contract_version": 1}, [], DESCRIPTION | {"unknown": 1}])
+def test_an_answer_that_is_no_description_is_refused(tmp_path: Path, answer: object) -> None:
+    with pytest.raises(WorkerFailed, match="did not print a description"):
+        description.describe(install(tmp_path / "a", "toy", answer))
+
+
+def test_a_worker_that_fails_is_quoted(tmp_path: Path) -> None:
+    path = install(tmp_path / "a", "toy", more="echo libtoy.so.3 is missing >&2; exit 127")
+    with pytest.raises(WorkerFailed, match=r"libtoy\.so\.3 is missing"):
+        description.describe(path)
+
+
+def test_a_suite_overrides_the_profile_and_the_profile_the_defaults() -> None:
+    toy = Description.model_validate(DESCRIPTION)
+    assert description.resolved_options(toy, "default", {}) == {"express": False, "depth": 1}
+    assert description.resolved_options(toy, "tuned", {"depth": 4}) == {"express": True, "depth": 4}
+    assert description.resolved_options(toy, "tuned", {"express": False}) == {"express": False, "depth": 1}
+
+
+@pytest.mark.parametrize(
+    ("when", "needed"),
+    [
+        ([], True),
+        ([When(option="mode", values=["client", "peer"])], True),
+        ([When(option="mode", values=["client"])], False),
+        ([When(option="mode", values=["peer"]), When(option="shared", values=[False])], False),
+        ([When(option="count", values=[True])], False),
+        ([When(option="unknown", values=["x"])], False),
+    ],
+)
+def test_a_service_is_needed_where_every_condition_holds(when: list[When], *, needed: bool) -> None:
+    resolved = {"mode": "peer", "shared": True, "count": 1}
+    assert description.is_needed(ServiceNeed(service="router", per="network", when=when), resolved) is needed

@@ -1,0 +1,160 @@
+"""A worker process is heard in order, told lines, and always ended, with all of its group."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Coroutine
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel, TypeAdapter
+
+from middlemark.errors import WorkerFailed
+from middlemark.worker import process as process_module
+from middlemark.worker.contract import ApplicationEvent, ApplicationStop
+from middlemark.worker.log import last_lines
+from middlemark.worker.process import Ended, Heard, Junk, Said, WorkerProcess
+
+EVENTS: TypeAdapter[BaseModel] = TypeAdapter(ApplicationEvent)
+ARMED = '{"event":"armed","clock_cost_ns":20.5,"resident_bytes":1}'
+
+
+class Ear:
+    def __init__(self) -> None:
+        self.heard: list[Heard[BaseModel]] = []
+        self.more = asyncio.Event()
+
+    def __call__(self, heard: Heard[BaseModel]) -> None:
+        self.heard.append(heard)
+        self.more.set()
+
+    async def until(self, count: int) -> None:
+        async with asyncio.timeout(10):
+            while len(self.heard) < count:
+                self.more.clear()
+                await self.more.wait()
+
+
+async def started(script: str, ear: Ear, log: Path) -> WorkerProcess[BaseModel]:
+    return await WorkerProcess.start("w", ["sh", "-c", script], environment={}, log=log, events=EVENTS, hear=ear)
+
+
+def run(coroutine: Coroutine[object, object, None]) -> None:
+    asyncio.run(coroutine)
+
+
+def test_events_come_in_order_and_the_end_comes_last(tmp_path: Path) -> None:
+    async def test() -> None:
+        ear = Ear()
+        worker = await started(f"echo '{ARMED}'; echo junk; echo why >&2; exit 3", ear, tmp_path / "log")
+        await ear.until(3)
+        said, junk, ended = ear.heard
+        assert isinstance(said, Said)
+        assert said.event.model_dump(exclude={"event"}) == {"clock_cost_ns": 20.5, "resident_bytes": 1}
+        assert isinstance(junk, Junk)
+        assert junk.line == "junk"
+        assert isinstance(ended, Ended)
+        assert ended.exit_status == worker.exit_status == 3
+        assert said.at_ns <= junk.at_ns <= ended.at_ns
+        await worker.end(1)
+
+    run(test())
+    assert last_lines(tmp_path / "log") == ("why",)
+
+
+def test_what_is_told_comes_as_one_line_of_json(tmp_path: Path) -> None:
+    async def test() -> None:
+        ear = Ear()
+        worker = await started('read line; echo "$line"', ear, tmp_path / "log")
+        worker.tell(ApplicationStop())
+        await ear.until(2)
+        assert isinstance(ear.heard[0], Junk)
+        assert ear.heard[0].line == '{"command":"stop"}'
+        worker.tell(ApplicationStop())  # it is gone: nothing happens
+        await worker.end(1)
+
+    run(test())
+
+
+def test_a_large_message_does_not_block_on_a_worker_that_does_not_read(tmp_path: Path) -> None:
+    class Large(BaseModel):
+        text: str
+
+    async def test() -> None:
+        worker = await started("sleep 600", Ear(), tmp_path / "log")
+        worker.tell(Large(text="x" * 1_000_000))
+        await worker.end(0.1)
+        assert worker.exit_status == -signal.SIGTERM
+
+    run(test())
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [
+        ("cat; exit 7", 7),
+        ("sleep 600", -signal.SIGTERM),
+        ("trap '' TERM; while :; do sleep 1; done", -signal.SIGKILL),
+        ("kill -STOP $$; sleep 600", -signal.SIGTERM),
+    ],
+)
+def test_ending_goes_from_the_end_of_input_to_sigkill(tmp_path: Path, script: str, status: int) -> None:
+    async def test() -> None:
+        ear = Ear()
+        worker = await started(f"echo ready; {script}", ear, tmp_path / "log")
+        await ear.until(1)
+        await worker.end(0.3)
+        assert worker.exit_status == status
+        await worker.end(0.3)  # once more does no harm
+
+    run(test())
+
+
+def test_a_child_that_holds_the_output_open_does_not_hide_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_module, "LAST_WORDS_S", 0.1)
+
+    async def test() -> None:
+        ear = Ear()
+        worker = await started("sleep 600 & echo $!; exit 5", ear, tmp_path / "log")
+        await ear.until(2)
+        assert isinstance(ear.heard[0], Junk)
+        child = int(ear.heard[0].line)
+        assert isinstance(ear.heard[1], Ended)
+        assert ear.heard[1].exit_status == 5
+        os.kill(child, signal.SIGKILL)
+        await worker.end(0.1)
+
+    run(test())
+
+
+def test_a_line_without_end_is_junk_and_not_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_module, "LONGEST_LINE_BYTES", 10_000)
+
+    async def test() -> None:
+        ear = Ear()
+        worker = await started("head -c 1000000 /dev/zero; sleep 600", ear, tmp_path / "log")
+        await ear.until(1)
+        assert isinstance(ear.heard[0], Junk)
+        assert "10000" in ear.heard[0].problem
+        await worker.end(0.1)
+
+    run(test())
+
+
+def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
+    async def test() -> None:
+        command = [str(tmp_path / "nothing"), "application"]
+        log = tmp_path / "log"
+        with pytest.raises(WorkerFailed, match="nothing can't be started"):
+            await WorkerProcess.start("w", command, environment={}, log=log, events=EVENTS, hear=Ear())
+
+    run(test())
+
+
+def test_only_the_end_of_a_long_log_is_read(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("".join(f"line {number}\n" for number in range(100_000)))
+    assert last_lines(log, 2) == ("line 99998", "line 99999")
+    assert last_lines(tmp_path / "none") == ()
