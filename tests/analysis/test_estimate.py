@@ -6,7 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.estimate import Method, coverage, median_of_trials, quantile_of_trials
+from middlemark.analysis.estimate import Method, coverage, median_of_trials, quantile_of_trials, share_of_trials
 from middlemark.analysis.quantile import Measured
 
 values = st.lists(st.integers(1, 10**9).map(float), min_size=2, max_size=12)
@@ -102,3 +102,14 @@ def test_a_trial_without_samples_does_not_break_the_pooled_interval() -> None:
     found = quantile_of_trials([np.arange(900), np.arange(0), np.arange(200)], 0.99)
     assert found.method is Method.POOLED
     assert found.low is not None
+
+
+def test_a_loss_that_one_trial_of_three_has_is_not_hidden_by_a_median() -> None:
+    found = share_of_trials([Measured(0.0, 100), Measured(0.0, 100), Measured(0.3, 200)])
+    assert (found.value, found.method, found.n_messages) == (pytest.approx(0.15), Method.SHARE_OF_ALL, 400)
+    assert found.low == 0
+    assert found.high == pytest.approx(0.3)
+
+
+def test_a_share_of_nothing_has_no_value() -> None:
+    assert share_of_trials([]).reason == "no valid trial measured it"

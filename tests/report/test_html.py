@@ -121,7 +121,7 @@ def test_a_middleware_has_one_colour_throughout(text: str) -> None:
 
 
 def test_the_configuration_and_the_path_of_each_are_shown(text: str) -> None:
-    for words in ("congestion_control", "callback", "copied by the publish call", "lo: 0.123 MB"):
+    for words in ("congestion_control", "callback", "copied by the publish call", "lo: 123 kB in 900 packets"):
         assert words in text
 
 

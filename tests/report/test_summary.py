@@ -46,7 +46,7 @@ def test_what_did_not_count_is_listed_below_with_its_reason(tmp_path: Path) -> N
         unable=Behaviour(outcome=NotApplicable(capability="size_bytes", reason="far too large")),
     )
     assert "unable: not applicable: far too large" in text
-    assert "broken: 3 trials failed: publisher_0, connecting: refused" in text
+    assert "broken: 3 trials failed, publisher_0, connecting: refused" in text
     assert text.index("good") < text.index("unable: not")
 
 

@@ -30,6 +30,7 @@ class Method(StrEnum):
 
     MEDIAN_OF_TRIALS = "median_of_trials"
     POOLED = "pooled_over_trials"
+    SHARE_OF_ALL = "share_of_all_trials"
     NONE = "none"
 
 
@@ -87,6 +88,30 @@ def _percentile_interval(array: NDArray[np.float64]) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
+def share_of_trials(values: Sequence[Measured]) -> Estimate:
+    """A share of the messages of all trials together: the median would hide a loss that one trial in three has."""
+    asked = np.array([each.n for each in values], dtype=np.float64)
+    missing = asked * np.array([each.value for each in values])
+    n_messages = int(asked.sum())
+    if not n_messages:
+        return no_estimate("no valid trial measured it")
+    value = float(missing.sum() / n_messages)
+    if len(values) == 1:
+        return Estimate(value, None, None, None, 1, n_messages, Method.SHARE_OF_ALL)
+    weights = _resampled_trials(len(values))
+    low, high = np.quantile((weights @ missing) / (weights @ asked), _tails(), method="inverted_cdf")
+    return Estimate(value, float(low), float(high), coverage(len(values)), len(values), n_messages, Method.SHARE_OF_ALL)
+
+
+def _tails() -> list[float]:
+    return [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
+
+
+def _resampled_trials(count: int) -> NDArray[np.int64]:
+    """How often each trial is in each resample."""
+    return np.random.default_rng(SEED).multinomial(count, [1 / count] * count, RESAMPLES)
+
+
 def quantile_of_trials(trials: Sequence[Samples], level: float) -> Estimate:
     """A quantile: the median of the trials' own where each supports it, else of all samples together where they do."""
     if not trials:
@@ -109,12 +134,11 @@ def _pooled_quantile(trials: Sequence[Samples], level: float) -> Estimate:
     value = float(pooled[rank(len(pooled), level) - 1])
     if len(trials) == 1:
         return Estimate(value, None, None, None, 1, len(pooled), Method.POOLED)
-    drawn = np.random.default_rng(SEED).multinomial(len(trials), [1 / len(trials)] * len(trials), RESAMPLES)
-    again, times = np.unique(drawn, axis=0, return_counts=True)  # few trials give few different resamples
+    # Few trials give few different resamples.
+    again, times = np.unique(_resampled_trials(len(trials)), axis=0, return_counts=True)
     quantiles = np.array([_weighted_quantile(pooled, weights[owner], level) for weights in again])
     kept = ~np.isnan(quantiles)
-    alpha = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(np.repeat(quantiles[kept], times[kept]), [alpha, 1 - alpha], method="inverted_cdf")
+    low, high = np.quantile(np.repeat(quantiles[kept], times[kept]), _tails(), method="inverted_cdf")
     return Estimate(value, float(low), float(high), coverage(len(trials)), len(trials), len(pooled), Method.POOLED)
 
 

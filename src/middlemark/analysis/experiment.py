@@ -13,7 +13,7 @@ import numpy as np
 from middlemark.analysis.accounting import Flow
 from middlemark.analysis.compare import Block
 from middlemark.analysis.distribution import Box, Curve, box, curve, pooled
-from middlemark.analysis.estimate import Estimate, median_of_trials, no_estimate, quantile_of_trials
+from middlemark.analysis.estimate import Estimate, median_of_trials, no_estimate, quantile_of_trials, share_of_trials
 from middlemark.analysis.metrics import Key, StreamShape, TrialMetrics, of_stream, quantile_metric
 from middlemark.analysis.quantile import LEVELS, Measured
 from middlemark.analysis.record import Effective, PathProof, TrialRecord
@@ -27,6 +27,9 @@ OF_THE_PATH = (
     Distribution.JITTER,
 )
 """The distributions that an overload turns into those of a queue."""
+
+
+SHARES_OF_MESSAGES = {"loss_share", "unanswered_share"}
 
 
 @dataclass(frozen=True)
@@ -167,7 +170,7 @@ def _kinds(measured: Sequence[MeasuredTrial]) -> list[tuple[str, Distribution]]:
 
 
 def _estimates(measured: Sequence[MeasuredTrial]) -> dict[Key, Estimate]:
-    """Quantiles by `quantile_of_trials`, all else by the median of trials; a queue's latency is no path's."""
+    """Quantiles by their own rule, losses of all messages, all else by medians; a queue's latency is no path's."""
     estimates: dict[Key, Estimate] = {}
     for stream, kind in _kinds(measured):
         counting = _counting(measured, stream, kind)
@@ -184,7 +187,9 @@ def _estimates(measured: Sequence[MeasuredTrial]) -> dict[Key, Estimate]:
             )
     for key in sorted({key for trial in measured for key in trial.metrics.values} - estimates.keys()):
         values = [trial.metrics.values[key] for trial in measured if key in trial.metrics.values]
-        estimates[key] = median_of_trials([value for value in values if isinstance(value, Measured)])
+        measured_values = [value for value in values if isinstance(value, Measured)]
+        of_trials = share_of_trials if key.metric in SHARES_OF_MESSAGES else median_of_trials
+        estimates[key] = of_trials(measured_values)
     return estimates
 
 

@@ -39,10 +39,14 @@ def answer(comparison: Comparison, who: Mapping[str, Contender]) -> Answer:
     if not field:
         sentences = ("No experiment could be ranked; the reasons are in the table.",)
         return Answer(comparison.setting.workload, asked, (), "No answer", sentences)
-    best = field[0]
-    tied = [each for each in field[1:] if _verdict(comparison, best, each) is Verdict.CANNOT_TELL]
+    first = [each for each in field if not _certainly_behind_any(comparison, each, field)]
+    best, tied = first[0], first[1:]
     winners = tuple(who[each.experiment.id] for each in (best, *tied))
-    told = [_figure(comparison, best, winners), _lead(comparison, field, tied, who), _limit(comparison, best, who)]
+    told = [
+        _figure(comparison, best, winners),
+        _lead(comparison, best, field, who),
+        _limit(comparison, best, who),
+    ]
     return Answer(
         comparison.setting.workload,
         asked,
@@ -63,9 +67,14 @@ def describe_load(setting: Setting) -> str:
     return ", ".join([*(word for word in words if word), factors.get("topology", "")])
 
 
-def _verdict(comparison: Comparison, first: ExperimentFindings, second: ExperimentFindings) -> Verdict:
-    ratio = comparison.ratio(first, second)
-    return Verdict.CANNOT_TELL if ratio is None else ratio.verdict
+def _certainly_behind_any(comparison: Comparison, each: ExperimentFindings, others: list[ExperimentFindings]) -> bool:
+    return any(_certainly_behind(comparison, each, other) for other in others if other is not each)
+
+
+def _certainly_behind(comparison: Comparison, each: ExperimentFindings, other: ExperimentFindings) -> bool:
+    worse = Verdict.MORE if comparison.criterion.lower_is_better else Verdict.LESS
+    ratio = comparison.ratio(each, other)
+    return ratio is not None and ratio.verdict is worse
 
 
 def _headline(comparison: Comparison, winners: tuple[Contender, ...]) -> str:
@@ -93,16 +102,14 @@ def _figure(comparison: Comparison, best: ExperimentFindings, winners: tuple[Con
 
 def _lead(
     comparison: Comparison,
+    best: ExperimentFindings,
     field: list[ExperimentFindings],
-    tied: list[ExperimentFindings],
     who: Mapping[str, Contender],
 ) -> str:
-    best, rest = field[0], [each for each in field[1:] if each not in tied]
-    if tied:
-        names = listed([who[each.experiment.id].label for each in tied])
-        tie = f"The trials can't tell it from {names}."
-        return f"{tie} {_against(comparison, best, rest[0], who)}".strip() if rest else tie
-    return _against(comparison, best, rest[0], who) if rest else "Nothing else could be ranked beside it."
+    behind = [each for each in field if _certainly_behind(comparison, each, best)]
+    if behind:
+        return _against(comparison, best, behind[0], who)
+    return "It can't be told from any other." if len(field) > 1 else "Nothing else could be ranked beside it."
 
 
 def _against(

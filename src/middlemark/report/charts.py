@@ -175,7 +175,7 @@ FIRST = (
 )
 LOSS = (
     "Messages of the window that did not arrive in time (RFC 7680), of those the middleware accepted; for a ping-pong, "
-    "questions without an answer. Median of trials with interval; the accounting below has the exact counts."
+    "questions without an answer. Of all valid trials together, the interval resamples trials."
 )
 CPU = (
     "User and system time over the window, all applications and the middleware's own services together. "

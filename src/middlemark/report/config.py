@@ -12,7 +12,7 @@ from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.record import Effective
 from middlemark.report.contender import Contender
-from middlemark.report.display import digits
+from middlemark.report.display import NARROW_SPACE, size
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def _traffic(each: ExperimentFindings) -> tuple[str, ...]:
             seen = most.get(interface.interface, (0, 0))
             most[interface.interface] = max(seen, (interface.received_bytes, interface.received_packets))
     return tuple(
-        f"{name}: {_megabytes(received_bytes)} in {packets:,} packets"
+        f"{name}: {size(received_bytes)} in {packets:,} packets".replace(",", NARROW_SPACE)
         for name, (received_bytes, packets) in sorted(most.items())
     )
 
@@ -90,8 +90,4 @@ def _payload(each: ExperimentFindings, comparison: Comparison) -> str:
     per_trial = each.totals.get((stream.name, False))
     if per_trial is None or not each.n_valid:
         return ""
-    return f"payload received: {_megabytes(stream.size_bytes * per_trial.received / each.n_valid)} a trial"
-
-
-def _megabytes(size_bytes: float) -> str:
-    return f"{digits(size_bytes / 1e6)} MB"
+    return f"payload received: {size(stream.size_bytes * per_trial.received / each.n_valid)} a trial"

@@ -91,15 +91,19 @@ def factor(value: float) -> str:
     """Two significant digits, or all before the point."""
     if value > 1000:
         return "over 1000"
-    return (
-        f"{value:.0f}"
-        if value >= 20
-        else f"{value:.1f}"
-        if value >= 2
-        else f"{value:.2f}"
-        if value >= 0.1
-        else f"{value:.1g}"
-    )
+    if value >= 20:
+        return f"{value:.0f}"
+    if value >= 2:
+        return f"{value:.1f}"
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+
+
+def size(size_bytes: float) -> str:
+    """A size in the unit that suits it: `40 B`, `3.27 kB`, `83.8 MB`."""
+    for unit_bytes, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size_bytes >= unit_bytes:
+            return f"{digits(size_bytes / unit_bytes)} {unit}"
+    return f"{size_bytes:.0f} B"
 
 
 def plural(count: int, noun: str) -> str:

@@ -6,6 +6,7 @@ The same words and figures as the HTML report's, from the same tables; it prints
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from rich import box
@@ -25,7 +26,8 @@ from middlemark.report.display import Shown, plural
 from middlemark.report.tables import Line, outcome_table, ranking_table
 
 READING = (
-    "Medians of trials; below each its interval; * of all trials' samples pooled. Equal ranks (=) can't be told apart."
+    "Medians of trials with intervals below; *: of all trials' samples together. A rank is one more than the number of "
+    "those that are certainly better; = marks a shared one. †: a baseline, the machine's own limit."
 )
 
 
@@ -50,7 +52,7 @@ def _print_comparison(comparison: Comparison, who: Mapping[str, Contender], cons
     table.add_column("middleware", overflow="fold", min_width=12)
     for heading in (f"{ranking.main_heading}\n{ranking.main_unit}", "99 %\nµs", "loss\n%", "first\nms"):
         table.add_column(heading, justify="right")
-    table.add_column("CPU\n% of a core", justify="right")
+    table.add_column("CPU\n% core", justify="right")
     table.add_column("memory\nMiB", justify="right")
     for line in ranking.lines:
         if not line.unranked:
@@ -65,16 +67,12 @@ def _print_comparison(comparison: Comparison, who: Mapping[str, Contender], cons
 
 
 def _cells(line: Line) -> tuple[Text, ...]:
-    baseline = " (baseline)" if line.who.baseline else ""
     return (
         Text(line.rank, "bold"),
-        Text.assemble(line.who.label, (baseline, "dim")),
+        Text.assemble(line.who.label, ("†" if line.who.baseline else "", "dim")),
         _text(line.main, "bold"),
         _text(line.tail),
-        _text(line.loss),
-        _text(line.first_message),
-        _text(line.cpu),
-        _text(line.memory),
+        *(_text(replace(shown, interval="")) for shown in (line.loss, line.first_message, line.cpu, line.memory)),
     )
 
 
@@ -89,9 +87,13 @@ def _text(shown: Shown, style: str = "") -> Text:
 
 def _print_outcomes(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:
     """Trials that don't count, but for those that could not be asked for, which the line above tells."""
-    for name, kind, count, why in outcome_table(comparison, who).rows:
+    groups: dict[tuple[str, str], tuple[int, str]] = {}
+    for name, kind, trials, why in outcome_table(comparison, who).rows:
+        count, first = groups.get((name, kind), (0, why))
+        groups[name, kind] = (count + int(trials), first)
+    for (name, kind), (count, why) in groups.items():
         if kind not in {"valid", "not applicable"}:
-            text = f"{name}: {plural(int(count), 'trial')} {kind}: {why}"
+            text = f"{name}: {plural(count, 'trial')} {kind}, {why}"
             console.print(Padding(Text(text, "yellow"), (0, 0, 0, 2)))
 
 

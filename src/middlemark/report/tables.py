@@ -5,7 +5,8 @@ Every chart has its table here. It decides what is shown and in which words; the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from middlemark.analysis.comparison import Comparison
@@ -41,7 +42,7 @@ class Line:
     who: Contender
     rank: str
     """`1`, or `=2` for a tie; empty where it is not ranked."""
-    tied_with: str
+    tied_with: tuple[str, ...]
     main: Shown
     tail: Shown
     to_best: str
@@ -51,8 +52,8 @@ class Line:
     memory: Shown
     n: str
     unranked: str
-    bar: float
-    """The main figure's share of the largest one's, for the eye."""
+    strip: tuple[float, float, float] | None
+    """Where low end, value and high end lie between the table's extremes, on a logarithmic scale from 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -81,18 +82,42 @@ def ranking_table(comparison: Comparison, who: Mapping[str, Contender]) -> Ranki
     heading = {Distribution.ROUND_TRIP: "round trip", Distribution.LATENCY_FROM_SEND: "latency"}.get(
         kind or Distribution.JITTER, "goodput"
     )
-    largest = max((_value(comparison, each) for each in comparison.experiments), default=0.0)
-    lines = tuple(_line(comparison, each, who, unit, largest) for each in comparison.experiments)
+    extremes = _extremes([_span(comparison, each) for each in comparison.experiments])
+    lines = tuple(_line(comparison, each, who, unit, extremes) for each in comparison.experiments)
     return Ranking(f"median {heading}" if kind else heading, unit.name, lines)
 
 
-def _value(comparison: Comparison, each: ExperimentFindings) -> float:
+Span = tuple[float, float, float]
+"""Low end, value, high end."""
+
+
+def _span(comparison: Comparison, each: ExperimentFindings) -> Span | None:
     estimate = each.estimate(of_stream(comparison.setting.stream), comparison.criterion.metric)
-    return estimate.value if estimate is not None and estimate.value is not None else 0.0
+    if estimate is None or estimate.value is None or estimate.value <= 0:
+        return None
+    low, high = estimate.low or estimate.value, estimate.high or estimate.value
+    return (low, estimate.value, high) if low > 0 else None
+
+
+def _extremes(spans: Sequence[Span | None]) -> tuple[float, float] | None:
+    shown = [span for span in spans if span is not None]
+    return (min(low for low, _, _ in shown), max(high for _, _, high in shown)) if shown else None
+
+
+def _strip(span: Span | None, extremes: tuple[float, float] | None) -> Span | None:
+    if span is None or extremes is None or extremes[0] == extremes[1]:
+        return None
+    width = math.log(extremes[1] / extremes[0])
+    low, value, high = (math.log(each / extremes[0]) / width for each in span)
+    return low, value, high
 
 
 def _line(
-    comparison: Comparison, each: ExperimentFindings, who: Mapping[str, Contender], unit: Unit, largest: float
+    comparison: Comparison,
+    each: ExperimentFindings,
+    who: Mapping[str, Contender],
+    unit: Unit,
+    extremes: tuple[float, float] | None,
 ) -> Line:
     stream, name = of_stream(comparison.setting.stream), each.experiment.id
     main = each.estimate(stream, comparison.criterion.metric)
@@ -102,7 +127,7 @@ def _line(
     return Line(
         who=who[name],
         rank="" if place is None else f"={place.rank}" if shared else str(place.rank),
-        tied_with=", ".join(who[other].label for other in place.tied_with) if place else "",
+        tied_with=tuple(who[other].label for other in place.tied_with) if place else (),
         main=show(main, unit),
         tail=_tail(comparison, each),
         to_best=times(ratio) if ratio else "",
@@ -112,7 +137,7 @@ def _line(
         memory=show(each.estimate(TRIAL, "peak_memory_bytes"), MEBIBYTES),
         n=f"{main.n_trials} × {_thousands(main.n_messages // main.n_trials)}" if main and main.n_trials else "",
         unranked=comparison.unranked.get(name, ""),
-        bar=_value(comparison, each) / largest if largest else 0.0,
+        strip=_strip(_span(comparison, each), extremes),
     )
 
 

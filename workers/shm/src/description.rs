@@ -15,7 +15,7 @@ pub(crate) fn description() -> Description {
         title: "Shared-memory ring".into(),
         summary: "Messages written in place into a ring in shared memory, read in place, with futexes to wait.".into(),
         library: Library {
-            name: "middlemark-ring".into(),
+            name: "none".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             origin: "this project, on the running kernel's futexes".into(),
         },

@@ -1,0 +1,75 @@
+"""The answer in words: who wins, by how much, and when nothing can be told."""
+
+from pathlib import Path
+
+from middlemark.analysis.run import analyse
+from middlemark.report.answer import Answer, answer, interval_words
+from middlemark.report.contender import contenders
+from run_builder import Behaviour, build_run
+
+SUITE = """
+suite: told
+trials: 4
+middlewares: all
+workloads: [{workload: imu, windows: {window: 1 s}}]
+"""
+
+
+def told(path: Path, suite: str = SUITE, **behaviours: Behaviour) -> Answer:
+    findings = analyse(build_run(path / "run", suite, behaviours))
+    (comparison,) = findings.comparisons
+    return answer(comparison, contenders(findings.manifest, [each.experiment for each in findings.experiments]))
+
+
+def test_the_winner_is_named_with_its_figure_its_lead_and_the_machines_limit(tmp_path: Path) -> None:
+    said = told(
+        tmp_path,
+        floor=Behaviour(latency_ns=10_000, library="none"),
+        fast=Behaviour(latency_ns=20_000),
+        slow=Behaviour(latency_ns=80_000),
+    )
+    assert said.headline == "fast has the lowest latency"
+    assert said.asked == "1 kB at 200 Hz, periodic, best effort, C1-1"
+    figure, lead, limit = said.sentences
+    assert figure.startswith("Its median one-way latency is ")
+    assert "over 4 trials" in figure
+    assert lead.startswith("The next that can be told from it, slow, takes ")
+    assert limit.startswith("It takes ")
+    assert limit.endswith("as the best baseline, floor.")
+
+
+def test_equals_tie_and_neither_wins(tmp_path: Path) -> None:
+    said = told(tmp_path, one=Behaviour(), two=Behaviour())
+    assert {who.label for who in said.winners} == {"one", "two"}
+    assert said.headline.endswith("tie for the lowest latency")
+    assert said.sentences[1] == "It can't be told from any other."
+
+
+def test_alone_it_is_said_that_there_is_nothing_beside_it(tmp_path: Path) -> None:
+    assert told(tmp_path, one=Behaviour()).sentences[1] == "Nothing else could be ranked beside it."
+
+
+def test_baselines_alone_are_compared_with_each_other(tmp_path: Path) -> None:
+    said = told(
+        tmp_path, one=Behaviour(latency_ns=10_000, library="none"), two=Behaviour(latency_ns=90_000, library="none")
+    )
+    assert said.headline == "one has the lowest latency"
+
+
+def test_where_nothing_is_ranked_there_is_no_answer(tmp_path: Path) -> None:
+    said = told(tmp_path, one=Behaviour(loss=0.9))
+    assert (said.headline, said.winners) == ("No answer", ())
+
+
+def test_one_block_tells_nothing_apart(tmp_path: Path) -> None:
+    suite = SUITE.replace("trials: 4", "trials: 1")
+    said = told(tmp_path, suite, one=Behaviour(latency_ns=1_000), two=Behaviour(latency_ns=900_000))
+    assert said.headline.endswith("tie for the lowest latency")
+    assert said.sentences[0].endswith("(one trial).")
+
+
+def test_what_an_interval_means_depends_on_how_many_trials_there_are(tmp_path: Path) -> None:
+    few = analyse(build_run(tmp_path / "few", SUITE, {"one": Behaviour()}))
+    many = analyse(build_run(tmp_path / "many", SUITE.replace("trials: 4", "trials: 7"), {"one": Behaviour()}))
+    assert "at most 88 % of cases" in interval_words(few)
+    assert interval_words(many) == "An interval holds the true median in 95 % of cases."
