@@ -17,7 +17,7 @@ pub(crate) fn description() -> Description {
         title: "Synthetic".into(),
         summary: "A middleware with a known answer: delays, loss, duplicates and reordering by formula.".into(),
         library: Library {
-            name: "middlemark-ring".into(),
+            name: "none".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             origin: "this project".into(),
         },
