@@ -194,6 +194,13 @@ def test_a_suite_that_excludes_everything_is_refused() -> None:
         experiments(suite(exclude=[{"workload": "imu"}]))
 
 
+def test_a_matrix_beyond_all_measure_is_refused() -> None:
+    sizes = [f"{size} B" for size in range(100, 1100)]
+    rates = [f"{rate} Hz" for rate in range(1, 101)]
+    with pytest.raises(UsageError, match="has 100000 points"):
+        experiments(suite(workloads={"workload": "imu", "size": sizes, "rate": rates}))
+
+
 def test_a_middleware_without_a_worker_is_an_unready_environment() -> None:
     with pytest.raises(EnvironmentNotReady, match=r"(?s)asks for `connextdds`.*available: shm, udp, zenoh"):
         experiments(suite(middlewares=["udp", "connextdds"]))

@@ -1,0 +1,183 @@
+"""One point of a suite's matrix to its experiment: every figure fixed, every factor named.
+
+Which points there are is `expand`'s question; addresses and seeds are left to the trial.
+"""
+
+from dataclasses import dataclass
+
+from middlemark.plan.experiment import Application, Conditions, Endpoint, Experiment, Windows, experiment_id
+from middlemark.plan.stream import (
+    Burst,
+    KeepAll,
+    KeepLast,
+    Periodic,
+    PingPong,
+    Stream,
+    StreamPattern,
+    StreamQos,
+    Unthrottled,
+)
+from middlemark.suite import (
+    Arrival,
+    History,
+    OptionValue,
+    Pattern,
+    Qos,
+    Role,
+    Suite,
+    Topology,
+    Workload,
+    factor_text,
+)
+from middlemark.suite import Conditions as AskedConditions
+
+_MS = 1_000_000
+_DEFAULT_APPROACH_HZ = 100.0
+_DEFAULT_PATIENCE_NS = 1_000 * _MS
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is measured: a middleware in one configuration."""
+
+    middleware: str
+    profile: str
+    options: dict[str, OptionValue]
+
+
+@dataclass(frozen=True)
+class Load:
+    """What is sent: a workload with one size, one rate and one QoS."""
+
+    workload: Workload
+    size_bytes: int
+    rate_hz: float | None
+    qos: Qos
+
+
+def resolve(suite: Suite, subject: Subject, load: Load, topology: Topology, conditions: AskedConditions) -> Experiment:
+    """The experiment at one point of the matrix."""
+    factors = _factors(subject, load, topology, conditions)
+    return Experiment(
+        id=experiment_id(factors),
+        factors=factors,
+        middleware=subject.middleware,
+        profile=subject.profile,
+        options=subject.options,
+        workload=load.workload.workload,
+        topology=topology.name,
+        hosts=topology.hosts,
+        applications=_applications(load.workload.workload, topology),
+        streams=(_stream(load, topology),),
+        conditions=_conditions(conditions),
+        windows=_windows(suite, load.workload),
+        samples=suite.recording.samples,
+        verify=suite.verify,
+    )
+
+
+def _factors(subject: Subject, load: Load, topology: Topology, conditions: AskedConditions) -> dict[str, str]:
+    """Every factor as text; what a point doesn't have is left out."""
+    workload, qos = load.workload, load.qos
+    factors: dict[str, object] = {
+        "middleware": subject.middleware,
+        "profile": subject.profile,
+        **{f"option.{name}": value for name, value in subject.options.items()},
+        "workload": workload.workload,
+        "pattern": workload.pattern,
+        "size": load.size_bytes,
+        "rate": load.rate_hz,
+        "arrival": (workload.arrival or Arrival.FIXED) if workload.pattern is Pattern.PERIODIC else None,
+        "messages": workload.messages,
+        "answer": workload.answer,
+        "interval": workload.interval,
+        "patience": workload.patience,
+        "reliability": qos.reliability,
+        "history": qos.history,
+        "depth": qos.depth if qos.history is History.KEEP_LAST else None,
+        "durability": qos.durability,
+        "congestion": qos.congestion,
+        "level": qos.level,
+        "topology": topology.name,
+        "placement": topology.placement,
+        "cpus": conditions.cpus,
+        "scheduling": conditions.scheduling,
+        "priority": conditions.priority,
+        "spin": conditions.spin,
+        "keep_awake": conditions.keep_awake,
+    }
+    return {name: factor_text(name, value) for name, value in factors.items() if value is not None}
+
+
+def _applications(stream: str, topology: Topology) -> tuple[Application, ...]:
+    next_index = dict.fromkeys(Role, 0)
+    applications = []
+    for application in topology.applications:
+        endpoints = []
+        for role in application.roles:
+            endpoints.append(Endpoint(stream=stream, role=role, index=next_index[role]))
+            next_index[role] += 1
+        applications.append(Application(name=application.name, host=application.host, endpoints=tuple(endpoints)))
+    return tuple(applications)
+
+
+def _stream(load: Load, topology: Topology) -> Stream:
+    holders = [(application.name, role) for application in topology.applications for role in application.roles]
+    return Stream(
+        name=load.workload.workload,
+        size_bytes=load.size_bytes,
+        pattern=_pattern(load),
+        qos=_qos(load.qos),
+        publishers=tuple(name for name, role in holders if role is Role.PUBLISHER),
+        subscribers=tuple(name for name, role in holders if role is Role.SUBSCRIBER),
+    )
+
+
+def _pattern(load: Load) -> StreamPattern:
+    workload, rate_hz = load.workload, load.rate_hz or 0.0
+    approach_hz = workload.approach or _DEFAULT_APPROACH_HZ
+    if workload.pattern is Pattern.BURST:
+        return Burst(rate_hz=rate_hz, messages=workload.messages or 1)
+    if workload.pattern is Pattern.UNTHROTTLED:
+        return Unthrottled(approach_hz=approach_hz, messages=workload.messages)
+    if workload.pattern is Pattern.PING_PONG:
+        return PingPong(
+            approach_hz=approach_hz,
+            answer_bytes=workload.answer or load.size_bytes,
+            interval_ns=workload.interval or 0,
+            patience_ns=workload.patience or _DEFAULT_PATIENCE_NS,
+            messages=workload.messages,
+        )
+    return Periodic(rate_hz=rate_hz, arrival=workload.arrival or Arrival.FIXED)
+
+
+def _qos(asked: Qos) -> StreamQos:
+    return StreamQos(
+        reliability=asked.reliability,
+        history=KeepLast(depth=asked.depth) if asked.history is History.KEEP_LAST else KeepAll(),
+        durability=asked.durability,
+        congestion=asked.congestion,
+        level=asked.level,
+    )
+
+
+def _conditions(asked: AskedConditions) -> Conditions:
+    return Conditions(
+        cpus=asked.cpus,
+        scheduling=asked.scheduling,
+        priority=asked.priority,
+        spin_ns=asked.spin,
+        keep_awake=asked.keep_awake,
+    )
+
+
+def _windows(suite: Suite, workload: Workload) -> Windows:
+    windows = suite.windows_of(workload)
+    late_after = suite.recording.late_after
+    return Windows(
+        first_message_ns=windows.first_message,
+        warm_up_ns=windows.warm_up,
+        window_ns=windows.window,
+        drain_ns=windows.drain,
+        late_after_ns=windows.drain if late_after is None else late_after,
+    )
