@@ -24,7 +24,7 @@ def expand(suite: Suite, *, available: Sequence[str]) -> tuple[Experiment, ...]:
         [choice.topology_itself() for choice in suite.topologies],
         suite.conditions,
     )
-    count = prod(map(len, factors))
+    count = prod(len(values) for values in factors)
     if count > _MOST_POINTS:
         raise UsageError(f"the suite `{suite.suite}` has {count} points", remedy=f"allowed: at most {_MOST_POINTS}")
     rules = [rule.factors() for rule in suite.exclude]
