@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender as Outlet, channel};
 use std::thread::{self, JoinHandle};
 
-use middlemark_contract::{ApplicationCommand, ApplicationEvent, ApplicationSpec, ExpectedMessages, Refusal};
+use middlemark_contract::{
+    ApplicationCommand, ApplicationEvent, ApplicationSpec, ExpectedMessages, PublisherCounts, Refusal,
+};
 
 use crate::acceptance;
 use crate::answer::Answerer;
@@ -231,8 +233,12 @@ impl Life<'_> {
             _ => return Err(unexpected("measure or stop")),
         };
         running.gate.open(Window { begin_ns, end_ns });
-        let opening = self.open_window(begin_ns)?;
-        let (resources, path) = self.close_window(running, &opening, end_ns)?;
+        let mut tally = Tally {
+            publishers: Vec::new(),
+            missing: running.senders.len(),
+        };
+        let opening = self.open_window(begin_ns, &mut tally)?;
+        let (resources, path) = self.close_window(&opening, end_ns, tally)?;
         let (expected, until_ns) = match self.command("drain")? {
             ApplicationCommand::Drain { expected, until_ns } => (expected, until_ns as i64),
             ApplicationCommand::Stop => return Ok(()),
@@ -256,8 +262,8 @@ impl Life<'_> {
         }
     }
 
-    fn open_window(&self, begin_ns: i64) -> Result<Reading, End> {
-        self.pass_until(begin_ns - READING_AHEAD_NS)?;
+    fn open_window(&self, begin_ns: i64, tally: &mut Tally) -> Result<Reading, End> {
+        self.take_until(begin_ns - READING_AHEAD_NS, tally)?;
         Subject { child: None }
             .open()
             .map_err(|error| End::failed("reading the kernel's counters")(error.into()))
@@ -265,25 +271,20 @@ impl Life<'_> {
 
     fn close_window(
         &self,
-        running: &Running,
         opening: &Reading,
         end_ns: i64,
+        mut tally: Tally,
     ) -> Result<(middlemark_contract::Resources, middlemark_contract::PathProof), End> {
-        let mut publishers = Vec::new();
-        let mut waiting = running.senders.len();
-        while let Some(note) = life::wait_until(&self.inbox, end_ns) {
-            waiting -= usize::from(matches!(note, Note::Finished(_)));
-            publishers.extend(pass(note)?);
-        }
+        self.take_until(end_ns, &mut tally)?;
         let spent = Subject { child: None }
             .close(opening)
             .map_err(|error| End::failed("reading the kernel's counters")(error.into()))?;
-        while waiting > 0 {
-            let note = self.next();
-            waiting -= usize::from(matches!(note, Note::Finished(_)));
-            publishers.extend(pass(note)?);
+        while tally.missing > 0 {
+            tally.take(self.next())?;
         }
-        wire::say(&ApplicationEvent::Published { publishers });
+        wire::say(&ApplicationEvent::Published {
+            publishers: tally.publishers,
+        });
         Ok(spent)
     }
 
@@ -321,10 +322,25 @@ impl Life<'_> {
             .expect("the application keeps a sender of its own inbox")
     }
 
-    fn pass_until(&self, instant_ns: i64) -> Result<(), End> {
+    /// Takes what comes until an instant. A publisher may be done before this thread has even seen the window open.
+    fn take_until(&self, instant_ns: i64, tally: &mut Tally) -> Result<(), End> {
         while let Some(note) = life::wait_until(&self.inbox, instant_ns) {
-            pass(note)?;
+            tally.take(note)?;
         }
+        Ok(())
+    }
+}
+
+/// What the publishers of the window have told so far.
+struct Tally {
+    publishers: Vec<PublisherCounts>,
+    missing: usize,
+}
+
+impl Tally {
+    fn take(&mut self, note: Note) -> Result<(), End> {
+        self.missing -= usize::from(matches!(note, Note::Finished(_)));
+        self.publishers.extend(pass(note)?);
         Ok(())
     }
 }
@@ -346,7 +362,7 @@ fn close(running: Running) -> Result<(), End> {
 }
 
 /// Handles whatever comes while no command is waited for.
-fn pass(note: Note) -> Result<Option<middlemark_contract::PublisherCounts>, End> {
+fn pass(note: Note) -> Result<Option<PublisherCounts>, End> {
     match note {
         Note::First {
             stream,
