@@ -354,6 +354,8 @@ fn close(running: Running) -> Result<(), End> {
             causes: vec!["a publisher's thread panicked".into()],
         })?;
     }
+    // A responder's publisher lives in its intake: with these gone, the session's own inlets are all that holds it.
+    drop(running.intakes);
     running.session.close().map_err(End::failed("closing the middleware"))?;
     wire::say(&ApplicationEvent::Closed {
         took_ns: (clock::now_ns() - begin_ns) as u64,

@@ -1,0 +1,137 @@
+//! Publishing: written in place in a loan, or copied into one; then the subscribers are woken where they wait.
+//!
+//! One publisher and its notifier; the services they belong to are `service`'s.
+
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+use iceoryx2::node::Node;
+use iceoryx2::port::notifier::Notifier;
+use iceoryx2::port::publisher::Publisher;
+use iceoryx2::port::{BackpressureAction, BackpressureInfo, LoanError, SendError};
+use iceoryx2::prelude::BackpressureStrategy;
+use iceoryx2::sample_mut::SampleMut;
+use iceoryx2::sample_mut_uninit::SampleMutUninit;
+use middlemark_runtime::{Channel, MiddlewareError, Publish, PublishError, PublishInPlace};
+
+use crate::service::{Data, Demands, Events, Kind};
+
+/// As shipped, a blocked publisher retries for ever; a subscriber that was killed must not hold the trial that long.
+const BLOCKING_PATIENCE: Duration = Duration::from_secs(1);
+
+/// A publisher with what wakes its subscribers.
+pub(crate) struct Sender {
+    publisher: Publisher<Kind, [u8], ()>,
+    /// None where the subscribers poll.
+    notifier: Option<Notifier<Kind>>,
+    node: Arc<Node<Kind>>,
+    /// Set when a subscriber's buffer stayed full for the whole patience.
+    gave_up: Arc<AtomicBool>,
+}
+
+impl Sender {
+    pub(crate) fn new(
+        node: &Arc<Node<Kind>>,
+        data: &Data,
+        events: Option<&Events>,
+        channel: &Channel,
+        demands: &Demands,
+    ) -> Result<Sender, MiddlewareError> {
+        let mut builder = data
+            .publisher_builder()
+            .initial_max_slice_len(channel.size_bytes)
+            .backpressure_strategy(demands.backpressure);
+        let gave_up = Arc::new(AtomicBool::new(false));
+        if demands.backpressure == BackpressureStrategy::RetryUntilDelivered {
+            let gave_up = Arc::clone(&gave_up);
+            builder = builder.set_backpressure_handler(move |info| bounded_retry(info, &gave_up));
+        }
+        Ok(Sender {
+            publisher: builder.create()?,
+            notifier: events.map(|events| events.notifier_builder().create()).transpose()?,
+            node: Arc::clone(node),
+            gave_up,
+        })
+    }
+
+    #[inline]
+    fn loan(&self, size_bytes: usize) -> Result<SampleMutUninit<Kind, [MaybeUninit<u8>], ()>, PublishError> {
+        self.publisher.loan_slice_uninit(size_bytes).map_err(not_loaned)
+    }
+
+    #[inline]
+    fn hand_over(&self, message: SampleMut<Kind, [u8], ()>) -> Result<(), PublishError> {
+        let receivers = message.send().map_err(not_sent)?;
+        if self.gave_up.swap(false, Relaxed) {
+            // A subscriber that was killed stays connected until someone cleans up after its process.
+            self.node.try_cleanup_dead_nodes();
+            if receivers == 0 {
+                return Err(PublishError::TimedOut);
+            }
+        }
+        match &self.notifier {
+            None => Ok(()),
+            Some(notifier) => notifier.notify().map(drop).map_err(|error| PublishError::Failed {
+                call: "iceoryx2 notify",
+                code: error as i64,
+            }),
+        }
+    }
+}
+
+impl PublishInPlace for Sender {
+    fn publish_in_place(
+        &mut self,
+        size_bytes: usize,
+        write: &mut dyn FnMut(&mut [MaybeUninit<u8>]),
+    ) -> Result<(), PublishError> {
+        let mut loan = self.loan(size_bytes)?;
+        write(loan.payload_mut());
+        // SAFETY: `write` has initialised every byte.
+        let message = unsafe { loan.assume_init() };
+        self.hand_over(message)
+    }
+}
+
+impl Publish for Sender {
+    fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
+        let loan = self.loan(message.len())?;
+        self.hand_over(loan.write_from_slice(message))
+    }
+}
+
+fn bounded_retry(info: &BackpressureInfo, gave_up: &AtomicBool) -> BackpressureAction {
+    if info.elapsed_time < BLOCKING_PATIENCE {
+        return BackpressureAction::Retry;
+    }
+    gave_up.store(true, Relaxed);
+    BackpressureAction::DiscardData
+}
+
+/// iceoryx2's errors have no numbers; these count the kinds of `SendError`.
+fn not_sent(error: SendError) -> PublishError {
+    let code = match error {
+        SendError::LoanError(error) => return not_loaned(error),
+        SendError::ConnectionBrokenSinceSenderNoLongerExists => return PublishError::NotConnected,
+        SendError::ConnectionCorrupted => 1,
+        SendError::ConnectionError(_) => 2,
+        SendError::UnableToDeliver => 3,
+        SendError::InternalError => 4,
+    };
+    PublishError::Failed {
+        call: "iceoryx2 send",
+        code,
+    }
+}
+
+fn not_loaned(error: LoanError) -> PublishError {
+    match error {
+        LoanError::OutOfMemory | LoanError::ExceedsMaxLoans => PublishError::Full,
+        LoanError::ExceedsMaxLoanSize | LoanError::InternalFailure => PublishError::Failed {
+            call: "iceoryx2 loan",
+            code: error as i64,
+        },
+    }
+}

@@ -1,0 +1,160 @@
+//! A channel's two services of iceoryx2: the data, and the events that wake its subscribers.
+//!
+//! The only place where neutral QoS becomes iceoryx2's; every process of a trial makes the same of the same channel.
+
+use iceoryx2::node::Node;
+use iceoryx2::port::backpressure_strategy::BackpressureStrategy;
+use iceoryx2::prelude::{PortFactory, ServiceName, ipc_threadsafe};
+use iceoryx2::service::port_factory::{event, publish_subscribe};
+use middlemark_contract::{Congestion, Durability, History};
+use middlemark_runtime::{Channel, MiddlewareError};
+
+/// The kind of service whose ports may move to another thread, as a publisher of a worker does.
+pub(crate) type Kind = ipc_threadsafe::Service;
+pub(crate) type Data = publish_subscribe::PortFactory<Kind, [u8], ()>;
+pub(crate) type Events = event::PortFactory<Kind>;
+
+/// iceoryx2's default for the nodes that may open a service; more applications than that raise it.
+const NODES: usize = 20;
+
+/// What a channel's QoS means for its services.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Demands {
+    /// Messages that each subscriber's buffer holds.
+    pub(crate) buffer_messages: usize,
+    /// Messages that a late joiner gets.
+    pub(crate) history_messages: usize,
+    /// Whether a full buffer gives up its oldest message for the newest.
+    pub(crate) overflows: bool,
+    /// What a publisher does where the buffer is full and does not overflow.
+    pub(crate) backpressure: BackpressureStrategy,
+}
+
+impl Demands {
+    /// `keep_all_messages` stands for "all": shared memory is reserved beforehand, so there must be a number.
+    pub(crate) fn of(channel: &Channel, keep_all_messages: usize) -> Demands {
+        let qos = &channel.qos;
+        let buffer_messages = match qos.history {
+            History::KeepLast { depth } => depth as usize,
+            History::KeepAll => keep_all_messages,
+        };
+        Demands {
+            buffer_messages,
+            history_messages: match qos.durability {
+                Durability::Volatile => 0,
+                Durability::TransientLocal => buffer_messages,
+            },
+            overflows: qos.congestion == Congestion::Drop && matches!(qos.history, History::KeepLast { .. }),
+            backpressure: match qos.congestion {
+                Congestion::Block => BackpressureStrategy::RetryUntilDelivered,
+                Congestion::Drop => BackpressureStrategy::DiscardData,
+            },
+        }
+    }
+}
+
+/// Opens or makes the service that carries a channel's messages.
+pub(crate) fn data(node: &Node<Kind>, channel: &Channel, demands: &Demands) -> Result<Data, MiddlewareError> {
+    let service = node
+        .service_builder(&name(channel)?)
+        .publish_subscribe::<[u8]>()
+        .max_publishers(channel.publishers.len())
+        .max_subscribers(channel.subscribers.len())
+        .max_nodes(nodes(channel))
+        .subscriber_max_buffer_size(demands.buffer_messages)
+        .history_size(demands.history_messages)
+        .enable_safe_overflow(demands.overflows)
+        .open_or_create();
+    service.map_err(|error| format!("iceoryx2 could not open the service of {}: {error}", channel.topic).into())
+}
+
+/// Opens or makes the service that wakes a channel's subscribers.
+pub(crate) fn events(node: &Node<Kind>, channel: &Channel) -> Result<Events, MiddlewareError> {
+    let service = node
+        .service_builder(&name(channel)?)
+        .event()
+        .max_notifiers(channel.publishers.len())
+        .max_listeners(channel.subscribers.len())
+        .max_nodes(nodes(channel))
+        .open_or_create();
+    service.map_err(|error| format!("iceoryx2 could not open the events of {}: {error}", channel.topic).into())
+}
+
+/// What a service is really made with, in words.
+pub(crate) fn words(data: &Data, demands: &Demands) -> String {
+    let made = data.static_config();
+    format!(
+        "subscriber_max_buffer_size {}, history_size {}, safe overflow {}, backpressure {:?}, max_publishers {}, \
+         max_subscribers {}, subscriber_max_borrowed_samples {}, max_nodes {}",
+        made.subscriber_max_buffer_size(),
+        made.history_size(),
+        made.has_safe_overflow(),
+        demands.backpressure,
+        made.max_publishers(),
+        made.max_subscribers(),
+        made.subscriber_max_borrowed_samples(),
+        made.max_nodes(),
+    )
+}
+
+fn name(channel: &Channel) -> Result<ServiceName, MiddlewareError> {
+    let name = ServiceName::new(&channel.topic);
+    name.map_err(|error| format!("'{}' can't be the name of a service: {error:?}", channel.topic).into())
+}
+
+fn nodes(channel: &Channel) -> usize {
+    NODES.max(channel.publishers.len() + channel.subscribers.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, SocketAddr};
+
+    use middlemark_contract::{Qos, Reliability};
+    use middlemark_runtime::ChannelEndpoint;
+
+    use super::*;
+
+    fn demands(history: History, congestion: Congestion, durability: Durability) -> Demands {
+        let endpoint = ChannelEndpoint {
+            application: "a".into(),
+            socket: SocketAddr::from((Ipv4Addr::LOCALHOST, 1)),
+        };
+        let qos = Qos {
+            reliability: Reliability::Reliable,
+            history,
+            durability,
+            congestion,
+            level: None,
+        };
+        let channel = Channel {
+            topic: "t".into(),
+            number: 0,
+            size_bytes: 64,
+            rate_hz: 1.0,
+            qos,
+            publishers: vec![endpoint.clone()],
+            subscribers: vec![endpoint],
+            index: 0,
+        };
+        Demands::of(&channel, 64)
+    }
+
+    #[test]
+    fn only_keep_last_and_drop_overflow() {
+        let last = History::KeepLast { depth: 3 };
+        let of = |history, congestion| demands(history, congestion, Durability::Volatile);
+        assert!(of(last, Congestion::Drop).overflows);
+        assert!(!of(last, Congestion::Block).overflows);
+        assert!(!of(History::KeepAll, Congestion::Drop).overflows);
+        assert_eq!(of(last, Congestion::Drop).buffer_messages, 3);
+        assert_eq!(of(History::KeepAll, Congestion::Drop).buffer_messages, 64);
+    }
+
+    #[test]
+    fn a_late_joiner_gets_what_the_history_holds() {
+        let last = History::KeepLast { depth: 3 };
+        let late = demands(last, Congestion::Block, Durability::TransientLocal);
+        assert_eq!(late.history_messages, 3);
+    }
+}

@@ -1,0 +1,122 @@
+//! One application's node: its services, its subscribers' threads, its publishers, and what is really in force.
+//!
+//! It opens and closes; `service` maps the QoS, `publisher` and `receiver` move the messages.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use iceoryx2::node::{Node, NodeBuilder};
+use iceoryx2::prelude::SignalHandlingMode;
+use middlemark_contract::{Effective, Rendezvous};
+use middlemark_runtime::{Channel, Context, Inlet, MiddlewareError, Options, Publisher, Session};
+
+use crate::place;
+use crate::publisher::Sender;
+use crate::receiver::{Receiver, Wake};
+use crate::service::{self, Data, Demands, Events, Kind};
+
+pub(crate) struct Iceoryx2Session {
+    node: Arc<Node<Kind>>,
+    options: Options,
+    rendezvous: Rendezvous,
+    receivers: Vec<Receiver>,
+    /// What each service is made with, by topic.
+    services: BTreeMap<String, String>,
+}
+
+impl Iceoryx2Session {
+    pub(crate) fn open(context: &Context<'_>) -> Result<Iceoryx2Session, MiddlewareError> {
+        let rendezvous = context.spec.rendezvous.clone();
+        let node = NodeBuilder::new()
+            .config(&place::configuration(&rendezvous)?)
+            // Signals are the worker's: iceoryx2 would take SIGINT and SIGTERM for itself.
+            .signal_handling_mode(SignalHandlingMode::Disabled)
+            .create::<Kind>()?;
+        Ok(Iceoryx2Session {
+            node: Arc::new(node),
+            options: context.options.clone(),
+            rendezvous,
+            receivers: Vec::new(),
+            services: BTreeMap::new(),
+        })
+    }
+
+    fn services(&mut self, channel: &Channel) -> Result<(Data, Option<Events>, Demands), MiddlewareError> {
+        let demands = Demands::of(channel, self.options.integer("keep_all_messages") as usize);
+        let data = service::data(&self.node, channel, &demands)?;
+        let events = match self.options.text("receive_mode") {
+            "busy_poll" => None,
+            _ => Some(service::events(&self.node, channel)?),
+        };
+        self.services
+            .insert(channel.topic.clone(), service::words(&data, &demands));
+        Ok((data, events, demands))
+    }
+}
+
+impl Session for Iceoryx2Session {
+    fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError> {
+        let (data, events, demands) = self.services(channel)?;
+        let subscriber = data
+            .subscriber_builder()
+            .buffer_size(demands.buffer_messages)
+            .create()?;
+        let listener = events.map(|events| events.listener_builder().create()).transpose()?;
+        let wake = match (listener, self.options.text("receive_mode")) {
+            (None, _) => Wake::Poll,
+            (Some(listener), "waitset") => Wake::WaitSet(listener),
+            (Some(listener), _) => Wake::Listener(listener),
+        };
+        self.receivers.push(Receiver::start(subscriber, wake, inlet));
+        Ok(())
+    }
+
+    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
+        let (data, events, demands) = self.services(channel)?;
+        let sender = Sender::new(&self.node, &data, events.as_ref(), channel, &demands)?;
+        Ok(if self.options.boolean("zero_copy") {
+            Publisher::InPlace(Box::new(sender))
+        } else {
+            Publisher::Copying(Box::new(sender))
+        })
+    }
+
+    fn effective(&self) -> Effective {
+        let global = &self.node.config().global;
+        let mut settings = BTreeMap::from([
+            ("service".into(), "ipc_threadsafe".into()),
+            ("global.root-path".into(), global.root_path().to_string()),
+            ("global.prefix".into(), global.prefix.to_string()),
+            (
+                "delivery".into(),
+                "reliable; a message is lost only where a buffer overflows or discards".into(),
+            ),
+            (
+                "allocation strategy".into(),
+                "Static, initial_max_slice_len as the message".into(),
+            ),
+        ]);
+        let services = self.services.iter();
+        settings.extend(services.map(|(topic, words)| (format!("service {topic}"), words.clone())));
+        Effective {
+            transport: "shared memory".into(),
+            receive_mode: self.options.text("receive_mode").to_owned(),
+            zero_copy: self.options.boolean("zero_copy"),
+            settings,
+        }
+    }
+
+    fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
+        let Iceoryx2Session {
+            node,
+            rendezvous,
+            receivers,
+            ..
+        } = *self;
+        receivers.iter().for_each(Receiver::end);
+        let results: Vec<_> = receivers.into_iter().map(Receiver::join).collect();
+        drop(node);
+        place::tidy(&rendezvous);
+        results.into_iter().collect()
+    }
+}

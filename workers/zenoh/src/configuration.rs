@@ -1,0 +1,145 @@
+//! Zenoh's own configuration from a spec and options: the only place where its keys are written.
+//!
+//! It opens nothing. Keys that no option stands for keep what the library is shipped with (its `DEFAULT_CONFIG.json5`).
+
+use std::net::IpAddr;
+
+use middlemark_contract::{ApplicationSpec, ServiceSpec};
+use middlemark_runtime::{MiddlewareError, Options};
+use serde_json::{Value, json};
+use zenoh::Config;
+
+use crate::places::{Places, ROUTER};
+
+/// The configuration of an application.
+pub(crate) fn of_application(
+    spec: &ApplicationSpec,
+    options: &Options,
+    places: &Places,
+) -> Result<Config, MiddlewareError> {
+    let (mode, transport) = (options.text("mode"), options.text("transport"));
+    let fixed = options.text("scouting") == "static";
+    let listen = match (mode, fixed) {
+        ("client", _) => vec![],
+        (_, true) => vec![places.own_endpoint(transport)],
+        (_, false) => vec![places.own_free_endpoint(spec.address, transport)],
+    };
+    let connect = match (mode, fixed) {
+        (_, false) => vec![],
+        ("client", true) => places
+            .router_for(spec.address)
+            .map(|router| places.router_endpoint(router.address, router.index, transport))
+            .into_iter()
+            .collect(),
+        (_, true) => places.earlier_endpoints(transport),
+    };
+    let mut keys = shared(mode, spec.address, options, places);
+    keys.push(("listen/endpoints", json!(listen)));
+    keys.push(("connect/endpoints", json!(connect)));
+    build(keys)
+}
+
+/// The configuration of a router.
+pub(crate) fn of_router(spec: &ServiceSpec, options: &Options, places: &Places) -> Result<Config, MiddlewareError> {
+    let transport = options.text("transport");
+    let connect: Vec<_> = places
+        .earlier_routers(spec.index)
+        .map(|router| places.router_endpoint(router.address, router.index, transport))
+        .collect();
+    let mut keys = shared(ROUTER, spec.address, options, places);
+    keys.push((
+        "listen/endpoints",
+        json!([places.router_endpoint(spec.address, spec.index, transport)]),
+    ));
+    keys.push(("connect/endpoints", json!(connect)));
+    build(keys)
+}
+
+/// What an application and a router have in common.
+fn shared(mode: &str, address: IpAddr, options: &Options, places: &Places) -> Vec<(&'static str, Value)> {
+    let multicast = options.text("scouting") == "multicast";
+    let lowlatency = options.boolean("lowlatency");
+    let mut keys = vec![
+        ("mode", json!(mode)),
+        ("scouting/delay", json!(options.integer("scouting_delay_ms"))),
+        ("scouting/multicast/enabled", json!(multicast)),
+        (
+            "scouting/multicast/address",
+            json!(format!("224.0.0.224:{}", places.scouting_port())),
+        ),
+        // As shipped, Zenoh picks the interface; an address names the host's own without doubt.
+        ("scouting/multicast/interface", json!(address.to_string())),
+        // An optional object: Zenoh takes it whole or not at all; maximum and factor are those it is shipped with.
+        (
+            "connect/retry",
+            json!({
+                "period_init_ms": options.integer("connect_retry_ms"),
+                "period_max_ms": 4000,
+                "period_increase_factor": 2,
+            }),
+        ),
+        ("transport/unicast/lowlatency", json!(lowlatency)),
+        // Zenoh refuses the low latency transport together with priorities.
+        ("transport/unicast/qos/enabled", json!(!lowlatency)),
+    ];
+    keys.extend(link_keys(options));
+    keys.extend(shared_memory_keys(options));
+    keys
+}
+
+fn link_keys(options: &Options) -> Vec<(&'static str, Value)> {
+    let mut keys = vec![
+        ("transport/link/tx/batch_size", json!(options.integer("batch_bytes"))),
+        (
+            "transport/link/tx/queue/batching/enabled",
+            json!(options.boolean("batching")),
+        ),
+        (
+            "transport/link/tx/queue/size/data",
+            json!(options.integer("queue_batches")),
+        ),
+        (
+            "transport/link/rx/buffer_size",
+            json!(options.integer("rx_buffer_bytes")),
+        ),
+    ];
+    let socket_buffer_bytes = options.integer("socket_buffer_bytes");
+    if socket_buffer_bytes > 0 {
+        keys.push(("transport/link/tcp/so_sndbuf", json!(socket_buffer_bytes)));
+        keys.push(("transport/link/tcp/so_rcvbuf", json!(socket_buffer_bytes)));
+    }
+    keys
+}
+
+fn shared_memory_keys(options: &Options) -> Vec<(&'static str, Value)> {
+    const OPTIMIZATION: &str = "transport/shared_memory/transport_optimization";
+    vec![
+        (
+            "transport/shared_memory/enabled",
+            json!(options.boolean("shared_memory")),
+        ),
+        (
+            "transport/shared_memory/mode",
+            json!(options.text("shared_memory_mode")),
+        ),
+        (
+            OPTIMIZATION,
+            json!({
+                "enabled": true,
+                "pool_size": options.integer("shared_memory_pool_bytes"),
+                "message_size_threshold": options.integer("shared_memory_threshold_bytes"),
+            }),
+        ),
+    ]
+}
+
+fn build(keys: Vec<(&'static str, Value)>) -> Result<Config, MiddlewareError> {
+    let mut config = Config::default();
+    for (key, value) in keys {
+        let value = value.to_string();
+        config
+            .insert_json5(key, &value)
+            .map_err(|error| format!("zenoh does not take {value} for {key}: {error}"))?;
+    }
+    Ok(config)
+}

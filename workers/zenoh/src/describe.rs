@@ -1,0 +1,248 @@
+//! What the worker says of itself: capabilities, the service, the options as shipped, and the two profiles.
+//!
+//! Pure data; each value that differs from what is shipped names its source.
+
+use std::collections::BTreeMap;
+
+use middlemark_contract::{
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
+    OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed, When,
+};
+
+use crate::places::ROUTER;
+use crate::settings;
+
+pub(crate) fn description() -> Description {
+    Description {
+        contract_version: CONTRACT_VERSION,
+        middleware: "zenoh".into(),
+        title: "Zenoh".into(),
+        summary: "Sessions in mode peer over TCP, found by multicast scouting, large messages through shared memory."
+            .into(),
+        library: Library {
+            name: "zenoh".into(),
+            version: settings::version(),
+            origin: "crate zenoh, features transport_tcp, transport_udp, transport_unixsock-stream, shared-memory, \
+                     unstable"
+                .into(),
+        },
+        capabilities: capabilities(),
+        services: vec![ServiceNeed {
+            service: ROUTER.into(),
+            per: Per::Network,
+            when: vec![When {
+                option: "mode".into(),
+                values: vec![OptionValue::Text("client".into())],
+            }],
+        }],
+        profiles: BTreeMap::from([("default".into(), shipped()), ("tuned".into(), tuned())]),
+        options: options(),
+    }
+}
+
+fn capabilities() -> Capabilities {
+    Capabilities {
+        patterns: vec![
+            Pattern::Periodic,
+            Pattern::Burst,
+            Pattern::Unthrottled,
+            Pattern::PingPong,
+        ],
+        transports: TRANSPORTS.map(String::from).to_vec(),
+        reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
+        durabilities: vec![Durability::Volatile],
+        congestion: vec![Congestion::Block, Congestion::Drop],
+        // Zenoh itself takes up to `transport/link/rx/max_message_size`, 1 GiB as shipped.
+        largest_message_bytes: 64 << 20,
+        zero_copy: true,
+        same_process: true,
+        security: vec![],
+        between_hosts: true,
+    }
+}
+
+fn shipped() -> Profile {
+    Profile {
+        summary: "As shipped (DEFAULT_CONFIG.json5 of 1.10.2), bound to the host's address and to a scouting port of \
+                  the trial."
+            .into(),
+        options: BTreeMap::new(),
+    }
+}
+
+fn tuned() -> Profile {
+    // `express` stays off: by its documentation it trades throughput for latency, and where messages don't queue it has
+    // nothing to gain (unthrottled 64 B: 1.4 million messages a second without it, 32 thousand with it).
+    let options = [
+        // DEFAULT_CONFIG.json5, transport/link/rx/buffer_size: "For very high throughput scenarios, the rx_buffer_size
+        // can be increased […] particularly relevant when dealing with large messages. E.g. for 16MiB […] 16777216."
+        ("rx_buffer_bytes", OptionValue::Integer(16_777_216)),
+        // DEFAULT_CONFIG.json5, transport/shared_memory/mode: "init" "guarantees no latency impact when first SHM
+        // buffer is processed".
+        ("shared_memory_mode", OptionValue::Text("init".into())),
+        // The examples z_pub_shm, z_ping_shm and z_pub_shm_thr: payloads are allocated from a provider.
+        ("zero_copy", OptionValue::Boolean(true)),
+        // DEFAULT_RMW_ZENOH_SESSION_CONFIG.json5 of rmw_zenoh: multicast scouting is off, endpoints are given.
+        ("scouting", OptionValue::Text("static".into())),
+        // DEFAULT_CONFIG.json5, connect/retry: with endpoints given, who starts first would else wait for a second.
+        ("connect_retry_ms", OptionValue::Integer(20)),
+    ];
+    Profile {
+        summary:
+            "For large messages and a quick start, by the comments of DEFAULT_CONFIG.json5, Zenoh's own examples, and \
+                  rmw_zenoh's session configuration."
+                .into(),
+        options: options.map(|(name, value)| (name.into(), value)).into(),
+    }
+}
+
+const TRANSPORTS: [&str; 3] = ["tcp", "udp", "unixsock-stream"];
+
+fn options() -> Vec<OptionDescription> {
+    let mut options = session_options();
+    options.extend(message_options());
+    options.extend(link_options());
+    options.extend(shared_memory_options());
+    options
+}
+
+fn session_options() -> Vec<OptionDescription> {
+    vec![
+        choice(
+            "mode",
+            &["peer", "client"],
+            "Sessions speak with each other (peer) or through a router (client).",
+        ),
+        choice("transport", &TRANSPORTS, "The protocol of the links."),
+        choice(
+            "scouting",
+            &["multicast", "static"],
+            "How sessions find each other: multicast scouting and gossip, or endpoints given beforehand.",
+        ),
+        integer(
+            "scouting_delay_ms",
+            (0, 10_000),
+            500,
+            "How long a peer scouts at most before it opens, and how long a router waits (scouting/delay).",
+        ),
+        integer(
+            "connect_retry_ms",
+            (1, 60_000),
+            1000,
+            "The first wait before a given endpoint is tried again (connect/retry/period_init_ms).",
+        ),
+    ]
+}
+
+fn message_options() -> Vec<OptionDescription> {
+    vec![
+        choice(
+            "receive_mode",
+            &["callback", "channel"],
+            "Messages come by callback on Zenoh's threads, or through its FIFO channel to a thread of the worker.",
+        ),
+        boolean("express", false, "Messages are never held back for a batch."),
+        boolean(
+            "zero_copy",
+            false,
+            "Messages from shared_memory_threshold_bytes on are written in place, in shared memory of a pool.",
+        ),
+        integer(
+            "loan_messages",
+            (1, 1024),
+            4,
+            "With zero_copy, how many messages each publisher's pool holds.",
+        ),
+    ]
+}
+
+fn link_options() -> Vec<OptionDescription> {
+    vec![
+        boolean(
+            "lowlatency",
+            false,
+            "The low latency transport: no batches, no priorities, no splitting of messages.",
+        ),
+        boolean(
+            "batching",
+            true,
+            "Small messages share a batch when the link is slower than they come.",
+        ),
+        integer(
+            "batch_bytes",
+            (1024, 65_535),
+            65_535,
+            "The size of a batch (transport/link/tx/batch_size).",
+        ),
+        integer(
+            "queue_batches",
+            (1, 16),
+            2,
+            "Batches that the queue of a link holds (transport/link/tx/queue/size/data).",
+        ),
+        integer(
+            "rx_buffer_bytes",
+            (65_535, 268_435_456),
+            65_535,
+            "The receive buffer of a link (transport/link/rx/buffer_size).",
+        ),
+        integer(
+            "socket_buffer_bytes",
+            (0, 268_435_456),
+            0,
+            "SO_SNDBUF and SO_RCVBUF of TCP links; 0: as the system has it. Zenoh has no such setting for UDP.",
+        ),
+    ]
+}
+
+fn shared_memory_options() -> Vec<OptionDescription> {
+    vec![
+        boolean(
+            "shared_memory",
+            true,
+            "Between sessions on one host, payloads go through shared memory where Zenoh finds it worth it.",
+        ),
+        choice(
+            "shared_memory_mode",
+            &["lazy", "init"],
+            "Shared memory is set up with the first payload, or when the session opens.",
+        ),
+        integer(
+            "shared_memory_threshold_bytes",
+            (1, 1 << 30),
+            3072,
+            "Payloads from this size on go through shared memory.",
+        ),
+        integer(
+            "shared_memory_pool_bytes",
+            (65_536, 1 << 32),
+            16_777_216,
+            "Shared memory that payloads are copied into unless loaned; what does not fit goes over the link.",
+        ),
+    ]
+}
+
+fn option(name: &str, kind: OptionKind, default: OptionValue, summary: &str) -> OptionDescription {
+    OptionDescription {
+        name: name.into(),
+        kind,
+        default,
+        summary: summary.into(),
+    }
+}
+
+/// The first choice is the default.
+fn choice(name: &str, choices: &[&str], summary: &str) -> OptionDescription {
+    let choices: Vec<String> = choices.iter().map(ToString::to_string).collect();
+    let default = OptionValue::Text(choices[0].clone());
+    option(name, OptionKind::Choice { choices }, default, summary)
+}
+
+fn boolean(name: &str, default: bool, summary: &str) -> OptionDescription {
+    option(name, OptionKind::Boolean, OptionValue::Boolean(default), summary)
+}
+
+fn integer(name: &str, (minimum, maximum): (i64, i64), default: i64, summary: &str) -> OptionDescription {
+    let kind = OptionKind::Integer { minimum, maximum };
+    option(name, kind, OptionValue::Integer(default), summary)
+}

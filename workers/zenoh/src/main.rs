@@ -1,0 +1,116 @@
+//! The worker for Zenoh: sessions in mode peer, or in mode client through a router that this executable runs too.
+//!
+//! It only ties the parts together: `describe` says what there is, `configuration` turns a spec into Zenoh's own
+//! configuration, `session` and `publisher` move messages, `router` is the service.
+
+mod configuration;
+mod describe;
+mod leftovers;
+mod pieces;
+mod places;
+mod publisher;
+mod router;
+mod session;
+mod settings;
+
+use std::process::ExitCode;
+
+use middlemark_contract::{ApplicationSpec, Description, PatternSpec, Refusal, ServiceSpec};
+use middlemark_runtime::{Channel, Context, Middleware, MiddlewareError, Options, Service, Session};
+
+use crate::places::Places;
+
+/// What the low latency transport carries over TCP: it does not split messages, and a larger one is lost without a word.
+const LOWLATENCY_LARGEST_BYTES: u64 = 49_000;
+
+/// The longest path that fits a Unix socket's address.
+const SOCKET_PATH_BYTES: usize = 107;
+
+struct Zenoh;
+
+impl Middleware for Zenoh {
+    fn describe(&self) -> Description {
+        describe::description()
+    }
+
+    fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+        let places = Places::of(spec, &Channel::of(spec)?);
+        places.accept()?;
+        accept_transport(spec, options, &places)?;
+        accept_lowlatency(spec, options)?;
+        require(
+            !options.boolean("zero_copy") || options.boolean("shared_memory"),
+            "option",
+            || "zero_copy writes into shared memory, and shared_memory is off".into(),
+        )?;
+        require(
+            options.text("mode") == "peer" || places.router().is_some(),
+            "option",
+            || "mode 'client' needs the service 'router', and the spec has none".into(),
+        )
+    }
+
+    fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {
+        log_to_standard_error();
+        Ok(Box::new(session::ZenohSession::open(context)?))
+    }
+
+    fn serve(&self, spec: &ServiceSpec, options: &Options) -> Result<Box<dyn Service>, MiddlewareError> {
+        log_to_standard_error();
+        Ok(Box::new(router::Router::open(spec, options)?))
+    }
+}
+
+fn accept_transport(spec: &ApplicationSpec, options: &Options, places: &Places) -> Result<(), Refusal> {
+    if options.text("transport") != "unixsock-stream" {
+        return Ok(());
+    }
+    require(places.on_one_host(spec.address), "between_hosts", || {
+        "transport 'unixsock-stream' does not reach another host".into()
+    })?;
+    let longest_bytes = places.longest_socket_path_bytes();
+    require(longest_bytes <= SOCKET_PATH_BYTES, "spec", || {
+        format!("the trial's folder makes a socket's path of {longest_bytes} bytes; there are {SOCKET_PATH_BYTES}")
+    })
+}
+
+fn accept_lowlatency(spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+    let largest_bytes = spec.streams.iter().map(|stream| match stream.pattern {
+        PatternSpec::PingPong { answer_bytes, .. } => stream.size_bytes.max(answer_bytes),
+        _ => stream.size_bytes,
+    });
+    let largest_bytes = largest_bytes.max().unwrap_or(0);
+    require(
+        !options.boolean("lowlatency") || largest_bytes <= LOWLATENCY_LARGEST_BYTES,
+        "size_bytes",
+        || {
+            format!(
+                "{largest_bytes}: the low latency transport carries {LOWLATENCY_LARGEST_BYTES} bytes, it does not split messages"
+            )
+        },
+    )
+}
+
+fn require(holds: bool, capability: &str, reason: impl FnOnce() -> String) -> Result<(), Refusal> {
+    if holds {
+        Ok(())
+    } else {
+        Err(Refusal {
+            capability: capability.into(),
+            reason: reason(),
+        })
+    }
+}
+
+fn log_to_standard_error() {
+    // A second call finds the first one's in place, which is as good.
+    let _ = tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
+        .try_init();
+}
+
+fn main() -> ExitCode {
+    middlemark_runtime::run(&Zenoh)
+}

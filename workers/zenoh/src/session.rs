@@ -1,0 +1,177 @@
+//! One application's Zenoh session: its subscribers, its publishers, and what is really in force.
+//!
+//! It opens what `configuration` says and closes all of it; the publish calls themselves are in `publisher`.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use middlemark_contract::{Congestion, Effective, Reliability};
+use middlemark_runtime::{Channel, Context, Inlet, MiddlewareError, Options, Publisher, Session};
+use zenoh::handlers::{FifoChannel, FifoChannelHandler};
+use zenoh::pubsub::Subscriber;
+use zenoh::sample::Sample;
+use zenoh::shm::ShmProviderBuilder;
+use zenoh::{Wait, qos};
+
+use crate::configuration;
+use crate::leftovers;
+use crate::pieces::Pieces;
+use crate::places::Places;
+use crate::publisher::{Loaning, Moving, Pool};
+use crate::settings;
+
+/// The capacity of Zenoh's default channel (`zenoh::handlers::DefaultHandler`).
+const CHANNEL_MESSAGES: usize = 256;
+
+/// What a pool needs beside its messages: the allocator's own structures and each message's alignment.
+const POOL_EXTRA_BYTES: usize = 65_536;
+
+pub(crate) struct ZenohSession {
+    session: zenoh::Session,
+    options: Options,
+    subscribers: Vec<Receiving>,
+    /// What each publisher of this application was declared with.
+    publishers: Vec<String>,
+    /// The pools of those that loan, kept until the session's end for the messages still under way.
+    pools: Vec<Arc<Pool>>,
+}
+
+/// How one subscriber's messages come to its inlet.
+enum Receiving {
+    /// On Zenoh's own threads.
+    Callback(Subscriber<()>),
+    /// On a thread of the worker's that reads Zenoh's channel, until the session's end closes it.
+    Channel(JoinHandle<()>),
+}
+
+impl ZenohSession {
+    pub(crate) fn open(context: &Context<'_>) -> Result<ZenohSession, MiddlewareError> {
+        let places = Places::of(context.spec, context.channels);
+        let config = configuration::of_application(context.spec, context.options, &places)?;
+        Ok(ZenohSession {
+            session: zenoh::open(config).wait()?,
+            options: context.options.clone(),
+            subscribers: Vec::new(),
+            publishers: Vec::new(),
+            pools: Vec::new(),
+        })
+    }
+
+    fn loans_on(&self, channel: &Channel) -> bool {
+        let threshold_bytes = self.options.integer("shared_memory_threshold_bytes");
+        self.options.boolean("zero_copy") && channel.size_bytes as i64 >= threshold_bytes
+    }
+
+    fn pool(&mut self, channel: &Channel) -> Result<Arc<Pool>, MiddlewareError> {
+        let messages = self.options.integer("loan_messages") as usize;
+        let pool_bytes = messages * channel.size_bytes.next_multiple_of(64) + POOL_EXTRA_BYTES;
+        let pool = ShmProviderBuilder::default_backend(pool_bytes)
+            .wait()
+            .map_err(|error| format!("zenoh could not make a pool of {pool_bytes} bytes of shared memory: {error}"))?;
+        self.pools.push(Arc::new(pool));
+        Ok(Arc::clone(&self.pools[self.pools.len() - 1]))
+    }
+}
+
+impl Session for ZenohSession {
+    fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError> {
+        let declared = self.session.declare_subscriber(channel.topic.clone());
+        let receiving = match self.options.text("receive_mode") {
+            "channel" => {
+                let subscriber = declared.with(FifoChannel::new(CHANNEL_MESSAGES)).wait()?;
+                Receiving::Channel(std::thread::spawn(move || read(&subscriber, &inlet)))
+            }
+            _ => Receiving::Callback(declared.callback(move |sample| hand_over(&sample, &inlet)).wait()?),
+        };
+        self.subscribers.push(receiving);
+        Ok(())
+    }
+
+    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
+        let (congestion, reliability) = (congestion(channel), reliability(channel));
+        let express = self.options.boolean("express");
+        let publisher = self
+            .session
+            .declare_publisher(channel.topic.clone())
+            .congestion_control(congestion)
+            .reliability(reliability)
+            .express(express)
+            .wait()?;
+        let loans = self.loans_on(channel);
+        self.publishers.push(format!(
+            "{}: {congestion:?}, {reliability:?}, express {express}, {}",
+            channel.topic,
+            if loans { "loan" } else { "moved memory" }
+        ));
+        Ok(Publisher::InPlace(if loans {
+            Box::new(Loaning::new(publisher, self.pool(channel)?, channel.qos.congestion))
+        } else {
+            Box::new(Moving(publisher))
+        }))
+    }
+
+    fn effective(&self) -> Effective {
+        let mut settings = settings::read_back(&self.session);
+        settings.insert("links".into(), settings::links(&self.session, &self.options));
+        settings.insert("publishers".into(), self.publishers.join("; "));
+        settings.insert(
+            "history".into(),
+            "none: Zenoh queues batches for a link, not messages for a reader".into(),
+        );
+        Effective {
+            transport: settings::transport(&self.session, &self.options),
+            receive_mode: self.options.text("receive_mode").to_owned(),
+            zero_copy: !self.pools.is_empty(),
+            settings,
+        }
+    }
+
+    fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
+        let ZenohSession {
+            session,
+            subscribers,
+            pools,
+            ..
+        } = *self;
+        let mut readers = Vec::new();
+        for receiving in subscribers {
+            match receiving {
+                Receiving::Callback(subscriber) => subscriber.undeclare().wait_callbacks().wait()?,
+                Receiving::Channel(reader) => readers.push(reader),
+            }
+        }
+        session.close().wait()?;
+        for reader in readers {
+            reader
+                .join()
+                .map_err(|_| "the thread that reads a subscriber's channel panicked")?;
+        }
+        drop((session, pools));
+        Ok(leftovers::remove()?)
+    }
+}
+
+#[inline]
+fn hand_over(sample: &Sample, inlet: &Inlet) {
+    inlet.receive_pieces(Pieces::of(sample.payload()));
+}
+
+fn read(subscriber: &Subscriber<FifoChannelHandler<Sample>>, inlet: &Inlet) {
+    while let Ok(sample) = subscriber.recv() {
+        hand_over(&sample, inlet);
+    }
+}
+
+fn congestion(channel: &Channel) -> qos::CongestionControl {
+    match channel.qos.congestion {
+        Congestion::Block => qos::CongestionControl::Block,
+        Congestion::Drop => qos::CongestionControl::Drop,
+    }
+}
+
+fn reliability(channel: &Channel) -> qos::Reliability {
+    match channel.qos.reliability {
+        Reliability::Reliable => qos::Reliability::Reliable,
+        Reliability::BestEffort => qos::Reliability::BestEffort,
+    }
+}
