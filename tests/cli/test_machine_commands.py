@@ -1,0 +1,84 @@
+"""`doctor`, `describe` and `clean`: for people and, with `--json`, for programs."""
+
+import json
+from pathlib import Path
+
+import pytest
+from staged import install_fake_worker
+from typer.testing import CliRunner
+
+from middlemark.cli.main import app
+from middlemark.errors import EnvironmentNotReady
+
+RUNNER = CliRunner()
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install_fake_worker(tmp_path / "workers")
+    monkeypatch.setenv("MIDDLEMARK_WORKERS", str(tmp_path / "workers"))
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path / "target"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+
+
+def leave_out(tmp_path: Path) -> None:
+    (tmp_path / "target/release").mkdir(parents=True)
+    record = {"workers": [{"worker": "toy", "status": "left_out", "reason": "libtoy-dev is not installed"}]}
+    (tmp_path / "target/release/middlemark-workers.json").write_text(json.dumps(record))
+
+
+def test_doctor_shows_workers_what_is_left_out_and_the_machine(tmp_path: Path) -> None:
+    leave_out(tmp_path)
+    answer = RUNNER.invoke(app, ["doctor"])
+    assert answer.exit_code == 0, answer.output
+    lines = [line.split() for line in answer.stdout.splitlines()]
+    assert any(line[:2] == ["✔", "fake"] for line in lines)
+    assert any(line[:2] == ["✘", "toy"] and "libtoy-dev" in line for line in lines)
+    assert "clock source" in answer.stdout
+
+
+def test_doctor_for_programs_has_the_same(tmp_path: Path) -> None:
+    leave_out(tmp_path)
+    said = json.loads(RUNNER.invoke(app, ["doctor", "--json"]).stdout)
+    assert said["workers"]["fake"]["path"] == str(tmp_path / "workers/middlemark-worker-fake")
+    assert said["left_out"] == {"toy": "libtoy-dev is not installed"}
+    assert {fact["name"] for fact in said["machine"]} >= {"governor", "rmem_max_bytes", "clock_cost_ns"}
+
+
+def test_doctor_without_any_worker_ends_with_the_remedy(tmp_path: Path) -> None:
+    (tmp_path / "workers/middlemark-worker-fake").unlink()
+    answer = RUNNER.invoke(app, ["doctor"])
+    assert isinstance(answer.exception, EnvironmentNotReady)
+    assert "make workers" in (answer.exception.remedy or "")
+
+
+def test_describe_shows_every_option_with_its_values_and_default() -> None:
+    answer = RUNNER.invoke(app, ["describe", "fake"])
+    assert answer.exit_code == 0, answer.output
+    assert "Passes messages over UDP" in answer.stdout
+    assert "true, false" in answer.stdout
+    said = json.loads(RUNNER.invoke(app, ["describe", "fake", "--json"]).stdout)
+    assert {option["name"] for option in said["options"]} == {"fault", "faulty", "brokered"}
+
+
+def test_describe_of_what_there_is_not_says_what_there_is() -> None:
+    answer = RUNNER.invoke(app, ["describe", "nonesuch"])
+    assert isinstance(answer.exception, EnvironmentNotReady)
+    assert "there are: fake" in str(answer.exception)
+
+
+def test_clean_removes_what_an_abandoned_ledger_lists_and_says_so(tmp_path: Path) -> None:
+    assert "nothing was left" in RUNNER.invoke(app, ["clean"]).stdout
+    left = tmp_path / "left"
+    for arguments in (["clean"], ["clean", "--json"]):
+        left.mkdir()
+        path = tmp_path / "state/middlemark/ledgers/1-gone.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"op": "create", "mark": "a", "kind": "folder", "what": str(left)}) + "\n")
+        answer = RUNNER.invoke(app, arguments)
+        assert str(left) in answer.stdout
+        assert not left.exists()
+    assert json.loads(answer.stdout) == [{"kind": "folder", "what": str(left), "owner": "1-gone"}]

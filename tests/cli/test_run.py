@@ -1,0 +1,121 @@
+"""`middlemark run` as a user has it: exit codes, what goes to standard output, and how an interrupted run goes on."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from staged import install_fake_worker, suite_text
+
+from middlemark.errors import ExitCode
+
+MIDDLEMARK = [sys.executable, "-c", "from middlemark.cli.main import main; main()"]
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install_fake_worker(tmp_path / "workers")
+    monkeypatch.setenv("MIDDLEMARK_WORKERS", str(tmp_path / "workers"))
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path / "target"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+def middlemark(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [*MIDDLEMARK, *(str(argument) for argument in arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+
+def suite(text: str) -> Path:
+    path = Path("suite.yaml")
+    path.write_text(text)
+    return path
+
+
+def test_a_run_ends_with_the_summary_and_the_report(tmp_path: Path) -> None:
+    done = middlemark("run", suite(suite_text()))
+    assert done.returncode == ExitCode.OK, done.stderr
+    (run,) = (tmp_path / "runs").iterdir()
+    assert run.name.startswith("staged-")
+    assert f"report: {Path('runs') / run.name / 'report.html'}" in done.stdout
+    assert "<html" in (run / "report.html").read_text()
+    assert "1 valid" in done.stderr
+
+
+def test_json_is_all_that_goes_to_standard_output() -> None:
+    done = middlemark("run", suite(suite_text()), "--json", "--out", "out", "--trials", 2)
+    assert done.returncode == ExitCode.OK, done.stderr
+    said = json.loads(done.stdout)
+    assert said["run"] == "out"
+    assert said["estimates"]
+
+
+def test_a_trial_that_does_not_count_is_told_by_the_exit_code() -> None:
+    done = middlemark("run", suite(suite_text(fault="fails_at_start", faulty="publisher_0")))
+    assert done.returncode == ExitCode.NOT_ACCEPTED
+    assert "1 of 1 trials don't count: 1 failed" in done.stderr
+
+
+def test_what_a_middleware_can_not_do_is_accepted() -> None:
+    done = middlemark("run", suite(suite_text(fault="refuses", faulty="publisher_0")))
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert "only periodic streams" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run"], "no suite is named"),
+        (["run", "nonesuch"], "nonesuch"),
+        (["run", "quick", "--resume", "x"], "--resume goes on with what was planned"),
+        (["run", "--resume", "x", "--trials", "3"], "--resume goes on with what was planned"),
+        (["run", "suite.yaml", "--only", "color=blue"], "color"),
+        (["run", "suite.yaml", "--trials", "0"], "greater than or equal to 1"),
+    ],
+)
+def test_what_can_not_be_asked_for_is_a_usage_error(arguments: list[str], said: str) -> None:
+    suite(suite_text())
+    done = middlemark(*arguments)
+    assert done.returncode == ExitCode.USAGE
+    assert said in done.stderr
+    assert not Path("runs").exists()
+
+
+def test_a_dry_run_starts_and_writes_nothing() -> None:
+    done = middlemark("run", suite(suite_text(fault="dies_before_armed", faulty="publisher_0")), "--dry-run")
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert "1 trial" in done.stdout
+    assert not Path("runs").exists()
+    planned = json.loads(middlemark("run", "suite.yaml", "--dry-run", "--json").stdout)
+    assert [trial["experiment"]["middleware"] for trial in planned] == ["fake"]
+
+
+def test_ctrl_c_says_how_to_go_on_and_going_on_completes_the_run() -> None:
+    text = suite_text().replace("trials: 1", "trials: 3")
+    process = subprocess.Popen([*MIDDLEMARK, "run", suite(text), "--out", "out"], stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    assert any("[1/3]" in line for line in iter(process.stderr.readline, ""))
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert "middlemark run --resume out" in said
+    done = middlemark("run", "--resume", "out")
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert "3 valid" in done.stderr
+
+
+def test_a_worker_that_is_missing_is_an_error_of_the_environment() -> None:
+    done = middlemark("run", suite(suite_text().replace("fake", "nonesuch")))
+    assert done.returncode == ExitCode.ENVIRONMENT
+    assert "nonesuch" in done.stderr
+    assert "doctor" in done.stderr
+
+
+def test_a_folder_that_can_not_be_written_is_an_error_of_the_environment() -> None:
+    done = middlemark("run", suite(suite_text()), "--out", "/proc/nowhere/run")
+    assert done.returncode == ExitCode.ENVIRONMENT
+    assert "/proc/nowhere" in done.stderr
+    assert "Traceback" not in done.stderr
