@@ -9,7 +9,7 @@ from middlemark.report.display import MEBIBYTES, MICROSECONDS, PERCENT, Shown, d
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0, "0.00"), (0.0123, "0.0123"), (1.234, "1.23"), (12.34, "12.3"), (123.4, "123"), (-4567.0, "-4\u202f567")],
+    [(0, "0"), (0.0123, "0.0123"), (1.234, "1.23"), (12.34, "12.3"), (123.4, "123"), (-4567.0, "-4\u202f567")],
 )
 def test_figures_have_about_three_digits(value: float, text: str) -> None:
     assert digits(value) == text

@@ -51,27 +51,21 @@ def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distributio
     if not rows:
         return None
     names, scale, dashes = _identity(drawn, who)
-    near = alt.selection_point(fields=["who"], on="pointerover", nearest=True, clear="pointerout")
-    line = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_line(interpolate="step-after", strokeWidth=2, clip=True)
-        .encode(
-            x=_logarithmic("us:Q", "µs (logarithmic)", [row["us"] for row in rows]),
-            y=alt.Y(
-                "share:Q", title="share of messages sent", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])
-            ),
-            color=alt.Color("who:N", scale=scale, legend=None),
-            strokeDash=alt.StrokeDash("who:N", scale=alt.Scale(domain=names, range=dashes), legend=None),
-            opacity=alt.condition(near, alt.value(1), alt.value(0.2), empty=True),
-            tooltip=[
-                alt.Tooltip("who:N", title="middleware"),
-                alt.Tooltip("us:Q", title="µs", format=",.4~g"),
-                alt.Tooltip("share:Q", title="share no slower", format=".4~p"),
-            ],
-        )
-        .add_params(near)
-        .properties(width="container", height=300)
+    hovered = alt.selection_point(fields=["who"], on="pointerover", clear="pointerout")
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=_logarithmic("us:Q", "µs (logarithmic)", [row["us"] for row in rows]),
+        y=alt.Y("share:Q", title="share of messages sent", axis=alt.Axis(format="%", tickCount=5)),
+        color=alt.Color("who:N", scale=scale, legend=None),
     )
+    line = base.mark_line(interpolate="step-after", strokeWidth=2, clip=True).encode(
+        strokeDash=alt.StrokeDash("who:N", scale=alt.Scale(domain=names, range=dashes), legend=None),
+        opacity=alt.condition(hovered, alt.value(1), alt.value(0.2), empty=True),
+    )
+    # A thin line is hard to hit: the pointer meets a broad one that can't be seen.
+    target = base.mark_line(interpolate="step-after", strokeWidth=14, opacity=0, clip=True).encode(
+        detail="who:N", tooltip=[alt.Tooltip("who:N", title="middleware")]
+    )
+    layers = alt.layer(line, target.add_params(hovered)).properties(width="container", height=300)
     title = "Round trip" if kind is Distribution.ROUND_TRIP else "Latency"
     return Chart(
         id="ecdf",
@@ -81,7 +75,7 @@ def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distributio
             "messages sent: where a line ends below 100 %, the rest was lost. Left is fast, far right is a tail."
         ),
         description=f"Step lines, one for each middleware; the quantiles are in the table below. {len(drawn)} lines.",
-        spec=_finished(line),
+        spec=_finished(layers),
     )
 
 
@@ -274,7 +268,8 @@ def _finished(chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> Spec:
     """The chart in the page's type and ink, with its background left to the page."""
     spec: Spec = (
         chart.configure(
-            background="transparent", font=FONT, autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
+            background="transparent",
+            font=FONT,
         )
         .configure_view(stroke=None)
         .configure_axis(
@@ -294,4 +289,5 @@ def _finished(chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> Spec:
         .to_dict()
     )
     spec.pop("$schema", None)
+    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     return spec

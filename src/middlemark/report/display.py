@@ -17,12 +17,14 @@ ABSENT = "–"
 
 def digits(value: float) -> str:
     """About three significant digits, thousands set apart."""
-    size = abs(value)
-    if size >= 100:
+    magnitude = abs(value)
+    if magnitude == 0:
+        return "0"
+    if magnitude >= 100:
         return f"{value:,.0f}".replace(",", NARROW_SPACE)
-    if size >= 10:
+    if magnitude >= 10:
         return f"{value:.1f}"
-    return f"{value:.2f}" if size >= 1 or value == 0 else f"{value:.3g}"
+    return f"{value:.2f}" if magnitude >= 1 else f"{value:.3g}"
 
 
 def _percent(share: float) -> str:

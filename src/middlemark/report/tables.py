@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from middlemark.analysis.comparison import Comparison
+from middlemark.analysis.distribution import Box
 from middlemark.analysis.experiment import ExperimentFindings, Totals
 from middlemark.analysis.metrics import TRIAL, of_stream, quantile_metric
 from middlemark.analysis.quantile import LEVELS
@@ -28,6 +29,7 @@ from middlemark.report.display import (
     PERCENT_OF_CORE,
     Shown,
     Unit,
+    listed,
     show,
     times,
 )
@@ -158,18 +160,35 @@ def _thousands(count: int) -> str:
 
 
 def quantile_table(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Table | None:
-    """Quantiles of one distribution, with intervals where trials support them."""
-    stream, rows = of_stream(comparison.setting.stream), []
+    """Quantiles of one distribution with their intervals; those that nothing supports are named in the caption."""
+    stream = comparison.setting.stream
+    rows: list[tuple[str, Box, dict[str, Shown]]] = []
     for each in comparison.experiments:
-        estimates = {name: each.estimate(stream, quantile_metric(kind, name)) for name in LEVELS}
-        if any(estimate is not None for estimate in estimates.values()):
-            ends = [show(each.estimate(stream, f"{kind}_{end}_ns"), MICROSECONDS) for end in ("min", "max")]
-            cells = [_cell(show(estimate, MICROSECONDS)) for estimate in estimates.values()]
-            most = max((e.n_messages for e in estimates.values() if e), default=0)
-            rows.append((who[each.experiment.id].label, ends[0].text, *cells, ends[1].text, _thousands(most)))
-    headings = ("", "fastest", *LEVEL_WORDS.values(), "slowest", "n")
-    title = f"{kind.value.replace('_', ' ').capitalize()}, µs"
-    return Table(title, headings, tuple(rows), f"{kind.summary.capitalize()}.") if rows else None
+        box = each.boxes.get((stream, kind))
+        if box is not None:
+            estimates = {name: each.estimate(of_stream(stream), quantile_metric(kind, name)) for name in LEVELS}
+            shown = {name: show(estimate, MICROSECONDS) for name, estimate in estimates.items()}
+            rows.append((who[each.experiment.id].label, box, shown))
+    if not rows:
+        return None
+    given = [name for name in LEVELS if not all(shown[name].missing for _, _, shown in rows)]
+    left_out = [LEVEL_WORDS[name] for name in LEVELS if name not in given]
+    too_few = f" Too few samples for {listed(left_out)}." if left_out else ""
+    return Table(
+        title=f"{kind.value.replace('_', ' ').capitalize()}, µs",
+        headings=("", "fastest", *(LEVEL_WORDS[name] for name in given), "slowest", "n"),
+        rows=tuple(
+            (
+                label,
+                MICROSECONDS.write(box.minimum),
+                *(_cell(shown[name]) for name in given),
+                MICROSECONDS.write(box.maximum),
+                _thousands(box.n),
+            )
+            for label, box, shown in rows
+        ),
+        caption=f"{kind.summary[0].upper()}{kind.summary[1:]}.{too_few}",
+    )
 
 
 def _cell(shown: Shown) -> str:
