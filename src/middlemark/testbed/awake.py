@@ -28,9 +28,9 @@ def kept_awake(cpus: Iterable[int], ledger: Ledger) -> Iterator[None]:
     finally:
         for spinner, _ in spinners:
             spinner.kill()
-        for spinner, mark in spinners:
+        for spinner, _ in spinners:
             spinner.communicate()
-            ledger.remove(mark)
+        ledger.remove(*(mark for _, mark in spinners))
 
 
 def _start(cpu: int, ledger: Ledger) -> tuple[subprocess.Popen[bytes], str]:
