@@ -11,11 +11,20 @@ from middlemark.report.html import write_report
 from run_builder import Behaviour, build_run
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --disable-dev-shm-usage --virtual-time-budget=10000 "
-    "--enable-logging=stderr --dump-dom"
-).split()
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--virtual-time-budget=10000",
+    "--enable-logging=stderr",
+    "--dump-dom",
+]
 SUITE = """
 suite: drawn
 trials: 3

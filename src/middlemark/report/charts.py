@@ -102,7 +102,7 @@ def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distributi
         base.transform_filter("datum.p50").mark_tick(thickness=3, height=18).encode(x="p50:Q", color=alt.value(INK)),
         base.transform_filter("datum.p99").mark_point(shape="diamond", filled=True, size=60).encode(x="p99:Q"),
         base.transform_filter("datum.max > 0").mark_point(shape="cross", size=40, filled=True).encode(x="max:Q"),
-    ).properties(width="container", height=alt.Step(ROW_HEIGHT))
+    ).properties(width="container", height=ROW_HEIGHT * len(names))
     return Chart(
         id="box",
         title=f"{'Round trip' if kind is Distribution.ROUND_TRIP else 'Latency'}: the middle and the tail",
@@ -219,7 +219,7 @@ def _bars(comparison: Comparison, who: Mapping[str, Contender], bars: Bars) -> C
         .mark_rule(strokeWidth=1.5)
         .encode(x="low:Q", x2="high:Q", color=alt.value(INK))
     )
-    layers = alt.layer(value, span).properties(width="container", height=alt.Step(ROW_HEIGHT - 4))
+    layers = alt.layer(value, span).properties(width="container", height=(ROW_HEIGHT - 4) * len(names))
     return Chart(bars.id, bars.title, bars.caption, f"{bars.title} of each middleware, {bars.axis}.", _finished(layers))
 
 
