@@ -113,7 +113,6 @@ def stream_shapes(experiment: Experiment) -> tuple[StreamShape, ...]:
         StreamShape(
             name=stream.name,
             size_bytes=stream.size_bytes,
-            answer_bytes=stream.pattern.answer_bytes if stream.pattern.kind == "ping_pong" else 0,
             scheduled=stream.pattern.kind in {"periodic", "burst"},
             late_after_ns=experiment.windows.late_after_ns,
         )

@@ -36,8 +36,6 @@ class StreamShape:
 
     name: str
     size_bytes: int
-    answer_bytes: int
-    """0 where nothing answers."""
     scheduled: bool
     """Whether its pattern has a rate of its own: periodic and burst have, unthrottled and ping-pong have not."""
     late_after_ns: int

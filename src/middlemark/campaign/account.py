@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import polars as pl
 from pydantic import BaseModel
 
+from middlemark.analysis.experiment import stream_shapes
 from middlemark.analysis.metrics import AccountingError, trial_metrics
 from middlemark.analysis.record import (
     Counts,
@@ -74,7 +75,7 @@ def of_measured(
     found = [*judgement.reasons(record, received, bounds, cpus), *leftovers(life)]
     headline = None
     try:
-        metrics = trial_metrics(record, received, published, judgement.shapes(life.trial))
+        metrics = trial_metrics(record, received, published, stream_shapes(life.trial.experiment))
     except AccountingError:  # it is among the reasons
         pass
     else:

@@ -10,19 +10,15 @@ from collections.abc import Mapping
 import polars as pl
 
 from middlemark.analysis.accounting import breaches
-from middlemark.analysis.metrics import TRIAL, StreamShape, TrialMetrics, of_stream, quantile_metric
+from middlemark.analysis.metrics import TRIAL, TrialMetrics, of_stream, quantile_metric
 from middlemark.analysis.quantile import Measured
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import (
-    Burst,
     Caution,
     InvalidKind,
     InvalidReason,
-    Periodic,
     PingPong,
-    Stream,
-    Trial,
     WarningKind,
 )
 from middlemark.plan.progress import Headline
@@ -83,11 +79,6 @@ def cautions(record: TrialRecord, metrics: TrialMetrics) -> tuple[Caution, ...]:
     return tuple(Caution(kind=kind, text=said[0], remedy=said[1]) for kind, said in found.items() if said)
 
 
-def shapes(trial: Trial) -> tuple[StreamShape, ...]:
-    """What the metrics must know of the trial's streams."""
-    return tuple(_shape(stream, trial.experiment.windows.late_after_ns) for stream in trial.experiment.streams)
-
-
 def headline(record: TrialRecord, metrics: TrialMetrics) -> Headline:
     """The first figures, of the first stream."""
     stream = record.trial.experiment.streams[0]
@@ -106,16 +97,6 @@ def headline(record: TrialRecord, metrics: TrialMetrics) -> Headline:
         round_trip=round_trip,
         sent=sum(flow.sent for flow in metrics.flows),
         received=sum(flow.received for flow in metrics.flows),
-    )
-
-
-def _shape(stream: Stream, late_after_ns: int) -> StreamShape:
-    return StreamShape(
-        name=stream.name,
-        size_bytes=stream.size_bytes,
-        answer_bytes=stream.pattern.answer_bytes if isinstance(stream.pattern, PingPong) else 0,
-        scheduled=isinstance(stream.pattern, Periodic | Burst),
-        late_after_ns=late_after_ns,
     )
 
 
