@@ -157,6 +157,16 @@ def test_a_ledger_cut_off_in_the_middle_of_a_line_is_read_up_to_there(tmp_path: 
     assert not path.exists()
 
 
+def test_shared_memory_is_removed_by_the_unique_name_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "SHARED_MEMORY", tmp_path)
+    names = ["mm01abc", "middlemark_mm01abc_0", "mm01abd", "other"]
+    with ledger.opened() as entries:
+        entries.enter("shared_memory", "mm01abc")
+        for name in names:
+            (tmp_path / name).touch()
+    assert {name for name in names if (tmp_path / name).exists()} == {"mm01abd", "other"}
+
+
 def test_a_link_is_removed_and_not_what_it_points_to(tmp_path: Path) -> None:
     (tmp_path / "precious").mkdir()
     with ledger.opened() as entries:

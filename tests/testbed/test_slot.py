@@ -17,8 +17,7 @@ HOLDER = "from middlemark.testbed import slot\nwith slot.taken() as s: print(s.d
 
 
 @pytest.fixture(autouse=True)
-def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+def from_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slot, "_last_taken", 60)
 
 

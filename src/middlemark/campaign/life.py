@@ -20,7 +20,7 @@ from middlemark.campaign.spec import Place, Specs
 from middlemark.errors import WorkerFailed
 from middlemark.plan import Failed, MissingPath, NoCommunication, Trial
 from middlemark.testbed import processes
-from middlemark.testbed.ledger import Ledger
+from middlemark.testbed.ledger import SHARED_MEMORY, Ledger
 from middlemark.worker import contract
 from middlemark.worker.process import WorkerProcess
 
@@ -178,7 +178,7 @@ class Life:
         return missing
 
     def _enter_shared_memory(self) -> None:
-        """Enters the shared memory that the processes made, so that it goes even if they are killed."""
+        """Enters the shared memory that the processes made under names of their own, so that it goes with them."""
         held = (processes.shared_memory(process.pid) for process in self._processes.values())
         for path in set().union(*held) - self._others_memory:
             self._marks.append(self._ledger.enter("file", path))
@@ -205,5 +205,4 @@ def _from_now(span_ns: int) -> int:
 
 
 def _shared_memory_now() -> set[Path]:
-    folder = Path("/dev/shm")  # noqa: S108 - where the kernel's shared memory is
-    return set(folder.iterdir()) if folder.is_dir() else set()
+    return set(SHARED_MEMORY.glob("*"))

@@ -58,7 +58,7 @@ def _place(trial: Trial, grounds: Grounds) -> Iterator[Place]:
     with ExitStack() as given:
         taken = given.enter_context(slot.taken())
         folder, mark = grounds.hosts[trial.experiment.applications[0].host].create_folder(taken.name, grounds.ledger)
-        given.callback(grounds.ledger.remove, mark)
+        given.callback(grounds.ledger.remove, mark, grounds.ledger.enter("shared_memory", taken.name))
         if trial.experiment.conditions.keep_awake:
             given.enter_context(awake.kept_awake(grounds.cpus, grounds.ledger))
         place = Place(taken, grounds.hosts, folder, grounds.cpus)

@@ -21,7 +21,8 @@ from typing import Any, Literal
 from middlemark.testbed import processes
 from middlemark.testbed.processes import Identity
 
-Kind = Literal["process", "folder", "file"]
+Kind = Literal["process", "folder", "file", "shared_memory"]
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where the kernel's shared memory is
 
 
 def state_folder() -> Path:
@@ -37,7 +38,7 @@ class Entry:
     mark: str
     kind: Kind
     what: str
-    """A path, or for a process what it does."""
+    """A path, for a process what it does, for shared memory the unique name that is part of all its files' names."""
     process: Identity | None = None
     """Who it is; None where the owner was killed between entering and starting it: its mark finds it then."""
 
@@ -164,10 +165,23 @@ def remove_all(entries: list[Entry]) -> list[Entry]:
                 left.append(entry)
     processes.end(process for group in found.values() for process in group)
     for entry in entries:
-        if entry.kind != "process" and os.path.lexists(entry.what):
-            _delete(Path(entry.what))
+        paths = _paths(entry)
+        for path in paths:
+            _delete(path)
+        if paths:
             left.append(entry)
     return left
+
+
+def _paths(entry: Entry) -> list[Path]:
+    """The files and folders that an entry stands for, as far as they are there."""
+    match entry.kind:
+        case "process":
+            return []
+        case "shared_memory":
+            return [path for path in SHARED_MEMORY.glob("*") if entry.what in path.name]
+        case _:
+            return [Path(entry.what)] if os.path.lexists(entry.what) else []
 
 
 def _delete(path: Path) -> None:

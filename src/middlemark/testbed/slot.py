@@ -1,13 +1,11 @@
 """Slots keep trials that run at the same time apart: a domain number, a range of ports, a name and a token for each.
 
-A slot is held by a lock on a file of the per-user state folder, so the kernel frees it when its holder ends, however it
-ends. It reserves nothing in the network: the ports are checked to be free when the slot is taken.
+A slot is held by a name among the machine's abstract sockets, so that all users share one set of slots and the kernel
+frees one when its holder ends, however it ends. Its ports are only checked to be free when it is taken.
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
 import secrets
 import socket
 from collections.abc import Iterable, Iterator
@@ -17,7 +15,6 @@ from itertools import chain
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed.ledger import state_folder
 
 SLOTS = 100
 # The ports of DDS domain d begin at 7400 + 250 d (DDSI-RTPS 2.3, 9.6.1.1); domain and ports of a slot lie together so
@@ -46,20 +43,12 @@ _last_taken = 0
 def taken() -> Iterator[Slot]:
     """Takes a free slot and holds it for as long as the context lasts."""
     global _last_taken  # noqa: PLW0603 - one process walks through the slots, so that a trial meets no port just closed
-    folder = state_folder() / "slots"
-    folder.mkdir(parents=True, exist_ok=True)
     for domain in _order(_last_taken):
-        lock = _lock(folder / str(domain))
-        if lock is None:
-            continue
-        try:
-            if not _ports_free(domain):
-                continue
-            _last_taken = domain
-            yield _slot(domain)
-            return
-        finally:
-            os.close(lock)
+        with _claimed(domain) as claimed:
+            if claimed and _ports_free(domain):
+                _last_taken = domain
+                yield _slot(domain)
+                return
     raise EnvironmentNotReady(
         f"none of the {SLOTS} ranges of ports from {FIRST_PORT} on is free below the ephemeral ports",
         remedy="sysctl -w net.ipv4.ip_local_port_range='32768 60999', or end what listens there: ss -lntup",
@@ -71,14 +60,16 @@ def _order(last: int) -> Iterable[int]:
     return chain(range(last + 1, SLOTS), range(1, last + 1), (0,))
 
 
-def _lock(path: Path) -> int | None:
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(file)
-        return None
-    return file
+@contextmanager
+def _claimed(domain: int) -> Iterator[bool]:
+    """Whether nobody else has the slot, and then nobody gets it while the context lasts."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as claim:
+        try:
+            claim.bind(f"\0middlemark-slot-{domain}")
+        except OSError:
+            yield False
+        else:
+            yield True
 
 
 def _slot(domain: int) -> Slot:

@@ -1,19 +1,20 @@
 //! Where a trial takes place: names, numbers, ports and a folder that no other trial on the machine has now.
 //!
-//! Slots are those of `middlemark` itself (the same lock files, domains and ports), so that the suite and a campaign of
-//! the same user can run side by side; the kernel frees a slot whatever becomes of this process, the folder is removed
-//! when the place is dropped.
+//! Slots are those of `middlemark` itself (the same abstract sockets, domains and ports), so that the suite and a campaign
+//! can run side by side; the kernel frees a slot whatever becomes of this process, the folder is removed when the place
+//! is dropped.
 
-use std::fs::{self, File};
+use std::fs;
 use std::hash::BuildHasher;
 use std::net::{IpAddr, Ipv4Addr, TcpListener, UdpSocket};
-use std::path::{Path, PathBuf};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::path::PathBuf;
+use std::process;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::{env, process};
 
 use anyhow::{Context, Result, bail};
 use middlemark_contract::Rendezvous;
-use rustix::fs::{FlockOperation, flock};
 use tempfile::TempDir;
 
 /// The host of every application of the suite.
@@ -35,7 +36,7 @@ static NEXT: AtomicU16 = AtomicU16::new(0);
 pub(crate) struct Place {
     pub(crate) rendezvous: Rendezvous,
     folder: TempDir,
-    _claim: File,
+    _claim: UnixDatagram,
 }
 
 impl Place {
@@ -69,39 +70,17 @@ impl Place {
     }
 }
 
-fn claim_slot() -> Result<(u16, File)> {
-    let folder = state_folder()?.join("slots");
-    fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+fn claim_slot() -> Result<(u16, UnixDatagram)> {
     for _ in 0..SLOTS {
         let domain = NEXT.fetch_add(1, Ordering::Relaxed) % SLOTS;
-        if let Some(claim) = lock(&folder.join(domain.to_string()))?
+        let name = SocketAddr::from_abstract_name(format!("middlemark-slot-{domain}"))?;
+        if let Ok(claim) = UnixDatagram::bind_addr(&name)
             && ports_are_free(domain)
         {
             return Ok((domain, claim));
         }
     }
     bail!("all {SLOTS} slots for trials are taken on this machine, or their ports are in use")
-}
-
-/// The per-user folder in which `middlemark` keeps its slots.
-fn state_folder() -> Result<PathBuf> {
-    let base = match env::var_os("XDG_STATE_HOME").filter(|base| !base.is_empty()) {
-        Some(base) => PathBuf::from(base),
-        None => Path::new(&env::var_os("HOME").context("neither XDG_STATE_HOME nor HOME is set")?).join(".local/state"),
-    };
-    Ok(base.join("middlemark"))
-}
-
-fn lock(path: &Path) -> Result<Option<File>> {
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(path)
-        .with_context(|| format!("opening {}", path.display()))?;
-    Ok(flock(&file, FlockOperation::NonBlockingLockExclusive)
-        .is_ok()
-        .then_some(file))
 }
 
 fn first_port(domain: u16) -> u16 {
