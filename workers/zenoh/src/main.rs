@@ -6,6 +6,8 @@
 mod configuration;
 mod describe;
 mod leftovers;
+mod loans;
+mod memory;
 mod pieces;
 mod places;
 mod publisher;
@@ -37,7 +39,8 @@ impl Middleware for Zenoh {
     }
 
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
-        let places = Places::of(spec, &Channel::of(spec)?);
+        let channels = Channel::of(spec)?;
+        let places = Places::of(spec, &channels);
         places.accept()?;
         accept_transport(spec, options, &places)?;
         accept_lowlatency(spec, options)?;
@@ -46,6 +49,7 @@ impl Middleware for Zenoh {
             "option",
             || "zero_copy writes into shared memory, and shared_memory is off".into(),
         )?;
+        loans::accept(&channels, options, memory::lockable_bytes())?;
         require(
             options.text("mode") == "peer" || places.router().is_some(),
             "option",

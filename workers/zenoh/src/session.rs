@@ -15,6 +15,7 @@ use zenoh::{Wait, qos};
 
 use crate::configuration;
 use crate::leftovers;
+use crate::loans;
 use crate::pieces::Pieces;
 use crate::places::Places;
 use crate::publisher::{Loaning, Moving, Pool};
@@ -22,9 +23,6 @@ use crate::settings;
 
 /// The capacity of Zenoh's default channel (`zenoh::handlers::DefaultHandler`).
 const CHANNEL_MESSAGES: usize = 256;
-
-/// What a pool needs beside its messages: the allocator's own structures and each message's alignment.
-const POOL_EXTRA_BYTES: usize = 65_536;
 
 pub(crate) struct ZenohSession {
     session: zenoh::Session,
@@ -57,14 +55,7 @@ impl ZenohSession {
         })
     }
 
-    fn loans_on(&self, channel: &Channel) -> bool {
-        let threshold_bytes = self.options.integer("shared_memory_threshold_bytes");
-        self.options.boolean("zero_copy") && channel.size_bytes as i64 >= threshold_bytes
-    }
-
-    fn pool(&mut self, channel: &Channel) -> Result<Arc<Pool>, MiddlewareError> {
-        let messages = self.options.integer("loan_messages") as usize;
-        let pool_bytes = messages * channel.size_bytes.next_multiple_of(64) + POOL_EXTRA_BYTES;
+    fn pool(&mut self, pool_bytes: usize) -> Result<Arc<Pool>, MiddlewareError> {
         let pool = ShmProviderBuilder::default_backend(pool_bytes)
             .wait()
             .map_err(|error| format!("zenoh could not make a pool of {pool_bytes} bytes of shared memory: {error}"))?;
@@ -97,16 +88,15 @@ impl Session for ZenohSession {
             .reliability(reliability)
             .express(express)
             .wait()?;
-        let loans = self.loans_on(channel);
+        let pool_bytes = loans::pool_bytes(channel, &self.options);
         self.publishers.push(format!(
             "{}: {congestion:?}, {reliability:?}, express {express}, {}",
             channel.topic,
-            if loans { "loan" } else { "moved memory" }
+            pool_bytes.map_or("moved memory".into(), |bytes| format!("loan from a pool of {bytes} B"))
         ));
-        Ok(Publisher::InPlace(if loans {
-            Box::new(Loaning::new(publisher, self.pool(channel)?, channel.qos.congestion))
-        } else {
-            Box::new(Moving(publisher))
+        Ok(Publisher::InPlace(match pool_bytes {
+            Some(bytes) => Box::new(Loaning::new(publisher, self.pool(bytes)?, channel.qos.congestion)),
+            None => Box::new(Moving(publisher)),
         }))
     }
 

@@ -8,6 +8,8 @@ use middlemark_runtime::Options;
 use serde_json::Value;
 use zenoh::{Session, Wait};
 
+use crate::memory;
+
 /// The keys of Zenoh's configuration that matter to a comparison.
 const KEYS: [&str; 22] = [
     "mode",
@@ -54,12 +56,18 @@ pub(crate) fn transport(session: &Session, options: &Options) -> String {
     if options.boolean("lowlatency") {
         return format!("{configured}, low latency");
     }
-    let threshold_bytes = options.integer("shared_memory_threshold_bytes");
     let through_memory = session.info().transports().wait().any(|transport| transport.is_shm());
-    if through_memory {
-        format!("{configured} + shared memory from {threshold_bytes} B")
-    } else {
-        configured.to_owned()
+    let pool_bytes = options.integer("shared_memory_pool_bytes") as u64;
+    match memory::lockable_bytes() {
+        _ if !through_memory => configured.to_owned(),
+        // Then Zenoh can't make its pool, and sends everything that is not loaned over the link.
+        Some(bytes) if bytes < pool_bytes => {
+            format!("{configured}; no shared memory, as {pool_bytes} B can't be locked, only {bytes} B")
+        }
+        _ => {
+            let threshold_bytes = options.integer("shared_memory_threshold_bytes");
+            format!("{configured} + shared memory from {threshold_bytes} B")
+        }
     }
 }
 
