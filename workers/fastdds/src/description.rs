@@ -66,15 +66,12 @@ fn profiles() -> BTreeMap<String, Profile> {
         summary: "As the chapter on large data rates of Fast DDS's documentation advises.".into(),
         options: [
             // https://fast-dds.docs.eprosima.com/en/latest/fastdds/use_cases/large_data/large_data.html, "Increasing
-            // socket buffers size": send_socket_buffer_size = 1048576, listen_socket_buffer_size = 4194304.
+            // socket buffers size": send_socket_buffer_size = 1048576, listen_socket_buffer_size = 4194304. The built-in
+            // shared memory follows with a segment of twice the larger one.
             ("socket_send_buffer_bytes", 1_048_576),
             ("socket_receive_buffer_bytes", 4_194_304),
             // The same page, "Tuning Heartbeat Period": heartbeat_period = 500 ms.
             ("heartbeat_period_ms", 500),
-            // The same page's note: "all fragmentation can be avoided in SHM by increasing the size of the shared
-            // buffers"; the page on shared memory warns of segments "close to or smaller than the data size". This holds
-            // several messages of a 4 MB camera.
-            ("shm_segment_bytes", 33_554_432),
         ]
         .map(|(name, value)| (name.to_owned(), OptionValue::Integer(value)))
         .into(),
