@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed import ledger, processes
 
 
@@ -79,6 +80,7 @@ def test_a_sweep_after_kill_9_removes_what_was_entered_and_says_what(tmp_path: P
     program = f"""
 import os, signal, subprocess
 from pathlib import Path
+from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed import ledger, processes
 with ledger.opened() as entries:
     entries.enter("folder", {str(tmp_path / "folder")!r}); Path({str(tmp_path / "folder")!r}).mkdir()
@@ -165,6 +167,12 @@ def test_shared_memory_is_removed_by_the_unique_name_in_it(tmp_path: Path, monke
         for name in names:
             (tmp_path / name).touch()
     assert {name for name in names if (tmp_path / name).exists()} == {"mm01abd", "other"}
+
+
+def test_without_a_ledger_nothing_may_be_created(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file where a folder is needed")
+    with pytest.raises(EnvironmentNotReady, match="XDG_STATE_HOME"), ledger.opened():
+        pytest.fail("a ledger that can't be written was opened")
 
 
 def test_a_link_is_removed_and_not_what_it_points_to(tmp_path: Path) -> None:

@@ -36,8 +36,6 @@ from middlemark.plan.progress import (
 from middlemark.suite import parse_suite
 from middlemark.testbed import ledger
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
 
 def run_new(path: Path, order: Order, observer: Observer | None = None) -> None:
     """Runs all trials of an order into a new run folder; returns when all are stored."""
@@ -75,7 +73,7 @@ class Campaign:
         task = asyncio.current_task()
         loop = asyncio.get_running_loop()
         with ExitStack() as handlers:
-            for number in SIGNALS:
+            for number in _signals():
                 loop.add_signal_handler(number, task.cancel if task else lambda: None)
                 handlers.callback(loop.remove_signal_handler, number)
             self._take_stock()
@@ -178,6 +176,12 @@ class Campaign:
 
     def _finished(self, *, interrupted: bool) -> None:
         self.observer.observe(CampaignFinished(self.run_folder.path, interrupted, dict(self._outcomes)))
+
+
+def _signals() -> list[signal.Signals]:
+    """The signals that end a campaign; the closing of a terminal does not where `nohup` has it ignored."""
+    hang_up_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [signal.SIGINT, signal.SIGTERM, *([] if hang_up_ignored else [signal.SIGHUP])]
 
 
 def _is_disturbed(record: TrialRecord) -> bool:

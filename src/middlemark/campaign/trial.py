@@ -5,8 +5,10 @@ It is the only part that both runs and stores; the order of trials and their rep
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from middlemark.analysis.run_folder import TrialFolder
 from middlemark.campaign import account, samples, store
@@ -57,7 +59,9 @@ def _place(trial: Trial, grounds: Grounds) -> Iterator[Place]:
     """A slot, a folder, and CPUs kept awake if the trial wants that; all given back with the context."""
     with ExitStack() as given:
         taken = given.enter_context(slot.taken())
-        folder, mark = grounds.hosts[trial.experiment.applications[0].host].create_folder(taken.name, grounds.ledger)
+        host = grounds.hosts[trial.experiment.applications[0].host]
+        with store.writing(Path(tempfile.gettempdir())):
+            folder, mark = host.create_folder(taken.name, grounds.ledger)
         given.callback(grounds.ledger.remove, mark, grounds.ledger.enter("shared_memory", taken.name))
         if trial.experiment.conditions.keep_awake:
             given.enter_context(awake.kept_awake(grounds.cpus, grounds.ledger))

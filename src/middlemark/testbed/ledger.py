@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed import processes
 from middlemark.testbed.processes import Identity
 
@@ -96,6 +97,20 @@ class Ledger:
 def opened() -> Iterator[Ledger]:
     """This process's ledger, locked as long as the process lives; closed when the context ends, however it ends."""
     folder = state_folder() / "ledgers"
+    try:
+        ledger = _created(folder)
+    except OSError as error:
+        raise EnvironmentNotReady(
+            f"{folder} can't be written ({error.strerror}), so nothing can be created: it could not be removed again",
+            remedy="set XDG_STATE_HOME to a folder that can",
+        ) from error
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+
+
+def _created(folder: Path) -> Ledger:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{os.getpid()}-{secrets.token_hex(4)}.jsonl"
     # Locked before it has its name, so that no sweep takes it for one whose owner is gone.
@@ -103,11 +118,7 @@ def opened() -> Iterator[Ledger]:
     file = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     fcntl.flock(file, fcntl.LOCK_EX)
     hidden.rename(path)
-    ledger = Ledger(path, file)
-    try:
-        yield ledger
-    finally:
-        ledger.close()
+    return Ledger(path, file)
 
 
 def sweep() -> list[Removed]:
