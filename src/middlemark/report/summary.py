@@ -47,13 +47,13 @@ def _print_comparison(comparison: Comparison, who: Mapping[str, Contender], cons
     console.print()
     console.print(Text.assemble((said.workload, "bold"), (f"  {said.asked}", "dim")))
     ranking = ranking_table(comparison, who)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     table.add_column("", justify="right")
-    table.add_column("middleware", overflow="fold", min_width=12)
+    table.add_column("middleware", min_width=14)
     for heading in (f"{ranking.main_heading}\n{ranking.main_unit}", "99 %\nµs", "loss\n%", "first\nms"):
-        table.add_column(heading, justify="right")
-    table.add_column("CPU\n% core", justify="right")
-    table.add_column("memory\nMiB", justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("CPU\n% core", justify="right", no_wrap=True)
+    table.add_column("memory\nMiB", justify="right", no_wrap=True)
     for line in ranking.lines:
         if not line.unranked:
             table.add_row(*_cells(line))
@@ -78,7 +78,7 @@ def _cells(line: Line) -> tuple[Text, ...]:
 
 def _text(shown: Shown, style: str = "") -> Text:
     if shown.missing:
-        return Text(shown.text.replace("too few samples", "too few"), "dim")
+        return Text(shown.text.replace(" samples (", "\n").replace(")", ""), "dim")
     quantile = "" if shown.note in {"", "pooled"} else f"{shown.note} "
     pooled = "*" if shown.note.endswith("pooled") else ""
     text = Text.assemble((quantile.replace(" pooled", ""), "dim"), (shown.text + pooled, style))
