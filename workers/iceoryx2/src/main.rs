@@ -1,9 +1,10 @@
 //! The worker for iceoryx2: publishers and subscribers over shared memory, without any process in between.
 //!
-//! It only ties the parts together: `describe` says what there is, `place` keeps trials apart, `service` maps a channel's
-//! QoS, `session`, `publisher` and `receiver` move messages.
+//! It only ties the parts together: `describe` says what there is, `place` keeps trials apart, `memory` looks whether they
+//! fit, `service` maps a channel's QoS, `session`, `publisher` and `receiver` move messages.
 
 mod describe;
+mod memory;
 mod place;
 mod publisher;
 mod receiver;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 
 use iceoryx2::prelude::{LogLevel, set_log_level};
 use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec};
-use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
+use middlemark_runtime::{Channel, Context, Middleware, MiddlewareError, Options, Service, Session};
 
 struct Iceoryx2;
 
@@ -23,8 +24,10 @@ impl Middleware for Iceoryx2 {
         describe::description()
     }
 
-    fn accept(&self, spec: &ApplicationSpec, _options: &Options) -> Result<(), Refusal> {
-        place::accept(&spec.rendezvous)
+    fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+        place::accept(&spec.rendezvous)?;
+        let keep_all_messages = options.integer("keep_all_messages") as usize;
+        memory::accept(&Channel::of(spec)?, keep_all_messages, memory::shared_memory_bytes())
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

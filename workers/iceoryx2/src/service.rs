@@ -107,7 +107,7 @@ fn nodes(channel: &Channel) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::net::{Ipv4Addr, SocketAddr};
 
     use middlemark_contract::{Qos, Reliability};
@@ -115,46 +115,49 @@ mod tests {
 
     use super::*;
 
-    fn demands(history: History, congestion: Congestion, durability: Durability) -> Demands {
+    /// A channel of one publisher and one subscriber that keeps its last three messages.
+    pub(crate) fn channel() -> Channel {
         let endpoint = ChannelEndpoint {
             application: "a".into(),
             socket: SocketAddr::from((Ipv4Addr::LOCALHOST, 1)),
         };
-        let qos = Qos {
-            reliability: Reliability::Reliable,
-            history,
-            durability,
-            congestion,
-            level: None,
-        };
-        let channel = Channel {
+        Channel {
             topic: "t".into(),
             number: 0,
             size_bytes: 64,
             rate_hz: 1.0,
-            qos,
+            qos: Qos {
+                reliability: Reliability::Reliable,
+                history: History::KeepLast { depth: 3 },
+                durability: Durability::Volatile,
+                congestion: Congestion::Block,
+                level: None,
+            },
             publishers: vec![endpoint.clone()],
             subscribers: vec![endpoint],
             index: 0,
-        };
+        }
+    }
+
+    fn demands(change: impl FnOnce(&mut Qos)) -> Demands {
+        let mut channel = channel();
+        change(&mut channel.qos);
         Demands::of(&channel, 64)
     }
 
     #[test]
     fn only_keep_last_and_drop_overflow() {
-        let last = History::KeepLast { depth: 3 };
-        let of = |history, congestion| demands(history, congestion, Durability::Volatile);
-        assert!(of(last, Congestion::Drop).overflows);
-        assert!(!of(last, Congestion::Block).overflows);
-        assert!(!of(History::KeepAll, Congestion::Drop).overflows);
-        assert_eq!(of(last, Congestion::Drop).buffer_messages, 3);
-        assert_eq!(of(History::KeepAll, Congestion::Drop).buffer_messages, 64);
+        let last_drop = demands(|qos| qos.congestion = Congestion::Drop);
+        let all_drop = demands(|qos| (qos.history, qos.congestion) = (History::KeepAll, Congestion::Drop));
+        assert!(last_drop.overflows);
+        assert!(!all_drop.overflows);
+        assert!(!demands(|_| ()).overflows);
+        assert_eq!((last_drop.buffer_messages, all_drop.buffer_messages), (3, 64));
     }
 
     #[test]
     fn a_late_joiner_gets_what_the_history_holds() {
-        let last = History::KeepLast { depth: 3 };
-        let late = demands(last, Congestion::Block, Durability::TransientLocal);
+        let late = demands(|qos| qos.durability = Durability::TransientLocal);
         assert_eq!(late.history_messages, 3);
     }
 }

@@ -1,0 +1,81 @@
+//! Whether a trial's data segments fit into the host's shared memory: what doesn't would end a process by SIGBUS.
+//!
+//! It asks the kernel for the size of `/dev/shm` and refuses; iceoryx2 itself reserves without looking.
+
+use std::ffi::c_char;
+
+use middlemark_contract::Refusal;
+use middlemark_runtime::Channel;
+
+use crate::service::Demands;
+
+/// As shipped: messages that a subscriber may hold at once (`subscriber_max_borrowed_samples`).
+const BORROWED_MESSAGES: usize = 2;
+
+/// As shipped: messages that a publisher may have loaned at once (`publisher_max_loaned_samples`).
+const LOANED_MESSAGES: usize = 2;
+
+/// Whether all publishers' data segments fit, at their worst.
+///
+/// # Errors
+/// The refusal, with what is needed and what there is.
+pub(crate) fn accept(
+    channels: &[Channel],
+    keep_all_messages: usize,
+    shared_memory_bytes: Option<u64>,
+) -> Result<(), Refusal> {
+    let needed_bytes: u64 = channels
+        .iter()
+        .map(|channel| channel.publishers.len() as u64 * segment_bytes(channel, keep_all_messages))
+        .sum();
+    match shared_memory_bytes {
+        Some(bytes) if needed_bytes > bytes => Err(Refusal {
+            capability: "size_bytes".into(),
+            reason: format!(
+                "the publishers' data segments may take {needed_bytes} bytes, /dev/shm has {bytes}; a smaller depth \
+                 or a larger /dev/shm would do"
+            ),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// One publisher's data segment when every message of it is in use.
+fn segment_bytes(channel: &Channel, keep_all_messages: usize) -> u64 {
+    let demands = Demands::of(channel, keep_all_messages);
+    let messages = channel.subscribers.len() * (demands.buffer_messages + BORROWED_MESSAGES)
+        + demands.history_messages
+        + LOANED_MESSAGES;
+    (messages * channel.size_bytes) as u64
+}
+
+/// The size of the host's shared memory; none where it can't be asked for.
+pub(crate) fn shared_memory_bytes() -> Option<u64> {
+    let path: *const c_char = c"/dev/shm".as_ptr();
+    // SAFETY: a structure of plain numbers may be all zero.
+    let mut sizes: libc::statvfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the path ends with a zero byte and the kernel writes into a structure of this function's own.
+    let asked = unsafe { libc::statvfs(path, &raw mut sizes) };
+    (asked == 0).then_some(sizes.f_blocks * sizes.f_frsize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::tests::channel;
+
+    #[test]
+    fn segments_that_do_not_fit_are_refused() {
+        let mut large = channel();
+        large.size_bytes = 4_000_000;
+        // Depth 3, one subscriber, volatile: 3 + 2 + 2 messages.
+        assert!(accept(std::slice::from_ref(&large), 64, Some(28_000_000)).is_ok());
+        let refusal = accept(&[large], 64, Some(27_999_999)).expect_err("there is a byte too few");
+        assert_eq!(refusal.capability, "size_bytes");
+    }
+
+    #[test]
+    fn the_host_has_shared_memory() {
+        assert!(shared_memory_bytes().is_some_and(|bytes| bytes > 0));
+    }
+}
