@@ -1,9 +1,12 @@
 //! Prints what the harness itself costs, as a table: minimum, median and maximum over repetitions.
 //!
 //! Figures of one machine at one time, to be read side by side and never asserted. `harness` measures our own code,
-//! `sockets` the bare loops that the baselines are compared with; what is compared runs in turn.
+//! `sockets` the socket baselines beside bare loops, `ring` the shared-memory ring; what is compared runs in turn.
 
 mod harness;
+mod pinned;
+mod ring;
+mod sockets;
 mod spread;
 
 use std::io::{self, Write};
@@ -25,17 +28,23 @@ fn main() -> io::Result<()> {
         "{:<58} {:>10} {:>10} {:>10}  {:<4} goal",
         "figure", "minimum", "median", "maximum", "unit"
     )?;
-    for figure in harness::figures() {
-        let Spread {
-            minimum,
-            median,
-            maximum,
-        } = figure.spread;
-        let (name, unit, goal) = (figure.name, figure.unit, figure.goal);
-        writeln!(
-            out,
-            "{name:<58} {minimum:>10.1} {median:>10.1} {maximum:>10.1}  {unit:<4} {goal}"
-        )?;
+    for figures in [|| Ok(harness::figures()), sockets::figures, ring::figures] {
+        for figure in figures()? {
+            print(&mut out, &figure)?;
+        }
     }
     Ok(())
+}
+
+fn print(out: &mut impl Write, figure: &Figure) -> io::Result<()> {
+    let Spread {
+        minimum,
+        median,
+        maximum,
+    } = figure.spread;
+    let (name, unit, goal) = (figure.name, figure.unit, figure.goal);
+    writeln!(
+        out,
+        "{name:<58} {minimum:>10.2} {median:>10.2} {maximum:>10.2}  {unit:<4} {goal}"
+    )
 }

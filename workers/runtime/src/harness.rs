@@ -140,7 +140,9 @@ pub fn fill_ns(size_bytes: usize, messages: u32) -> i64 {
     clock::now_ns() - begin_ns
 }
 
-fn channel(size_bytes: usize) -> Channel {
+/// The channel of these two ends: one publisher, one subscriber, reliable, blocking; its ports are still to be set.
+#[must_use]
+pub fn channel(size_bytes: usize) -> Channel {
     let endpoint = ChannelEndpoint {
         application: "harness".into(),
         socket: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
