@@ -21,7 +21,9 @@ fn build() -> Result<(), String> {
     shim.cpp(true).std("c++17").warnings(true).extra_warnings(true);
     if let Some(prefix) = &prefix {
         shim.include(prefix.join("include"));
-        println!("cargo::rustc-link-search=native={}", prefix.join("lib").display());
+        let folder = prefix.join("lib");
+        println!("cargo::rustc-link-search=native={}", folder.display());
+        println!("cargo::rustc-link-arg=-Wl,-rpath,{}", folder.display());
     }
     let (library, version) = probe(&shim)?;
     println!("cargo::rustc-env=MIDDLEMARK_FASTDDS_LIBRARY={library}");

@@ -1,5 +1,6 @@
 #include "fastdds.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <map>
@@ -39,18 +40,18 @@ constexpr int32_t failed = -1;
 template <typename Action>
 int32_t guarded (mm_reason *reason, Action action) noexcept
 {
-  const char *text = "unknown exception";
+  const auto explain = [reason] (const char *text) {
+    if (reason)
+      std::snprintf (reason->text, sizeof reason->text, "%s", text);
+    return failed;
+  };
   try {
     return action ();
   } catch (const std::exception &error) {
-    text = error.what ();
-    if (reason)
-      std::snprintf (reason->text, sizeof reason->text, "%s", text);
+    return explain (error.what ());
   } catch (...) {
-    if (reason)
-      std::snprintf (reason->text, sizeof reason->text, "%s", text);
+    return explain ("an exception of unknown type");
   }
-  return failed;
 }
 
 template <typename Handle>
