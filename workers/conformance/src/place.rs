@@ -4,12 +4,13 @@
 //! can run side by side; the kernel frees a slot whatever becomes of this process, the folder is removed when the place
 //! is dropped.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::hash::BuildHasher;
 use std::net::{IpAddr, Ipv4Addr, TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU16, Ordering};
 
@@ -36,6 +37,8 @@ static NEXT: AtomicU16 = AtomicU16::new(0);
 pub(crate) struct Place {
     pub(crate) rendezvous: Rendezvous,
     folder: TempDir,
+    /// The shared memory of the machine when the place was claimed.
+    before: BTreeSet<PathBuf>,
     _claim: UnixDatagram,
 }
 
@@ -60,14 +63,25 @@ impl Place {
         Ok(Place {
             rendezvous,
             folder,
+            before: shared_memory(),
             _claim: claim,
         })
+    }
+
+    /// Whether this shared memory was left here by someone before.
+    pub(crate) fn found_before(&self, path: &Path) -> bool {
+        self.before.contains(path)
     }
 
     /// Where applications leave their samples.
     pub(crate) fn samples(&self) -> PathBuf {
         self.folder.path().join("samples")
     }
+}
+
+fn shared_memory() -> BTreeSet<PathBuf> {
+    let files = fs::read_dir("/dev/shm").into_iter().flatten().flatten();
+    files.map(|entry| entry.path()).collect()
 }
 
 fn claim_slot() -> Result<(u16, UnixDatagram)> {

@@ -72,8 +72,9 @@ impl Process {
         })
     }
 
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+    /// Its number, as long as it is its own: none once its end has been seen.
+    pub(crate) fn id(&mut self) -> Option<u32> {
+        matches!(self.child.try_wait(), Ok(None)).then(|| self.child.id())
     }
 
     /// Says one value, one line of JSON.

@@ -31,8 +31,8 @@ impl Services {
     }
 
     /// Stops them all, each with `closed` and exit status 0.
-    pub(crate) fn stop(self) -> Result<()> {
-        for mut process in self.processes {
+    pub(crate) fn stop(&mut self) -> Result<()> {
+        for process in &mut self.processes {
             process.say(&ServiceCommand::Stop)?;
             match process.next("closed")? {
                 ServiceEvent::Closed => {}

@@ -1,7 +1,7 @@
 //! What a trial's processes leave on the machine: processes, shared memory, sockets, ports.
 //!
 //! Only what provably belongs to the trial counts: children of its processes, shared memory that they had mapped or
-//! open, sockets in its folder or with its name, ports of its range; other trials of the machine don't disturb this.
+//! open and that was not there before, sockets in its folder or with its name, ports of its range; other trials of the machine don't disturb this.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::place::Place;
 use crate::process::PATIENCE;
 
 /// What the processes of a trial hold while they run.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Traces {
     processes: BTreeSet<Lifetime>,
     shared_memory: BTreeSet<PathBuf>,
@@ -29,13 +29,27 @@ struct Lifetime {
 }
 
 impl Traces {
-    /// Notes what these processes and their descendants hold now.
-    pub(crate) fn note(&mut self, ids: impl IntoIterator<Item = u32>) {
-        let family = descendants(ids.into_iter().collect());
-        for id in &family {
-            self.shared_memory.extend(shared_memory_of(*id));
+    /// What these processes and their descendants hold now.
+    pub(crate) fn of(ids: BTreeSet<u32>) -> Traces {
+        let family = descendants(ids);
+        Traces {
+            shared_memory: family.iter().flat_map(|id| shared_memory_of(*id)).collect(),
+            processes: family.into_iter().filter_map(Lifetime::of).collect(),
         }
-        self.processes.extend(family.into_iter().filter_map(Lifetime::of));
+    }
+
+    /// Removes the shared memory that killed processes could not remove themselves, once all of the trial have ended.
+    pub(crate) fn remove(&self, place: &Place) {
+        for path in self.shared_memory_since(place) {
+            let _ = fs::remove_file(path);
+        }
+    }
+
+    /// What is still there of the shared memory, without what was there before the place was claimed.
+    fn shared_memory_since(&self, place: &Place) -> impl Iterator<Item = &PathBuf> {
+        self.shared_memory
+            .iter()
+            .filter(|path| path.exists() && !place.found_before(path))
     }
 
     /// Fails, naming it, if anything of the trial is still there once its processes have ended.
@@ -49,8 +63,10 @@ impl Traces {
             .alive()
             .map(|lifetime| format!("process {}", lifetime.id))
             .collect();
-        let still_there = self.shared_memory.iter().filter(|path| path.exists());
-        left.extend(still_there.map(|path| format!("shared memory {}", path.display())));
+        left.extend(
+            self.shared_memory_since(place)
+                .map(|path| format!("shared memory {}", path.display())),
+        );
         left.extend(named_shared_memory(&place.rendezvous.name));
         left.extend(sockets_in(&place.rendezvous.folder));
         left.extend(abstract_sockets(&place.rendezvous.name));
@@ -61,13 +77,6 @@ impl Traces {
             left.join(", ")
         );
         Ok(())
-    }
-
-    /// Removes the shared memory that a killed process could not remove itself, once all processes of the trial have ended.
-    pub(crate) fn remove_shared_memory(&self) {
-        for path in &self.shared_memory {
-            let _ = fs::remove_file(path); // most of it is gone already
-        }
     }
 
     fn alive(&self) -> impl Iterator<Item = &Lifetime> {

@@ -13,6 +13,7 @@ use crate::application::{Application, Pairing};
 use crate::checks::Case;
 use crate::outcome::Outcome;
 use crate::place::Place;
+use crate::process::Process;
 use crate::request::Request;
 use crate::services::Services;
 use crate::traces::Traces;
@@ -170,12 +171,13 @@ impl<'a> Trial<'a> {
     }
 
     /// What the trial's processes hold now.
-    pub(crate) fn traces(&self) -> Traces {
-        let applications = self.applications.values().map(|application| application.process.id());
-        let services = self.services.processes.iter().map(crate::process::Process::id);
-        let mut traces = Traces::default();
-        traces.note(applications.chain(services));
-        traces
+    pub(crate) fn traces(&mut self) -> Traces {
+        let applications = self
+            .applications
+            .values_mut()
+            .map(|application| &mut application.process);
+        let processes = applications.chain(&mut self.services.processes);
+        Traces::of(processes.filter_map(Process::id).collect())
     }
 
     /// Stops every application, then the services.
@@ -198,6 +200,16 @@ impl<'a> Trial<'a> {
             .iter_mut()
             .filter(|(name, _)| names.contains(name))
             .map(|(_, application)| application)
+    }
+}
+
+/// Whatever a check has not stopped is killed, and what the killed had in shared memory removed for them.
+impl Drop for Trial<'_> {
+    fn drop(&mut self) {
+        let traces = self.traces();
+        self.applications.clear();
+        self.services.processes.clear();
+        traces.remove(self.place);
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn bytes_arrive_intact(case: &Case) -> Result<Answer> {
     sizes.retain(|size| *size <= largest);
     sizes.dedup();
     for size_bytes in sizes {
-        let rate_hz = if size_bytes > 100_000 { 20.0 } else { 100.0 };
+        let rate_hz = if size_bytes > 100_000 { 4.0 } else { 100.0 };
         let request = Request::new(case).size(size_bytes).pattern(periodic(rate_hz));
         let place = Place::claim()?;
         match Trial::run(case, &place, request).and_then(|outcome| check(&outcome)) {

@@ -67,6 +67,6 @@ fn kill<'a>(case: &Case, request: Request, victim: &'a str) -> Result<(Outcome, 
     trial
         .stop()
         .with_context(|| format!("{victim} was killed in the window"))?;
-    traces.remove_shared_memory();
+    traces.remove(&place);
     Ok((outcome, victim))
 }
