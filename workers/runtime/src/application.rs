@@ -1,31 +1,26 @@
 //! The life of an application: armed, start, measure, drain, stop, each step a function of its own.
 //!
-//! It owns the order of things and nothing else: `acceptance` judges the spec, `reserve` gets the memory, `sender` and
-//! `inlet` move messages, `usage` reads the kernel, `files` writes. The front decides every instant.
+//! It owns the order of things and nothing else: `acceptance` judges the spec, `reserve` gets the memory, `running`
+//! starts and closes the middleware, `usage` reads the kernel, `files` writes. The front decides every instant.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender as Outlet, channel};
-use std::thread::{self, JoinHandle};
 
 use middlemark_contract::{
     ApplicationCommand, ApplicationEvent, ApplicationSpec, ExpectedMessages, PublisherCounts, Refusal,
 };
 
 use crate::acceptance;
-use crate::answer::Answerer;
 use crate::channel::Channel;
 use crate::clock;
 use crate::counts;
-use crate::inlet::{Inlet, Intake, Part};
 use crate::life::{self, Note};
-use crate::message::Outbox;
-use crate::middleware::{Context, Middleware, MiddlewareError, Session};
+use crate::middleware::{Middleware, MiddlewareError};
 use crate::options::Options;
 use crate::placement;
-use crate::reserve::{Publication, Reserved, Subscription};
-use crate::sender::{Sender, Window, WindowGate};
-use crate::sockets;
+use crate::reserve::Reserved;
+use crate::running::Running;
+use crate::sender::Window;
 use crate::usage::{self, Reading, Subject};
 use crate::wire::{self, Line};
 
@@ -122,107 +117,19 @@ struct Life<'a> {
     inbox: Receiver<Note>,
 }
 
-/// A running application: its session, what it receives into, and its publishers' threads.
-struct Running {
-    session: Box<dyn Session>,
-    intakes: Vec<Arc<Intake>>,
-    senders: Vec<JoinHandle<()>>,
-    recorders: Vec<counts::Outgoing>,
-    gate: Arc<WindowGate>,
-}
-
 impl Life<'_> {
     fn live(self, reserved: Reserved) -> Result<(), End> {
         let ApplicationCommand::Start { at_ns } = self.command("start")? else {
             return Err(unexpected("start"));
         };
-        let running = self
-            .start(reserved, at_ns as i64)
+        clock::sleep_until(at_ns as i64);
+        let running = Running::start(self.middleware, self.spec, self.options, &self.notes, reserved)
             .map_err(End::failed("starting the middleware"))?;
         let result = self.measure(&running);
         // From here on the end is bounded, whether all went well or the front is gone.
         life::end_at_last("closing the middleware");
-        match close(running) {
-            Ok(()) => result,
-            Err(end) => result.and(Err(end)),
-        }
-    }
-
-    fn start(&self, reserved: Reserved, at_ns: i64) -> Result<Running, MiddlewareError> {
-        clock::sleep_until(at_ns);
-        let context = Context {
-            spec: self.spec,
-            options: self.options,
-            channels: &reserved.channels,
-        };
-        let mut session = self.middleware.open(&context)?;
-        let mut intakes = Vec::new();
-        for subscription in reserved.subscriptions {
-            intakes.push(self.subscribe(&mut *session, subscription, &reserved.pool)?);
-        }
-        let gate = Arc::new(WindowGate::default());
-        let (mut senders, mut recorders) = (Vec::new(), Vec::new());
-        for publication in reserved.publications {
-            recorders.push(counts::Outgoing::of(&publication));
-            let outbox = Outbox::new(
-                session.publisher(&publication.channel)?,
-                publication.channel.size_bytes,
-                Arc::clone(&reserved.pool),
-            );
-            senders.push(self.publish(publication, outbox, &gate));
-        }
-        let mut effective = session.effective();
-        effective.settings.extend(sockets::udp_buffers());
-        wire::say(&ApplicationEvent::Effective(effective));
-        Ok(Running {
-            session,
-            intakes,
-            senders,
-            recorders,
-            gate,
-        })
-    }
-
-    fn subscribe(
-        &self,
-        session: &mut dyn Session,
-        subscription: Subscription,
-        pool: &Arc<crate::payload::Pool>,
-    ) -> Result<Arc<Intake>, MiddlewareError> {
-        let Subscription {
-            channel,
-            answers,
-            mut intake,
-        } = subscription;
-        if let Some(answers) = answers {
-            let publisher = session.publisher(&answers)?;
-            let answerer = Answerer::new(publisher, answers, self.spec.rendezvous.token, Arc::clone(pool));
-            intake.part = Part::Responder(answerer);
-        }
-        let intake = Arc::new(intake);
-        session.subscriber(&channel, Inlet::new(Arc::clone(&intake)))?;
-        Ok(intake)
-    }
-
-    fn publish(&self, publication: Publication, outbox: Outbox, gate: &Arc<WindowGate>) -> JoinHandle<()> {
-        let sender = Sender {
-            stream: publication.stream.name,
-            pattern: publication.stream.pattern,
-            channel: publication.channel,
-            outbox,
-            token: self.spec.rendezvous.token,
-            spin_ns: self.spec.placement.spin_ns as i64,
-            messages: self.spec.recording.messages,
-            recorder: publication.recorder,
-            turn: publication.turn,
-            refusal: None,
-            sent: 0,
-        };
-        let (gate, notes) = (Arc::clone(gate), self.notes.clone());
-        thread::spawn(move || {
-            let counts = sender.run(clock::now_ns(), &gate);
-            let _ = notes.send(Note::Finished(counts));
-        })
+        let closed = running.close().map_err(End::failed("closing the middleware"));
+        result.and(closed.map(|took_ns| wire::say(&ApplicationEvent::Closed { took_ns })))
     }
 
     /// Everything from the first messages to `stop`; a front that stops early is obeyed.
@@ -343,24 +250,6 @@ impl Tally {
         self.publishers.extend(pass(note)?);
         Ok(())
     }
-}
-
-fn close(running: Running) -> Result<(), End> {
-    let begin_ns = clock::now_ns();
-    running.gate.abandon();
-    for sender in running.senders {
-        sender.join().map_err(|_| End::Failed {
-            doing: "publishing",
-            causes: vec!["a publisher's thread panicked".into()],
-        })?;
-    }
-    // A responder's publisher lives in its intake: with these gone, the session's own inlets are all that holds it.
-    drop(running.intakes);
-    running.session.close().map_err(End::failed("closing the middleware"))?;
-    wire::say(&ApplicationEvent::Closed {
-        took_ns: (clock::now_ns() - begin_ns) as u64,
-    });
-    Ok(())
 }
 
 /// Handles whatever comes while no command is waited for.

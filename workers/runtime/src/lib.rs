@@ -24,6 +24,7 @@ mod placement;
 mod recorder;
 mod reserve;
 mod run;
+mod running;
 mod schedule;
 mod sender;
 mod service;
