@@ -15,6 +15,7 @@ mod traces;
 mod trial;
 mod worker;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -34,6 +35,12 @@ pub fn run() -> ExitCode {
         candidates.iter().flat_map(tests_of).collect()
     };
     libtest_mimic::run(&arguments, tests).exit_code()
+}
+
+/// The name and the executable of the first worker that is found.
+#[must_use]
+pub fn any_worker() -> Option<(String, PathBuf)> {
+    worker::find().into_iter().next().map(|found| (found.name, found.path))
 }
 
 /// The tests of one worker, by name: `<middleware>::<variant>::<check>`.
