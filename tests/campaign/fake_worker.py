@@ -39,7 +39,7 @@ PUBLISHED = (
 FAULTS = (
     "none", "dies_before_armed", "hangs_before_armed", "writes_junk", "refuses", "fails_at_start", "silent",
     "dies_in_measure", "dies_in_drain", "hangs_in_drain", "ignores_stop", "deaf", "leaves_child", "leaves_memory",
-    "reports_foreign", "reports_steal",
+    "reports_foreign", "reports_steal", "accepts_half",
 )  # fmt: skip
 now = time.monotonic_ns
 
@@ -208,6 +208,9 @@ class Application:
         token = self.spec["rendezvous"]["token"]
         for publisher in self.publishers:
             sent_ns = now()
+            if self.fault == "accepts_half" and in_window and sequence % 2:
+                self.published.append((0, publisher, sequence, due_ns, sent_ns, now(), 0))
+                continue
             header = HEADER.pack(token, 0, publisher, sequence, in_window, due_ns, sent_ns)
             for target in self.targets:
                 self.outlet.sendto(header.ljust(self.stream["size_bytes"], b"."), target)
@@ -227,9 +230,10 @@ class Application:
             self.listen((begin_ns + end_ns) // 2)
             die()
         self.listen(end_ns)
+        refused = count - sum(row[-1] for row in self.published) // max(len(self.publishers), 1)
         counts = [
-            {"stream": self.stream["name"], "publisher": publisher, "intended": count, "sent": count, "refused": 0,
-             "refusal": None, "last_returned_ns": now()}
+            {"stream": self.stream["name"], "publisher": publisher, "intended": count, "sent": count - refused,
+             "refused": refused, "refusal": "queue full" if refused else None, "last_returned_ns": now()}
             for publisher in self.publishers
         ]  # fmt: skip
         say("published", publishers=counts)

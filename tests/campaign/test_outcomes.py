@@ -137,6 +137,15 @@ def test_foreign_messages_make_the_trial_invalid(campaign: Campaign) -> None:
     assert [reason.kind for reason in outcome.reasons] == ["foreign"]
 
 
+def test_refused_messages_and_overload_are_cautions_of_a_valid_trial(campaign: Campaign) -> None:
+    record = only(campaign(suite_text(fault="accepts_half", faulty="publisher_0")))
+    assert record.outcome == Valid()
+    assert (record.counts.publishers[0].sent, record.counts.publishers[0].refused) == (20, 20)
+    said = {caution.kind: caution.text for caution in record.warnings}
+    assert set(said) == {"overload", "refused_messages"}
+    assert "20 messages were not accepted: queue full" in said["refused_messages"]
+
+
 def test_a_trial_disturbed_by_steal_is_repeated_and_then_invalid(campaign: Campaign) -> None:
     text = suite_text(fault="reports_steal", faulty="subscriber_0", more="disturbance: {steal: 1 %, repeats: 2}")
     record = only(campaign(text))
