@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from middlemark.campaign import asked
 from middlemark.campaign.grounds import Worker
 from middlemark.errors import EnvironmentNotReady, WorkerFailed
 from middlemark.plan import Trial, expand, only, order_trials
@@ -33,6 +34,7 @@ def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None) ->
     """Plans a suite with the workers that there are here."""
     suite = loaded.suite
     workers, unfit = available()
+    asked.check(loaded, workers)
     experiments = only(expand(suite, available=list(workers)), conditions)
     planned = order_trials(experiments, blocks=trials or suite.trials, seed=suite.seed)
     wants_all = any(choice.middleware == ALL_MIDDLEWARES for choice in suite.middlewares)
