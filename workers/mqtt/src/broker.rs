@@ -1,12 +1,13 @@
 //! The service `broker`: Mosquitto as a child process, on a port of the trial's range, configured from the options.
 //!
 //! It writes one file, `mosquitto-<index>.conf`, into the trial's folder, and takes nothing from `/etc/mosquitto`; the child
-//! dies with this process. `session` finds it by [`address_for`], [`port`] and [`socket`] alone.
+//! dies with this process. What is in that file is for `configuration` to say.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
-use std::io::{self, BufRead, BufReader};
-use std::net::IpAddr;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
@@ -15,43 +16,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{env, thread};
 
-use middlemark_contract::{ApplicationSpec, Refusal, Rendezvous, ServiceSpec};
+use middlemark_contract::ServiceSpec;
 use middlemark_runtime::{MiddlewareError, Options, Service};
 
-/// The service's name.
-const BROKER: &str = "broker";
+use crate::configuration;
 
 /// How long the broker may take until it listens.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How much of its log a failure shows.
 const LOG_LINES: usize = 20;
-
-/// The address of the broker that an application uses: the one of its own host, else the first.
-pub(crate) fn address_for(spec: &ApplicationSpec) -> Result<IpAddr, Refusal> {
-    index_for(spec).map(|(address, _)| address).ok_or_else(|| Refusal {
-        capability: "spec".into(),
-        reason: "MQTT needs a broker, and the spec's services name none".into(),
-    })
-}
-
-/// The address and number of the broker that an application uses.
-pub(crate) fn index_for(spec: &ApplicationSpec) -> Option<(IpAddr, u16)> {
-    let mut brokers = spec.services.iter().filter(|service| service.service == BROKER);
-    let first = brokers.clone().next();
-    let near = brokers.find(|service| service.address == spec.address);
-    near.or(first).map(|service| (service.address, service.index))
-}
-
-/// A broker's port: from the end of the trial's range, as endpoints count from its beginning.
-pub(crate) fn port(rendezvous: &Rendezvous, index: u16) -> u16 {
-    rendezvous.first_port + rendezvous.ports - 1 - index
-}
-
-/// A broker's Unix socket.
-pub(crate) fn socket(rendezvous: &Rendezvous, index: u16) -> PathBuf {
-    rendezvous.folder.join(format!("mosquitto-{index}.sock"))
-}
 
 /// Why the broker does not run.
 #[derive(Debug, thiserror::Error)]
@@ -104,12 +78,12 @@ pub(crate) struct Mosquitto {
 }
 
 impl Mosquitto {
-    /// Starts it and waits until it says that it runs: from then on it listens.
+    /// Starts it, waits until it says that it runs, then until it has really served a client.
     pub(crate) fn start(spec: &ServiceSpec, options: &Options) -> Result<Mosquitto, BrokerError> {
         let program = find().ok_or(BrokerError::Missing)?;
-        let settings = settings(spec, options);
+        let settings = configuration::settings(spec, options);
         let file = spec.rendezvous.folder.join(format!("mosquitto-{}.conf", spec.index));
-        fs::write(&file, render(&settings)).map_err(system(format!("writing {}", file.display())))?;
+        fs::write(&file, configuration::render(&settings)).map_err(system(format!("writing {}", file.display())))?;
         let mut child = spawn(&program, &file).map_err(system(format!("starting {}", program.display())))?;
         let (sender, versions) = channel();
         let log = Log::read(child.stderr.take().expect("piped"), sender);
@@ -121,9 +95,13 @@ impl Mosquitto {
                 .into_iter()
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
-            socket: socket(&spec.rendezvous, spec.index),
+            socket: configuration::socket(&spec.rendezvous, spec.index),
         };
         broker.version = broker.wait_running(&versions)?;
+        // It says so before its main loop begins, and a SIGTERM until then is lost.
+        broker
+            .serve_one(spec, options)
+            .map_err(system("waiting until mosquitto answers a client"))?;
         Ok(broker)
     }
 
@@ -132,6 +110,17 @@ impl Mosquitto {
             RecvTimeoutError::Timeout => BrokerError::Silent { log: self.log.end() },
             RecvTimeoutError::Disconnected => BrokerError::Ended { log: self.log.end() },
         })
+    }
+
+    fn serve_one(&self, spec: &ServiceSpec, options: &Options) -> io::Result<()> {
+        if options.text("transport") == "unix" {
+            let stream = UnixStream::connect(&self.socket)?;
+            stream.set_read_timeout(Some(PATIENCE))?;
+            return greet(stream);
+        }
+        let stream = TcpStream::connect((spec.address, configuration::port(&spec.rendezvous, spec.index)))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        greet(stream)
     }
 
     fn end(&mut self) -> Result<(), BrokerError> {
@@ -184,52 +173,26 @@ impl Drop for Mosquitto {
     }
 }
 
+/// Connects as a client of MQTT 3.1.1 with a clean session and no name, and leaves again.
+fn greet(mut stream: impl Read + Write) -> io::Result<()> {
+    const CONNECT: &[u8] = b"\x10\x0c\x00\x04MQTT\x04\x02\x00\x0a\x00\x00";
+    const ACCEPTED: [u8; 4] = [0x20, 0x02, 0x00, 0x00];
+    const DISCONNECT: &[u8] = b"\xe0\x00";
+    stream.write_all(CONNECT)?;
+    let mut answer = [0; 4];
+    stream.read_exact(&mut answer)?;
+    if answer != ACCEPTED {
+        return Err(io::Error::other(format!("it answered {answer:?} instead of accepting")));
+    }
+    stream.write_all(DISCONNECT)
+}
+
 fn find() -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path)
         .chain(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from))
         .map(|folder| folder.join("mosquitto"))
         .find(|file| file.is_file())
-}
-
-/// The lines of its configuration, by Mosquitto's own names.
-fn settings(spec: &ServiceSpec, options: &Options) -> Vec<(&'static str, String)> {
-    let listener = match options.text("transport") {
-        "unix" => format!("0 {}", socket(&spec.rendezvous, spec.index).display()),
-        _ => format!("{} {}", port(&spec.rendezvous, spec.index), spec.address),
-    };
-    let mut settings = vec![
-        // As root it would become the user `mosquitto`, who can't enter the trial's folder; for others this has no effect.
-        ("user", "root".to_owned()),
-        ("log_dest", "stderr".to_owned()),
-        ("log_timestamp", "false".to_owned()),
-        ("listener", listener),
-        ("allow_anonymous", "true".to_owned()),
-        ("set_tcp_nodelay", options.boolean("broker_tcp_nodelay").to_string()),
-        (
-            "max_inflight_messages",
-            options.integer("broker_max_inflight_messages").to_string(),
-        ),
-        (
-            "max_queued_messages",
-            options.integer("broker_max_queued_messages").to_string(),
-        ),
-        (
-            "queue_qos0_messages",
-            options.boolean("broker_queue_qos0_messages").to_string(),
-        ),
-        ("persistence", options.boolean("broker_persistence").to_string()),
-    ];
-    if options.boolean("broker_persistence") {
-        settings.push(("persistence_location", format!("{}/", spec.rendezvous.folder.display())));
-        settings.push(("persistence_file", format!("mosquitto-{}.db", spec.index)));
-    }
-    settings
-}
-
-fn render(settings: &[(&str, String)]) -> String {
-    let lines: Vec<_> = settings.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    lines.join("\n") + "\n"
 }
 
 fn spawn(program: &Path, file: &Path) -> io::Result<Child> {
@@ -300,18 +263,5 @@ mod tests {
         assert_eq!(running_version("mosquitto version 2.0.11 running"), Some("2.0.11"));
         assert_eq!(running_version("mosquitto version 2.0.11 starting"), None);
         assert_eq!(running_version("Error: Address already in use"), None);
-    }
-
-    #[test]
-    fn brokers_count_their_ports_from_the_end() {
-        let rendezvous = Rendezvous {
-            name: "t".into(),
-            token: 1,
-            domain: 0,
-            first_port: 7550,
-            ports: 100,
-            folder: "/tmp".into(),
-        };
-        assert_eq!((port(&rendezvous, 0), port(&rendezvous, 1)), (7649, 7648));
     }
 }

@@ -3,6 +3,7 @@
 //! It measures nothing itself: the runtime calls it. `docs/middlewares/mqtt.md` tells its settings and traps.
 
 mod broker;
+mod configuration;
 mod description;
 mod level;
 mod link;
@@ -22,7 +23,7 @@ impl Middleware for Mqtt {
     }
 
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
-        let broker = broker::address_for(spec)?;
+        let broker = configuration::address_for(spec)?;
         spec.streams.iter().try_for_each(|stream| level::check(&stream.qos))?;
         let endpoints = spec
             .streams

@@ -15,7 +15,7 @@ use rumqttc::{Client, MqttOptions, NetworkOptions, Transport};
 
 use crate::link::{Link, Note};
 use crate::outlet::Outlet;
-use crate::{broker, level};
+use crate::{configuration, level};
 
 /// How long the broker may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -157,16 +157,16 @@ impl Session for Connected {
 
 fn client_options(context: &Context<'_>, packet_bytes: usize) -> MqttOptions {
     let rendezvous = &context.spec.rendezvous;
-    let (address, index) = broker::index_for(context.spec).expect("accepted: there is a broker");
+    let (address, index) = configuration::index_for(context.spec).expect("accepted: there is a broker");
     let name = format!("{}_{}", rendezvous.name, context.spec.application);
     let mut options = match context.options.text("transport") {
         "unix" => {
-            let path = broker::socket(rendezvous, index);
+            let path = configuration::socket(rendezvous, index);
             let mut options = MqttOptions::new(name, path.to_string_lossy(), 0);
             options.set_transport(Transport::unix());
             options
         }
-        _ => MqttOptions::new(name, host(address), broker::port(rendezvous, index)),
+        _ => MqttOptions::new(name, host(address), configuration::port(rendezvous, index)),
     };
     options.set_max_packet_size(packet_bytes, packet_bytes);
     options.set_inflight(context.options.integer("client_inflight_messages") as u16);
