@@ -1,6 +1,7 @@
 //! Puts the calling thread on a CPU, so that both ends of a comparison always run in the same places.
 
 use std::mem;
+use std::sync::OnceLock;
 
 /// Where the sending side runs, and where the receiving side does; the same one on a machine with one CPU.
 #[derive(Debug, Clone, Copy)]
@@ -11,7 +12,9 @@ pub(crate) enum Side {
 
 /// Pins this thread and all that it starts from now on.
 pub(crate) fn pin(side: Side) {
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    // Counted once: what is pinned counts only the CPUs that it is pinned to.
+    static CPUS: OnceLock<usize> = OnceLock::new();
+    let cpus = CPUS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
     let cpu = match side {
         Side::Receiver => 0,
         Side::Sender => 1 % cpus,

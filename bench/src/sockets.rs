@@ -1,13 +1,16 @@
 //! The socket baselines at full speed beside the barest loop over the same sockets: what is left of it with ours.
 //!
-//! Both send from one CPU and receive on another; ours is the whole path of a worker, with body, header, stamps and
-//! samples, over the sockets that the workers use. A ratio is of the messages sent in the same time, each from the best
+//! Both send from one CPU and receive on another, and both write each message before they send it; ours is the whole path
+//! of a worker, with header, stamps and samples, over the sockets that the workers use. Both receivers poll: whether a send
+//! must wake a sleeping one is chance, and costs several times what is compared. A ratio is of the messages sent in the same time, each from the best
 //! of several short runs in turn, as what else runs on the machine only ever lengthens them.
 
 use std::collections::BTreeMap;
+use std::hint::black_box;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use middlemark_runtime::harness::{self, Flood};
 use middlemark_runtime::{Channel, MiddlewareError, Session, clock};
@@ -20,6 +23,8 @@ use crate::spread::Spread;
 
 const REPETITIONS: usize = 7;
 const RUNS: usize = 15;
+/// Where the bare loop's messages begin, as in a worker's pool of random bytes.
+const BODIES: usize = 1 << 16;
 
 pub(crate) fn figures() -> io::Result<Vec<Figure>> {
     let figure = |name, kind, size_bytes, messages| -> io::Result<Figure> {
@@ -93,7 +98,7 @@ fn ours(kind: Kind, size_bytes: usize, messages: u32) -> Result<i64, MiddlewareE
     let mut channel = harness::channel(size_bytes);
     channel.subscribers[0].socket = free_address()?;
     let address = SockAddr::from(channel.subscribers[0].socket);
-    let mut session = SocketSession::new(Loopback(kind), ReceiveMode::Blocking, BTreeMap::new(), &address)?;
+    let mut session = SocketSession::new(Loopback(kind), ReceiveMode::Polling, BTreeMap::new(), &address)?;
     pin(Side::Receiver);
     session.subscriber(&channel, harness::inlet(size_bytes, messages))?;
     pin(Side::Sender);
@@ -104,7 +109,7 @@ fn ours(kind: Kind, size_bytes: usize, messages: u32) -> Result<i64, MiddlewareE
     Ok(took_ns)
 }
 
-/// How long a loop of nothing but `send` takes for so many messages, with a loop of nothing but `recv` on the other side.
+/// How long a loop of writing and `send` takes for so many messages, with a loop of nothing but `recv` on the other side.
 fn bare(kind: Kind, size_bytes: usize, messages: u32) -> io::Result<i64> {
     let address = SockAddr::from(free_address()?);
     let receiver = Socket::new(Domain::IPV4, socket_type(kind), None)?;
@@ -116,29 +121,37 @@ fn bare(kind: Kind, size_bytes: usize, messages: u32) -> io::Result<i64> {
         sender.connect(&address)?;
         receiver.accept()?.0
     } else {
-        // A lost datagram must not keep the loop waiting once the sender is done.
-        receiver.set_read_timeout(Some(Duration::from_millis(200)))?;
         sender.connect(&address)?;
         receiver
     };
+    receiver.set_nonblocking(true)?;
+    let done = Arc::new(AtomicBool::new(false));
     pin(Side::Receiver);
-    let thread = std::thread::spawn(move || receive_bare(&receiver));
+    let thread = std::thread::spawn({
+        let done = Arc::clone(&done);
+        move || receive_bare(&receiver, &done)
+    });
     pin(Side::Sender);
-    let message = vec![0xA5; size_bytes];
+    let bodies = vec![0xA5; size_bytes + BODIES];
+    let mut message = vec![0; size_bytes];
     let begin_ns = clock::now_ns();
-    for _ in 0..messages {
+    for number in 0..messages as usize {
+        let body = number * 64 % BODIES;
+        message.copy_from_slice(&bodies[body..body + size_bytes]);
         let sent = sender.send(&message)?;
         debug_assert_eq!(sent, size_bytes);
     }
     let took_ns = clock::now_ns() - begin_ns;
-    drop(sender);
+    done.store(true, Relaxed);
     let _ = thread.join();
     Ok(took_ns)
 }
 
-fn receive_bare(mut receiver: &Socket) {
+fn receive_bare(mut receiver: &Socket, done: &AtomicBool) {
     let mut buffer = vec![0; 64 << 10];
-    while io::Read::read(&mut receiver, &mut buffer).is_ok_and(|length| length > 0) {}
+    while !done.load(Relaxed) {
+        let _ = black_box(io::Read::read(&mut receiver, &mut buffer));
+    }
 }
 
 fn socket_type(kind: Kind) -> Type {
