@@ -8,6 +8,8 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use middlemark_runtime::harness::{self, Flood};
@@ -139,9 +141,13 @@ fn bare(kind: Kind, size_bytes: usize, messages: u32) -> io::Result<i64> {
         receiver
     };
     // A lost datagram must not keep the loop waiting once the sender is done.
-    receiver.set_read_timeout(Some(Duration::from_millis(20)))?;
+    receiver.set_read_timeout(Some(Duration::from_millis(10)))?;
+    let done = Arc::new(AtomicBool::new(false));
     pin(Side::Receiver);
-    let thread = std::thread::spawn(move || receive_bare(&receiver));
+    let thread = std::thread::spawn({
+        let done = Arc::clone(&done);
+        move || receive_bare(&receiver, &done)
+    });
     let bodies = vec![0xA5; size_bytes + BODIES];
     let mut message = vec![0; size_bytes];
     let begin_ns = spent_ns();
@@ -152,14 +158,15 @@ fn bare(kind: Kind, size_bytes: usize, messages: u32) -> io::Result<i64> {
         debug_assert_eq!(sent, size_bytes);
     }
     let took_ns = spent_ns() - begin_ns;
+    done.store(true, Relaxed);
     drop(sender);
     let _ = thread.join();
     Ok(took_ns)
 }
 
-fn receive_bare(mut receiver: &Socket) {
+fn receive_bare(mut receiver: &Socket, done: &AtomicBool) {
     let mut buffer = vec![0; 64 << 10];
-    while io::Read::read(&mut receiver, &mut buffer).is_ok_and(|length| length > 0) {}
+    while io::Read::read(&mut receiver, &mut buffer).is_ok_and(|length| length > 0) || !done.load(Relaxed) {}
 }
 
 /// The CPU time of the calling thread.

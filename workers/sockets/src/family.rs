@@ -15,7 +15,7 @@ pub enum Kind {
     Datagram,
     /// With a connection; the kernel keeps the messages apart.
     Packet,
-    /// With a connection; each message goes behind its length.
+    /// With a connection; messages have one size, by which both ends keep them apart.
     Stream,
 }
 

@@ -1,37 +1,27 @@
-//! Messages on a stream: each behind its length, four bytes, little-endian.
+//! Messages on a stream: one after the other, all of the channel's one size, which both ends know.
 //!
-//! The reader's buffer holds a whole number of frames, all of one size, so that no frame ever straddles its end and no
-//! byte is moved after the kernel has copied it; it knows no socket beyond [`Read`].
+//! The reader's buffer holds a whole number of messages, so that none ever straddles its end and no byte is moved after
+//! the kernel has copied it; it knows no socket beyond [`Read`], and no content: that is the inlet's to judge.
 
 use std::io::{self, Read};
 
-/// The length's size.
-pub(crate) const PREFIX_BYTES: usize = 4;
-
-/// Small frames are read so many bytes at a time.
+/// Small messages are read so many bytes at a time.
 const BATCH_BYTES: usize = 64 * 1024;
 
-/// The prefix of a message.
-#[inline]
-pub(crate) fn prefix(message_bytes: usize) -> [u8; PREFIX_BYTES] {
-    (message_bytes as u32).to_le_bytes()
-}
-
 /// Takes messages of one size from a stream.
-pub(crate) struct FrameReader {
+pub(crate) struct StreamReader {
     buffer: Vec<u8>,
-    frame_bytes: usize,
+    message_bytes: usize,
     filled: usize,
     taken: usize,
 }
 
-impl FrameReader {
-    pub(crate) fn new(message_bytes: usize) -> FrameReader {
-        let frame_bytes = PREFIX_BYTES + message_bytes;
-        let frames = (BATCH_BYTES / frame_bytes).max(1);
-        FrameReader {
-            buffer: vec![0; frames * frame_bytes],
-            frame_bytes,
+impl StreamReader {
+    pub(crate) fn new(message_bytes: usize) -> StreamReader {
+        let messages = (BATCH_BYTES / message_bytes).max(1);
+        StreamReader {
+            buffer: vec![0; messages * message_bytes],
+            message_bytes,
             filled: 0,
             taken: 0,
         }
@@ -40,7 +30,7 @@ impl FrameReader {
     /// Reads once, and hands over every message that is whole by then; false at the end of the stream.
     ///
     /// # Errors
-    /// The stream's own, or `InvalidData` for a frame of another size: it isn't from a publisher of this channel.
+    /// The stream's own.
     #[inline]
     pub(crate) fn read(&mut self, stream: &mut impl Read, mut deliver: impl FnMut(&[u8])) -> io::Result<bool> {
         let read = stream.read(&mut self.buffer[self.filled..])?;
@@ -48,14 +38,9 @@ impl FrameReader {
             return Ok(false);
         }
         self.filled += read;
-        while self.filled - self.taken >= self.frame_bytes {
-            let frame = &self.buffer[self.taken..self.taken + self.frame_bytes];
-            let (length, message) = frame.split_at(PREFIX_BYTES);
-            if length != prefix(message.len()) {
-                return Err(io::ErrorKind::InvalidData.into());
-            }
-            deliver(message);
-            self.taken += self.frame_bytes;
+        while self.filled - self.taken >= self.message_bytes {
+            deliver(&self.buffer[self.taken..self.taken + self.message_bytes]);
+            self.taken += self.message_bytes;
         }
         if self.taken == self.filled {
             (self.taken, self.filled) = (0, 0);
@@ -67,13 +52,6 @@ impl FrameReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn frames(messages: &[&[u8]]) -> Vec<u8> {
-        messages
-            .iter()
-            .flat_map(|message| prefix(message.len()).into_iter().chain(message.iter().copied()))
-            .collect()
-    }
 
     /// Gives at most `step` bytes a call.
     struct Trickle<'a>(&'a [u8], usize);
@@ -90,10 +68,10 @@ mod tests {
     #[test]
     fn messages_come_whole_and_in_order_however_the_stream_is_cut() {
         let sent: Vec<[u8; 3]> = (0..30_000u16).map(|k| [k as u8, (k >> 8) as u8, 7]).collect();
-        let stream = frames(&sent.iter().map(<[u8; 3]>::as_slice).collect::<Vec<_>>());
+        let stream = sent.concat();
         for step in [1, 2, 6, 7, 8, 50_000, usize::MAX] {
             let mut trickle = Trickle(&stream, step);
-            let mut reader = FrameReader::new(3);
+            let mut reader = StreamReader::new(3);
             let mut received = Vec::new();
             while reader
                 .read(&mut trickle, |message| received.push(message.to_vec()))
@@ -101,16 +79,5 @@ mod tests {
             {}
             assert_eq!(received, sent, "cut into {step}");
         }
-    }
-
-    #[test]
-    fn a_frame_of_another_size_is_refused() {
-        let stream = frames(&[b"abc", b"abcd"]);
-        let mut reader = FrameReader::new(3);
-        let mut received = 0;
-        let mut trickle = Trickle(&stream, 7);
-        assert!(reader.read(&mut trickle, |_| received += 1).unwrap());
-        let error = reader.read(&mut trickle, |_| received += 1).unwrap_err();
-        assert_eq!((received, error.kind()), (1, io::ErrorKind::InvalidData));
     }
 }

@@ -1,4 +1,4 @@
-//! Sockets as the baselines use them: datagrams, packets and framed streams, with no more code than they need.
+//! Sockets as the baselines use them: datagrams, packets and streams, with no more code than they need.
 //!
 //! A worker says what its family of sockets is ([`Family`]) and gets a [`SocketSession`]; nothing here knows whether
 //! it is UDP, TCP or a Unix domain socket, and nothing here stamps, paces or records (`middlemark-runtime`).

@@ -1,9 +1,9 @@
 //! A publisher: one connected socket for each subscriber, and a message handed to one after the other.
 //!
-//! The hot path is one system call a subscriber, from the application's own buffer or, for small messages of a stream,
-//! from a frame joined before; what is not connected is left to the `connector` and picked up here.
+//! The hot path is one system call a subscriber, from the application's own buffer; what is not connected is left to
+//! the `connector` and picked up here.
 
-use std::io::{self, ErrorKind, IoSlice};
+use std::io::{self, ErrorKind};
 
 use middlemark_contract::Congestion;
 use middlemark_runtime::{Publish, PublishError};
@@ -11,14 +11,9 @@ use socket2::Socket;
 
 use crate::connector::Connector;
 use crate::family::Kind;
-use crate::framing::{PREFIX_BYTES, prefix};
 
 const MSG_DONTWAIT: i32 = 0x40;
 const MSG_NOSIGNAL: i32 = 0x4000;
-
-/// Up to here a stream's message is copied behind its length: the kernel takes one piece about 150 ns sooner than two,
-/// which is what copying so many bytes takes.
-const JOINED_BYTES: usize = 4096;
 
 /// A publisher over sockets.
 pub(crate) struct Outlet {
@@ -28,7 +23,6 @@ pub(crate) struct Outlet {
     sockets: Vec<Option<Socket>>,
     missing: usize,
     connector: Connector,
-    frame: Vec<u8>,
 }
 
 impl Outlet {
@@ -56,7 +50,6 @@ impl Outlet {
             sockets,
             missing,
             connector,
-            frame: Vec::with_capacity(PREFIX_BYTES + JOINED_BYTES),
         }
     }
 
@@ -78,8 +71,7 @@ impl Outlet {
     #[inline]
     fn send(&self, socket: &Socket, message: &[u8]) -> io::Result<()> {
         match self.kind {
-            Kind::Stream if self.frame.is_empty() => send_pieces(socket, message, self.flags),
-            Kind::Stream => send_whole(socket, &self.frame, self.flags),
+            Kind::Stream => send_whole(socket, message, self.flags),
             Kind::Packet | Kind::Datagram => match socket.send_with_flags(message, self.flags) {
                 // What an earlier datagram met was told instead of sending this one.
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused && self.reports_absence_late => {
@@ -97,11 +89,6 @@ impl Publish for Outlet {
     fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
         if self.missing > 0 {
             self.pick_up();
-        }
-        self.frame.clear();
-        if self.kind == Kind::Stream && message.len() <= JOINED_BYTES {
-            self.frame.extend_from_slice(&prefix(message.len()));
-            self.frame.extend_from_slice(message);
         }
         let mut accepted = false;
         let mut refusal = PublishError::NotConnected;
@@ -123,41 +110,20 @@ impl Publish for Outlet {
     }
 }
 
-/// Sends a length and a message without joining them.
+/// Once its first byte is sent a message is sent whole, whatever congestion asks for: a stream can't drop half of it.
 #[inline]
-fn send_pieces(socket: &Socket, message: &[u8], flags: i32) -> io::Result<()> {
-    let length = prefix(message.len());
-    let sent = retry(|| socket.send_vectored_with_flags(&[IoSlice::new(&length), IoSlice::new(message)], flags))?;
-    match sent.checked_sub(PREFIX_BYTES) {
-        Some(sent) => send_rest(socket, &message[sent..]),
-        None => send_rest(socket, &length[sent..]).and_then(|()| send_rest(socket, message)),
-    }
-}
-
-#[inline]
-fn send_whole(socket: &Socket, frame: &[u8], flags: i32) -> io::Result<()> {
-    let sent = retry(|| socket.send_with_flags(frame, flags))?;
-    send_rest(socket, &frame[sent..])
-}
-
-/// Once its first byte is sent a frame is sent whole, whatever congestion asks for: a stream can't drop half of it.
-#[inline]
-fn send_rest(socket: &Socket, mut rest: &[u8]) -> io::Result<()> {
+fn send_whole(socket: &Socket, mut rest: &[u8], mut flags: i32) -> io::Result<()> {
     while !rest.is_empty() {
-        let sent = retry(|| socket.send_with_flags(rest, MSG_NOSIGNAL))?;
-        rest = &rest[sent..];
-    }
-    Ok(())
-}
-
-#[inline]
-fn retry(mut send: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
-    loop {
-        match send() {
+        match socket.send_with_flags(rest, flags) {
+            Ok(sent) => {
+                rest = &rest[sent..];
+                flags = MSG_NOSIGNAL;
+            }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            result => return result,
+            Err(error) => return Err(error),
         }
     }
+    Ok(())
 }
 
 #[cold]

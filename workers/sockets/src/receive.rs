@@ -12,7 +12,7 @@ use middlemark_runtime::Inlet;
 use socket2::Socket;
 
 use crate::family::Kind;
-use crate::framing::FrameReader;
+use crate::framing::StreamReader;
 use crate::settings::ReceiveMode;
 
 /// What a receive loop needs to know.
@@ -67,7 +67,7 @@ impl Receiver {
 impl Reception {
     fn run(self, socket: &Socket, stopping: &AtomicBool) {
         let result = match self.kind {
-            Kind::Stream => self.frames(socket, stopping),
+            Kind::Stream => self.stream(socket, stopping),
             Kind::Packet | Kind::Datagram => self.messages(socket, stopping),
         };
         if let Err(error) = result
@@ -77,8 +77,8 @@ impl Reception {
         }
     }
 
-    fn frames(&self, mut socket: &Socket, stopping: &AtomicBool) -> io::Result<()> {
-        let mut reader = FrameReader::new(self.message_bytes);
+    fn stream(&self, mut socket: &Socket, stopping: &AtomicBool) -> io::Result<()> {
+        let mut reader = StreamReader::new(self.message_bytes);
         loop {
             match reader.read(&mut socket, |message| self.inlet.receive(message)) {
                 Ok(true) => {}

@@ -6,7 +6,7 @@ use middlemark_contract::{
 };
 use middlemark_sockets::{kernel_release, option, shared_options};
 
-/// The stream has no limit of its own; the length before each message has 32 bits, the trials end at 64 MiB.
+/// The stream has no limit of its own; the trials end at 64 MiB.
 const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
 
 /// The most that the kernel's own sizing reaches with Debian's `tcp_wmem` and `rmem_max` in force.
@@ -17,7 +17,7 @@ pub(crate) fn description() -> Description {
         contract_version: CONTRACT_VERSION,
         middleware: "tcp".into(),
         title: "TCP sockets".into(),
-        summary: "Messages behind their length on one TCP connection from each publisher to each subscriber.".into(),
+        summary: "Messages of one size on one TCP connection from each publisher to each subscriber.".into(),
         library: Library {
             name: "none".into(),
             version: kernel_release(),

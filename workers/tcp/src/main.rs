@@ -1,4 +1,4 @@
-//! The worker for TCP sockets: one framed stream from each publisher to each subscriber.
+//! The worker for TCP sockets: one stream from each publisher to each subscriber.
 //!
 //! It says what TCP can do and how its sockets are made; `middlemark-sockets` carries the messages.
 

@@ -6,7 +6,7 @@ use middlemark_contract::{
 };
 use middlemark_sockets::{kernel_release, option, shared_options};
 
-/// A stream has no limit of its own, the other kinds have that of the send buffer; the length before each message has 32 bits, the trials end at 64 MiB.
+/// A stream has no limit of its own, the other kinds have that of the send buffer; the trials end at 64 MiB.
 const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
 
 /// As much as the kernel grants at Debian's newer `wmem_max`, so that a packet of 4 MB is possible (unix(7), `SO_SNDBUF`).
@@ -68,6 +68,6 @@ fn own_options() -> [OptionDescription; 1] {
             choices: ["stream", "seqpacket", "dgram"].map(String::from).into(),
         },
         OptionValue::Text("stream".into()),
-        "Whether the socket is a stream of framed messages, or keeps messages apart itself, connected or not.",
+        "Whether the socket is a stream of messages of one size, or keeps messages apart itself, connected or not.",
     )]
 }
