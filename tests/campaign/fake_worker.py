@@ -195,6 +195,7 @@ class Application:
                     say(
                         "first_message",
                         stream=self.stream["name"],
+                        answers=False,
                         publisher=publisher,
                         subscriber=index,
                         received_ns=at_ns,

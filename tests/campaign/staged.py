@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from middlemark.campaign import order
+from middlemark.plan import Trial, expand, order_trials
 from middlemark.suite import LoadedSuite, parse_suite
 
 FAKE_WORKER = Path(__file__).with_name("fake_worker.py")
@@ -37,6 +38,13 @@ def suite_text(topology: str = "C1-1", more: str = "", **options: object) -> str
 def placed(text: str) -> order.Order:
     suite = parse_suite(text, file="staged.yaml")
     return order.place(LoadedSuite(file="staged.yaml", text=text, suite=suite), [], None)
+
+
+def planned(text: str) -> Trial:
+    """The only trial of a suite with the middleware `toy`."""
+    suite = parse_suite(f"suite: x\nmiddlewares: toy\n{text}", file="x.yaml")
+    (trial,) = order_trials(expand(suite, available=["toy"]), blocks=1, seed=3)
+    return trial
 
 
 def marked_processes() -> set[int]:

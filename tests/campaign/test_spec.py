@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+from staged import planned
 
 from middlemark.campaign.spec import Place, specs
-from middlemark.plan import Trial, expand, order_trials
+from middlemark.plan import expand, order_trials
 from middlemark.suite import parse_suite
 from middlemark.testbed.host import LocalHost
 from middlemark.testbed.slot import Slot
@@ -46,12 +47,6 @@ def described(*services: ServiceNeed) -> Description:
         profiles={},
         options=[OptionDescription(name="mode", kind=TextOption(), default="peer", summary="m")],
     )
-
-
-def planned(text: str) -> Trial:
-    suite = parse_suite(f"suite: x\nmiddlewares: toy\n{text}", file="x.yaml")
-    (trial,) = order_trials(expand(suite, available=["toy"]), blocks=1, seed=3)
-    return trial
 
 
 def test_every_process_of_a_trial_has_the_same_rendezvous_and_streams() -> None:

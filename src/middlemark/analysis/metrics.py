@@ -178,7 +178,7 @@ def _shares(record: TrialRecord, stream: StreamShape) -> Named:
 
 
 def _first_message(record: TrialRecord) -> dict[Key, Value]:
-    after = [each.after_ns for each in record.first_message]
+    after = [each.after_ns for each in record.first_message if not each.answers]
     return {Key(TRIAL, "first_message_ns"): Measured(float(max(after)), len(after))} if after else {}
 
 

@@ -57,9 +57,10 @@ class Counts(Model):
 
 
 class FirstMessage(Model):
-    """When a subscriber had the first message of a publisher, from T0."""
+    """When a subscriber had the first message of a publisher, or a client the first answer of a subscriber, from T0."""
 
     stream: str
+    answers: bool = False
     publisher: NonNegativeInt
     subscriber: NonNegativeInt
     after_ns: NonNegativeInt

@@ -120,6 +120,7 @@ def _first_messages(life: Life, applications: list[str]) -> tuple[FirstMessage, 
     return tuple(
         FirstMessage(
             stream=first.stream,
+            answers=first.answers,
             publisher=first.publisher,
             subscriber=first.subscriber,
             after_ns=max(first.received_ns - (life.t0_ns or 0), 0),

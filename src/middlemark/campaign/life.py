@@ -18,7 +18,7 @@ from middlemark.analysis.record import Window
 from middlemark.campaign.hearing import Hearing, TrialOver
 from middlemark.campaign.spec import Place, Specs
 from middlemark.errors import WorkerFailed
-from middlemark.plan import Failed, MissingPath, NoCommunication, Trial
+from middlemark.plan import Failed, MissingPath, NoCommunication, PingPong, Trial
 from middlemark.testbed import processes
 from middlemark.testbed.ledger import SHARED_MEMORY, Ledger
 from middlemark.worker import contract
@@ -173,7 +173,7 @@ class Life:
             paths = missing_paths(self.trial, self.hearing)
             if paths and time.monotonic_ns() >= deadline_ns:
                 raise TrialOver(NoCommunication(missing=tuple(paths)))
-            return [f"{path.stream} {path.publisher} to {path.subscriber}" for path in paths]
+            return [str(path) for path in paths]
 
         return missing
 
@@ -185,18 +185,19 @@ class Life:
 
 
 def missing_paths(trial: Trial, hearing: Hearing) -> list[MissingPath]:
-    """The publishers whose first message a subscriber has not had."""
+    """The ways from a publisher to a subscriber, and of answers back, on which no message has come yet."""
     had = {
-        (first.stream, first.publisher, first.subscriber)
+        (first.stream, first.answers, first.publisher, first.subscriber)
         for application in trial.experiment.applications
         for first in hearing.of(application.name, contract.ApplicationFirstMessage)
     }
     return [
-        MissingPath(stream=stream.name, publisher=publisher, subscriber=subscriber)
+        MissingPath(stream=stream.name, answers=answers, publisher=publisher, subscriber=subscriber)
         for stream in trial.experiment.streams
+        for answers in ((False, True) if isinstance(stream.pattern, PingPong) else (False,))
         for publisher, _ in enumerate(stream.publishers)
         for subscriber, _ in enumerate(stream.subscribers)
-        if (stream.name, publisher, subscriber) not in had
+        if (stream.name, answers, publisher, subscriber) not in had
     ]
 
 

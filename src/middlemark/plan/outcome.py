@@ -37,11 +37,17 @@ class InvalidReason(Model):
 
 
 class MissingPath(Model):
-    """A publisher whose first message never reached a subscriber."""
+    """A publisher whose first message never reached a subscriber, or a subscriber whose answer never came back."""
 
     stream: str
+    answers: bool = False
     publisher: int
     subscriber: int
+
+    def __str__(self) -> str:
+        if self.answers:
+            return f"{self.stream}'s answers from subscriber {self.subscriber} to publisher {self.publisher}"
+        return f"{self.stream} from publisher {self.publisher} to subscriber {self.subscriber}"
 
 
 class Valid(Model):
@@ -76,8 +82,7 @@ class NoCommunication(Model):
     @property
     def detail(self) -> str:
         """What did not arrive."""
-        paths = ", ".join(f"{m.stream} from publisher {m.publisher} to subscriber {m.subscriber}" for m in self.missing)
-        return f"no first message of {paths}"
+        return f"no first message of {', '.join(map(str, self.missing))}"
 
 
 class NotApplicable(Model):

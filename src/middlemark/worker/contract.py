@@ -323,18 +323,23 @@ class ApplicationEffective(BaseModel):
 
 
 class ApplicationFirstMessage(BaseModel):
-    """A subscriber has the first message of a publisher."""
+    """
+    A subscriber has the first message of a publisher; or a ping-pong's client the first answer of a subscriber, whose
+    way back is found later, by some middleware, than the way there.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    answers: bool
+    """Whether it is an answer, at the client."""
     event: Literal["first_message"] = "first_message"
     publisher: Annotated[int, Field(ge=0, le=65535)]
-    """The publisher's index."""
+    """The publisher's index; for an answer, the index of the client that asked."""
     received_ns: Annotated[int, Field(ge=0)]
     """When it was received."""
     stream: str
     """The stream's name."""
     subscriber: Annotated[int, Field(ge=0, le=65535)]
-    """The subscriber's index."""
+    """The subscriber's index; for an answer, the index of the subscriber that answered."""
 
 
 class ApplicationPublished(BaseModel):

@@ -25,8 +25,15 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// A stream's name, a publisher's index, a subscriber's index.
-pub(crate) type Pairing = (String, u16, u16);
+/// A publisher and a subscriber that have met, one way.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Pairing {
+    pub(crate) stream: String,
+    /// Whether the way back is meant: of the subscriber's answers to the publisher that asks.
+    pub(crate) answers: bool,
+    pub(crate) publisher: u16,
+    pub(crate) subscriber: u16,
+}
 
 /// A started application.
 pub(crate) struct Application {
@@ -71,7 +78,7 @@ impl Application {
     pub(crate) fn wait_met(&mut self, pairings: &BTreeSet<Pairing>) -> Result<()> {
         while !self.met.is_superset(pairings) {
             let missing: Vec<_> = pairings.difference(&self.met).collect();
-            let waiting_for = format!("first_message of (stream, publisher, subscriber) {missing:?}");
+            let waiting_for = format!("first_message of {missing:?}");
             self.take(&waiting_for)?;
         }
         Ok(())
@@ -127,11 +134,17 @@ impl Application {
         match self.process.next(waiting_for)? {
             ApplicationEvent::FirstMessage {
                 stream,
+                answers,
                 publisher,
                 subscriber,
                 ..
             } => {
-                self.met.insert((stream, publisher, subscriber));
+                self.met.insert(Pairing {
+                    stream,
+                    answers,
+                    publisher,
+                    subscriber,
+                });
                 Ok(None)
             }
             ApplicationEvent::Effective(effective) => {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
-use middlemark_contract::{ApplicationCommand, ExpectedMessages, PublisherCounts};
+use middlemark_contract::{ApplicationCommand, EndpointAddress, ExpectedMessages, PatternSpec, PublisherCounts};
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
@@ -83,7 +83,8 @@ impl<'a> Trial<'a> {
         self.chosen(names).try_for_each(Application::wait_effective)
     }
 
-    /// Waits until every subscriber that is there has a message of every publisher that is there.
+    /// Waits until every subscriber that is there has a message of every publisher that is there, and in a ping-pong every
+    /// publisher an answer of every subscriber.
     pub(crate) fn meet(&mut self) -> Result<()> {
         let awaited: Vec<_> = self
             .applications
@@ -96,16 +97,26 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
+    /// What an application has to say it has met, of the applications that are there.
     fn pairings(&self, name: &str) -> BTreeSet<Pairing> {
         let mut pairings = BTreeSet::new();
         for stream in &self.request.streams {
-            let subscribers = (0..)
-                .zip(&stream.subscribers)
-                .filter(|(_, address)| address.application == name);
-            for (subscriber, _) in subscribers {
-                let publishers = (0..).zip(&stream.publishers);
-                let there = publishers.filter(|(_, address)| self.applications.contains_key(&address.application));
-                pairings.extend(there.map(|(publisher, _)| (stream.name.clone(), publisher, subscriber)));
+            let there = |address: &EndpointAddress| self.applications.contains_key(&address.application);
+            for (publisher, asker) in (0..).zip(&stream.publishers).filter(|(_, address)| there(address)) {
+                for (subscriber, responder) in (0..).zip(&stream.subscribers).filter(|(_, address)| there(address)) {
+                    let pairing = |answers| Pairing {
+                        stream: stream.name.clone(),
+                        answers,
+                        publisher,
+                        subscriber,
+                    };
+                    if responder.application == name {
+                        pairings.insert(pairing(false));
+                    }
+                    if asker.application == name && matches!(stream.pattern, PatternSpec::PingPong { .. }) {
+                        pairings.insert(pairing(true));
+                    }
+                }
             }
         }
         pairings

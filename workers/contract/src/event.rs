@@ -23,13 +23,16 @@ pub enum ApplicationEvent {
     Refused(Refusal),
     /// The middleware runs and all endpoints of this application exist.
     Effective(Effective),
-    /// A subscriber has the first message of a publisher.
+    /// A subscriber has the first message of a publisher; or a ping-pong's client the first answer of a subscriber, whose
+    /// way back is found later, by some middleware, than the way there.
     FirstMessage {
         /// The stream's name.
         stream: String,
-        /// The publisher's index.
+        /// Whether it is an answer, at the client.
+        answers: bool,
+        /// The publisher's index; for an answer, the index of the client that asked.
         publisher: u16,
-        /// The subscriber's index.
+        /// The subscriber's index; for an answer, the index of the subscriber that answered.
         subscriber: u16,
         /// When it was received.
         received_ns: u64,

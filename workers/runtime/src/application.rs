@@ -257,6 +257,7 @@ fn pass(note: Note) -> Result<Option<PublisherCounts>, End> {
     match note {
         Note::First {
             stream,
+            answers,
             publisher,
             subscriber,
             received_ns,
@@ -264,6 +265,7 @@ fn pass(note: Note) -> Result<Option<PublisherCounts>, End> {
             let received_ns = received_ns as u64;
             wire::say(&ApplicationEvent::FirstMessage {
                 stream,
+                answers,
                 publisher,
                 subscriber,
                 received_ns,

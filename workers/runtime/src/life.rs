@@ -20,9 +20,10 @@ const PATIENCE_NS: i64 = 5_000_000_000;
 pub(crate) enum Note {
     /// A line of standard input.
     Line(Line<ApplicationCommand>),
-    /// The first message of a publisher has come.
+    /// The first message of a publisher has come, or the first answer of a subscriber.
     First {
         stream: String,
+        answers: bool,
         publisher: u16,
         subscriber: u16,
         received_ns: i64,

@@ -162,16 +162,15 @@ impl Reserved {
             recorder: Recorder::new(spec.recording.samples as usize, blank),
             overflow: (0..flows).map(|_| Overflow::new()).collect(),
             foreign: AtomicU64::new(0),
-            on_first: Box::new(move |publisher, received_ns| {
-                // The time to first message is that of the messages; answers need no event of their own.
-                if !is_client {
-                    let _ = first.send(Note::First {
-                        stream: name.clone(),
-                        publisher,
-                        subscriber: index,
-                        received_ns,
-                    });
-                }
+            on_first: Box::new(move |from, received_ns| {
+                let (publisher, subscriber) = if is_client { (index, from) } else { (from, index) };
+                let _ = first.send(Note::First {
+                    stream: name.clone(),
+                    answers: is_client,
+                    publisher,
+                    subscriber,
+                    received_ns,
+                });
             }),
             on_complete: Box::new(move || {
                 let _ = complete.send(Note::Complete);

@@ -1,0 +1,29 @@
+"""A trial has come together when every message and every answer has found its way once."""
+
+from pathlib import Path
+
+from staged import planned
+
+from middlemark.campaign.hearing import Hearing
+from middlemark.campaign.life import missing_paths
+from middlemark.worker.contract import ApplicationFirstMessage
+from middlemark.worker.process import Said
+
+
+def first(*, answers: bool) -> ApplicationFirstMessage:
+    return ApplicationFirstMessage(stream="ping_pong", answers=answers, publisher=0, subscriber=0, received_ns=1)
+
+
+def test_a_ping_pong_has_come_together_only_when_an_answer_has_come_back(tmp_path: Path) -> None:
+    trial, hearing = planned("workloads: ping_pong"), Hearing(tmp_path)
+    hearing.hear(Said("subscriber_0", 1, first(answers=False)))
+    assert [str(path) for path in missing_paths(trial, hearing)] == [
+        "ping_pong's answers from subscriber 0 to publisher 0"
+    ]
+    hearing.hear(Said("publisher_0", 2, first(answers=True)))
+    assert missing_paths(trial, hearing) == []
+
+
+def test_a_one_way_stream_waits_for_no_answers(tmp_path: Path) -> None:
+    paths = missing_paths(planned("workloads: imu"), Hearing(tmp_path))
+    assert [path.answers for path in paths] == [False]
