@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from middlemark.cli.main import app
-from middlemark.suite import SHIPPED_TOPOLOGIES, shipped_suite_names, shipped_workloads
+from middlemark.suite import COUNTED_TOPOLOGIES, shipped_suite_names, shipped_topologies, shipped_workloads
 
 RUNNER = CliRunner()
 
@@ -21,7 +21,7 @@ def test_json_holds_every_name() -> None:
     everything = json.loads(listed("--json"))
     assert [row["suite"] for row in everything["suites"]] == list(shipped_suite_names())
     assert [row["workload"] for row in everything["workloads"]] == list(shipped_workloads())
-    assert [row["topology"] for row in everything["topologies"]] == list(SHIPPED_TOPOLOGIES)
+    assert [row["topology"] for row in everything["topologies"]] == [*COUNTED_TOPOLOGIES, *shipped_topologies()]
     assert set(everything) == {"suites", "middlewares", "workloads", "topologies"}
 
 

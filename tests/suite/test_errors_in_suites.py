@@ -154,9 +154,9 @@ allowed: `rate: …`\
 
 def test_an_unknown_topology() -> None:
     assert told(HEAD + "topologies: [C1-1, X9]\n") == snapshot("""\
-mine.yaml:4:20: `X9` is no topology
+mine.yaml:4:20: `X9` is no shipped topology, and no `hosts` are given
   topologies: [C1-1, X9]
-allowed: C1-1, C2-2, C3-1, C1-3, or C<publishers>-<subscribers> with 1 to 16 of each\
+allowed: C1-1, C2-2, C3-1, C1-3, D1-1, D2-2, D3-1, D1-3, brokered-1, brokered-2, routed-3, peer-to-peer\
 """)
 
 
@@ -197,7 +197,7 @@ def test_a_rule_that_would_exclude_everything() -> None:
     assert told(HEAD + "exclude: [{}]\n") == snapshot("""\
 mine.yaml:4:11: a rule without a factor would exclude everything
   exclude: [{}]
-allowed: middleware, profile, options, workload, pattern, size, rate, arrival, messages, answer, interval, patience, reliability, history, depth, durability, congestion, level, topology, placement, cpus, scheduling, priority, spin, keep_awake\
+allowed: middleware, profile, options, workload, pattern, size, rate, arrival, messages, answer, interval, patience, reliability, history, depth, durability, congestion, level, topology, placement, cpus, scheduling, priority, spin, keep_awake, deployment, cpu_load, faults\
 """)
 
 

@@ -34,7 +34,7 @@ def test_every_shipped_suite_satisfies_the_schema_for_editors(name: str) -> None
         ("workloads", []),
         ("workloads", [{"workload": "imu", "sice": "1 kB"}]),
         ("qos", {"reliability": "perhaps"}),
-        ("topologies", "X1"),
+        ("topologies", "1-1"),
         ("unknown", 1),
     ],
 )

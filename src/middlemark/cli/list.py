@@ -73,9 +73,10 @@ def _workloads() -> Rows:
 
 
 def _topologies() -> Rows:
-    from middlemark.suite import SHIPPED_TOPOLOGIES
+    from middlemark.suite import COUNTED_TOPOLOGIES, shipped_topologies
 
-    return [{"topology": name, "summary": summary} for name, summary in SHIPPED_TOPOLOGIES.items()]
+    summaries = COUNTED_TOPOLOGIES | {name: topology.summary for name, topology in shipped_topologies().items()}
+    return [{"topology": name, "summary": summary} for name, summary in summaries.items()]
 
 
 _ROWS = {

@@ -10,7 +10,7 @@ from math import prod
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.experiment import Experiment
 from middlemark.plan.resolve import Load, Subject, resolve
-from middlemark.suite import ALL_MIDDLEWARES, Qos, Suite, shipped_workloads
+from middlemark.suite import ALL_MIDDLEWARES, Qos, Suite, shipped_topologies, shipped_workloads
 
 # More would take weeks to measure; the product of a few long lists is soon more than memory holds.
 _MOST_POINTS = 20_000
@@ -21,7 +21,7 @@ def expand(suite: Suite, *, available: Sequence[str]) -> tuple[Experiment, ...]:
     factors = (
         list(_subjects(suite, available)),
         list(_loads(suite)),
-        [choice.topology_itself() for choice in suite.topologies],
+        [choice.over(shipped_topologies()) for choice in suite.topologies],
         suite.conditions,
     )
     count = prod(len(values) for values in factors)

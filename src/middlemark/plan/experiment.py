@@ -8,8 +8,10 @@ import hashlib
 import json
 from collections.abc import Sequence
 
+from middlemark.plan.network import Host, Link, Network
 from middlemark.plan.stream import Stream
-from middlemark.suite import Cpus, Host, Model, OptionValue, Role, Scheduling
+from middlemark.plan.timeline import Event
+from middlemark.suite import CpuLoad, Cpus, Deployment, Model, OptionValue, Role, Scheduling
 
 
 class Endpoint(Model):
@@ -56,6 +58,8 @@ class Conditions(Model):
     priority: int | None
     spin_ns: int
     keep_awake: bool
+    deployment: Deployment = Deployment()
+    cpu_load: CpuLoad | None = None
 
 
 class Experiment(Model):
@@ -72,9 +76,16 @@ class Experiment(Model):
     workload: str
     topology: str
     hosts: tuple[Host, ...]
+    networks: tuple[Network, ...] = ()
+    links: tuple[Link, ...] = ()
+    """One for each host of each network."""
+    services: tuple[str, ...] = ()
+    """The hosts of services that are needed once a network; the first application's host where none is named."""
     applications: tuple[Application, ...]
     streams: tuple[Stream, ...]
     conditions: Conditions
+    timeline: tuple[Event, ...] = ()
+    """The faults that happen within the window."""
     windows: Windows
     samples: int
     """Samples kept of each endpoint."""

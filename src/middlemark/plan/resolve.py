@@ -6,6 +6,7 @@ Which points there are is `expand`'s question; addresses and seeds are left to t
 from dataclasses import dataclass
 
 from middlemark.plan.experiment import Application, Conditions, Endpoint, Experiment, Windows, experiment_id
+from middlemark.plan.layout import hosts, links, networks, timeline
 from middlemark.plan.stream import (
     Burst,
     KeepAll,
@@ -19,6 +20,7 @@ from middlemark.plan.stream import (
 )
 from middlemark.suite import (
     Arrival,
+    Deployment,
     History,
     OptionValue,
     Pattern,
@@ -58,6 +60,7 @@ class Load:
 def resolve(suite: Suite, subject: Subject, load: Load, topology: Topology, conditions: AskedConditions) -> Experiment:
     """The experiment at one point of the matrix."""
     factors = _factors(subject, load, topology, conditions)
+    stream = _stream(load, topology)
     return Experiment(
         id=experiment_id(factors),
         factors=factors,
@@ -66,10 +69,14 @@ def resolve(suite: Suite, subject: Subject, load: Load, topology: Topology, cond
         options=subject.options,
         workload=load.workload.workload,
         topology=topology.name,
-        hosts=topology.hosts,
+        hosts=hosts(topology),
+        networks=networks(topology),
+        links=links(topology, conditions.link),
+        services=topology.services,
         applications=_applications(load.workload.workload, topology),
-        streams=(_stream(load, topology),),
+        streams=(stream,),
         conditions=_conditions(conditions),
+        timeline=timeline(conditions.faults, topology, stream),
         windows=_windows(suite, load.workload),
         samples=suite.recording.samples,
         verify=suite.verify,
@@ -105,6 +112,10 @@ def _factors(subject: Subject, load: Load, topology: Topology, conditions: Asked
         "priority": conditions.priority,
         "spin": conditions.spin,
         "keep_awake": conditions.keep_awake,
+        "deployment": conditions.deployment,
+        "cpu_load": conditions.cpu_load,
+        "link": conditions.link,
+        "faults": conditions.faults and conditions.faults.timeline,
     }
     return {name: factor_text(name, value) for name, value in factors.items() if value is not None}
 
@@ -168,6 +179,8 @@ def _conditions(asked: AskedConditions) -> Conditions:
         priority=asked.priority,
         spin_ns=asked.spin,
         keep_awake=asked.keep_awake,
+        deployment=asked.deployment or Deployment(),
+        cpu_load=asked.cpu_load,
     )
 
 

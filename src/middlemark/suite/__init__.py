@@ -5,50 +5,75 @@
 It plans and runs nothing; `plan` makes experiments and trials of a suite.
 """
 
-from middlemark.suite.condition import Conditions, CpuRule, Cpus, Scheduling
+from middlemark.suite.condition import (
+    Conditions,
+    ContainerIpc,
+    ContainerNetwork,
+    CpuLoad,
+    CpuRule,
+    Cpus,
+    Deployment,
+    DeploymentKind,
+    LoadedHosts,
+    Scheduling,
+)
 from middlemark.suite.exclude import Exclusion
 from middlemark.suite.factor import factor_text, respelled
-from middlemark.suite.load import LoadedSuite, load_suite, parse_suite, shipped_suite_names, shipped_workloads
+from middlemark.suite.fault import Action, Fault, Timeline
+from middlemark.suite.link import Impairment, LinkSettings
+from middlemark.suite.load import (
+    LoadedSuite,
+    load_suite,
+    parse_suite,
+    shipped_suite_names,
+    shipped_topologies,
+    shipped_workloads,
+)
 from middlemark.suite.model import Model
 from middlemark.suite.option import OptionValue
 from middlemark.suite.qos import Congestion, Durability, History, Qos, Reliability
-from middlemark.suite.quantity import DURATION, RATE, SHARE, SIZE
+from middlemark.suite.quantity import BIT_RATE, DURATION, RATE, SHARE, SIZE
 from middlemark.suite.suite import ALL_MIDDLEWARES, MiddlewareChoice, Suite
-from middlemark.suite.topology import (
-    SHIPPED_TOPOLOGIES,
-    Application,
-    Host,
-    HostKind,
-    Placement,
-    Role,
-    Topology,
-    TopologyChoice,
-)
+from middlemark.suite.topology import Application, Host, HostKind, Link, Network, Placement, Role, Topology
+from middlemark.suite.topology_choice import COUNTED_TOPOLOGIES, TopologyChoice
 from middlemark.suite.windows import Disturbance, Recording, Windows
 from middlemark.suite.workload import Arrival, Pattern, Workload
 
 __all__ = [
     "ALL_MIDDLEWARES",
+    "BIT_RATE",
+    "COUNTED_TOPOLOGIES",
     "DURATION",
     "RATE",
     "SHARE",
-    "SHIPPED_TOPOLOGIES",
     "SIZE",
+    "Action",
     "Application",
     "Arrival",
     "Conditions",
     "Congestion",
+    "ContainerIpc",
+    "ContainerNetwork",
+    "CpuLoad",
     "CpuRule",
     "Cpus",
+    "Deployment",
+    "DeploymentKind",
     "Disturbance",
     "Durability",
     "Exclusion",
+    "Fault",
     "History",
     "Host",
     "HostKind",
+    "Impairment",
+    "Link",
+    "LinkSettings",
+    "LoadedHosts",
     "LoadedSuite",
     "MiddlewareChoice",
     "Model",
+    "Network",
     "OptionValue",
     "Pattern",
     "Placement",
@@ -58,6 +83,7 @@ __all__ = [
     "Role",
     "Scheduling",
     "Suite",
+    "Timeline",
     "Topology",
     "TopologyChoice",
     "Windows",
@@ -67,5 +93,6 @@ __all__ = [
     "parse_suite",
     "respelled",
     "shipped_suite_names",
+    "shipped_topologies",
     "shipped_workloads",
 ]

@@ -1,6 +1,6 @@
-"""Conditions: what else is true while a trial runs, first of all which CPUs its applications have.
+"""Conditions: what else is true while a trial runs: CPUs, deployment, load on the CPUs, links, faults.
 
-It states wishes only; `plan.cpus` shares out the CPUs, the worker's runtime and `testbed` put them into effect.
+It states wishes only; `plan` makes figures of them, the worker's runtime and `testbed` put them into effect.
 """
 
 from enum import StrEnum
@@ -8,8 +8,10 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
+from middlemark.suite.fault import Timeline
+from middlemark.suite.link import LinkSettings
 from middlemark.suite.model import Model, Named, refusal
-from middlemark.suite.quantity import DURATION
+from middlemark.suite.quantity import DURATION, Share
 
 
 class CpuRule(StrEnum):
@@ -57,6 +59,77 @@ class Cpus(Named):
         return f"{publishers}/{subscribers}"
 
 
+class DeploymentKind(StrEnum):
+    """How a host's processes are packed."""
+
+    BARE_METAL = "bare_metal"
+    SINGLE_CONTAINER = "single_container"
+    MULTI_CONTAINER = "multi_container"
+
+
+class ContainerIpc(StrEnum):
+    """With whom a container shares `/dev/shm`."""
+
+    PRIVATE = "private"
+    SHAREABLE = "shareable"
+    HOST = "host"
+
+
+class ContainerNetwork(StrEnum):
+    """Which network a container has."""
+
+    HOST = "host"
+    BRIDGE = "bridge"
+
+
+class Deployment(Named):
+    """How the processes of each host are packed."""
+
+    name_key: ClassVar[str] = "deployment"
+
+    deployment: DeploymentKind = DeploymentKind.BARE_METAL
+    """`single_container`: all processes of a host in one; `multi_container`: each in its own."""
+    ipc: ContainerIpc | None = None
+    """`private`: each container has its own `/dev/shm`; `shareable`: those of a host have one; `host`: the host's."""
+    network: ContainerNetwork | None = None
+    """`host`: the network of the host it is on; `bridge`: an address of its own behind a bridge on that host."""
+
+    @model_validator(mode="after")
+    def _modes_are_of_containers(self) -> Self:
+        for field in ("ipc", "network"):
+            if self.deployment is DeploymentKind.BARE_METAL and getattr(self, field) is not None:
+                raise refusal(
+                    f"`bare_metal` has no `{field}`", allowed="single_container, multi_container", at=(field,)
+                )
+        return self
+
+    def __str__(self) -> str:
+        modes = [f"{field}={getattr(self, field)}" for field in ("ipc", "network") if getattr(self, field) is not None]
+        return "+".join([self.deployment.value, *modes])
+
+
+class LoadedHosts(StrEnum):
+    """Which hosts are loaded, by what their applications do."""
+
+    ALL = "all"
+    PUBLISHERS = "publishers"
+    SUBSCRIBERS = "subscribers"
+
+
+class CpuLoad(Named):
+    """Work on the hosts' CPUs beside the applications'."""
+
+    name_key: ClassVar[str] = "level"
+
+    level: Share
+    """How busy each CPU of a loaded host is kept, by processes that do nothing else."""
+    hosts: LoadedHosts = LoadedHosts.ALL
+    """Which hosts are loaded: all, those that publish, or those that subscribe."""
+
+    def __str__(self) -> str:
+        return f"{self.level:g} %" if self.hosts is LoadedHosts.ALL else f"{self.level:g} % {self.hosts}"
+
+
 class Conditions(Model):
     """What else is true while a trial runs."""
 
@@ -70,6 +143,15 @@ class Conditions(Model):
     """Publishers wake this much before each intended instant and spin until it."""
     keep_awake: bool = False
     """Whether idle-class spinners keep every CPU from sleeping, so that waking it is not part of the figures."""
+
+    deployment: Deployment | None = None
+    """How the processes of each host are packed; without it, `bare_metal`."""
+    cpu_load: CpuLoad | None = None
+    """Work on the CPUs beside the applications'."""
+    link: LinkSettings | None = None
+    """What every link of the topology does to its frames, over what the topology says."""
+    faults: Timeline | None = None
+    """What goes wrong within the window."""
 
     @model_validator(mode="after")
     def _priority_belongs_to_fifo(self) -> Self:

@@ -8,13 +8,14 @@ from typing import Annotated, Self
 
 from pydantic import Field, StrictBool, model_validator
 
-from middlemark.suite.condition import Cpus, Scheduling
+from middlemark.suite.condition import CpuLoad, Cpus, Deployment, Scheduling
 from middlemark.suite.factor import factor_text
 from middlemark.suite.model import Many, Model, refusal
 from middlemark.suite.option import AskedOptions
 from middlemark.suite.qos import Congestion, Durability, History, Reliability
 from middlemark.suite.quantity import Duration, MessageSize, Rate
-from middlemark.suite.topology import Placement, TopologyName
+from middlemark.suite.topology import Placement
+from middlemark.suite.topology_choice import TopologyName
 from middlemark.suite.workload import Arrival, Pattern
 
 WholeNumber = Annotated[int, Field(strict=True)]
@@ -48,6 +49,9 @@ class Exclusion(Model):
     priority: Many[WholeNumber] | None = None
     spin: Many[Duration] | None = None
     keep_awake: Many[StrictBool] | None = None
+    deployment: Many[Deployment] | None = None
+    cpu_load: Many[CpuLoad] | None = None
+    faults: Many[str] | None = None
 
     @model_validator(mode="after")
     def _names_a_factor(self) -> Self:

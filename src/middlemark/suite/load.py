@@ -17,6 +17,8 @@ from middlemark.suite.document import Document, read_document
 from middlemark.suite.explain import explain
 from middlemark.suite.model import closest_first
 from middlemark.suite.suite import Suite
+from middlemark.suite.topology import Topology
+from middlemark.suite.topology_choice import TopologyChoice
 from middlemark.suite.workload import Workload
 
 _SHIPPED = resources.files("middlemark.suite")
@@ -50,22 +52,33 @@ def shipped_suite_names() -> tuple[str, ...]:
 
 def parse_suite(text: str, *, file: str) -> Suite:
     """The suite that the text describes."""
-    return _validate(TypeAdapter(Suite), read_document(text, file=file), shipped_workloads())
+    context = {"shipped_workloads": shipped_workloads(), "shipped_topologies": shipped_topologies()}
+    return _validate(TypeAdapter(Suite), read_document(text, file=file), context)
 
 
 @cache
 def shipped_workloads() -> dict[str, Workload]:
     """The workloads that ship, in their order."""
     text = (_SHIPPED / "workloads.yaml").read_text(encoding="utf-8")
-    workloads = _validate(TypeAdapter(tuple[Workload, ...]), read_document(text, file="workloads.yaml"), {})
+    document = read_document(text, file="workloads.yaml")
+    workloads = _validate(TypeAdapter(tuple[Workload, ...]), document, {"shipped_workloads": {}})
     return {workload.workload: workload for workload in workloads}
 
 
-def _validate(adapter: TypeAdapter[_T], document: Document, workloads: dict[str, Workload]) -> _T:
+@cache
+def shipped_topologies() -> dict[str, Topology]:
+    """The topologies that ship beside the counted ones, in their order."""
+    text = (_SHIPPED / "topologies.yaml").read_text(encoding="utf-8")
+    document = read_document(text, file="topologies.yaml")
+    choices = _validate(TypeAdapter(tuple[TopologyChoice, ...]), document, {"shipped_topologies": {}})
+    return {choice.topology: choice.over({}) for choice in choices}
+
+
+def _validate(adapter: TypeAdapter[_T], document: Document, context: dict[str, object]) -> _T:
     if document.data is None:
         raise document.error("the file is empty", allowed="a suite: `suite`, `middlewares`, `workloads` and more")
     try:
-        return adapter.validate_python(document.data, context={"shipped_workloads": workloads})
+        return adapter.validate_python(document.data, context=context)
     except ValidationError as error:
         raise document.error(*explain(error.errors()[0])) from error
 

@@ -1,7 +1,7 @@
 """Quantities as people write them (`4 MB`, `200 Hz`, `10 s`, `2 %`), and the figures in base units they become.
 
 A missing unit, a unit of another dimension or a value out of bounds is refused with what is allowed.
-The registry knows the four dimensions of a suite and nothing else: `MB` is a million bytes and never a megabit.
+The registry knows the dimensions of a suite and nothing else: `MB` is a million bytes and never a megabit.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ mebi- = 1048576 = Mi-
 second = [time] = s
 minute = 60 * second = min
 byte = [size] = B
+bit = 0.125 * byte = bit
 hertz = 1 / second = Hz
 percent = 0.01 = %
 """
-_WRITTEN = re.compile(r"\s*(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(?P<unit>%|[A-Za-zµμ]+)?\s*")
+_WRITTEN = re.compile(r"\s*(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(?P<unit>%|[A-Za-zµμ]+(?:/s)?)?\s*")
 _PATTERN = r"^\s*\d+(\.\d+)?([eE][+-]?\d+)?\s*({units})\s*$"
 
 
@@ -143,6 +144,12 @@ DURATION = Quantity(
     units=(("ns", 1), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)),
     also=("min", "us"),
     example="10 s",
+)
+BIT_RATE = Quantity(
+    noun="bit rate",
+    base="bit / second",
+    units=(("bit/s", 1), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)),
+    example="1 Gbit/s",
 )
 SHARE = Quantity(noun="share", base="percent", units=(("%", 1),), example="2 %", whole=False, maximum=100)
 

@@ -14,7 +14,7 @@ from middlemark.suite.model import Many, Model, Named, closest_first, refusal
 from middlemark.suite.option import AskedOptions
 from middlemark.suite.qos import Qos
 from middlemark.suite.quantity import MessageSize
-from middlemark.suite.topology import TopologyChoice
+from middlemark.suite.topology_choice import TopologyChoice
 from middlemark.suite.windows import Disturbance, Recording, Windows
 from middlemark.suite.workload import Workload
 

@@ -1,24 +1,20 @@
-"""A topology: hosts, and which application sits where with which role.
+"""A topology: hosts, the networks and links that join them, and what sits where with which role.
 
-`C<n>-<m>` is centralised: n publishers and m subscribers of each stream on this machine, each its own application.
-It starts nothing and knows no address; `testbed` makes the hosts.
+`C<n>-<m>` is centralised, n publishers and m subscribers on this machine; `D<n>-<m>` distributed, each application on a
+host of its own, all on one network; others ship in `topologies.yaml` or are written in the suite. It starts nothing.
 """
 
-import re
 from enum import StrEnum
-from typing import Annotated, ClassVar
+from typing import Annotated
 
-from pydantic import AfterValidator, WithJsonSchema
+from pydantic import Field, model_validator
 
+from middlemark.suite.condition import CpuList
+from middlemark.suite.link import LinkSettings
 from middlemark.suite.model import Model, Named, refusal
+from middlemark.suite.quantity import SHARE, SIZE
 
-_CENTRALISED = re.compile(r"C([1-9]|1[0-6])-([1-9]|1[0-6])")
-SHIPPED_TOPOLOGIES = {
-    "C1-1": "one publisher and one subscriber, two applications on this machine",
-    "C2-2": "two publishers and two subscribers on one topic, four applications on this machine",
-    "C3-1": "three publishers and one subscriber on one topic, four applications on this machine",
-    "C1-3": "one publisher and three subscribers on one topic, four applications on this machine",
-}
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,23}$")]
 
 
 class Role(StrEnum):
@@ -39,69 +35,90 @@ class HostKind(StrEnum):
     """What a host is made of."""
 
     LOCAL = "local"
+    NETNS = "netns"
+    SSH = "ssh"
 
 
-class Host(Model):
+class Host(Named):
     """Where applications live."""
 
-    name: str
-    kind: HostKind
+    name_key = "name"
+
+    name: Name
+    kind: HostKind = HostKind.NETNS
+    """`local`: this machine; `netns`: namespaces of its own on it; `ssh`: a machine that is reached by SSH."""
+    cpus: CpuList = ()
+    """The CPUs of the machine that it may use; without it, all."""
+    cpu_quota: Annotated[float, SHARE.between(1, 100_000)] | None = None
+    """The most CPU time that all its processes may take, in percent of one CPU."""
+    memory: Annotated[int, SIZE.between(16e6, 1e15)] | None = None
+    """The most memory that all its processes may take."""
+    ssh: str | None = None
+    """Of `ssh`: `user@address:port` as the SSH client takes it, or a name from its configuration."""
+    address: str | None = None
+    """Of `ssh`: the address that other hosts reach it by; without it, the one that the client connects to."""
+
+    @model_validator(mode="after")
+    def _ssh_says_where(self) -> "Host":
+        if (self.kind is HostKind.SSH) != (self.ssh is not None):
+            raise refusal("`kind: ssh` and `ssh: user@address` go together", allowed=", ".join(HostKind), at=("kind",))
+        return self
+
+
+class Network(Named):
+    """A switch with the hosts on it."""
+
+    name_key = "name"
+
+    name: Name
+    hosts: tuple[Name, ...] = ()
+    """In the order of their addresses."""
+    link: LinkSettings = LinkSettings()
+    """What the link of each of its hosts is like."""
+
+
+class Link(LinkSettings):
+    """What differs of one host's link to one network."""
+
+    host: Name
+    network: Name
 
 
 class Application(Model):
     """One worker process, the host it lives on, and its roles, one entry an endpoint of each stream."""
 
-    name: str
-    host: str
+    name: Name
+    host: Name
     roles: tuple[Role, ...]
 
 
 class Topology(Model):
-    """Hosts and the applications on them."""
+    """Hosts, networks, links, and the applications and services on the hosts."""
 
     name: str
-    placement: Placement
-    hosts: tuple[Host, ...]
-    applications: tuple[Application, ...]
-
-
-def _check_name(name: str) -> str:
-    if not _CENTRALISED.fullmatch(name):
-        allowed = f"{', '.join(SHIPPED_TOPOLOGIES)}, or C<publishers>-<subscribers> with 1 to 16 of each"
-        raise refusal(f"`{name}` is no topology", allowed=allowed)
-    return name
-
-
-TopologyName = Annotated[
-    str, AfterValidator(_check_name), WithJsonSchema({"type": "string", "pattern": f"^{_CENTRALISED.pattern}$"})
-]
-
-
-class TopologyChoice(Named):
-    """A topology by name, and how its roles are shared out among applications."""
-
-    name_key: ClassVar[str] = "topology"
-
-    topology: TopologyName
-    """`C1-1`, `C2-2`, `C3-1`, `C1-3`: publishers and subscribers of each stream on this machine."""
+    summary: str = ""
     placement: Placement = Placement.SEPARATE
-    """Whether each publisher and subscriber is its own application, or one application holds all."""
+    hosts: Annotated[tuple[Host, ...], Field(min_length=1)]
+    networks: tuple[Network, ...] = ()
+    links: tuple[Link, ...] = ()
+    applications: Annotated[tuple[Application, ...], Field(min_length=1)]
+    services: tuple[Name, ...] = ()
+    """The hosts of the services that a middleware needs once a network, each linked to the one before it; without any,
+    the first application's host."""
 
-    def topology_itself(self) -> Topology:
-        """The hosts and applications that the name stands for."""
-        publishers, subscribers = (int(count) for count in self.topology[1:].split("-"))
-        roles = [Role.PUBLISHER] * publishers + [Role.SUBSCRIBER] * subscribers
-        if self.placement is Placement.SAME_PROCESS:
-            applications: tuple[Application, ...] = (Application(name="both", host="local", roles=tuple(roles)),)
-        else:
-            applications = tuple(
-                Application(name=f"{role}_{index}", host="local", roles=(role,))
-                for role, count in ((Role.PUBLISHER, publishers), (Role.SUBSCRIBER, subscribers))
-                for index in range(count)
-            )
-        return Topology(
-            name=self.topology,
-            placement=self.placement,
-            hosts=(Host(name="local", kind=HostKind.LOCAL),),
-            applications=applications,
-        )
+    @model_validator(mode="after")
+    def _names_what_there_is(self) -> "Topology":
+        hosts = [host.name for host in self.hosts]
+        networks = [network.name for network in self.networks]
+        named: list[tuple[str, list[str], tuple[str | int, ...]]] = []
+        for number, network in enumerate(self.networks):
+            named += [(name, hosts, ("networks", number, "hosts", index)) for index, name in enumerate(network.hosts)]
+        for number, link in enumerate(self.links):
+            named += [(link.host, hosts, ("links", number, "host"))]
+            named += [(link.network, networks, ("links", number, "network"))]
+        named += [(each.host, hosts, ("applications", number, "host")) for number, each in enumerate(self.applications)]
+        named += [(name, hosts, ("services", number)) for number, name in enumerate(self.services)]
+        for name, known, place in named:
+            if name not in known:
+                raise refusal(f"the topology has no `{name}`", allowed=", ".join(known) or "none is declared", at=place)
+        return self

@@ -76,7 +76,7 @@ class Workload(Named):
 
     @model_validator(mode="after")
     def _makes_sense(self, info: ValidationInfo) -> Self:
-        if info.context is None:
+        if info.context is None or "shipped_workloads" not in info.context:
             return self
         shipped = info.context["shipped_workloads"]
         if shipped and self.workload not in shipped and self.pattern is None:

@@ -1,0 +1,134 @@
+"""A suite's topology and conditions to an experiment's hosts, networks, links and timeline.
+
+Pure; what a suite can only know once topology, workload and conditions have met is refused here.
+"""
+
+from middlemark.errors import UsageError
+from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Host, Link, Network
+from middlemark.plan.stream import Burst, Periodic, Stream
+from middlemark.plan.timeline import Event
+from middlemark.suite import Action, Fault, HostKind, Impairment, LinkSettings, Timeline, Topology
+
+_LINK_ACTIONS = (Action.LINK_DOWN, Action.LINK_UP)
+
+
+def hosts(topology: Topology) -> tuple[Host, ...]:
+    """The hosts, in their order."""
+    return tuple(
+        Host(
+            name=host.name,
+            kind=host.kind,
+            cpus=host.cpus,
+            cpu_quota=None if host.cpu_quota is None else host.cpu_quota / 100,
+            memory_bytes=host.memory,
+            ssh=host.ssh,
+            address=host.address,
+        )
+        for host in topology.hosts
+    )
+
+
+def networks(topology: Topology) -> tuple[Network, ...]:
+    """The networks, in their order."""
+    return tuple(Network(name=network.name, hosts=network.hosts) for network in topology.networks)
+
+
+def links(topology: Topology, over_all: LinkSettings | None) -> tuple[Link, ...]:
+    """One link for each host of each network: what the network says, what the link says, what the condition says."""
+    own = {(link.host, link.network): link for link in topology.links}
+    kinds = {host.name: host.kind for host in topology.hosts}
+    made = []
+    for network in topology.networks:
+        for host in network.hosts:
+            settings = network.link
+            for change in (own.get((host, network.name)), over_all):
+                settings = settings if change is None else settings.changed_by(change)
+            link = _link(host, network.name, settings)
+            if kinds[host] is not HostKind.NETNS and not link.is_plain:
+                raise UsageError(
+                    f"the topology `{topology.name}` asks something of the link of `{host}` to `{network.name}`",
+                    remedy=f"only links of hosts of the kind netns can be shaped; `{host}` is {kinds[host]}",
+                )
+            made.append(link)
+    if over_all is not None and not made:
+        raise UsageError(
+            f"the topology `{topology.name}` has no link for the condition `link: {over_all}`",
+            remedy="exclude the pair, or use a topology with networks: D1-1, routed-3, …",
+        )
+    return tuple(made)
+
+
+def _link(host: str, network: str, settings: LinkSettings) -> Link:
+    outgoing = _direction(settings.direction(settings.outgoing))
+    incoming = _direction(settings.direction(settings.incoming))
+    plain = outgoing.is_plain and incoming.is_plain
+    return Link(
+        host=host,
+        network=network,
+        mtu_bytes=settings.mtu or STANDARD_MTU_BYTES,
+        offloads=plain if settings.offloads is None else settings.offloads,
+        outgoing=outgoing,
+        incoming=incoming,
+    )
+
+
+def _direction(asked: Impairment) -> Direction:
+    return Direction(
+        rate_bits_per_s=asked.rate,
+        queue_frames=asked.queue,
+        delay_ns=asked.delay or 0,
+        jitter_ns=asked.jitter or 0,
+        loss=(asked.loss or 0) / 100,
+        duplication=(asked.duplication or 0) / 100,
+        reordering=(asked.reordering or 0) / 100,
+        corruption=(asked.corruption or 0) / 100,
+    )
+
+
+def timeline(asked: Timeline | None, topology: Topology, stream: Stream) -> tuple[Event, ...]:
+    """The faults in the order in which they happen."""
+    if asked is None:
+        return ()
+    events = [
+        Event(at_ns=_instant_ns(fault, asked, stream), action=fault.do, target=target)
+        for fault in asked.events
+        for target in fault.of
+    ]
+    for event in events:
+        _check_target(event, asked, topology)
+    return tuple(sorted(events, key=lambda event: event.at_ns))
+
+
+def _instant_ns(fault: Fault, timeline: Timeline, stream: Stream) -> int:
+    if fault.at is not None:
+        return fault.at
+    match stream.pattern:
+        case Periodic(rate_hz=rate_hz):
+            return round((fault.after or 0) / rate_hz * 1e9)
+        case Burst(rate_hz=rate_hz, messages=messages):
+            return round((fault.after or 0) / messages / rate_hz * 1e9)
+        case _:
+            raise UsageError(
+                f"the timeline `{timeline.timeline}` counts messages, and `{stream.name}` has no rate",
+                remedy="give the instant instead: `at: 500 ms`",
+            )
+
+
+def _check_target(event: Event, timeline: Timeline, topology: Topology) -> None:
+    """Services are known only where a worker is asked what it needs, so any name with a number may be one."""
+    if event.action in _LINK_ACTIONS:
+        links = [f"{host}/{network.name}" for network in topology.networks for host in network.hosts]
+        known = [host.name for host in topology.hosts] + links
+        if event.target not in known or not links:
+            raise UsageError(
+                f"`{timeline.timeline}` has {event.action} of `{event.target}`: `{topology.name}` has no such link",
+                remedy=f"links: {', '.join(links) or 'none, exclude the pair'}",
+            )
+        return
+    applications = [application.name for application in topology.applications]
+    is_publisher_or_subscriber = event.target.startswith(("publisher_", "subscriber_"))
+    if event.target not in applications and (is_publisher_or_subscriber or not event.target[-1:].isdigit()):
+        raise UsageError(
+            f"`{timeline.timeline}` has {event.action} of `{event.target}`: `{topology.name}` has none",
+            remedy=f"applications: {', '.join(applications)}; services by name and number: broker_0, router_1, …",
+        )

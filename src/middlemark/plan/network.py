@@ -1,0 +1,73 @@
+"""Hosts, networks and links of an experiment as plain figures: what the test-bed has to make, and nothing of how.
+
+`resolve` makes them of a suite's topology and conditions; `testbed` puts them into effect and measures them.
+"""
+
+from middlemark.suite import HostKind, Model
+
+STANDARD_MTU_BYTES = 1500
+
+
+class Direction(Model):
+    """What a link does to the frames of one direction; shares are fractions of 1."""
+
+    rate_bits_per_s: int | None = None
+    queue_frames: int | None = None
+    delay_ns: int = 0
+    jitter_ns: int = 0
+    loss: float = 0.0
+    duplication: float = 0.0
+    reordering: float = 0.0
+    corruption: float = 0.0
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is asked of it."""
+        return self == Direction()
+
+
+class TracePoint(Model):
+    """From an instant of the window on, what a link does in both directions."""
+
+    at_ns: int
+    outgoing: Direction
+    incoming: Direction
+
+
+class Link(Model):
+    """One host's way to one network: outgoing from the host, incoming to it."""
+
+    host: str
+    network: str
+    mtu_bytes: int = STANDARD_MTU_BYTES
+    offloads: bool = True
+    outgoing: Direction = Direction()
+    incoming: Direction = Direction()
+    trace: tuple[TracePoint, ...] = ()
+    """What changes over the window; the first point holds before it too."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a wire without any property of its own."""
+        return self == Link(host=self.host, network=self.network)
+
+
+class Network(Model):
+    """A switch; its hosts in the order of their addresses."""
+
+    name: str
+    hosts: tuple[str, ...]
+
+
+class Host(Model):
+    """Where applications live."""
+
+    name: str
+    kind: HostKind
+    cpus: tuple[int, ...] = ()
+    """The CPUs that it may use; all where none is named."""
+    cpu_quota: float | None = None
+    """In CPUs: 0.5 is half of one."""
+    memory_bytes: int | None = None
+    ssh: str | None = None
+    address: str | None = None

@@ -1,0 +1,75 @@
+"""A topology and its conditions become hosts, networks, links and faults, each figure in base units."""
+
+import pytest
+
+from middlemark.errors import UsageError
+from middlemark.plan import expand
+from middlemark.plan.experiment import Experiment
+from middlemark.plan.network import Direction
+from middlemark.suite import Action, HostKind, parse_suite
+
+
+def planned(text: str) -> Experiment:
+    suite = parse_suite(
+        f"suite: x\nmiddlewares: toy\nworkloads: {{workload: imu, rate: 200 Hz}}\n{text}", file="x.yaml"
+    )
+    (experiment,) = expand(suite, available=["toy"])
+    return experiment
+
+
+def test_a_distributed_topology_has_a_host_for_each_application_and_a_link_for_each_host() -> None:
+    experiment = planned("topologies: D3-1")
+    assert [host.kind for host in experiment.hosts] == [HostKind.NETNS] * 4
+    assert [application.host for application in experiment.applications] == ["host_0", "host_1", "host_2", "host_3"]
+    assert [(link.host, link.network, link.is_plain) for link in experiment.links] == [
+        (f"host_{index}", "lan", True) for index in range(4)
+    ]
+
+
+def test_what_a_link_does_is_what_network_then_link_then_condition_say() -> None:
+    experiment = planned("""
+topologies:
+  - topology: D1-1
+    networks: [{name: lan, hosts: [host_0, host_1], link: {rate: 1 Gbit/s, delay: 1 ms}}]
+    links: [{host: host_0, network: lan, delay: 2 ms, outgoing: {loss: 1 %}}]
+conditions: {link: {rate: 100 Mbit/s}}
+""")
+    first, second = experiment.links
+    assert first.outgoing == Direction(rate_bits_per_s=100_000_000, delay_ns=2_000_000, loss=0.01)
+    assert first.incoming == Direction(rate_bits_per_s=100_000_000, delay_ns=2_000_000)
+    assert second.incoming == Direction(rate_bits_per_s=100_000_000, delay_ns=1_000_000)
+    assert not first.offloads
+
+
+def test_a_host_may_have_half_a_core() -> None:
+    experiment = planned("topologies: {topology: D1-1, hosts: [{name: host_1, cpu_quota: 50 %, memory: 64 MB}]}")
+    assert [(host.cpu_quota, host.memory_bytes) for host in experiment.hosts] == [(None, None), (0.5, 64_000_000)]
+
+
+def test_a_fault_after_a_count_happens_when_that_message_is_due() -> None:
+    experiment = planned("""
+topologies: D1-1
+conditions:
+  faults:
+    timeline: cut
+    events: [{after: 100, do: link_down, of: [host_0, host_1]}, {at: 100 ms, do: kill, of: publisher_0}]
+""")
+    assert [(event.at_ns, event.action, event.target) for event in experiment.timeline] == [
+        (100_000_000, Action.KILL, "publisher_0"),
+        (500_000_000, Action.LINK_DOWN, "host_0"),
+        (500_000_000, Action.LINK_DOWN, "host_1"),
+    ]
+    assert experiment.factors["faults"] == "cut"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("conditions: {link: {delay: 1 ms}}", "no link for the condition"),
+        ("conditions: {faults: {timeline: t, events: [{at: 1 s, do: kill, of: publisher_7}]}}", "`publisher_7`"),
+        ("conditions: {faults: {timeline: t, events: [{at: 1 s, do: link_down, of: local}]}}", "no such link"),
+    ],
+)
+def test_what_the_topology_does_not_have_is_refused(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        planned(text)
