@@ -122,7 +122,7 @@ def test_placement_and_recording_are_the_plans() -> None:
     assert first.verify
 
 
-def test_services_are_those_that_the_options_ask_for_and_all_know_them() -> None:
+def test_services_are_those_that_the_options_ask_for_and_all_applications_know_them() -> None:
     description = described(
         ServiceNeed(service="router", per="network", when=[When(option="mode", values=["client"])]),
         ServiceNeed(service="daemon", per="host", when=[]),
@@ -138,4 +138,5 @@ def test_services_are_those_that_the_options_ask_for_and_all_know_them() -> None
     assert told.services["router_0"].largest_message_bytes == 5000
     addresses = [(each.service, each.index, each.address) for each in told.applications["publisher_0"].services]
     assert addresses == [("router", 0, "127.0.0.1"), ("daemon", 0, "127.0.0.1")]
-    assert told.services["router_0"].services == told.applications["publisher_0"].services
+    assert [told.services[name].services for name in told.services] == [[], []]
+    assert [str(address) for address in told.services["router_0"].addresses] == ["127.0.0.1"]

@@ -58,22 +58,22 @@ class Specs:
     host_of: Mapping[str, str]
 
 
+_Service = tuple[str, int, str]
+"""A service's name, its index and its host's name."""
+
+
 def specs(trial: Trial, description: Description, place: Place) -> Specs:
     """The specs of one trial."""
     experiment = trial.experiment
     services = _services(trial, description)
-    addresses = [
-        ServiceAddress(service=service, index=index, address=place.hosts[host].address)
-        for service, index, host in services
-    ]
     cpus = share_cpus(experiment, place.cpus)
     return Specs(
         services={
-            f"{service}_{index}": _service_spec(trial, place, (service, index, place.hosts[host]), addresses)
+            f"{service}_{index}": _service_spec(trial, place, (service, index, host), services)
             for service, index, host in services
         },
         applications={
-            application.name: _application_spec(trial, application, place, addresses, cpus[application.name])
+            application.name: _application_spec(trial, application, place, services, cpus[application.name])
             for application in experiment.applications
         },
         host_of={f"{service}_{index}": host for service, index, host in services}
@@ -81,8 +81,8 @@ def specs(trial: Trial, description: Description, place: Place) -> Specs:
     )
 
 
-def _services(trial: Trial, description: Description) -> list[tuple[str, int, str]]:
-    """Name, index and host of every service that the middleware needs under the trial's options."""
+def _services(trial: Trial, description: Description) -> list[_Service]:
+    """Every service that the middleware needs under the trial's options."""
     experiment = trial.experiment
     options = resolved_options(description, experiment.profile, dict(experiment.options))
     hosts = list(dict.fromkeys(application.host for application in experiment.applications))
@@ -94,19 +94,35 @@ def _services(trial: Trial, description: Description) -> list[tuple[str, int, st
     ]
 
 
-def _service_spec(
-    trial: Trial, place: Place, service: tuple[str, int, Host], addresses: Sequence[ServiceAddress]
-) -> ServiceSpec:
-    name, index, host = service
+def _linked_with(own: _Service, services: Sequence[_Service]) -> list[_Service]:
+    """The services that one is linked with: those of its kind, all of them by the first, so that there is no circle."""
+    name, index, _ = own
+    alike = [service for service in services if service[0] == name and service[1] != index]
+    return alike if index == 0 else [service for service in alike if service[1] == 0]
+
+
+def _nearest_first(host: str, services: Sequence[_Service]) -> list[_Service]:
+    return sorted(services, key=lambda service: service[2] != host)
+
+
+def _addresses(services: Sequence[_Service], place: Place) -> list[ServiceAddress]:
+    return [
+        ServiceAddress(service=name, index=index, address=place.hosts[host].address) for name, index, host in services
+    ]
+
+
+def _service_spec(trial: Trial, place: Place, service: _Service, services: Sequence[_Service]) -> ServiceSpec:
+    name, index, host_name = service
+    host = place.hosts[host_name]
     experiment = trial.experiment
     return ServiceSpec(
         contract_version=CONTRACT_VERSION,
         service=name,
         index=index,
-        address=host.address,
+        addresses=[host.address],
         interface=host.interface,
         rendezvous=place.rendezvous,
-        services=list(addresses),
+        services=_addresses(_linked_with(service, services), place),
         profile=experiment.profile,
         options=dict(experiment.options),
         largest_message_bytes=max(_largest_message(stream) for stream in experiment.streams),
@@ -115,7 +131,7 @@ def _service_spec(
 
 
 def _application_spec(
-    trial: Trial, application: Application, place: Place, addresses: Sequence[ServiceAddress], cpus: Sequence[int]
+    trial: Trial, application: Application, place: Place, services: Sequence[_Service], cpus: Sequence[int]
 ) -> ApplicationSpec:
     experiment = trial.experiment
     host = place.hosts[application.host]
@@ -125,7 +141,7 @@ def _application_spec(
         address=host.address,
         interface=host.interface,
         rendezvous=place.rendezvous,
-        services=list(addresses),
+        services=_addresses(_nearest_first(application.host, services), place),
         profile=experiment.profile,
         options=dict(experiment.options),
         streams=[_stream_spec(stream, trial, place) for stream in experiment.streams],

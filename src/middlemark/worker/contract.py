@@ -140,7 +140,10 @@ class EndpointAddress(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     address: str
-    """The address of that application's host."""
+    """
+    The address by which the host of the spec that names it reaches that application's host; where no network joins
+    the two, that host's first. An application on this host has this spec's own address.
+    """
     application: str
     """The application that holds it."""
 
@@ -193,11 +196,11 @@ Role = TypeAliasType("Role", Literal["publisher", "subscriber"])
 
 
 class ServiceAddress(BaseModel):
-    """Where a service runs."""
+    """Where a service is found."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     address: str
-    """The address of its host."""
+    """The address by which the host of the spec that names it reaches it."""
     index: Annotated[int, Field(ge=0, le=65535)]
     """Its number within the trial, from 0."""
     service: str
@@ -797,7 +800,7 @@ class ApplicationSpec(BaseModel):
     rendezvous: Rendezvous
     """What keeps this trial apart from every other on the machine."""
     services: list[ServiceAddress]
-    """The services that run in this trial."""
+    """The services that this host can reach, nearest first: an application uses the first of the kind that it needs."""
     streams: list[StreamSpec]
     """Every stream of the trial."""
     verify: bool
@@ -846,14 +849,17 @@ class ServiceSpec(BaseModel):
     """The spec of one service process of a trial."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    address: str
-    """The address of the host it runs on."""
+    addresses: Annotated[list[str], Field(min_length=1)]
+    """
+    Every address of the host it runs on, one for each of its networks, and never none: it serves on each of them.
+    The first is the one that it calls itself by.
+    """
     contract_version: Annotated[int, Field(ge=0)]
     """[`crate::CONTRACT_VERSION`] of the front."""
     index: Annotated[int, Field(ge=0, le=65535)]
     """Its number within the trial, from 0."""
     interface: str
-    """The network interface with that address."""
+    """The network interface with the first address."""
     largest_message_bytes: Annotated[int, Field(ge=0)]
     """The largest message that it must pass on."""
     options: dict[str, OptionValue]
@@ -867,4 +873,8 @@ class ServiceSpec(BaseModel):
     service: str
     """Which service, as named in `Description::services`."""
     services: list[ServiceAddress]
-    """All services of the trial, itself included: a router or bridge finds its peers here."""
+    """
+    The other services that it is linked with, itself not among them, each under the address by which this host
+    reaches it. Of two that are linked each names the other, the one with the higher index connects, and the links
+    of a trial have no circle.
+    """

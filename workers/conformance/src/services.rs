@@ -13,7 +13,9 @@ use crate::request::anywhere;
 
 /// The running services of a trial.
 pub(crate) struct Services {
-    pub(crate) addresses: Vec<ServiceAddress>,
+    addresses: Vec<ServiceAddress>,
+    /// Whether they are several of one kind, linked in a chain, of which each application reaches one alone.
+    linked: bool,
     pub(crate) processes: Vec<Process>,
 }
 
@@ -23,11 +25,42 @@ impl Services {
         let addresses = addresses(case);
         let mut processes = Vec::new();
         for address in &addresses {
-            let mut process = spawn(case, &spec(case, place, &addresses, &address.service))?;
-            wait_ready(&mut process)?;
-            processes.push(process);
+            processes.push(start(case, &spec(case, place, &address.service))?);
         }
-        Ok(Services { addresses, processes })
+        Ok(Services {
+            addresses,
+            linked: false,
+            processes,
+        })
+    }
+
+    /// Starts so many of one kind, each linked with the one before it and the one behind it.
+    pub(crate) fn start_chain(case: &Case, place: &Place, service: &str, count: u16) -> Result<Services> {
+        let addresses: Vec<_> = (0..count).map(|index| address(service, index)).collect();
+        let mut processes = Vec::new();
+        for index in 0..count {
+            let neighbours = addresses.iter().filter(|other| other.index.abs_diff(index) == 1);
+            let spec = ServiceSpec {
+                index,
+                services: neighbours.cloned().collect(),
+                ..spec(case, place, service)
+            };
+            processes.push(start(case, &spec)?);
+        }
+        Ok(Services {
+            addresses,
+            linked: true,
+            processes,
+        })
+    }
+
+    /// The services that the application of this number reaches.
+    pub(crate) fn reached_by(&self, number: usize) -> &[ServiceAddress] {
+        if self.linked {
+            &self.addresses[number..=number]
+        } else {
+            &self.addresses
+        }
     }
 
     /// Stops them all, each with `closed` and exit status 0.
@@ -50,13 +83,15 @@ impl Services {
 
 /// Where the services that a case needs run.
 pub(crate) fn addresses(case: &Case) -> Vec<ServiceAddress> {
-    needed(case)
-        .map(|need| ServiceAddress {
-            service: need.service.clone(),
-            index: 0,
-            address: ADDRESS,
-        })
-        .collect()
+    needed(case).map(|need| address(&need.service, 0)).collect()
+}
+
+fn address(service: &str, index: u16) -> ServiceAddress {
+    ServiceAddress {
+        service: service.into(),
+        index,
+        address: ADDRESS,
+    }
 }
 
 /// The needs whose conditions hold.
@@ -71,16 +106,16 @@ pub(crate) fn needed(case: &Case) -> impl Iterator<Item = &ServiceNeed> {
     })
 }
 
-/// The spec of one service.
-pub(crate) fn spec(case: &Case, place: &Place, services: &[ServiceAddress], service: &str) -> ServiceSpec {
+/// The spec of one service that is linked with none.
+pub(crate) fn spec(case: &Case, place: &Place, service: &str) -> ServiceSpec {
     ServiceSpec {
         contract_version: CONTRACT_VERSION,
         service: service.into(),
         index: 0,
-        address: ADDRESS,
+        addresses: vec![ADDRESS],
         interface: INTERFACE.into(),
         rendezvous: place.rendezvous.clone(),
-        services: services.to_vec(),
+        services: Vec::new(),
         profile: case.variant.profile().into(),
         options: case.variant.options(),
         largest_message_bytes: case.worker.description.capabilities.largest_message_bytes.min(16 << 20),
@@ -88,9 +123,15 @@ pub(crate) fn spec(case: &Case, place: &Place, services: &[ServiceAddress], serv
     }
 }
 
+fn start(case: &Case, spec: &ServiceSpec) -> Result<Process> {
+    let mut process = spawn(case, spec)?;
+    wait_ready(&mut process)?;
+    Ok(process)
+}
+
 /// Starts a service's process and gives it its spec.
 pub(crate) fn spawn(case: &Case, spec: &ServiceSpec) -> Result<Process> {
-    let name = format!("{} service {}", case.worker.name, spec.service);
+    let name = format!("{} service {} {}", case.worker.name, spec.service, spec.index);
     let mut process = case.worker.spawn("service", &name)?;
     process.say(spec)?;
     Ok(process)

@@ -37,23 +37,32 @@ pub(crate) struct Trial<'a> {
 impl<'a> Trial<'a> {
     /// Starts the services; no application yet.
     pub(crate) fn prepare(case: &'a Case, place: &'a Place, request: Request) -> Result<Trial<'a>> {
-        Ok(Trial {
+        Ok(Trial::served(case, place, request, Services::start(case, place)?))
+    }
+
+    /// A trial with services that are running already.
+    pub(crate) fn served(case: &'a Case, place: &'a Place, request: Request, services: Services) -> Trial<'a> {
+        Trial {
             case,
             place,
             request,
-            services: Services::start(case, place)?,
+            services,
             applications: BTreeMap::new(),
-        })
+        }
     }
 
     /// The whole life, with nothing out of the ordinary.
     pub(crate) fn run(case: &Case, place: &Place, request: Request) -> Result<Outcome> {
-        let mut trial = Trial::prepare(case, place, request)?;
-        trial.arm_all()?;
-        trial.start_all()?;
-        trial.meet()?;
-        let outcome = trial.measure()?;
-        trial.stop()?;
+        Trial::prepare(case, place, request)?.live()
+    }
+
+    /// The whole life of a trial whose services run.
+    pub(crate) fn live(mut self) -> Result<Outcome> {
+        self.arm_all()?;
+        self.start_all()?;
+        self.meet()?;
+        let outcome = self.measure()?;
+        self.stop()?;
         Ok(outcome)
     }
 
@@ -63,8 +72,10 @@ impl<'a> Trial<'a> {
 
     /// Starts these applications' processes and waits until each is armed.
     pub(crate) fn arm(&mut self, names: &[String]) -> Result<()> {
-        for name in names {
-            let spec = self.request.spec(self.case, self.place, &self.services.addresses, name);
+        let all = self.request.applications();
+        for (number, name) in (0..).zip(&all).filter(|(_, name)| names.contains(name)) {
+            let services = self.services.reached_by(number);
+            let spec = self.request.spec(self.case, self.place, services, name);
             let application = Application::spawn(&self.case.worker, &spec)?;
             self.applications.insert(name.clone(), application);
         }

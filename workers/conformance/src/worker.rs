@@ -39,6 +39,8 @@ pub(crate) enum Variant {
     Profile(String),
     /// The profile `default` over another of the middleware's transports.
     Transport { value: String },
+    /// The profile `default` with the options under which a service is needed; made by the check of that service.
+    Served { options: BTreeMap<String, OptionValue> },
 }
 
 /// Every worker in the named folders, or beside this executable where none are named.
@@ -166,7 +168,7 @@ impl Variant {
     pub(crate) fn profile(&self) -> &str {
         match self {
             Variant::Profile(name) => name,
-            Variant::Transport { .. } => "default",
+            Variant::Transport { .. } | Variant::Served { .. } => "default",
         }
     }
 
@@ -175,6 +177,7 @@ impl Variant {
         match self {
             Variant::Profile(_) => BTreeMap::new(),
             Variant::Transport { value } => [("transport".into(), OptionValue::Text(value.clone()))].into(),
+            Variant::Served { options } => options.clone(),
         }
     }
 
@@ -186,6 +189,7 @@ impl Variant {
                 let plain = |letter: char| if letter.is_alphanumeric() { letter } else { '_' };
                 format!("transport_{}", value.chars().map(plain).collect::<String>())
             }
+            Variant::Served { .. } => "served".into(),
         }
     }
 }

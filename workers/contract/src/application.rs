@@ -23,7 +23,7 @@ pub struct ApplicationSpec {
     pub interface: String,
     /// What keeps this trial apart from every other on the machine.
     pub rendezvous: Rendezvous,
-    /// The services that run in this trial.
+    /// The services that this host can reach, nearest first: an application uses the first of the kind that it needs.
     pub services: Vec<ServiceAddress>,
     /// The profile's name.
     pub profile: String,
@@ -60,7 +60,7 @@ pub struct Rendezvous {
     pub folder: PathBuf,
 }
 
-/// Where a service runs.
+/// Where a service is found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServiceAddress {
@@ -68,7 +68,7 @@ pub struct ServiceAddress {
     pub service: String,
     /// Its number within the trial, from 0.
     pub index: u16,
-    /// The address of its host.
+    /// The address by which the host of the spec that names it reaches it.
     pub address: IpAddr,
 }
 

@@ -18,13 +18,17 @@ pub struct ServiceSpec {
     pub service: String,
     /// Its number within the trial, from 0.
     pub index: u16,
-    /// The address of the host it runs on.
-    pub address: IpAddr,
-    /// The network interface with that address.
+    /// Every address of the host it runs on, one for each of its networks, and never none: it serves on each of them.
+    /// The first is the one that it calls itself by.
+    #[schemars(length(min = 1))]
+    pub addresses: Vec<IpAddr>,
+    /// The network interface with the first address.
     pub interface: String,
     /// What keeps this trial apart from every other on the machine.
     pub rendezvous: Rendezvous,
-    /// All services of the trial, itself included: a router or bridge finds its peers here.
+    /// The other services that it is linked with, itself not among them, each under the address by which this host
+    /// reaches it. Of two that are linked each names the other, the one with the higher index connects, and the links
+    /// of a trial have no circle.
     pub services: Vec<ServiceAddress>,
     /// The profile's name.
     pub profile: String,
@@ -34,4 +38,20 @@ pub struct ServiceSpec {
     pub largest_message_bytes: u64,
     /// Where and how the operating system runs it.
     pub placement: Placement,
+}
+
+impl ServiceSpec {
+    /// The address that it calls itself by.
+    ///
+    /// # Panics
+    /// Where the spec has none, which the runtime refuses beforehand.
+    #[must_use]
+    pub fn address(&self) -> IpAddr {
+        *self.addresses.first().expect("a service's host has an address")
+    }
+
+    /// The services that it connects to; the others it is linked with connect to it.
+    pub fn connects_to(&self) -> impl Iterator<Item = &ServiceAddress> {
+        self.services.iter().filter(|service| service.index < self.index)
+    }
 }

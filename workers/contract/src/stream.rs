@@ -30,7 +30,8 @@ pub struct StreamSpec {
 pub struct EndpointAddress {
     /// The application that holds it.
     pub application: String,
-    /// The address of that application's host.
+    /// The address by which the host of the spec that names it reaches that application's host; where no network joins
+    /// the two, that host's first. An application on this host has this spec's own address.
     pub address: IpAddr,
 }
 

@@ -6,14 +6,14 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use middlemark_contract::ServiceSpec;
@@ -23,6 +23,9 @@ use crate::configuration;
 
 /// How long the broker may take until it listens.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long until a linked broker is tried again.
+const RETRY: Duration = Duration::from_millis(20);
 
 /// How much of its log a failure shows.
 const LOG_LINES: usize = 20;
@@ -81,6 +84,10 @@ impl Mosquitto {
     /// Starts it, waits until it says that it runs, then until it has really served a client.
     pub(crate) fn start(spec: &ServiceSpec, options: &Options) -> Result<Mosquitto, BrokerError> {
         let program = find().ok_or(BrokerError::Missing)?;
+        for broker in spec.connects_to() {
+            let place = (broker.address, configuration::port(&spec.rendezvous, broker.index));
+            wait_listening(place.into()).map_err(system(format!("waiting for the linked broker {}", broker.index)))?;
+        }
         let settings = configuration::settings(spec, options);
         let file = spec.rendezvous.folder.join(format!("mosquitto-{}.conf", spec.index));
         fs::write(&file, configuration::render(&settings)).map_err(system(format!("writing {}", file.display())))?;
@@ -91,10 +98,7 @@ impl Mosquitto {
             child,
             log,
             version: String::new(),
-            settings: settings
-                .into_iter()
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect(),
+            settings: told(settings),
             socket: configuration::socket(&spec.rendezvous, spec.index),
         };
         broker.version = broker.wait_running(&versions)?;
@@ -118,7 +122,7 @@ impl Mosquitto {
             stream.set_read_timeout(Some(PATIENCE))?;
             return greet(stream);
         }
-        let stream = TcpStream::connect((spec.address, configuration::port(&spec.rendezvous, spec.index)))?;
+        let stream = TcpStream::connect((spec.address(), configuration::port(&spec.rendezvous, spec.index)))?;
         stream.set_read_timeout(Some(PATIENCE))?;
         greet(stream)
     }
@@ -185,6 +189,32 @@ fn greet(mut stream: impl Read + Write) -> io::Result<()> {
         return Err(io::Error::other(format!("it answered {answer:?} instead of accepting")));
     }
     stream.write_all(DISCONNECT)
+}
+
+/// Waits until a linked broker listens: a bridge that finds nobody comes back only after 5 s or more.
+fn wait_listening(place: SocketAddr) -> io::Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let Err(last) = TcpStream::connect_timeout(&place, PATIENCE) else {
+            return Ok(());
+        };
+        if Instant::now() >= deadline {
+            let reason = format!("{place} did not listen within {} s: {last}", PATIENCE.as_secs());
+            return Err(io::Error::new(last.kind(), reason));
+        }
+        thread::park_timeout(RETRY);
+    }
+}
+
+/// Its settings as it is told them, those that stand more than once together.
+fn told(settings: Vec<(&str, String)>) -> BTreeMap<String, String> {
+    let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, value) in settings {
+        told.entry(name.to_owned()).or_default().push(value);
+    }
+    told.into_iter()
+        .map(|(name, values)| (name, values.join("; ")))
+        .collect()
 }
 
 fn find() -> Option<PathBuf> {

@@ -2,16 +2,16 @@
 //!
 //! Pure: `broker` writes the file and starts it, `session` connects to it.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use middlemark_contract::{ApplicationSpec, Refusal, Rendezvous, ServiceSpec};
+use middlemark_contract::{ApplicationSpec, Refusal, Rendezvous, ServiceAddress, ServiceSpec};
 use middlemark_runtime::Options;
 
 /// The service's name.
 const BROKER: &str = "broker";
 
-/// The address of the broker that an application uses: the one of its own host, else the first.
+/// The address of the broker that an application uses: the nearest.
 pub(crate) fn address_for(spec: &ApplicationSpec) -> Result<IpAddr, Refusal> {
     index_for(spec).map(|(address, _)| address).ok_or_else(|| Refusal {
         capability: "spec".into(),
@@ -21,10 +21,8 @@ pub(crate) fn address_for(spec: &ApplicationSpec) -> Result<IpAddr, Refusal> {
 
 /// The address and number of the broker that an application uses.
 pub(crate) fn index_for(spec: &ApplicationSpec) -> Option<(IpAddr, u16)> {
-    let mut brokers = spec.services.iter().filter(|service| service.service == BROKER);
-    let first = brokers.clone().next();
-    let near = brokers.find(|service| service.address == spec.address);
-    near.or(first).map(|service| (service.address, service.index))
+    let nearest = spec.services.iter().find(|service| service.service == BROKER);
+    nearest.map(|broker| (broker.address, broker.index))
 }
 
 /// A broker's port: from the end of the trial's range, as endpoints count from its beginning.
@@ -39,16 +37,11 @@ pub(crate) fn socket(rendezvous: &Rendezvous, index: u16) -> PathBuf {
 
 /// The lines of its configuration, by Mosquitto's own names.
 pub(crate) fn settings(spec: &ServiceSpec, options: &Options) -> Vec<(&'static str, String)> {
-    let listener = match options.text("transport") {
-        "unix" => format!("0 {}", socket(&spec.rendezvous, spec.index).display()),
-        _ => format!("{} {}", port(&spec.rendezvous, spec.index), spec.address),
-    };
     let mut settings = vec![
         // As root it would become the user `mosquitto`, who can't enter the trial's folder; for others this has no effect.
         ("user", "root".to_owned()),
         ("log_dest", "stderr".to_owned()),
         ("log_timestamp", "false".to_owned()),
-        ("listener", listener),
         ("allow_anonymous", "true".to_owned()),
         ("set_tcp_nodelay", options.boolean("broker_tcp_nodelay").to_string()),
         (
@@ -69,7 +62,38 @@ pub(crate) fn settings(spec: &ServiceSpec, options: &Options) -> Vec<(&'static s
         settings.push(("persistence_location", format!("{}/", spec.rendezvous.folder.display())));
         settings.push(("persistence_file", format!("mosquitto-{}.db", spec.index)));
     }
+    settings.extend(listeners(spec, options).into_iter().map(|place| ("listener", place)));
+    settings.extend(spec.connects_to().flat_map(|broker| bridge(spec, broker, options)));
     settings
+}
+
+/// Where it listens: on each of its host's addresses, or on its one socket.
+fn listeners(spec: &ServiceSpec, options: &Options) -> Vec<String> {
+    if options.text("transport") == "unix" {
+        return vec![format!("0 {}", socket(&spec.rendezvous, spec.index).display())];
+    }
+    let port = port(&spec.rendezvous, spec.index);
+    spec.addresses
+        .iter()
+        .map(|address| format!("{port} {address}"))
+        .collect()
+}
+
+/// A bridge to another broker, over which every message goes both ways as it was published; the other side has no
+/// setting for it. What is not mentioned here is as shipped.
+fn bridge(spec: &ServiceSpec, broker: &ServiceAddress, options: &Options) -> [(&'static str, String); 5] {
+    let name = format!("{}_{}_{}", spec.rendezvous.name, spec.index, broker.index);
+    let place = SocketAddr::new(broker.address, port(&spec.rendezvous, broker.index));
+    [
+        // It opens the bridge's section: what follows is said of it.
+        ("connection", name),
+        ("address", place.to_string()),
+        // Level 2 is the most that passes: a message keeps its own.
+        ("topic", "# both 2".into()),
+        // Has the other broker know a bridge by its protocol, and send it nothing back that has come from it.
+        ("try_private", "true".into()),
+        ("bridge_protocol_version", options.text("bridge_protocol").into()),
+    ]
 }
 
 /// The configuration file.
@@ -81,6 +105,43 @@ pub(crate) fn render(settings: &[(&str, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+    use std::collections::BTreeMap;
+
+    fn broker(index: u16, address: [u8; 4]) -> serde_json::Value {
+        json!({ "service": BROKER, "index": index, "address": IpAddr::from(address) })
+    }
+
+    fn rendered(addresses: &[&str], services: &[serde_json::Value]) -> String {
+        let spec = serde_json::from_value(json!({
+            "contract_version": 1, "service": BROKER, "index": 1, "addresses": addresses, "interface": "eth0",
+            "rendezvous": {
+                "name": "t", "token": 1, "domain": 0, "first_port": 7550, "ports": 100, "folder": "/tmp/t",
+            },
+            "services": services, "profile": "default", "options": {}, "largest_message_bytes": 1000,
+            "placement": { "cpus": [], "scheduling": { "kind": "other" }, "spin_ns": 0 },
+        }));
+        let options = Options::resolve(&crate::description::describe(), "default", &BTreeMap::new());
+        render(&settings(&spec.unwrap(), &options.unwrap()))
+    }
+
+    #[test]
+    fn a_broker_listens_on_each_address_of_its_host() {
+        let text = rendered(&["10.0.0.2", "10.0.1.2"], &[]);
+        assert!(
+            text.contains("listener 7648 10.0.0.2\nlistener 7648 10.0.1.2\n"),
+            "{text}"
+        );
+        assert!(!text.contains("connection"), "{text}");
+    }
+
+    #[test]
+    fn of_two_linked_brokers_the_later_one_alone_has_a_bridge() {
+        let text = rendered(&["10.0.1.2"], &[broker(0, [10, 0, 1, 1]), broker(2, [10, 0, 1, 3])]);
+        let bridge = "connection t_1_0\naddress 10.0.1.1:7649\ntopic # both 2\ntry_private true\n\
+                      bridge_protocol_version mqttv311\n";
+        assert!(text.ends_with(bridge), "{text}");
+    }
 
     #[test]
     fn brokers_count_their_ports_from_the_end() {

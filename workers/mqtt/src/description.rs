@@ -91,6 +91,14 @@ fn options() -> Vec<OptionDescription> {
             default: OptionValue::Text("tcp".into()),
             summary: "What joins applications and broker: TCP, or a Unix socket on one host.".into(),
         },
+        OptionDescription {
+            name: "bridge_protocol".into(),
+            kind: OptionKind::Choice {
+                choices: vec!["mqttv311".into(), "mqttv50".into()],
+            },
+            default: OptionValue::Text("mqttv311".into()),
+            summary: "Mosquitto's bridge_protocol_version: what linked brokers speak with each other.".into(),
+        },
         boolean(
             "broker_tcp_nodelay",
             "Mosquitto's set_tcp_nodelay: Nagle's algorithm off towards clients.",

@@ -46,6 +46,9 @@ impl Middleware for Mqtt {
     }
 
     fn serve(&self, spec: &ServiceSpec, options: &Options) -> Result<Box<dyn Service>, MiddlewareError> {
+        if options.text("transport") == "unix" && !spec.services.is_empty() {
+            return Err("brokers on several hosts can't be linked over transport 'unix'; allowed: tcp".into());
+        }
         Ok(Box::new(broker::Mosquitto::start(spec, options)?))
     }
 }

@@ -77,6 +77,12 @@ fn accept(middleware: &dyn Middleware, spec: &ServiceSpec) -> Result<Options, Re
             reason,
         });
     }
+    if spec.addresses.is_empty() {
+        return Err(Refusal {
+            capability: "spec".into(),
+            reason: "the service's host has no address".into(),
+        });
+    }
     let options = Options::resolve(&description, &spec.profile, &spec.options)?;
     placement::apply(&spec.placement)?;
     Ok(options)

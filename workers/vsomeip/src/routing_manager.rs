@@ -3,8 +3,8 @@
 //! It runs within the service's own process, as vSomeIP's daemon does, so that what it spends is not an application's. It
 //! assigns the applications their identifiers, tells them of each other, and between hosts it holds the network endpoints.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, Ipv4Addr};
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use middlemark_contract::ServiceSpec;
@@ -29,13 +29,12 @@ pub(crate) struct RoutingManager {
 impl RoutingManager {
     /// Starts it and returns once applications may register.
     pub(crate) fn start(spec: &ServiceSpec, options: &Options) -> Result<RoutingManager, MiddlewareError> {
-        accept_folder(&spec.rendezvous, spec.address).map_err(|refusal| refusal.reason)?;
-        let hosts: BTreeSet<IpAddr> = spec.services.iter().map(|service| service.address).collect();
+        accept_folder(&spec.rendezvous, spec.address()).map_err(|refusal| refusal.reason)?;
         let node = Node {
             name: ROUTING_MANAGER,
-            address: spec.address,
+            address: spec.address(),
             rendezvous: &spec.rendezvous,
-            is_between_hosts: hosts.len() > 1,
+            is_between_hosts: !spec.services.is_empty(),
             options,
         };
         if node.is_between_hosts {

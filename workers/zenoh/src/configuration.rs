@@ -24,16 +24,16 @@ pub(crate) fn of_application(
         (_, true) => vec![places.own_endpoint(transport)],
         (_, false) => vec![places.own_free_endpoint(spec.address, transport)],
     };
-    let connect = match (mode, fixed) {
-        (_, false) => vec![],
-        ("client", true) => places
-            .router_for(spec.address)
-            .map(|router| places.router_endpoint(router.address, router.index, transport))
-            .into_iter()
-            .collect(),
-        (_, true) => places.earlier_endpoints(transport),
-    };
-    let mut keys = shared(mode, spec.address, options, places);
+    // A client speaks with its router alone; a peer reaches through it those that no scouting on its network finds.
+    let router = places.router();
+    let mut connect: Vec<_> = router
+        .map(|router| places.router_endpoint(router.address, router.index, transport))
+        .into_iter()
+        .collect();
+    if fixed && mode != "client" {
+        connect.extend(places.earlier_endpoints(transport));
+    }
+    let mut keys = shared(mode, &[spec.address], options, places);
     keys.push(("listen/endpoints", json!(listen)));
     keys.push(("connect/endpoints", json!(connect)));
     build(keys)
@@ -42,23 +42,28 @@ pub(crate) fn of_application(
 /// The configuration of a router.
 pub(crate) fn of_router(spec: &ServiceSpec, options: &Options, places: &Places) -> Result<Config, MiddlewareError> {
     let transport = options.text("transport");
-    let connect: Vec<_> = places
-        .earlier_routers(spec.index)
+    let mut listen: Vec<_> = spec
+        .addresses
+        .iter()
+        .map(|address| places.router_endpoint(*address, spec.index, transport))
+        .collect();
+    // A Unix socket is one, however many addresses the host has.
+    listen.dedup();
+    let connect: Vec<_> = spec
+        .connects_to()
         .map(|router| places.router_endpoint(router.address, router.index, transport))
         .collect();
-    let mut keys = shared(ROUTER, spec.address, options, places);
-    keys.push((
-        "listen/endpoints",
-        json!([places.router_endpoint(spec.address, spec.index, transport)]),
-    ));
+    let mut keys = shared(ROUTER, &spec.addresses, options, places);
+    keys.push(("listen/endpoints", json!(listen)));
     keys.push(("connect/endpoints", json!(connect)));
     build(keys)
 }
 
 /// What an application and a router have in common.
-fn shared(mode: &str, address: IpAddr, options: &Options, places: &Places) -> Vec<(&'static str, Value)> {
+fn shared(mode: &str, addresses: &[IpAddr], options: &Options, places: &Places) -> Vec<(&'static str, Value)> {
     let multicast = options.text("scouting") == "multicast";
     let lowlatency = options.boolean("lowlatency");
+    let interfaces: Vec<_> = addresses.iter().map(IpAddr::to_string).collect();
     let mut keys = vec![
         ("mode", json!(mode)),
         ("scouting/delay", json!(options.integer("scouting_delay_ms"))),
@@ -67,8 +72,8 @@ fn shared(mode: &str, address: IpAddr, options: &Options, places: &Places) -> Ve
             "scouting/multicast/address",
             json!(format!("224.0.0.224:{}", places.scouting_port())),
         ),
-        // As shipped, Zenoh picks the interface; an address names the host's own without doubt.
-        ("scouting/multicast/interface", json!(address.to_string())),
+        // As shipped, Zenoh picks the interface; addresses name the host's own without doubt.
+        ("scouting/multicast/interface", json!(interfaces.join(","))),
         // An optional object: Zenoh takes it whole or not at all; maximum and factor are those it is shipped with.
         (
             "connect/retry",

@@ -20,6 +20,7 @@ pub(crate) struct Places {
     own: String,
     /// Where each application listens, by name.
     applications: BTreeMap<String, SocketAddr>,
+    /// The routers that it reaches, nearest first; empty at a router.
     routers: Vec<ServiceAddress>,
     rendezvous: Rendezvous,
     /// How many ports the endpoints take from the beginning of the range.
@@ -44,18 +45,18 @@ impl Places {
         Places {
             own: spec.application.clone(),
             applications,
-            routers: routers(&spec.services),
+            routers: routers(&spec.services).cloned().collect(),
             rendezvous: spec.rendezvous.clone(),
             endpoint_ports: endpoints().count(),
         }
     }
 
     /// The places as a router sees them.
-    pub(crate) fn of_router(services: &[ServiceAddress], rendezvous: &Rendezvous) -> Places {
+    pub(crate) fn of_router(rendezvous: &Rendezvous) -> Places {
         Places {
             own: String::new(),
             applications: BTreeMap::new(),
-            routers: routers(services),
+            routers: Vec::new(),
             rendezvous: rendezvous.clone(),
             endpoint_ports: 0,
         }
@@ -63,7 +64,8 @@ impl Places {
 
     /// Whether the range has ports for scouting and the routers beyond those of the endpoints.
     pub(crate) fn accept(&self) -> Result<(), Refusal> {
-        let needed = self.endpoint_ports + self.routers.len() + 1;
+        let routers = self.routers.iter().map(|router| usize::from(router.index) + 1).max();
+        let needed = self.endpoint_ports + routers.unwrap_or(0) + 1;
         if needed <= usize::from(self.rendezvous.ports) {
             return Ok(());
         }
@@ -99,22 +101,9 @@ impl Places {
             .collect()
     }
 
-    /// The first router.
+    /// The router that an application uses: the nearest.
     pub(crate) fn router(&self) -> Option<&ServiceAddress> {
         self.routers.first()
-    }
-
-    /// The router on `address`, else the first one.
-    pub(crate) fn router_for(&self, address: IpAddr) -> Option<&ServiceAddress> {
-        self.routers
-            .iter()
-            .find(|router| router.address == address)
-            .or_else(|| self.router())
-    }
-
-    /// The routers before number `index`, for a router to connect to.
-    pub(crate) fn earlier_routers(&self, index: u16) -> impl Iterator<Item = &ServiceAddress> {
-        self.routers.iter().filter(move |router| router.index < index)
     }
 
     /// Where a router listens.
@@ -153,10 +142,7 @@ impl Places {
     }
 }
 
-fn routers(services: &[ServiceAddress]) -> Vec<ServiceAddress> {
-    services
-        .iter()
-        .filter(|service| service.service == ROUTER)
-        .cloned()
-        .collect()
+/// The routers among some services.
+fn routers<'a>(services: impl IntoIterator<Item = &'a ServiceAddress>) -> impl Iterator<Item = &'a ServiceAddress> {
+    services.into_iter().filter(|service| service.service == ROUTER)
 }

@@ -15,7 +15,7 @@ pub(crate) struct Router(Session);
 
 impl Router {
     pub(crate) fn open(spec: &ServiceSpec, options: &Options) -> Result<Router, MiddlewareError> {
-        let places = Places::of_router(&spec.services, &spec.rendezvous);
+        let places = Places::of_router(&spec.rendezvous);
         let config = configuration::of_router(spec, options, &places)?;
         Ok(Router(zenoh::open(config).wait()?))
     }

@@ -7,6 +7,7 @@ mod delivery;
 mod description;
 mod endings;
 mod faults;
+mod linked;
 mod refusals;
 mod topology;
 
@@ -61,6 +62,7 @@ impl Scope {
         match variant {
             Variant::Profile(name) => self != Scope::Worker || name == "default",
             Variant::Transport { .. } => self == Scope::Path,
+            Variant::Served { .. } => false,
         }
     }
 
@@ -111,6 +113,11 @@ pub(crate) const CHECKS: &[Check] = &[
     check("both_ends_in_one_process", Scope::Profile, topology::same_process),
     check("a_late_subscriber_joins", Scope::Profile, topology::late_subscriber),
     check("a_late_publisher_joins", Scope::Profile, topology::late_publisher),
+    check(
+        "linked_services_pass_each_message_once",
+        Scope::Worker,
+        linked::pass_each_message_once,
+    ),
     check(
         "two_trials_do_not_hear_each_other",
         Scope::Profile,

@@ -247,7 +247,7 @@ pub(crate) fn nonsense_commands(case: &Case) -> Result<Answer> {
 
 pub(crate) fn unknown_service(case: &Case) -> Result<Answer> {
     let place = Place::claim()?;
-    let mut process = services::spawn(case, &services::spec(case, &place, &[], "no_such_service"))?;
+    let mut process = services::spawn(case, &services::spec(case, &place, "no_such_service"))?;
     match process.next("refused")? {
         ServiceEvent::Refused(refusal) => reasoned(&refusal)?,
         event => {
