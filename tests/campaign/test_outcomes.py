@@ -9,7 +9,7 @@ from staged import marked_processes, suite_text
 
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.run_folder import RunFolder
-from middlemark.campaign import life
+from middlemark.campaign import life, running
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Failed, Invalid, MissingPath, NoCommunication, NotApplicable, TimedOut, Valid
 
@@ -125,7 +125,7 @@ def test_a_worker_that_does_not_close_makes_the_trial_invalid(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(life, "CLOSING_NS", 300_000_000)
-    monkeypatch.setattr(life, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(running, "PATIENCE_S", 0.2)
     outcome = only(campaign(suite_text(fault="ignores_stop", faulty="subscriber_0"))).outcome
     assert isinstance(outcome, Invalid)
     assert [reason.kind for reason in outcome.reasons] == ["leftover"]

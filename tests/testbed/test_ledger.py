@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,12 @@ def ledgers(tmp_path: Path) -> list[Path]:
 
 def sleeper(mark: str | None = None) -> subprocess.Popen[bytes]:
     environment = os.environ | ({processes.MARK_VARIABLE: mark} if mark else {})
-    return subprocess.Popen(["sleep", "600"], env=environment)
+    child = subprocess.Popen(["sleep", "600"], env=environment)
+    # For an instant after its start a process has no environment to be found by yet.
+    deadline = time.monotonic() + 10
+    while mark and not processes.marked([mark])[mark]:
+        assert time.monotonic() < deadline
+    return child
 
 
 def is_gone(child: subprocess.Popen[bytes]) -> bool:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from middlemark.analysis.record import Counts, PublisherCounts, SubscriberCounts
+from middlemark.analysis.record import Counts, PublisherCounts, SubscriberCounts, TrialRecord
+from middlemark.suite import Action
 
 FLOW = ("stream", "answer", "publisher", "subscriber")
 """What tells one flow of messages from another among the samples."""
@@ -75,6 +76,33 @@ def _flow(publisher: PublisherCounts, subscriber: SubscriberCounts) -> Flow:
         negative=subscriber.negative,
         beyond_samples=subscriber.beyond_samples,
     )
+
+
+def settled(record: TrialRecord, received: pl.DataFrame) -> tuple[Counts, pl.DataFrame]:
+    """Counts and samples of the flows that the accounting holds for: those whose both ends lived through the window."""
+    joined = [fault.target for fault in record.faults if fault.action is Action.START]
+    away = {*record.interrupted, *joined}
+    if not away:
+        return record.counts, received
+    streams = record.trial.experiment.streams
+    gone = {
+        (stream.name, role, index)
+        for stream in streams
+        for role, applications in (("publisher", stream.publishers), ("subscriber", stream.subscribers))
+        for index, application in enumerate(applications)
+        if application in away
+    }
+    publishers = tuple(p for p in record.counts.publishers if (p.stream, "publisher", p.publisher) not in gone)
+    subscribers = tuple(
+        s
+        for s in record.counts.subscribers
+        if not {(s.stream, "publisher", s.publisher), (s.stream, "subscriber", s.subscriber)} & gone
+    )
+    for number, stream in enumerate(streams):
+        for name, role, index in gone:
+            if name == stream.name:
+                received = received.filter((pl.col("stream") != number) | (pl.col(role) != index))
+    return Counts(publishers=publishers, subscribers=subscribers), received
 
 
 def breaches(counts: Counts, received: pl.DataFrame, streams: tuple[str, ...]) -> list[str]:

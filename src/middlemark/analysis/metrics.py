@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from middlemark.analysis.accounting import Flow, breaches, flows
+from middlemark.analysis.accounting import Flow, breaches, flows, settled
 from middlemark.analysis.quantile import LEVELS, Measured, Samples, Value, quantile
 from middlemark.analysis.record import PublisherCounts, Resources, TrialRecord, Window
+from middlemark.analysis.recovery import fault_figures
 from middlemark.analysis.samples import Distribution, distributions
 from middlemark.errors import MiddlemarkError
 
@@ -78,10 +79,12 @@ def trial_metrics(
     record: TrialRecord, received: pl.DataFrame, published: pl.DataFrame, streams: Sequence[StreamShape]
 ) -> TrialMetrics:
     """Compute every metric of a trial that was measured."""
-    found = breaches(record.counts, received, tuple(stream.name for stream in streams))
+    counts, accounted = settled(record, received)
+    found = breaches(counts, accounted, tuple(stream.name for stream in streams))
     if found or record.window is None:
         raise AccountingError("; ".join(found) or "the trial has no window", remedy="run the trial again")
-    values: dict[Key, Value] = {**_first_message(record), **_resources(record)}
+    values: dict[Key, Value] = {**_first_message(record), **_resources(record), **_faults(record, received)}
+    record = record.model_copy(update={"counts": counts})
     samples: dict[tuple[str, Distribution], Samples] = {}
     for number, stream in enumerate(streams):
         rows = Rows(
@@ -180,6 +183,17 @@ def _shares(record: TrialRecord, stream: StreamShape) -> Named:
 def _first_message(record: TrialRecord) -> dict[Key, Value]:
     after = [each.after_ns for each in record.first_message if not each.answers]
     return {Key(TRIAL, "first_message_ns"): Measured(float(max(after)), len(after))} if after else {}
+
+
+def _faults(record: TrialRecord, received: pl.DataFrame) -> dict[Key, Value]:
+    values: dict[Key, Value] = {}
+    for number, stream in enumerate(record.trial.experiment.streams):
+        for name, figure in fault_figures(record, number, stream, received).items():
+            values[Key(of_stream(stream.name), name)] = figure
+    growth = record.memory_growth_bytes.values()
+    if growth:
+        values[Key(TRIAL, "memory_growth_bytes")] = Measured(float(max(growth)), len(growth))
+    return values
 
 
 def _resources(record: TrialRecord) -> dict[Key, Value]:

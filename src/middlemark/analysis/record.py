@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, NonNegativeInt
 
 from middlemark.plan import Caution, Outcome, Trial
-from middlemark.suite import Model
+from middlemark.suite import Action, Model
 
 FORMAT_VERSION: Final = 1
 """The version of the run folder: a change that an old reader would misread raises it."""
@@ -72,6 +72,39 @@ class Window(Model):
     t0_ns: NonNegativeInt
     begin_ns: NonNegativeInt
     end_ns: NonNegativeInt
+
+
+class HappenedFault(Model):
+    """One fault of the timeline, as it really happened."""
+
+    action: Action
+    target: str
+    asked_ns: NonNegativeInt
+    """From the window's begin, as planned."""
+    began_ns: NonNegativeInt
+    done_ns: NonNegativeInt
+    """On the clock of the window; a restart is done when the new process publishes and subscribes."""
+
+
+class LoadReached(Model):
+    """How busy the CPUs of a host were kept beside the applications."""
+
+    asked_percent: float
+    reached_percent: float
+
+
+class LinkMeasured(Model):
+    """What the probe saw of one link, before or after a trial."""
+
+    host: str
+    network: str
+    when: Literal["before", "after"]
+    backend: str
+    """What made the link what it is, in words."""
+    figures: dict[str, float | int | None]
+    """Names with their units: round trip, rate and loss of each direction."""
+    problem: str | None = None
+    """Why it is not the link that was asked for."""
 
 
 class Resources(Model):
@@ -134,6 +167,15 @@ class TrialRecord(Model):
     """By process: every application, and every service under its own name."""
     path: dict[str, PathProof] = {}
     """By application."""
+    faults: tuple[HappenedFault, ...] = ()
+    """What went wrong within the window, as it was asked for."""
+    interrupted: tuple[str, ...] = ()
+    """Applications of which a process ended within the window: its samples and counts ended with it."""
+    memory_growth_bytes: dict[str, int] = {}
+    """Of a trial with faults, by process that lived through the window: resident at its end less at its begin."""
+    cpu_load: dict[str, LoadReached] = {}
+    """By loaded host."""
+    links: tuple[LinkMeasured, ...] = ()
 
 
 class Library(Model):

@@ -55,14 +55,17 @@ def of_ended(life: Life, outcome: Outcome, attempt: int) -> TrialRecord:
         attempt=attempt,
         effective=_effective(life, applications),
         counts=_counts(life, applications),
-        first_message=_first_messages(life, applications),
+        first_message=_first_messages(life),
         window=life.window,
         resources=_resources(life, applications),
         path={
             name: PathProof.model_validate(done.path.model_dump())
             for name in applications
-            if (done := life.hearing.last(name, contract.ApplicationDone))
+            if (done := life.last(name, contract.ApplicationDone))
         },
+        faults=tuple(life.faults.happened),
+        interrupted=tuple(name for name in applications if life.hearing.is_end_expected(name)),
+        memory_growth_bytes=life.memory_growth_bytes,
     )
 
 
@@ -91,23 +94,26 @@ def leftovers(life: Life) -> list[InvalidReason]:
     closed: tuple[type[BaseModel], ...] = (contract.ApplicationClosed, contract.ServiceClosed)
     found = []
     for name in (*life.specs.applications, *life.specs.services):
-        status = life.hearing.exit_status.get(name)
-        if status != 0 or not any(life.hearing.of(name, kind) for kind in closed):
+        key = life.running.key(name)
+        if life.hearing.is_end_expected(key):
+            continue
+        status = life.hearing.exit_status.get(key)
+        if status != 0 or not any(life.heard(name, kind) for kind in closed):
             ended = "did not end" if status is None else f"ended with exit status {status}"
             found.append(InvalidReason(kind=InvalidKind.LEFTOVER, text=f"{name} was told to stop and {ended}"))
     return found
 
 
 def _effective(life: Life, applications: list[str]) -> dict[str, Effective]:
-    heard = {name: life.hearing.last(name, contract.ApplicationEffective) for name in applications}
+    heard = {name: life.last(name, contract.ApplicationEffective) for name in applications}
     return {
         name: Effective.model_validate(event.model_dump(exclude={"event"})) for name, event in heard.items() if event
     }
 
 
 def _counts(life: Life, applications: list[str]) -> Counts:
-    published = [event for name in applications for event in life.hearing.of(name, contract.ApplicationPublished)]
-    done = [event for name in applications for event in life.hearing.of(name, contract.ApplicationDone)]
+    published = [event for name in applications for event in life.heard(name, contract.ApplicationPublished)]
+    done = [event for name in applications for event in life.heard(name, contract.ApplicationDone)]
     return Counts(
         publishers=tuple(
             PublisherCounts.model_validate(c.model_dump()) for event in published for c in event.publishers
@@ -116,7 +122,7 @@ def _counts(life: Life, applications: list[str]) -> Counts:
     )
 
 
-def _first_messages(life: Life, applications: list[str]) -> tuple[FirstMessage, ...]:
+def _first_messages(life: Life) -> tuple[FirstMessage, ...]:
     return tuple(
         FirstMessage(
             stream=first.stream,
@@ -125,14 +131,14 @@ def _first_messages(life: Life, applications: list[str]) -> tuple[FirstMessage, 
             subscriber=first.subscriber,
             after_ns=max(first.received_ns - (life.t0_ns or 0), 0),
         )
-        for name in applications
+        for name in life.on_time
         for first in life.hearing.of(name, contract.ApplicationFirstMessage)
     )
 
 
 def _resources(life: Life, applications: list[str]) -> dict[str, Resources]:
     heard: dict[str, contract.ApplicationDone | contract.ServiceMeasured | None] = {
-        name: life.hearing.last(name, contract.ApplicationDone) for name in applications
+        name: life.last(name, contract.ApplicationDone) for name in applications
     }
-    heard |= {name: life.hearing.last(name, contract.ServiceMeasured) for name in life.specs.services}
+    heard |= {name: life.last(name, contract.ServiceMeasured) for name in life.specs.services}
     return {name: Resources.model_validate(event.resources.model_dump()) for name, event in heard.items() if event}

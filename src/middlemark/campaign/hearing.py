@@ -55,6 +55,7 @@ class Hearing:
         """What the trial is doing, for the account of a failure."""
         self._logs = logs
         self._events: defaultdict[str, list[BaseModel]] = defaultdict(list)
+        self._expected_ends: set[str] = set()
         self._over: Outcome | None = None
         self._changed = asyncio.Event()
 
@@ -71,8 +72,27 @@ class Hearing:
             case Ended(worker, at_ns, exit_status):
                 self._line(at_ns, worker, {"exit_status": exit_status})
                 self.exit_status[worker] = exit_status
-                if not self.of(worker, ApplicationClosed) and not self.of(worker, ServiceClosed):
+                closed = bool(self.of(worker, ApplicationClosed)) or bool(self.of(worker, ServiceClosed))
+                if not closed and worker not in self._expected_ends:
                     self._over = self._over or self._failed(worker, (_how_it_ended(exit_status),))
+        self._changed.set()
+
+    def expect_end(self, worker: str) -> None:
+        """From now on it may end without a word."""
+        self._expected_ends.add(worker)
+
+    def is_end_expected(self, worker: str) -> bool:
+        """Whether a fault of the trial ended it."""
+        return worker in self._expected_ends
+
+    def give_up(self, outcome: Outcome) -> None:
+        """Ends every wait, now and from now on."""
+        self._over = self._over or outcome
+        self._changed.set()
+
+    def note(self, source: str, said: dict[str, object]) -> None:
+        """Keeps among the events what the front itself did, and has whoever waits look again."""
+        self._line(time.monotonic_ns(), source, said)
         self._changed.set()
 
     def of(self, worker: str, kind: type[M]) -> list[M]:

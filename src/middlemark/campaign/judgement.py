@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from middlemark.analysis.accounting import breaches
+from middlemark.analysis.accounting import breaches, settled
 from middlemark.analysis.metrics import TRIAL, TrialMetrics, of_stream, quantile_metric
 from middlemark.analysis.quantile import Measured
 from middlemark.analysis.record import TrialRecord
@@ -29,7 +29,7 @@ def reasons(record: TrialRecord, received: pl.DataFrame, bounds: Disturbance, cp
     """Why the trial's figures don't count; empty where they do."""
     streams = tuple(stream.name for stream in record.trial.experiment.streams)
     found = [
-        InvalidReason(kind=InvalidKind.ACCOUNTING, text=text) for text in breaches(record.counts, received, streams)
+        InvalidReason(kind=InvalidKind.ACCOUNTING, text=text) for text in breaches(*settled(record, received), streams)
     ]
     counted = record.counts.subscribers
     for kind, number in (

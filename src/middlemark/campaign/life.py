@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
-from pathlib import Path
+from collections.abc import Awaitable, Callable, Container, Iterable
+from typing import TypeVar
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 
 from middlemark.analysis.record import Window
+from middlemark.campaign.faults import Faults, SetLink
 from middlemark.campaign.hearing import Hearing, TrialOver
-from middlemark.campaign.spec import Place, Specs
-from middlemark.errors import WorkerFailed
-from middlemark.plan import Failed, MissingPath, NoCommunication, PingPong, Trial
-from middlemark.testbed import processes
-from middlemark.testbed.ledger import SHARED_MEMORY, Ledger
+from middlemark.campaign.running import Running
+from middlemark.plan import MissingPath, NoCommunication, PingPong, Trial
+from middlemark.suite import Action
 from middlemark.worker import contract
-from middlemark.worker.process import WorkerProcess
 
 _MS, _S = 1_000_000, 1_000_000_000
 # From the command to the instant it names: long enough for every process to have read it.
@@ -32,34 +29,32 @@ ARMING_NS, STARTING_SERVICES_NS = 60 * _S, 20 * _S
 PUBLISHING_GRACE_NS, WRITING_GRACE_NS = 10 * _S, 60 * _S
 # The runtime ends a worker by itself 5 s after it was told to stop.
 CLOSING_NS = 6 * _S
-PATIENCE_S = 1.0
 
-APPLICATION_EVENTS: TypeAdapter[BaseModel] = TypeAdapter(contract.ApplicationEvent)
-SERVICE_EVENTS: TypeAdapter[BaseModel] = TypeAdapter(contract.ServiceEvent)
+
+M = TypeVar("M", bound=BaseModel)
 
 
 class Life:
-    """One trial's processes and what is known of them; `live` goes through all steps, `end` must follow it."""
+    """One trial's course and what is known of it; `live` goes through all steps, `running.end` must follow it."""
 
-    def __init__(self, trial: Trial, specs: Specs, place: Place, logs: Path, ledger: Ledger) -> None:
+    def __init__(self, trial: Trial, running: Running, cpus: tuple[int, ...], set_link: SetLink) -> None:
         self.trial = trial
-        self.specs = specs
-        self.hearing = Hearing(logs)
+        self.running = running
+        self.specs = running.specs
+        self.hearing = running.hearing
+        self.cpus = cpus
         self.window: Window | None = None
         self.t0_ns: int | None = None
-        self.cpus = place.cpus
-        self._place = place
-        self._logs = logs
-        self._ledger = ledger
-        self._marks: list[str] = []
-        self._processes: dict[str, WorkerProcess[BaseModel]] = {}
-        self._others_memory = _shared_memory_now()
+        self.faults = Faults(trial.experiment.timeline, running, self.join, set_link)
+        self.memory_growth_bytes: dict[str, int] = {}
+        late = [event.target for event in trial.experiment.timeline if event.action is Action.START]
+        self.on_time = [name for name in self.specs.applications if name not in late]
 
-    async def live(self, worker: Path, reached: Callable[[str, float | None], None]) -> None:
+    async def live(self, reached: Callable[[str, float | None], None]) -> None:
         """All steps in their order; `reached` is told of each as it begins, with its least duration in seconds."""
         windows = self.trial.experiment.windows
         steps: tuple[tuple[str, float | None, Callable[[], Awaitable[None]]], ...] = (
-            ("arming", None, partial(self.arm, worker)),
+            ("arming", None, self.arm),
             ("first messages", None, self.bring_together),
             ("measuring", (windows.warm_up_ns + windows.window_ns) / 1e9, self.measure),
             ("draining", None, self.drain),
@@ -70,37 +65,51 @@ class Life:
             reached(name, seconds)
             await step()
 
-    async def arm(self, worker: Path) -> None:
-        """Starts all processes at once; services are ready and applications armed after it."""
-        try:
-            for name, service in self.specs.services.items():
-                await self._start(name, worker, "service", service)
-            for name, application in self.specs.applications.items():
-                await self._start(name, worker, "application", application)
-        except WorkerFailed as failure:
-            raise TrialOver(Failed(application=name, doing="starting", causes=(failure.text,))) from failure
+    async def arm(self) -> None:
+        """Starts all processes at once, late joiners apart; services are ready and applications armed after it."""
+        for name in (*self.specs.services, *self.on_time):
+            await self.running.start(name)
         await self._each(self.specs.services, contract.ServiceReady, "`ready`", _from_now(STARTING_SERVICES_NS))
-        await self._each(self.specs.applications, contract.ApplicationArmed, "`armed`", _from_now(ARMING_NS))
+        await self._each(self.on_time, contract.ApplicationArmed, "`armed`", _from_now(ARMING_NS))
 
     async def bring_together(self) -> None:
         """Starts all applications at T0 and waits for the first message of each publisher at each subscriber."""
         self.t0_ns = _from_now(HEADSTART_NS)
-        self._tell(self.specs.applications, contract.ApplicationStart(at_ns=self.t0_ns))
+        self.running.tell(self.on_time, contract.ApplicationStart(at_ns=self.t0_ns))
         deadline_ns = self.t0_ns + self.trial.experiment.windows.first_message_ns
-        await self._each(self.specs.applications, contract.ApplicationEffective, "`effective`", deadline_ns)
-        self._enter_shared_memory()
+        await self._each(self.on_time, contract.ApplicationEffective, "`effective`", deadline_ns)
+        self.running.enter_shared_memory()
         await self.hearing.wait(self._missing_if_in_time(deadline_ns), deadline_ns)
 
     async def measure(self) -> None:
-        """Opens the window for all at one instant, and waits for what the publishers sent in it."""
+        """Opens the window for all at one instant, has the faults happen, and waits for what the publishers sent."""
         windows = self.trial.experiment.windows
         begin_ns = _from_now(max(windows.warm_up_ns, HEADSTART_NS))
         end_ns = begin_ns + windows.window_ns
         self.window = Window(t0_ns=self.t0_ns or 0, begin_ns=begin_ns, end_ns=end_ns)
-        self._tell(self.specs.applications, contract.ApplicationMeasure(begin_ns=begin_ns, end_ns=end_ns))
-        self._tell(self.specs.services, contract.ServiceMeasure(begin_ns=begin_ns, end_ns=end_ns))
-        deadline_ns = end_ns + PUBLISHING_GRACE_NS
-        await self._each(self.specs.applications, contract.ApplicationPublished, "`published`", deadline_ns)
+        self._open_window((*self.specs.applications, *self.specs.services))
+        before = self.running.resident_bytes() if self.trial.experiment.timeline else {}
+        happening = asyncio.create_task(self.faults.happen(begin_ns))
+        try:
+            await self.hearing.wait(self._unpublished, end_ns + PUBLISHING_GRACE_NS)
+        finally:
+            happening.cancel()
+        after = self.running.resident_bytes() if before else {}
+        lasting = before.keys() & after.keys() - set(self.running.restarted())
+        self.memory_growth_bytes = {name: after[name] - before[name] for name in sorted(lasting)}
+
+    async def join(self, name: str) -> None:
+        """Brings a new process of an application or service into the window under way."""
+        await self.running.start(name)
+        if name in self.specs.services:
+            await self._each([name], contract.ServiceReady, "`ready`", _from_now(STARTING_SERVICES_NS))
+        else:
+            await self._each([name], contract.ApplicationArmed, "`armed`", _from_now(ARMING_NS))
+            self.running.tell([name], contract.ApplicationStart(at_ns=_from_now(0)))
+            deadline_ns = _from_now(self.trial.experiment.windows.first_message_ns)
+            await self._each([name], contract.ApplicationEffective, "`effective`", deadline_ns)
+        self.running.enter_shared_memory()
+        self._open_window([name])
 
     async def drain(self) -> None:
         """Tells all what was sent, and waits until they have it or give it up."""
@@ -109,14 +118,16 @@ class Life:
                 stream=counts.stream, publisher=counts.publisher, intended=counts.intended, sent=counts.sent
             )
             for name in self.specs.applications
-            for published in self.hearing.of(name, contract.ApplicationPublished)
+            for published in self.heard(name, contract.ApplicationPublished)
             for counts in published.publishers
         ]
         until_ns = _from_now(self.trial.experiment.windows.drain_ns)
-        self._tell(self.specs.applications, contract.ApplicationDrain(expected=expected, until_ns=until_ns))
+        applications = self.running.living(self.specs.applications)
+        services = self.running.living(self.specs.services)
+        self.running.tell(applications, contract.ApplicationDrain(expected=expected, until_ns=until_ns))
         deadline_ns = until_ns + WRITING_GRACE_NS
-        await self._each(self.specs.applications, contract.ApplicationDone, "`done`", deadline_ns)
-        await self._each(self.specs.services, contract.ServiceMeasured, "`measured`", deadline_ns)
+        await self._each(applications, contract.ApplicationDone, "`done`", deadline_ns)
+        await self._each(services, contract.ServiceMeasured, "`measured`", deadline_ns)
 
     async def stop(self) -> None:
         """Has the applications close, then the services; who does not is a leftover, which the account states."""
@@ -124,45 +135,39 @@ class Life:
             (self.specs.applications, contract.ApplicationStop()),
             (self.specs.services, contract.ServiceStop()),
         ):
-            self._tell(names, command)
+            self.running.tell(names, command)
             await self._gone(names, _from_now(CLOSING_NS))
 
-    async def end(self) -> None:
-        """Ends what still runs, and removes all that the processes left; safe to call at any time."""
-        await asyncio.gather(*(process.end(PATIENCE_S) for process in self._processes.values()))
-        self._ledger.remove(*self._marks)
-        self._marks.clear()
+    def heard(self, name: str, kind: type[M]) -> list[M]:
+        """The events of one kind of the present process of an application or service."""
+        return self.hearing.of(self.running.key(name), kind)
 
-    async def _start(self, name: str, worker: Path, command: str, spec: BaseModel) -> None:
-        mark = self._ledger.enter("process", f"{worker.name} {command} {name}")
-        self._marks.append(mark)
-        host = self._place.hosts[self.specs.host_of[name]]
-        process = await WorkerProcess.start(
-            name,
-            host.command([str(worker), command]),
-            environment={processes.MARK_VARIABLE: mark},
-            log=self._logs / f"{name}.log",
-            events=SERVICE_EVENTS if command == "service" else APPLICATION_EVENTS,
-            hear=self.hearing.hear,
-        )
-        self._processes[name] = process
-        self._ledger.started(mark, process.pid)
-        process.tell(spec)
+    def last(self, name: str, kind: type[M]) -> M | None:
+        """The last of them."""
+        return self.hearing.last(self.running.key(name), kind)
 
-    def _tell(self, names: Mapping[str, BaseModel], command: BaseModel) -> None:
+    def _open_window(self, names: Iterable[str]) -> None:
+        if self.window is None:
+            return
+        begin_ns, end_ns = self.window.begin_ns, self.window.end_ns
         for name in names:
-            self._processes[name].tell(command)
+            kind = contract.ServiceMeasure if name in self.specs.services else contract.ApplicationMeasure
+            self.running.tell([name], kind(begin_ns=begin_ns, end_ns=end_ns))
 
-    async def _each(self, names: Mapping[str, BaseModel], kind: type[BaseModel], word: str, until_ns: int) -> None:
-        await self.hearing.wait(
-            lambda: [f"{word} of {name}" for name in names if not self.hearing.of(name, kind)], until_ns
+    def _unpublished(self) -> list[str]:
+        return self.faults.missing() + self._without(
+            self.running.living(self.specs.applications), contract.ApplicationPublished, "`published`"
         )
 
-    async def _gone(self, names: Mapping[str, BaseModel], until_ns: int) -> None:
+    async def _each(self, names: Iterable[str], kind: type[BaseModel], word: str, until_ns: int) -> None:
+        await self.hearing.wait(lambda: self._without(names, kind, word), until_ns)
+
+    def _without(self, names: Iterable[str], kind: type[BaseModel], word: str) -> list[str]:
+        return [f"{word} of {name}" for name in names if not self.heard(name, kind)]
+
+    async def _gone(self, names: Iterable[str], until_ns: int) -> None:
         try:
-            await self.hearing.wait(
-                lambda: [f"the end of {name}" for name in names if name not in self.hearing.exit_status], until_ns
-            )
+            await self.hearing.wait(lambda: [f"the end of {name}" for name in self.running.living(names)], until_ns)
         except TrialOver:
             return  # everything was measured: the account makes a leftover of it
 
@@ -170,22 +175,16 @@ class Life:
         """Names no one path when the deadline is over: then the outcome is another than a mere timeout."""
 
         def missing() -> list[str]:
-            paths = missing_paths(self.trial, self.hearing)
+            paths = missing_paths(self.trial, self.hearing, self.on_time)
             if paths and time.monotonic_ns() >= deadline_ns:
                 raise TrialOver(NoCommunication(missing=tuple(paths)))
             return [str(path) for path in paths]
 
         return missing
 
-    def _enter_shared_memory(self) -> None:
-        """Enters the shared memory that the processes made under names of their own, so that it goes with them."""
-        held = (processes.shared_memory(process.pid) for process in self._processes.values())
-        for path in set().union(*held) - self._others_memory:
-            self._marks.append(self._ledger.enter("file", path))
 
-
-def missing_paths(trial: Trial, hearing: Hearing) -> list[MissingPath]:
-    """The ways from a publisher to a subscriber, and of answers back, on which no message has come yet."""
+def missing_paths(trial: Trial, hearing: Hearing, applications: Container[str]) -> list[MissingPath]:
+    """The ways between these applications, of messages and of answers, on which none has come yet."""
     had = {
         (first.stream, first.answers, first.publisher, first.subscriber)
         for application in trial.experiment.applications
@@ -195,15 +194,12 @@ def missing_paths(trial: Trial, hearing: Hearing) -> list[MissingPath]:
         MissingPath(stream=stream.name, answers=answers, publisher=publisher, subscriber=subscriber)
         for stream in trial.experiment.streams
         for answers in ((False, True) if isinstance(stream.pattern, PingPong) else (False,))
-        for publisher, _ in enumerate(stream.publishers)
-        for subscriber, _ in enumerate(stream.subscribers)
+        for publisher, asker in enumerate(stream.publishers)
+        for subscriber, answerer in enumerate(stream.subscribers)
+        if asker in applications and answerer in applications
         if (stream.name, answers, publisher, subscriber) not in had
     ]
 
 
 def _from_now(span_ns: int) -> int:
     return time.monotonic_ns() + span_ns
-
-
-def _shared_memory_now() -> set[Path]:
-    return set(SHARED_MEMORY.glob("*"))

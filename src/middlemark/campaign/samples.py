@@ -6,7 +6,7 @@ columns are, `store` writes them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -15,25 +15,25 @@ import polars as pl
 from middlemark.analysis.run_folder import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
 
 
-def received(folder: Path, applications: Iterable[str]) -> pl.DataFrame:
-    """What the subscribers recorded, and the clients of ping-pongs."""
-    return _joined(folder, applications, "received", RECEIVED_SCHEMA)
+def received(folders: Mapping[str, Path]) -> pl.DataFrame:
+    """What the subscribers recorded, and the clients of ping-pongs; `folders` by application."""
+    return _joined(folders, "received", RECEIVED_SCHEMA)
 
 
-def published(folder: Path, applications: Iterable[str]) -> pl.DataFrame:
-    """What the publishers recorded."""
-    return _joined(folder, applications, "published", PUBLISHED_SCHEMA)
+def published(folders: Mapping[str, Path]) -> pl.DataFrame:
+    """What the publishers recorded; `folders` by application."""
+    return _joined(folders, "published", PUBLISHED_SCHEMA)
 
 
 def histograms(folder: Path) -> list[Path]:
     """The logs of latencies beyond the sample memory."""
-    return sorted(folder.glob("*.beyond.hlog"))
+    return sorted(folder.rglob("*.beyond.hlog"))
 
 
-def _joined(folder: Path, applications: Iterable[str], kind: str, schema: pl.Schema) -> pl.DataFrame:
+def _joined(folders: Mapping[str, Path], kind: str, schema: pl.Schema) -> pl.DataFrame:
     frames = [
         _frame(path, application, schema)
-        for application in applications
+        for application, folder in folders.items()
         for path in [folder / f"{application}.{kind}.npy"]
         if path.exists()
     ]

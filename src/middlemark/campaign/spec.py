@@ -5,13 +5,13 @@ Pure: it starts nothing and touches no file. The words are the worker contract's
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from middlemark.plan import Application, Burst, PingPong, Stream, StreamPattern, Trial, share_cpus
 from middlemark.plan import Periodic as PeriodicPlan
-from middlemark.suite import Arrival, Scheduling
+from middlemark.suite import Action, Arrival, Scheduling
 from middlemark.testbed.host import Host
 from middlemark.testbed.slot import Slot
 from middlemark.worker import contract
@@ -29,11 +29,17 @@ class Place:
     """The trial's own folder, the same path on every host."""
     cpus: tuple[int, ...]
     """The CPUs that may be given to applications."""
+    set_link: Callable[[str, Action], None]
+    """Takes a host's links, or one of them (`host/network`), up or down."""
 
     @property
     def recording_folder(self) -> Path:
         """Where the applications leave their samples."""
         return self.folder / "samples"
+
+    def recording_folder_of(self, number: int) -> Path:
+        """Where the second, third, … process of an application leaves its samples."""
+        return self.recording_folder if number == 1 else self.recording_folder / f"process_{number}"
 
     @property
     def rendezvous(self) -> Rendezvous:

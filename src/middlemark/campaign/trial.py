@@ -6,6 +6,7 @@ It is the only part that both runs and stores; the order of trials and their rep
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,8 +17,11 @@ from middlemark.campaign.account import Account
 from middlemark.campaign.grounds import Grounds
 from middlemark.campaign.hearing import TrialOver
 from middlemark.campaign.life import Life
+from middlemark.campaign.running import Running
 from middlemark.campaign.spec import Place, specs
+from middlemark.errors import InternalError
 from middlemark.plan import Trial
+from middlemark.suite import Action
 from middlemark.testbed import awake, slot
 
 Reached = Callable[[str, float | None], None]
@@ -30,27 +34,31 @@ async def run_trial(trial: Trial, grounds: Grounds, folder: TrialFolder, attempt
     with _place(trial, grounds) as place:
         told = specs(trial, worker.description, place)
         store.keep_specs(folder, {**told.services, **told.applications})
-        life = Life(trial, told, place, folder.logs_path, grounds.ledger)
+        running = Running(worker.path, told, place, folder.logs_path, grounds.ledger)
+        life = Life(trial, running, place.cpus, place.set_link)
         try:
-            await life.live(worker.path, reached)
+            await life.live(reached)
         except TrialOver as over:
-            await life.end()
+            await running.end()
             result = Account.without_samples(account.of_ended(life, over.outcome, attempt))
         else:
-            await life.end()
+            await running.end()
             reached("storing", None)
             result = _collected(life, place, grounds, attempt)
             store.keep_samples(folder, result.received, result.published, samples.histograms(place.recording_folder))
         finally:
-            await life.end()
+            await running.end()
             store.keep_events(folder, life.hearing.lines)
     return result
 
 
 def _collected(life: Life, place: Place, grounds: Grounds, attempt: int) -> Account:
-    names = [application.name for application in life.trial.experiment.applications]
-    received = samples.received(place.recording_folder, names)
-    published = samples.published(place.recording_folder, names)
+    folders = {
+        name: place.recording_folder_of(len(life.running.keys[name]))
+        for name in life.specs.applications
+        if life.running.keys[name]
+    }
+    received, published = samples.received(folders), samples.published(folders)
     return account.of_measured(life, received, published, bounds=grounds.bounds, attempt=attempt)
 
 
@@ -65,6 +73,18 @@ def _place(trial: Trial, grounds: Grounds) -> Iterator[Place]:
         given.callback(grounds.ledger.remove, mark, grounds.ledger.enter("shared_memory", taken.name))
         if trial.experiment.conditions.keep_awake:
             given.enter_context(awake.kept_awake(grounds.cpus, grounds.ledger))
-        place = Place(taken, grounds.hosts, folder, grounds.cpus)
-        place.recording_folder.mkdir()
+        place = Place(taken, grounds.hosts, folder, grounds.cpus, _no_link)
+        for number in range(1, 1 + _most_processes(trial)):
+            place.recording_folder_of(number).mkdir()
         yield place
+
+
+def _no_link(target: str, action: Action) -> None:
+    raise InternalError(f"{action} of {target}, which has no link")
+
+
+def _most_processes(trial: Trial) -> int:
+    """How many processes any one application has, one after another."""
+    timeline = trial.experiment.timeline
+    restarts = Counter(event.target for event in timeline if event.action is Action.RESTART)
+    return 1 + max(restarts.values(), default=0)

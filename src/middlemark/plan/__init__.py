@@ -35,6 +35,7 @@ from middlemark.plan.stream import (
     StreamQos,
     Unthrottled,
 )
+from middlemark.plan.timeline import Event
 from middlemark.plan.trial import Trial, order_trials, plan_trials
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "Caution",
     "Conditions",
     "Endpoint",
+    "Event",
     "Experiment",
     "Failed",
     "Invalid",

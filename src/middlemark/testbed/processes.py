@@ -91,6 +91,14 @@ def _send(handle: psutil.Process, number: signal.Signals) -> None:
         return
 
 
+def resident_bytes(pid: int) -> int | None:
+    """The resident memory of a process now; None where it is gone."""
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.NoSuchProcess:
+        return None
+
+
 def shared_memory(pid: int) -> set[Path]:
     """The files under /dev/shm that a process has mapped or open."""
     held: set[str] = set()

@@ -1,0 +1,129 @@
+"""The processes of one trial: started on their hosts, told and signalled by name, and always ended.
+
+A process that is restarted is heard under a key of its own (`subscriber_0`, then `subscriber_0#2`), so that nothing one
+of them said is taken for the other's. What they are told and when is `life`'s and `faults`' business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections import defaultdict
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import BaseModel, TypeAdapter
+
+from middlemark.campaign.hearing import Hearing, TrialOver
+from middlemark.campaign.spec import Place, Specs
+from middlemark.errors import WorkerFailed
+from middlemark.plan import Failed
+from middlemark.testbed import processes
+from middlemark.testbed.ledger import SHARED_MEMORY, Ledger
+from middlemark.worker import contract
+from middlemark.worker.process import WorkerProcess
+
+PATIENCE_S = 1.0
+
+APPLICATION_EVENTS: TypeAdapter[BaseModel] = TypeAdapter(contract.ApplicationEvent)
+SERVICE_EVENTS: TypeAdapter[BaseModel] = TypeAdapter(contract.ServiceEvent)
+
+
+class Running:
+    """The processes of one trial; `end` must follow, whatever happened."""
+
+    def __init__(self, worker: Path, specs: Specs, place: Place, logs: Path, ledger: Ledger) -> None:
+        self.specs = specs
+        self.hearing = Hearing(logs)
+        self.keys: defaultdict[str, list[str]] = defaultdict(list)
+        """By application or service: its processes so far, the present one last."""
+        self._worker = worker
+        self._place = place
+        self._logs = logs
+        self._ledger = ledger
+        self._marks: list[str] = []
+        self._processes: dict[str, WorkerProcess[BaseModel]] = {}
+        self._others_memory = _shared_memory_now()
+
+    def key(self, name: str) -> str:
+        """The present process of an application or service; its first one's key where none was started yet."""
+        return self.keys[name][-1] if self.keys[name] else name
+
+    def restarted(self) -> list[str]:
+        """The applications and services that have had more than one process."""
+        return [name for name, keys in self.keys.items() if len(keys) > 1]
+
+    def living(self, names: Iterable[str]) -> list[str]:
+        """Those of the names whose present process has been started and has not ended."""
+        return [name for name in names if self.keys[name] and self.key(name) not in self.hearing.exit_status]
+
+    async def start(self, name: str) -> None:
+        """Starts an application's or service's next process and gives it its spec."""
+        number = len(self.keys[name]) + 1
+        key = name if number == 1 else f"{name}#{number}"
+        command, spec = self._told(name, number)
+        mark = self._ledger.enter("process", f"{self._worker.name} {command} {key}")
+        self._marks.append(mark)
+        self.keys[name].append(key)
+        host = self._place.hosts[self.specs.host_of[name]]
+        try:
+            process = await WorkerProcess.start(
+                key,
+                host.command([str(self._worker), command]),
+                environment={processes.MARK_VARIABLE: mark},
+                log=self._logs / f"{key}.log",
+                events=SERVICE_EVENTS if command == "service" else APPLICATION_EVENTS,
+                hear=self.hearing.hear,
+            )
+        except WorkerFailed as failure:
+            raise TrialOver(Failed(application=name, doing="starting", causes=(failure.text,))) from failure
+        self._processes[key] = process
+        self._ledger.started(mark, process.pid)
+        process.tell(spec)
+
+    def _told(self, name: str, number: int) -> tuple[str, BaseModel]:
+        if name in self.specs.services:
+            return "service", self.specs.services[name]
+        spec = self.specs.applications[name]
+        if number > 1:
+            folder = self._place.recording_folder_of(number)
+            spec = spec.model_copy(update={"recording": spec.recording.model_copy(update={"folder": str(folder)})})
+        return "application", spec
+
+    def tell(self, names: Iterable[str], command: BaseModel) -> None:
+        """Tells each of them the same, where it runs."""
+        for name in self.living(names):
+            self._processes[self.key(name)].tell(command)
+
+    def signal(self, name: str, number: signal.Signals) -> None:
+        """Signals the present process of a name, and that one only."""
+        if self.living([name]):
+            with suppress(ProcessLookupError):
+                os.kill(self._processes[self.key(name)].pid, number)
+
+    def expect_end(self, name: str) -> None:
+        """From now on the end of the name's present process is no failure."""
+        self.hearing.expect_end(self.key(name))
+
+    def resident_bytes(self) -> dict[str, int]:
+        """The resident memory of each present process now."""
+        read = {name: processes.resident_bytes(self._processes[self.key(name)].pid) for name in self.living(self.keys)}
+        return {name: found for name, found in read.items() if found is not None}
+
+    def enter_shared_memory(self) -> None:
+        """Enters the shared memory that the processes made under names of their own, so that it goes with them."""
+        held = (processes.shared_memory(process.pid) for process in self._processes.values())
+        for path in set().union(*held) - self._others_memory:
+            self._marks.append(self._ledger.enter("file", path))
+
+    async def end(self) -> None:
+        """Ends what still runs, and removes all that the processes left; safe to call at any time."""
+        await asyncio.gather(*(process.end(PATIENCE_S) for process in self._processes.values()))
+        self._ledger.remove(*self._marks)
+        self._marks.clear()
+
+
+def _shared_memory_now() -> set[Path]:
+    return set(SHARED_MEMORY.glob("*"))

@@ -1,0 +1,65 @@
+"""What faults did to a stream is told from its samples and the faults as they happened."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from run_builder import Behaviour, build_run
+
+from middlemark.analysis.recovery import fault_figures
+from middlemark.analysis.record import HappenedFault, TrialRecord
+from middlemark.suite import Action
+
+SUITE = """
+suite: x
+trials: 1
+middlewares: a
+workloads: {workload: imu, rate: 100 Hz}
+windows: {window: 1 s}
+"""
+
+
+@pytest.fixture
+def trial(tmp_path: Path) -> tuple[TrialRecord, pl.DataFrame]:
+    (folder,) = build_run(tmp_path / "run", SUITE, {"a": Behaviour(latency_ns=100_000)}).stored_trials()
+    return folder.read_record(), folder.read_received()
+
+
+def cut(trial: tuple[TrialRecord, pl.DataFrame], from_ns: int, to_ns: int) -> tuple[TrialRecord, pl.DataFrame]:
+    """The link is down from one instant of the window to the other, and nothing arrives meanwhile."""
+    record, received = trial
+    assert record.window is not None
+    begin_ns = record.window.begin_ns
+    faults = tuple(
+        HappenedFault(
+            action=action, target="host_0", asked_ns=at_ns, began_ns=begin_ns + at_ns, done_ns=begin_ns + at_ns
+        )
+        for action, at_ns in ((Action.LINK_DOWN, from_ns), (Action.LINK_UP, to_ns))
+    )
+    kept = received.filter(~pl.col("intended_ns").is_between(begin_ns + from_ns, begin_ns + to_ns, closed="left"))
+    return record.model_copy(update={"faults": faults}), kept
+
+
+def test_a_trial_without_faults_has_no_such_figures(trial: tuple[TrialRecord, pl.DataFrame]) -> None:
+    record, received = trial
+    assert fault_figures(record, 0, record.trial.experiment.streams[0], received) == {}
+
+
+def test_a_link_that_was_down_for_300_ms_lost_its_messages_and_left_a_gap(
+    trial: tuple[TrialRecord, pl.DataFrame],
+) -> None:
+    record, received = cut(trial, 205_000_000, 505_000_000)
+    figures = fault_figures(record, 0, record.trial.experiment.streams[0], received)
+    assert figures["missing_share"].value == pytest.approx(0.3)
+    assert figures["longest_gap_ns"].value == pytest.approx(310e6, rel=0.02)
+    assert figures["recovery_ns"].value == pytest.approx(5e6, rel=0.2)
+
+
+def test_where_nothing_flows_again_the_rest_of_the_window_is_the_least_that_recovery_took(
+    trial: tuple[TrialRecord, pl.DataFrame],
+) -> None:
+    record, received = cut(trial, 205_000_000, 505_000_000)
+    assert record.window is not None
+    gone = received.filter(pl.col("intended_ns") < record.window.begin_ns + 205_000_000)
+    figures = fault_figures(record, 0, record.trial.experiment.streams[0], gone)
+    assert figures["recovery_ns"].value == pytest.approx(495e6)

@@ -1,0 +1,65 @@
+"""Faults happen at their instants to their targets, and what they did to the messages is told."""
+
+from collections.abc import Callable
+
+import pytest
+from staged import marked_processes, suite_text
+
+from middlemark.analysis.record import TrialRecord
+from middlemark.plan import Valid
+from middlemark.suite import Action
+
+Campaign = Callable[..., list[TrialRecord]]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> object:
+    yield
+    assert marked_processes() == set()
+
+
+def faulty(campaign: Campaign, *events: str, topology: str = "C1-1") -> TrialRecord:
+    timeline = f"conditions: {{faults: {{timeline: t, events: [{', '.join(events)}]}}}}"
+    text = suite_text(topology=topology, more=timeline).replace("window: 200 ms", "window: 800 ms")
+    (record,) = campaign(text)
+    return record
+
+
+def received_of(record: TrialRecord, subscriber: int) -> int:
+    return next(each.received for each in record.counts.subscribers if each.subscriber == subscriber)
+
+
+def test_a_paused_subscriber_goes_on_when_it_is_resumed(campaign: Campaign) -> None:
+    record = faulty(campaign, "{at: 100 ms, do: pause, of: subscriber_0}", "{at: 500 ms, do: resume, of: subscriber_0}")
+    assert record.outcome == Valid()
+    assert [(fault.action, fault.asked_ns) for fault in record.faults] == [
+        (Action.PAUSE, 100_000_000),
+        (Action.RESUME, 500_000_000),
+    ]
+    assert record.window is not None
+    assert all(fault.began_ns >= record.window.begin_ns + fault.asked_ns for fault in record.faults)
+    assert received_of(record, 0) == 160
+    assert set(record.memory_growth_bytes) == {"publisher_0", "subscriber_0"}
+
+
+def test_a_killed_subscriber_is_no_failure_and_the_others_are_counted_exactly(campaign: Campaign) -> None:
+    record = faulty(campaign, "{after: 40, do: kill, of: subscriber_1}", topology="C1-3")
+    assert record.outcome == Valid()
+    assert record.interrupted == ("subscriber_1",)
+    assert {each.subscriber: each.received for each in record.counts.subscribers} == {0: 160, 2: 160}
+
+
+def test_a_restarted_subscriber_receives_again(campaign: Campaign) -> None:
+    record = faulty(campaign, "{at: 200 ms, do: kill, of: subscriber_0}", "{at: 300 ms, do: restart, of: subscriber_0}")
+    assert record.outcome == Valid()
+    assert record.interrupted == ("subscriber_0",)
+    assert 0 < received_of(record, 0) < 120
+
+
+def test_a_late_joiner_is_not_there_before_its_time(campaign: Campaign) -> None:
+    record = faulty(campaign, "{at: 300 ms, do: start, of: subscriber_1}", topology="C1-3")
+    assert record.outcome == Valid()
+    assert record.interrupted == ()
+    assert (received_of(record, 0), received_of(record, 2)) == (160, 160)
+    assert 0 < received_of(record, 1) < 120
+    assert {each.subscriber for each in record.first_message} == {0, 2}
