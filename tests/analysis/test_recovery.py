@@ -4,11 +4,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from run_builder import Behaviour, build_run
 
-from middlemark.analysis.recovery import fault_figures
 from middlemark.analysis.record import HappenedFault, TrialRecord
+from middlemark.analysis.recovery import fault_figures
 from middlemark.suite import Action
+from run_builder import Behaviour, build_run
 
 SUITE = """
 suite: x
