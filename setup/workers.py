@@ -18,6 +18,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 WORKER_PREFIX = "middlemark-worker-"
+OBSERVER_PREFIX = "middlemark-"
 
 
 def main() -> int:
@@ -123,9 +124,9 @@ def write_results(outcomes: dict[str, dict[str, object]]) -> None:
     known = results() if path.exists() else []
     kept = {entry["package"]: entry for entry in known if (ROOT / str(entry["folder"])).is_dir()}
     for package, result in outcomes.items():
-        worker = package.removeprefix(WORKER_PREFIX)
+        name = package.removeprefix(WORKER_PREFIX).removeprefix(OBSERVER_PREFIX)
         folder = "workers" if package.startswith(WORKER_PREFIX) else "observers"
-        kept[package] = {"worker": worker, "package": package, "folder": f"{folder}/{worker}", **result}
+        kept[package] = {"worker": name, "package": package, "folder": f"{folder}/{name}", **result}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"workers": [kept[name] for name in sorted(kept)]}, indent=2) + "\n")
 

@@ -1,0 +1,329 @@
+//! One direction of the link: takes frames in, decides what becomes of them, gives them out when they are due.
+//!
+//! A frame passes queue and serialiser first, and is lost, delayed or damaged behind them: a lost frame has used the
+//! link, as on a real medium. It reads no clock and touches no socket (`relay`).
+
+use hdrhistogram::Histogram;
+
+use crate::counts::{Counts, Lateness};
+use crate::fate::{Chance, Fate};
+use crate::impairment::Impairment;
+use crate::pool::{Pool, Slot};
+use crate::schedule::Schedule;
+use crate::serialiser::Serialiser;
+
+/// No lateness is longer than this (ten minutes) without the machine having slept.
+const LONGEST_LATENESS_NS: u64 = 600_000_000_000;
+
+pub(crate) struct Path {
+    impairment: Impairment,
+    chance: Chance,
+    serialiser: Serialiser,
+    pool: Pool,
+    schedule: Schedule,
+    latest_arrival_ns: i64,
+    latest_due_ns: i64,
+    counts: Counts,
+    lateness: Histogram<u64>,
+}
+
+impl Path {
+    pub(crate) fn new(impairment: Impairment, chance: Chance, frames: usize, frame_bytes: usize) -> Self {
+        Self {
+            serialiser: Serialiser::new(impairment.queue_frames),
+            impairment,
+            chance,
+            pool: Pool::new(frames, frame_bytes),
+            schedule: Schedule::new(frames),
+            latest_arrival_ns: i64::MIN,
+            latest_due_ns: i64::MIN,
+            counts: Counts::default(),
+            lateness: Histogram::new_with_bounds(1, LONGEST_LATENESS_NS, 3).expect("the bounds are constant"),
+        }
+    }
+
+    /// From the next frame on; those under way stay as they were.
+    pub(crate) fn change(&mut self, impairment: Impairment) {
+        self.serialiser.change(impairment.queue_frames);
+        self.impairment = impairment;
+    }
+
+    /// Takes a frame that arrived at an instant.
+    pub(crate) fn accept(&mut self, frame: &[u8], arrived_ns: i64) {
+        self.counts.frames_in += 1;
+        self.counts.bytes_in += frame.len() as u64;
+        // Stamps are converted between two clocks and may be some ns out of order, the frames are not.
+        let arrived_ns = arrived_ns.max(self.latest_arrival_ns);
+        self.latest_arrival_ns = arrived_ns;
+        let fate = self.chance.draw(&self.impairment, frame.len());
+        let Impairment {
+            rate_bits_per_s,
+            queue_frames,
+            ..
+        } = self.impairment;
+        let Some(left_ns) = self
+            .serialiser
+            .pass(frame.len(), arrived_ns, rate_bits_per_s, queue_frames)
+        else {
+            self.counts.dropped_by_queue += 1;
+            return;
+        };
+        if fate.lost {
+            self.counts.dropped_by_loss += 1;
+            return;
+        }
+        let Some(slot) = self.pool.put(frame) else {
+            self.counts.dropped_by_memory += 1;
+            return;
+        };
+        self.send_on(slot, left_ns, &fate);
+    }
+
+    fn send_on(&mut self, slot: Slot, left_ns: i64, fate: &Fate) {
+        let due_ns = self.due_ns(left_ns, fate);
+        if let Some(bit) = fate.flipped_bit {
+            self.pool.flip(slot, bit);
+            self.counts.corrupted += 1;
+        }
+        if due_ns < self.latest_due_ns {
+            self.counts.reordered += 1;
+        }
+        self.latest_due_ns = self.latest_due_ns.max(due_ns);
+        self.schedule.enter(due_ns, slot);
+        if fate.duplicated {
+            self.counts.duplicated += 1;
+            match self.pool.copy(slot) {
+                Some(copy) => self.schedule.enter(due_ns, copy),
+                None => self.counts.dropped_by_memory += 1,
+            }
+        }
+    }
+
+    fn due_ns(&self, left_ns: i64, fate: &Fate) -> i64 {
+        if fate.overtakes {
+            return left_ns;
+        }
+        let due_ns = left_ns + (self.impairment.delay_ns + fate.jitter_ns).max(0);
+        if self.impairment.keep_order {
+            due_ns.max(self.latest_due_ns)
+        } else {
+            due_ns
+        }
+    }
+
+    /// When the next frame is due.
+    pub(crate) fn next_ns(&self) -> Option<i64> {
+        self.schedule.next_ns()
+    }
+
+    /// Gives the next frame to `send` when it is due; `send` says whether the interface took it.
+    pub(crate) fn release(&mut self, now_ns: i64, send: impl FnOnce(&[u8]) -> bool) -> bool {
+        let Some((due_ns, slot)) = self.schedule.take(now_ns) else {
+            return false;
+        };
+        let frame = self.pool.frame(slot);
+        if send(frame) {
+            self.counts.frames_out += 1;
+            self.counts.bytes_out += frame.len() as u64;
+            self.lateness.saturating_record((now_ns - due_ns) as u64);
+        } else {
+            self.counts.refused_by_interface += 1;
+        }
+        self.pool.release(slot);
+        true
+    }
+
+    /// A frame that couldn't be read whole.
+    pub(crate) fn refuse_too_long(&mut self, frame_bytes: usize) {
+        self.counts.frames_in += 1;
+        self.counts.bytes_in += frame_bytes as u64;
+        self.counts.dropped_too_long += 1;
+    }
+
+    pub(crate) fn note_unfinished_checksum(&mut self) {
+        self.counts.unfinished_checksums += 1;
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.schedule.len() as u64
+    }
+
+    pub(crate) fn lateness(&self) -> Lateness {
+        Lateness::of(&self.lateness)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    fn path(impairment: Impairment) -> Path {
+        Path::new(impairment, Chance::new(1, 0), 4096, 128)
+    }
+
+    /// Sends numbered frames 1 ms apart and gives (released at, number) of all that came out by the end.
+    fn released(path: &mut Path, frames: i64) -> Vec<(i64, u8)> {
+        let mut out = Vec::new();
+        for number in 0..frames {
+            path.accept(&[number as u8; 100], number * MS);
+        }
+        while let Some(next_ns) = path.next_ns() {
+            path.release(next_ns, |frame| {
+                out.push((next_ns, frame[0]));
+                true
+            });
+        }
+        out
+    }
+
+    fn is_balanced(path: &Path) -> bool {
+        let counts = path.counts();
+        counts.frames_in + counts.duplicated
+            == counts.frames_out
+                + counts.dropped_by_loss
+                + counts.dropped_by_queue
+                + counts.dropped_by_memory
+                + counts.dropped_too_long
+                + counts.refused_by_interface
+                + path.in_flight()
+    }
+
+    #[test]
+    fn a_frame_comes_out_whole_after_the_delay_and_not_before() {
+        let mut path = path(Impairment {
+            delay_ns: 10 * MS,
+            ..Default::default()
+        });
+        path.accept(&[7; 64], 5);
+        assert!(!path.release(10 * MS + 4, |_| true));
+        assert!(path.release(10 * MS + 8, |frame| frame == [7; 64]));
+        assert_eq!((path.lateness().n, path.lateness().max_ns), (1, 3));
+        assert!(is_balanced(&path));
+    }
+
+    #[test]
+    fn jitter_keeps_the_order_unless_told_otherwise() {
+        let mut impairment = Impairment {
+            delay_ns: 10 * MS,
+            jitter_ns: 10 * MS,
+            ..Default::default()
+        };
+        let mut kept = path(impairment.clone());
+        assert!(released(&mut kept, 200).is_sorted_by_key(|(_, number)| *number));
+        assert_eq!(kept.counts().reordered, 0);
+        impairment.keep_order = false;
+        let mut mixed = path(impairment);
+        assert!(!released(&mut mixed, 200).is_sorted_by_key(|(_, number)| *number));
+        assert!(mixed.counts().reordered > 0);
+    }
+
+    #[test]
+    fn a_frame_that_overtakes_skips_the_delay_and_delays_no_other() {
+        let mut path = path(Impairment {
+            delay_ns: 10 * MS,
+            reordering: 0.2,
+            ..Default::default()
+        });
+        let out = released(&mut path, 200);
+        for (at_ns, number) in &out {
+            let sent_ns = i64::from(*number) * MS;
+            assert!(*at_ns == sent_ns || *at_ns == sent_ns + 10 * MS, "{number} at {at_ns}");
+        }
+        let early = out
+            .iter()
+            .filter(|(at_ns, number)| *at_ns == i64::from(*number) * MS)
+            .count() as u64;
+        assert!(early > 10 && path.counts().reordered <= early && path.counts().reordered > early / 2);
+    }
+
+    #[test]
+    fn a_duplicate_follows_its_original_at_once() {
+        let mut path = path(Impairment {
+            duplication: 1.0,
+            delay_ns: 5,
+            ..Default::default()
+        });
+        let out = released(&mut path, 3);
+        assert_eq!(
+            out.iter().map(|(_, number)| *number).collect::<Vec<_>>(),
+            [0, 0, 1, 1, 2, 2]
+        );
+        assert!(is_balanced(&path) && path.counts().duplicated == 3);
+    }
+
+    #[test]
+    fn a_corrupted_frame_differs_in_one_bit() {
+        let mut path = path(Impairment {
+            corruption: 1.0,
+            ..Default::default()
+        });
+        path.accept(&[0; 100], 0);
+        let mut ones = 0;
+        path.release(0, |frame| {
+            ones = frame.iter().map(|byte| byte.count_ones()).sum();
+            true
+        });
+        assert_eq!((ones, path.counts().corrupted), (1, 1));
+    }
+
+    #[test]
+    fn every_frame_is_in_one_account() {
+        let mut path = Path::new(
+            Impairment {
+                rate_bits_per_s: Some(2_000_000),
+                queue_frames: 8,
+                delay_ns: 5 * MS,
+                loss: 0.2,
+                duplication: 0.2,
+                ..Default::default()
+            },
+            Chance::new(9, 1),
+            16,
+            128,
+        );
+        for number in 0..2000_i64 {
+            path.accept(&[0; 100], number * MS / 4);
+            path.release(number * MS / 4, |_| number % 7 > 0);
+            assert!(is_balanced(&path));
+        }
+        let counts = path.counts();
+        let all = [
+            counts.dropped_by_loss,
+            counts.dropped_by_queue,
+            counts.dropped_by_memory,
+        ];
+        assert!(
+            all.iter().all(|&count| count > 0) && counts.refused_by_interface > 0,
+            "{counts:?}"
+        );
+    }
+
+    #[test]
+    fn a_change_holds_for_the_next_frame_and_passes_none_under_way() {
+        let mut path = path(Impairment {
+            delay_ns: 10 * MS,
+            ..Default::default()
+        });
+        path.accept(&[1; 60], 0);
+        path.change(Impairment {
+            delay_ns: MS,
+            ..Default::default()
+        });
+        path.accept(&[2; 60], MS);
+        path.accept(&[3; 60], 20 * MS);
+        let mut out = Vec::new();
+        while let Some(next_ns) = path.next_ns() {
+            path.release(next_ns, |frame| {
+                out.push((frame[0], next_ns / MS));
+                true
+            });
+        }
+        assert_eq!(out, [(1, 10), (2, 10), (3, 21)]);
+    }
+}
