@@ -1,6 +1,6 @@
 //! What an interface is: its index, its MTU, and the offloads that are on and should not be.
 //!
-//! It only asks; switching offloads off is up to who made the interface.
+//! It switches offloads off for `middlemark-relay whole-frames` only: a running relay changes no interface.
 
 use std::ffi::CString;
 use std::io;
@@ -8,8 +8,13 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::error::RelayError;
 
-/// Offloads that hand over frames which aren't whole: the name `ethtool` knows, and the request that asks for it.
-const OFFLOADS: [(&str, u32); 4] = [("tx", 0x16), ("tso", 0x1e), ("gso", 0x23), ("gro", 0x2b)];
+/// Offloads that hand over frames which aren't whole: the name `ethtool` knows, the requests that ask and set.
+const OFFLOADS: [(&str, u32, u32); 4] = [
+    ("tso", 0x1e, 0x1f),
+    ("gso", 0x23, 0x24),
+    ("gro", 0x2b, 0x2c),
+    ("tx", 0x16, 0x17),
+];
 
 /// An interface of this network namespace.
 pub(crate) struct Interface {
@@ -53,12 +58,21 @@ impl Interface {
             index: index as i32,
             mtu_bytes,
             is_up: flags & libc::IFF_UP != 0,
-            offloads: OFFLOADS
-                .into_iter()
-                .filter(|(_, id)| is_on(&socket, name, *id))
-                .map(|(name, _)| name)
-                .collect(),
+            offloads: offloads_on(&socket, name),
         })
+    }
+
+    /// Switches off what would hand over frames that aren't whole.
+    pub(crate) fn switch_offloads_off(&self) -> Result<(), RelayError> {
+        let machine = |offload: &str| {
+            let doing = format!("switching `{offload}` off at {}", self.name);
+            move |source| RelayError::Machine { doing, source }
+        };
+        let socket = control_socket().map_err(machine("offloads"))?;
+        for (offload, _, set) in OFFLOADS.iter().filter(|(offload, ..)| self.offloads.contains(offload)) {
+            ethtool(&socket, &self.name, *set, 0).map_err(machine(offload))?;
+        }
+        Ok(())
     }
 
     /// What should be otherwise for the figures to hold.
@@ -67,9 +81,9 @@ impl Interface {
         let name = &self.name;
         if !self.offloads.is_empty() {
             let on = self.offloads.join(", ");
-            let off = self.offloads.join(" off ");
             warnings.push(format!(
-                "offloads are on at {name} ({on}), frames may not be whole: `ethtool -K {name} {off} off`, at its peer too"
+                "offloads are on at {name} ({on}), frames may not be whole: `middlemark-relay whole-frames {name}`, \
+                 and the same at its peer"
             ));
         }
         if !self.is_up {
@@ -105,10 +119,21 @@ fn ask(socket: &OwnedFd, number: libc::Ioctl, request: &mut libc::ifreq) -> io::
     }
 }
 
-/// An interface that doesn't know the offload has it off.
-fn is_on(socket: &OwnedFd, name: &str, id: u32) -> bool {
-    let mut value = EthtoolValue { request: id, data: 0 };
+/// An interface that doesn't know an offload has it off.
+fn offloads_on(socket: &OwnedFd, name: &str) -> Vec<&'static str> {
+    let is_on = |get| ethtool(socket, name, get, 0).is_ok_and(|value| value != 0);
+    OFFLOADS
+        .into_iter()
+        .filter(|(_, get, _)| is_on(*get))
+        .map(|(offload, ..)| offload)
+        .collect()
+}
+
+/// Makes a request that carries one number, and gives the number it leaves.
+fn ethtool(socket: &OwnedFd, name: &str, id: u32, data: u32) -> io::Result<u32> {
+    let mut value = EthtoolValue { request: id, data };
     let mut request = request(name);
     request.ifr_ifru.ifru_data = (&raw mut value).cast();
-    ask(socket, libc::SIOCETHTOOL, &mut request).is_ok() && value.data != 0
+    ask(socket, libc::SIOCETHTOOL, &mut request)?;
+    Ok(value.data)
 }

@@ -23,27 +23,51 @@ mod trace;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 
 use crate::command::Lines;
 use crate::error::RelayError;
+use crate::interface::Interface;
 use crate::relay::Relay;
 use crate::spec::Spec;
 
 /// Emulates a link between two interfaces of this network namespace; the spec is the first line of standard input.
 #[derive(Parser)]
 #[command(version)]
-struct Arguments {}
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Preparation>,
+}
+
+/// What else it can do.
+#[derive(Subcommand)]
+enum Preparation {
+    /// Switches off, at interfaces of this network namespace, the offloads that would hand over frames which aren't whole.
+    WholeFrames {
+        /// Both ends of each pair have to be named, each in its own namespace.
+        #[arg(required = true)]
+        interfaces: Vec<String>,
+    },
+}
 
 fn main() -> ExitCode {
-    Arguments::parse();
-    match run() {
+    let ended = match Arguments::parse().command {
+        Some(Preparation::WholeFrames { interfaces }) => make_frames_whole(&interfaces),
+        None => run(),
+    };
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("middlemark-relay: {error}");
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+fn make_frames_whole(interfaces: &[String]) -> Result<(), RelayError> {
+    interfaces
+        .iter()
+        .try_for_each(|name| Interface::find(name)?.switch_offloads_off())
 }
 
 fn run() -> Result<(), RelayError> {
