@@ -114,7 +114,9 @@ class Running:
 
     def enter_shared_memory(self) -> None:
         """Enters the shared memory that the processes made under names of their own, so that it goes with them."""
-        held = (processes.shared_memory(process.pid) for process in self._processes.values())
+        here = [name for name in self.keys if self._place.hosts[self.specs.host_of[name]].shares_memory]
+        started = [self._processes[key] for name in here for key in self.keys[name] if key in self._processes]
+        held = (processes.shared_memory(process.pid) for process in started)
         for path in set().union(*held) - self._others_memory:
             self._marks.append(self._ledger.enter("file", path))
 

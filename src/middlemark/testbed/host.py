@@ -1,7 +1,8 @@
-"""What a host is: a command prefix, an address, and a place for files; and the one host that is this machine.
+"""What a host is: a command prefix, its addresses, and a place for files; and the one host that is this machine.
 
 A trial speaks to its workers over standard input and output only, so nothing more is needed of a namespace, a container
-or a remote machine. Hosts start nothing themselves: `middlemark.worker` runs what `command` gives.
+or a remote machine. Hosts start nothing themselves: `middlemark.worker` runs what `command` gives, `testbed.built`
+makes hosts of an experiment's.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,14 +18,52 @@ from middlemark.testbed.ledger import Ledger
 
 
 @dataclass(frozen=True)
+class Attachment:
+    """Where a host is on a network."""
+
+    network: str
+    address: str
+    """The address that the other hosts of the network reach it by."""
+    interface: str
+    """The network interface with that address."""
+
+
+ALONE = Attachment("loopback", "127.0.0.1", "lo")
+"""Of a host that is on no network."""
+
+
+@dataclass(frozen=True)
 class Host(ABC):
     """Where applications live."""
 
     name: str
-    address: str
-    """The address that the applications of other hosts reach it by."""
-    interface: str
-    """The network interface with that address."""
+    attachments: tuple[Attachment, ...]
+    """One for each network that it is on, in the networks' order; the loopback's where it is on none."""
+
+    @property
+    def address(self) -> str:
+        """Its first address."""
+        return self.attachments[0].address
+
+    @property
+    def interface(self) -> str:
+        """The interface with its first address."""
+        return self.attachments[0].interface
+
+    @property
+    def addresses(self) -> Mapping[str, str]:
+        """Its address on each network."""
+        return {attachment.network: attachment.address for attachment in self.attachments}
+
+    def address_for(self, viewer: Host) -> str | None:
+        """Its address on the first network that both are on; None where they are on none together."""
+        seen = viewer.addresses
+        return next((each.address for each in self.attachments if each.network in seen), None)
+
+    @property
+    @abstractmethod
+    def shares_memory(self) -> bool:
+        """Whether the shared memory of its processes is this machine's: their /dev/shm is the one here."""
 
     @abstractmethod
     def command(self, program: Sequence[str]) -> list[str]:
@@ -42,8 +81,13 @@ class Host(ABC):
 class LocalHost(Host):
     """This machine, over its loopback interface."""
 
-    def __init__(self) -> None:
-        super().__init__(name="local", address="127.0.0.1", interface="lo")
+    def __init__(self, name: str = "local") -> None:
+        super().__init__(name=name, attachments=(ALONE,))
+
+    @property
+    def shares_memory(self) -> bool:
+        """It is this machine."""
+        return True
 
     def command(self, program: Sequence[str]) -> list[str]:
         """The program as it is."""

@@ -1,0 +1,58 @@
+"""What this machine lets a test-bed have, found out by trying it: namespaces, kernel netem, limits.
+
+Each answer is found once in a process. `doctor` shows them with their remedies; nothing of the machine is changed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from functools import cache
+
+from middlemark.errors import EnvironmentNotReady
+from middlemark.testbed.holder import required
+from middlemark.testbed.machine import Fact
+
+_PATIENCE_S = 10
+
+
+def facts() -> list[Fact]:
+    """What `doctor` says of a test-bed's needs."""
+    return [_namespaces(), _offloads()]
+
+
+@cache
+def namespaces_missing() -> str | None:
+    """Why hosts in namespaces can't be had; None where they can."""
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    try:
+        required("nsenter")
+        needed = f"{required('ip')} link add v0 type veth peer name v1 && {required('ip')} link add b0 type bridge"
+        command = [required("unshare"), *user, "--net", "--mount", "--uts", "--ipc", "sh", "-c", needed]
+    except EnvironmentNotReady as error:
+        return str(error)
+    return _failure(command)
+
+
+def _namespaces() -> Fact:
+    missing = namespaces_missing()
+    if missing is None:
+        return Fact("netns_hosts", "as root" if os.geteuid() == 0 else "in a user namespace", True)
+    return Fact(
+        "netns_hosts",
+        missing,
+        False,
+        "run as root; or allow user namespaces: sudo sysctl -w kernel.unprivileged_userns_clone=1"
+        " kernel.apparmor_restrict_unprivileged_userns=0; modules: sudo modprobe -a veth bridge",
+    )
+
+
+def _offloads() -> Fact:
+    found = shutil.which("ethtool", path="/usr/sbin:/sbin:" + os.environ.get("PATH", ""))
+    return Fact("ethtool", found or "missing", found is not None, "apt-get install ethtool: shaped links need it")
+
+
+def _failure(command: list[str]) -> str | None:
+    result = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
+    return None if result.returncode == 0 else result.stderr.strip() or f"status {result.returncode}"
