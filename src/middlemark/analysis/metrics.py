@@ -84,6 +84,7 @@ def trial_metrics(
     if found or record.window is None:
         raise AccountingError("; ".join(found) or "the trial has no window", remedy="run the trial again")
     values: dict[Key, Value] = {**_first_message(record), **_resources(record), **_faults(record, received)}
+    window = record.window
     record = record.model_copy(update={"counts": counts})
     samples: dict[tuple[str, Distribution], Samples] = {}
     for number, stream in enumerate(streams):
@@ -91,7 +92,7 @@ def trial_metrics(
             stream,
             received.filter(pl.col("stream") == number),
             published.filter(pl.col("stream") == number),
-            record.window,
+            window,
         )
         for kind, ordered in distributions(rows.received, rows.published, stream.late_after_ns).items():
             samples[stream.name, kind] = ordered

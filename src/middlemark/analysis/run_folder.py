@@ -86,7 +86,7 @@ class TrialFolder:
 
     @property
     def resources_path(self) -> Path:
-        """Readings of the machine around the trial."""
+        """What each process spent over the window."""
         return self.path / "resources.json"
 
     @property

@@ -66,6 +66,7 @@ def of_ended(life: Life, outcome: Outcome, attempt: int) -> TrialRecord:
         faults=tuple(life.faults.happened),
         interrupted=tuple(name for name in applications if life.hearing.is_end_expected(name)),
         memory_growth_bytes=life.memory_growth_bytes,
+        cpu_load=life.loads_reached,
     )
 
 

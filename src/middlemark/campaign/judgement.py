@@ -25,6 +25,9 @@ from middlemark.plan.progress import Headline
 from middlemark.suite import Disturbance
 
 
+LOAD_TOLERANCE_PERCENT = 10
+
+
 def reasons(record: TrialRecord, received: pl.DataFrame, bounds: Disturbance, cpus: int) -> tuple[InvalidReason, ...]:
     """Why the trial's figures don't count; empty where they do."""
     streams = tuple(stream.name for stream in record.trial.experiment.streams)
@@ -75,6 +78,7 @@ def cautions(record: TrialRecord, metrics: TrialMetrics) -> tuple[Caution, ...]:
             f"messages were not accepted: {next(iter(refusals), '')}",
             "lower the rate, or use `congestion: block`",
         ),
+        WarningKind.CPU_LOAD: _load_missed(record),
     }
     return tuple(Caution(kind=kind, text=said[0], remedy=said[1]) for kind, said in found.items() if said)
 
@@ -98,6 +102,15 @@ def headline(record: TrialRecord, metrics: TrialMetrics) -> Headline:
         sent=sum(flow.sent for flow in metrics.flows),
         received=sum(flow.received for flow in metrics.flows),
     )
+
+
+def _load_missed(record: TrialRecord) -> tuple[str, str] | None:
+    missed = [
+        f"{host} was kept busy to {load.reached_percent:.0f} %, not {load.asked_percent:g} %"
+        for host, load in record.cpu_load.items()
+        if abs(load.reached_percent - load.asked_percent) > LOAD_TOLERANCE_PERCENT
+    ]
+    return ("; ".join(missed), "the applications, or other programs, took the CPU time") if missed else None
 
 
 def _number(count: int, text: str, remedy: str) -> tuple[str, str] | None:

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Container, Iterable
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
 from typing import TypeVar
 
 from pydantic import BaseModel
 
-from middlemark.analysis.record import Window
-from middlemark.campaign.faults import Faults, SetLink
+from middlemark.analysis.record import LoadReached, Window
+from middlemark.campaign.faults import Faults
 from middlemark.campaign.hearing import Hearing, TrialOver
 from middlemark.campaign.running import Running
+from middlemark.campaign.spec import Place
 from middlemark.plan import MissingPath, NoCommunication, PingPong, Trial
 from middlemark.suite import Action
+from middlemark.testbed.cpu_load import CpuLoad
 from middlemark.worker import contract
 
 _MS, _S = 1_000_000, 1_000_000_000
@@ -37,15 +39,18 @@ M = TypeVar("M", bound=BaseModel)
 class Life:
     """One trial's course and what is known of it; `live` goes through all steps, `running.end` must follow it."""
 
-    def __init__(self, trial: Trial, running: Running, cpus: tuple[int, ...], set_link: SetLink) -> None:
+    def __init__(self, trial: Trial, running: Running, place: Place, loads: Mapping[str, CpuLoad]) -> None:
         self.trial = trial
         self.running = running
         self.specs = running.specs
         self.hearing = running.hearing
-        self.cpus = cpus
+        self.cpus = place.cpus
+        self.loads_reached: dict[str, LoadReached] = {}
+        """By loaded host, from the window's announcement until all is published."""
+        self._loads = loads
         self.window: Window | None = None
         self.t0_ns: int | None = None
-        self.faults = Faults(trial.experiment.timeline, running, self.join, set_link)
+        self.faults = Faults(trial.experiment.timeline, running, self.join, place.set_link)
         self.memory_growth_bytes: dict[str, int] = {}
         late = [event.target for event in trial.experiment.timeline if event.action is Action.START]
         self.on_time = [name for name in self.specs.applications if name not in late]
@@ -88,12 +93,16 @@ class Life:
         end_ns = begin_ns + windows.window_ns
         self.window = Window(t0_ns=self.t0_ns or 0, begin_ns=begin_ns, end_ns=end_ns)
         self._open_window((*self.specs.applications, *self.specs.services))
+        loads_before = {host: load.read() for host, load in self._loads.items()}
         before = self.running.resident_bytes() if self.trial.experiment.timeline else {}
         happening = asyncio.create_task(self.faults.happen(begin_ns))
         try:
             await self.hearing.wait(self._unpublished, end_ns + PUBLISHING_GRACE_NS)
         finally:
             happening.cancel()
+        for host, load in self._loads.items():
+            reached_percent = load.reached_percent(loads_before[host], load.read())
+            self.loads_reached[host] = LoadReached(asked_percent=load.asked_percent, reached_percent=reached_percent)
         after = self.running.resident_bytes() if before else {}
         lasting = before.keys() & after.keys() - set(self.running.restarted())
         self.memory_growth_bytes = {name: after[name] - before[name] for name in sorted(lasting)}

@@ -20,9 +20,10 @@ from middlemark.campaign.life import Life
 from middlemark.campaign.running import Running
 from middlemark.campaign.spec import Place, specs
 from middlemark.errors import InternalError
-from middlemark.plan import Trial
+from middlemark.plan import Trial, loaded_hosts
 from middlemark.suite import Action
-from middlemark.testbed import awake, slot
+from middlemark.testbed import awake, cpu_load, slot
+from middlemark.testbed.cpu_load import CpuLoad
 
 Reached = Callable[[str, float | None], None]
 
@@ -31,11 +32,11 @@ async def run_trial(trial: Trial, grounds: Grounds, folder: TrialFolder, attempt
     """Runs the trial and stores all of it but its record."""
     worker = grounds.workers[trial.experiment.middleware]
     store.fresh(folder)
-    with _place(trial, grounds) as place:
+    with _place(trial, grounds) as place, _loaded(trial, place, grounds) as loads:
         told = specs(trial, worker.description, place)
         store.keep_specs(folder, {**told.services, **told.applications})
         running = Running(worker.path, told, place, folder.logs_path, grounds.ledger)
-        life = Life(trial, running, place.cpus, place.set_link)
+        life = Life(trial, running, place, loads)
         try:
             await life.live(reached)
         except TrialOver as over:
@@ -77,6 +78,19 @@ def _place(trial: Trial, grounds: Grounds) -> Iterator[Place]:
         for number in range(1, 1 + _most_processes(trial)):
             place.recording_folder_of(number).mkdir()
         yield place
+
+
+@contextmanager
+def _loaded(trial: Trial, place: Place, grounds: Grounds) -> Iterator[dict[str, CpuLoad]]:
+    """The CPU load that the trial wants, by host."""
+    asked = trial.experiment.conditions.cpu_load
+    with ExitStack() as given:
+        loads = {}
+        for name in loaded_hosts(trial.experiment) if asked else ():
+            cpus = trial.experiment.host(name).cpus or grounds.cpus
+            load = cpu_load.loaded(place.hosts[name], cpus, asked.level if asked else 0, grounds.ledger)
+            loads[name] = given.enter_context(load)
+        yield loads
 
 
 def _no_link(target: str, action: Action) -> None:

@@ -5,7 +5,7 @@
 It starts nothing and reads nothing; `campaign` runs what is planned here.
 """
 
-from middlemark.plan.cpus import share_cpus
+from middlemark.plan.cpus import loaded_hosts, share_cpus
 from middlemark.plan.duration import FIXED_COST_NS, campaign_duration_ns, trial_duration_ns
 from middlemark.plan.expand import expand
 from middlemark.plan.experiment import Application, Conditions, Endpoint, Experiment, Windows, varying_factors
@@ -70,6 +70,7 @@ __all__ = [
     "Windows",
     "campaign_duration_ns",
     "expand",
+    "loaded_hosts",
     "only",
     "order_trials",
     "plan_trials",

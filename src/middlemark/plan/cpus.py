@@ -6,7 +6,7 @@ Pure; pinning is the worker's runtime's work.
 from collections.abc import Sequence
 
 from middlemark.plan.experiment import Application, Experiment
-from middlemark.suite import CpuRule
+from middlemark.suite import CpuRule, LoadedHosts
 
 
 def share_cpus(experiment: Experiment, available: Sequence[int]) -> dict[str, tuple[int, ...]]:
@@ -15,6 +15,17 @@ def share_cpus(experiment: Experiment, available: Sequence[int]) -> dict[str, tu
     if rule is CpuRule.SPREAD:
         return _spread(experiment.applications, available)
     return {application.name: _by_rule(application, experiment, available) for application in experiment.applications}
+
+
+def loaded_hosts(experiment: Experiment) -> tuple[str, ...]:
+    """The hosts on which the condition `cpu_load` has work done beside the applications."""
+    asked = experiment.conditions.cpu_load
+    if asked is None:
+        return ()
+    if asked.hosts is LoadedHosts.ALL:
+        return tuple(host.name for host in experiment.hosts)
+    publish = asked.hosts is LoadedHosts.PUBLISHERS
+    return tuple(dict.fromkeys(each.host for each in experiment.applications if each.publishes is publish))
 
 
 def _by_rule(application: Application, experiment: Experiment, available: Sequence[int]) -> tuple[int, ...]:

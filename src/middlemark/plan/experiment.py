@@ -97,6 +97,10 @@ class Experiment(Model):
         """All factors in one readable line."""
         return " ".join(f"{name}={value}" for name, value in self.factors.items())
 
+    def host(self, name: str) -> Host:
+        """The host of this name."""
+        return next(host for host in self.hosts if host.name == name)
+
     def most_messages(self) -> int:
         """The most messages that any one publisher may send within the window."""
         return max(stream.most_messages(self.windows.window_ns) for stream in self.streams)

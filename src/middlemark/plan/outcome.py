@@ -26,6 +26,8 @@ class InvalidKind(StrEnum):
     """The clock did not behave: receive stamps before send stamps."""
     LEFTOVER = "leftover"
     """A process did not close as it should."""
+    LINK = "link"
+    """A link was not what was asked for, before or after the trial."""
 
 
 class InvalidReason(Model):
@@ -157,6 +159,8 @@ class WarningKind(StrEnum):
     SAMPLES_FULL = "samples_full"
     FEW_SAMPLES = "few_samples"
     REFUSED_MESSAGES = "refused_messages"
+    CPU_LOAD = "cpu_load"
+    """A host's CPUs were not kept as busy as asked."""
 
 
 class Caution(Model):
