@@ -21,9 +21,7 @@ from middlemark.worker.contract import (
 )
 
 SLOT = Slot(domain=7, first_port=9300, ports=100, name="mm07abc", token=99)
-PLACE = Place(
-    slot=SLOT, hosts={"local": LocalHost()}, folder=Path("/run/mm07abc"), cpus=(0, 1, 2, 3), set_link=lambda *_: None
-)
+PLACE = Place(slot=SLOT, hosts={"local": LocalHost()}, folder=Path("/run/mm07abc"), cpus=(0, 1, 2, 3))
 
 
 def described(*services: ServiceNeed) -> Description:

@@ -16,11 +16,11 @@ from middlemark.campaign.hearing import TrialOver
 from middlemark.campaign.running import Running
 from middlemark.plan import Event
 from middlemark.suite import Action
+from middlemark.testbed.testbed import Testbed
 from middlemark.worker import contract
 
 # A worker that was told to stop ends by itself within 5 s.
 STOPPING_NS = 6_000_000_000
-SetLink = Callable[[str, Action], None]
 
 
 class Faults:
@@ -31,7 +31,7 @@ class Faults:
         timeline: Sequence[Event],
         running: Running,
         join: Callable[[str], Awaitable[None]],
-        set_link: SetLink,
+        testbed: Testbed,
     ) -> None:
         self.happened: list[HappenedFault] = []
         self._to_come = list(timeline)
@@ -39,8 +39,7 @@ class Faults:
         self._hearing = running.hearing
         self._join = join
         """Brings a new process of an application or service into the trial under way."""
-        self._set_link = set_link
-        """Takes a host's links, or one of them, up or down."""
+        self._testbed = testbed
 
     def missing(self) -> list[str]:
         """The faults that have not happened yet."""
@@ -61,8 +60,10 @@ class Faults:
     async def _do(self, event: Event) -> None:
         target = event.target
         match event.action:
-            case Action.LINK_DOWN | Action.LINK_UP:
-                self._set_link(target, event.action)
+            case Action.LINK_DOWN:
+                self._testbed.link_down(target)
+            case Action.LINK_UP:
+                self._testbed.link_up(target)
             case Action.PAUSE:
                 self._running.signal(target, signal.SIGSTOP)
             case Action.RESUME:

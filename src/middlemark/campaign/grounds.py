@@ -1,4 +1,4 @@
-"""What a campaign stands on: the workers it may start, the hosts it may use, the CPUs it may give, its ledger.
+"""What a campaign stands on: the workers it may start, the CPUs it may give, its ledger.
 
 It is made once for a campaign and handed to every trial; nothing in it changes.
 """
@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.suite import Disturbance
-from middlemark.testbed.host import Host, LocalHost
 from middlemark.testbed.ledger import Ledger
 from middlemark.worker.contract import Description
 
@@ -33,5 +32,4 @@ class Grounds:
     ledger: Ledger
     bounds: Disturbance
     """When a trial is invalid because the machine was taken away, and how often it is then repeated."""
-    hosts: Mapping[str, Host] = field(default_factory=lambda: {"local": LocalHost()})
     cpus: tuple[int, ...] = field(default_factory=lambda: tuple(sorted(os.sched_getaffinity(0))))

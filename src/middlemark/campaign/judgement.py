@@ -24,7 +24,6 @@ from middlemark.plan import (
 from middlemark.plan.progress import Headline
 from middlemark.suite import Disturbance
 
-
 LOAD_TOLERANCE_PERCENT = 10
 
 

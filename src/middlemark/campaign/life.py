@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Container, Iterable
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -16,11 +16,10 @@ from pydantic import BaseModel
 from middlemark.analysis.record import LoadReached, Window
 from middlemark.campaign.faults import Faults
 from middlemark.campaign.hearing import Hearing, TrialOver
+from middlemark.campaign.place import Setting
 from middlemark.campaign.running import Running
-from middlemark.campaign.spec import Place
 from middlemark.plan import MissingPath, NoCommunication, PingPong, Trial
 from middlemark.suite import Action
-from middlemark.testbed.cpu_load import CpuLoad
 from middlemark.worker import contract
 
 _MS, _S = 1_000_000, 1_000_000_000
@@ -39,18 +38,18 @@ M = TypeVar("M", bound=BaseModel)
 class Life:
     """One trial's course and what is known of it; `live` goes through all steps, `running.end` must follow it."""
 
-    def __init__(self, trial: Trial, running: Running, place: Place, loads: Mapping[str, CpuLoad]) -> None:
+    def __init__(self, trial: Trial, running: Running, setting: Setting) -> None:
         self.trial = trial
         self.running = running
         self.specs = running.specs
         self.hearing = running.hearing
-        self.cpus = place.cpus
+        self.cpus = setting.place.cpus
         self.loads_reached: dict[str, LoadReached] = {}
         """By loaded host, from the window's announcement until all is published."""
-        self._loads = loads
+        self._loads = setting.loads
         self.window: Window | None = None
         self.t0_ns: int | None = None
-        self.faults = Faults(trial.experiment.timeline, running, self.join, place.set_link)
+        self.faults = Faults(trial.experiment.timeline, running, self.join, setting.testbed)
         self.memory_growth_bytes: dict[str, int] = {}
         late = [event.target for event in trial.experiment.timeline if event.action is Action.START]
         self.on_time = [name for name in self.specs.applications if name not in late]

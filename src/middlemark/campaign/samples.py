@@ -6,7 +6,7 @@ columns are, `store` writes them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +25,9 @@ def published(folders: Mapping[str, Path]) -> pl.DataFrame:
     return _joined(folders, "published", PUBLISHED_SCHEMA)
 
 
-def histograms(folder: Path) -> list[Path]:
+def histograms(folders: Iterable[Path]) -> list[Path]:
     """The logs of latencies beyond the sample memory."""
-    return sorted(folder.rglob("*.beyond.hlog"))
+    return sorted(file for folder in folders for file in folder.glob("*.beyond.hlog"))
 
 
 def _joined(folders: Mapping[str, Path], kind: str, schema: pl.Schema) -> pl.DataFrame:

@@ -5,13 +5,13 @@ Pure: it starts nothing and touches no file. The words are the worker contract's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from middlemark.plan import Application, Burst, PingPong, Stream, StreamPattern, Trial, share_cpus
 from middlemark.plan import Periodic as PeriodicPlan
-from middlemark.suite import Action, Arrival, Scheduling
+from middlemark.suite import Arrival, Scheduling
 from middlemark.testbed.host import Host
 from middlemark.testbed.slot import Slot
 from middlemark.worker import contract
@@ -29,8 +29,6 @@ class Place:
     """The trial's own folder, the same path on every host."""
     cpus: tuple[int, ...]
     """The CPUs that may be given to applications."""
-    set_link: Callable[[str, Action], None]
-    """Takes a host's links, or one of them (`host/network`), up or down."""
 
     @property
     def recording_folder(self) -> Path:
@@ -88,33 +86,29 @@ def specs(trial: Trial, description: Description, place: Place) -> Specs:
 
 
 def _services(trial: Trial, description: Description) -> list[_Service]:
-    """Every service that the middleware needs under the trial's options."""
+    """Every service that the middleware needs under the trial's options, where the topology puts it."""
     experiment = trial.experiment
     options = resolved_options(description, experiment.profile, dict(experiment.options))
-    hosts = list(dict.fromkeys(application.host for application in experiment.applications))
+    with_applications = tuple(dict.fromkeys(application.host for application in experiment.applications))
+    hosts = {"host": with_applications, "network": experiment.services or with_applications[:1]}
     needed = [need for need in description.services if is_needed(need, options)]
-    return [
-        (need.service, index, host)
-        for need in needed
-        for index, host in enumerate(hosts if need.per == "host" else hosts[:1])
-    ]
+    return [(need.service, index, host) for need in needed for index, host in enumerate(hosts[need.per])]
 
 
 def _linked_with(own: _Service, services: Sequence[_Service]) -> list[_Service]:
-    """The services that one is linked with: those of its kind, all of them by the first, so that there is no circle."""
+    """The services that one is linked with: those of its kind before and after it, so that there is no circle."""
     name, index, _ = own
-    alike = [service for service in services if service[0] == name and service[1] != index]
-    return alike if index == 0 else [service for service in alike if service[1] == 0]
+    return [service for service in services if service[0] == name and abs(service[1] - index) == 1]
 
 
 def _nearest_first(host: str, services: Sequence[_Service]) -> list[_Service]:
     return sorted(services, key=lambda service: service[2] != host)
 
 
-def _addresses(services: Sequence[_Service], place: Place) -> list[ServiceAddress]:
-    return [
-        ServiceAddress(service=name, index=index, address=place.hosts[host].address) for name, index, host in services
-    ]
+def _addresses(services: Sequence[_Service], viewer: str, place: Place) -> list[ServiceAddress]:
+    """Where those services are that can be reached from a host."""
+    seen = [(name, index, place.hosts[host].address_for(place.hosts[viewer])) for name, index, host in services]
+    return [ServiceAddress(service=name, index=index, address=address) for name, index, address in seen if address]
 
 
 def _service_spec(trial: Trial, place: Place, service: _Service, services: Sequence[_Service]) -> ServiceSpec:
@@ -125,10 +119,10 @@ def _service_spec(trial: Trial, place: Place, service: _Service, services: Seque
         contract_version=CONTRACT_VERSION,
         service=name,
         index=index,
-        addresses=[host.address],
+        addresses=list(host.addresses.values()),
         interface=host.interface,
         rendezvous=place.rendezvous,
-        services=_addresses(_linked_with(service, services), place),
+        services=_addresses(_linked_with(service, services), host_name, place),
         profile=experiment.profile,
         options=dict(experiment.options),
         largest_message_bytes=max(_largest_message(stream) for stream in experiment.streams),
@@ -147,10 +141,10 @@ def _application_spec(
         address=host.address,
         interface=host.interface,
         rendezvous=place.rendezvous,
-        services=_addresses(_nearest_first(application.host, services), place),
+        services=_addresses(_nearest_first(application.host, services), application.host, place),
         profile=experiment.profile,
         options=dict(experiment.options),
-        streams=[_stream_spec(stream, trial, place) for stream in experiment.streams],
+        streams=[_stream_spec(stream, trial, place, host) for stream in experiment.streams],
         endpoints=[
             contract.Endpoint(stream=endpoint.stream, role=endpoint.role.value, index=endpoint.index)
             for endpoint in application.endpoints
@@ -173,15 +167,16 @@ def _scheduling(trial: Trial) -> contract.OtherScheduling | contract.FifoSchedul
     return contract.OtherScheduling()
 
 
-def _stream_spec(stream: Stream, trial: Trial, place: Place) -> contract.StreamSpec:
+def _stream_spec(stream: Stream, trial: Trial, place: Place, viewer: Host) -> contract.StreamSpec:
     host_of = {application.name: place.hosts[application.host] for application in trial.experiment.applications}
+    address_of = {name: host.address_for(viewer) or host.address for name, host in host_of.items()}
     return contract.StreamSpec(
         name=stream.name,
         size_bytes=stream.size_bytes,
         pattern=_pattern_spec(stream.pattern, trial.seed),
         qos=contract.Qos.model_validate(stream.qos.model_dump(mode="json")),
-        publishers=[contract.EndpointAddress(application=a, address=host_of[a].address) for a in stream.publishers],
-        subscribers=[contract.EndpointAddress(application=a, address=host_of[a].address) for a in stream.subscribers],
+        publishers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in stream.publishers],
+        subscribers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in stream.subscribers],
     )
 
 

@@ -1,0 +1,91 @@
+"""The place of one trial: a slot, the test-bed's hosts, a folder on each, what else its conditions ask for.
+
+All of it is there while the context lasts and given back with it, however it ends. It runs no worker; `trial` does.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from middlemark.campaign import store
+from middlemark.campaign.grounds import Grounds
+from middlemark.campaign.spec import Place
+from middlemark.plan import Experiment, loaded_hosts
+from middlemark.suite import Action
+from middlemark.testbed import awake, cpu_load, slot
+from middlemark.testbed.cpu_load import CpuLoad
+from middlemark.testbed.host import Host
+from middlemark.testbed.ledger import Ledger
+from middlemark.testbed.slot import Slot
+from middlemark.testbed.testbed import Testbed, built
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Everything around the processes of one trial."""
+
+    place: Place
+    testbed: Testbed
+    loads: dict[str, CpuLoad]
+    """By loaded host."""
+
+
+@contextmanager
+def prepared(experiment: Experiment, worker: Path, grounds: Grounds) -> Iterator[Setting]:
+    """What a trial of the experiment runs in; raises EnvironmentNotReady where this machine can't make it."""
+    with ExitStack() as given:
+        taken = given.enter_context(slot.taken())
+        testbed = given.enter_context(
+            built(
+                experiment.hosts,
+                experiment.networks,
+                experiment.links,
+                taken,
+                grounds.ledger,
+                shown=[worker.parent],
+            )
+        )
+        given.callback(grounds.ledger.remove, grounds.ledger.enter("shared_memory", taken.name))
+        if experiment.conditions.keep_awake:
+            given.enter_context(awake.kept_awake(grounds.cpus, grounds.ledger))
+        folder = _folders(experiment, list(testbed.hosts.values()), taken, grounds.ledger, given)
+        place = Place(taken, testbed.hosts, folder, grounds.cpus)
+        yield Setting(place, testbed, _loads(experiment, testbed, grounds, given))
+
+
+def _folders(experiment: Experiment, hosts: Sequence[Host], taken: Slot, ledger: Ledger, given: ExitStack) -> Path:
+    """The trial's folder, the same path on every host, with a place for each process's samples."""
+    folder = Path(tempfile.gettempdir())
+    with store.writing(folder):
+        for host in hosts:
+            folder, mark = host.create_folder(taken.name, ledger)
+            given.callback(ledger.remove, mark)
+            here = Place(taken, {}, host.collect(folder, folder), ())
+            for number in range(1, 1 + _most_processes(experiment)):
+                here.recording_folder_of(number).mkdir()
+    return folder
+
+
+def _loads(experiment: Experiment, testbed: Testbed, grounds: Grounds, given: ExitStack) -> dict[str, CpuLoad]:
+    asked = experiment.conditions.cpu_load
+    if asked is None:
+        return {}
+    return {
+        name: given.enter_context(
+            cpu_load.loaded(
+                testbed.hosts[name], experiment.host(name).cpus or grounds.cpus, asked.level, grounds.ledger
+            )
+        )
+        for name in loaded_hosts(experiment)
+    }
+
+
+def _most_processes(experiment: Experiment) -> int:
+    """How many processes any one application has, one after another."""
+    restarts = Counter(event.target for event in experiment.timeline if event.action is Action.RESTART)
+    return 1 + max(restarts.values(), default=0)
