@@ -1,0 +1,83 @@
+//! Counts what arrives of a train: each number once, copies, those out of order, and the time they took.
+
+use crate::message::Arrived;
+
+/// What has arrived of one train so far.
+#[derive(Default)]
+pub(crate) struct Arrivals {
+    seen: Vec<u64>,
+    highest: Option<u32>,
+    first_ns: Option<i64>,
+    /// What the socket had dropped before the train began.
+    drops_before: u64,
+    counts: Arrived,
+}
+
+impl Arrivals {
+    pub(crate) fn new(drops_before: u64) -> Self {
+        Self {
+            drops_before,
+            ..Self::default()
+        }
+    }
+
+    /// One arrived.
+    pub(crate) fn count(&mut self, number: u32, arrived_ns: i64) {
+        let (word, bit) = (number as usize / 64, 1_u64 << (number % 64));
+        if self.seen.len() <= word {
+            self.seen.resize(word + 1, 0);
+        }
+        if self.seen[word] & bit != 0 {
+            self.counts.duplicates += 1;
+            return;
+        }
+        self.seen[word] |= bit;
+        self.counts.received += 1;
+        if self.highest.is_some_and(|highest| number < highest) {
+            self.counts.reordered += 1;
+        }
+        self.highest = self.highest.max(Some(number));
+        match self.first_ns {
+            None => self.first_ns = Some(arrived_ns),
+            Some(first_ns) => {
+                self.counts.behind_first += 1;
+                self.counts.span_ns = self.counts.span_ns.max(arrived_ns - first_ns);
+            }
+        }
+    }
+
+    /// `socket_drops` is what the socket has dropped by now since it was opened.
+    pub(crate) fn counts(&self, socket_drops: u64) -> Arrived {
+        Arrived {
+            dropped_by_receiver: socket_drops.saturating_sub(self.drops_before),
+            ..self.counts
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_counted_apart_and_order_is_watched() {
+        let mut arrivals = Arrivals::new(3);
+        for (number, at_ns) in [(0, 100), (2, 110), (1, 120), (1, 130), (200, 150), (2, 900)] {
+            arrivals.count(number, at_ns);
+        }
+        let expected = Arrived {
+            received: 4,
+            duplicates: 2,
+            reordered: 1,
+            span_ns: 50,
+            behind_first: 3,
+            dropped_by_receiver: 2,
+        };
+        assert_eq!(arrivals.counts(5), expected);
+    }
+
+    #[test]
+    fn nothing_arrived_is_all_zeros() {
+        assert_eq!(Arrivals::new(7).counts(7), Arrived::default());
+    }
+}

@@ -1,0 +1,76 @@
+//! `middlemark-probe`: measures a link between two hosts, so that no one has to believe that it is what was asked for.
+//!
+//! One process answers, another measures: round trips, and for each direction apart loss, rate, duplication and
+//! reordering. It judges nothing (the front compares with what was asked) and shapes nothing (`middlemark-relay`).
+
+mod answer;
+mod arrivals;
+mod checksums;
+mod client;
+mod datagram;
+mod departures;
+mod error;
+mod measure;
+mod message;
+mod outcome;
+mod round_trip;
+mod socket;
+mod spec;
+mod statistics;
+
+use std::io::Write;
+use std::net::IpAddr;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use serde::Serialize;
+
+use crate::error::ProbeError;
+
+/// Measures a link between two hosts.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Answers those that measure, until standard input ends.
+    Answer {
+        /// The address to answer at.
+        #[arg(long)]
+        address: IpAddr,
+        /// The UDP port to answer at; 0: a free one, which the `ready` event names.
+        #[arg(long)]
+        port: u16,
+    },
+    /// Measures as the JSON spec on standard input says, and prints one JSON result.
+    Measure,
+}
+
+fn main() -> ExitCode {
+    let ended = match Arguments::parse().command {
+        Command::Answer { address, port } => answer::answer((address, port).into()),
+        Command::Measure => spec::Spec::read(std::io::stdin())
+            .and_then(|spec| measure::measure(&spec))
+            .and_then(|result| print(&result)),
+    };
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("middlemark-probe: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+/// Writes one line of JSON: nothing else goes to standard output.
+fn print(event: &impl Serialize) -> Result<(), ProbeError> {
+    let line = serde_json::to_string(event).expect("an event is made of numbers and words");
+    let mut output = std::io::stdout().lock();
+    writeln!(output, "{line}")
+        .and_then(|()| output.flush())
+        .map_err(ProbeError::Front)
+}

@@ -1,0 +1,171 @@
+//! The measurement: is anyone there, round trips, then trains in each direction. A dead link gives a result as well.
+
+use std::net::SocketAddr;
+
+use middlemark_runtime::clock::now_ns;
+
+use crate::arrivals::Arrivals;
+use crate::checksums;
+use crate::client::Client;
+use crate::datagram::{ETHERNET_BYTES, Header, Kind, ip_udp_bytes};
+use crate::departures::Departures;
+use crate::error::ProbeError;
+use crate::message::{Arrived, Request, Train};
+use crate::outcome::{ChecksumFailures, Loss, Outcome, Rate};
+use crate::round_trip;
+use crate::socket::Arrival;
+use crate::spec::{LossSpec, RateSpec, Spec};
+
+/// How often the answering side is asked for what it counts.
+const ASK_EVERY_NS: i64 = 20_000_000;
+/// More datagrams than any socket sends in the longest train.
+const MOST: u32 = 100_000_000;
+
+/// What was sent of a train, and what arrived of it.
+type Account = (u32, Arrived);
+
+/// Measures all that the spec asks for.
+pub(crate) fn measure(spec: &Spec) -> Result<Outcome, ProbeError> {
+    let mut outcome = Outcome::default();
+    let mut client = Client::open(SocketAddr::new(spec.to, spec.port), spec.patience_ns)?;
+    let failures_before = checksums::failures();
+    let Some(greeting) = client.greet()? else {
+        return Ok(outcome);
+    };
+    outcome.reachable = true;
+    if let Some(part) = &spec.round_trip {
+        outcome.round_trip = Some(round_trip::measure(&mut client, part)?);
+    }
+    if let Some(part) = &spec.loss {
+        outcome.out.loss = send(&mut client, loss_train(part))?.map(|(sent, arrived)| Loss::of(sent, &arrived));
+        outcome.inward.loss = fetch(&mut client, loss_train(part))?.map(|(sent, arrived)| Loss::of(sent, &arrived));
+    }
+    if let Some(part) = &spec.rate {
+        let headers = ip_udp_bytes(spec.to);
+        let train = rate_train(part, headers);
+        let rate = |(sent, arrived): Account| Rate::of(&train, headers, sent, &arrived);
+        outcome.out.rate = send(&mut client, train)?.map(rate);
+        outcome.inward.rate = fetch(&mut client, train)?.map(rate);
+    }
+    outcome.checksum_failures = client
+        .ask(&Request::Hello, |_, _| {})?
+        .map(|farewell| ChecksumFailures {
+            measuring_side: checksums::failures() - failures_before,
+            answering_side: farewell.checksum_failures - greeting.checksum_failures,
+        });
+    Ok(outcome)
+}
+
+/// Keeps its distance when it was held up, so that no burst overfills a queue and looks like loss.
+fn loss_train(spec: &LossSpec) -> Train {
+    Train {
+        id: 0,
+        size_bytes: spec.size_bytes,
+        interval_ns: spec.interval_ns,
+        catches_up: false,
+        most: spec.packets,
+        // Each wakes late; an interval's own length and 2 ms more for each is far beyond what that takes.
+        longest_ns: i64::from(spec.packets) * (2 * spec.interval_ns + 2_000_000),
+    }
+}
+
+/// Makes up for what it missed, so that the offered rate is kept on average.
+fn rate_train(spec: &RateSpec, ip_udp_bytes: usize) -> Train {
+    let wire_bits = (spec.mtu_bytes + ETHERNET_BYTES) as u64 * 8;
+    let interval_ns = spec
+        .offered_bits_per_s
+        .map_or(0, |rate| (wire_bits * 1_000_000_000 / rate) as i64);
+    Train {
+        id: 0,
+        size_bytes: spec.mtu_bytes - ip_udp_bytes,
+        interval_ns,
+        catches_up: interval_ns > 0,
+        most: MOST,
+        longest_ns: spec.duration_ns,
+    }
+}
+
+/// Sends a train and asks the answering side what came of it; none when it doesn't say.
+fn send(client: &mut Client, train: Train) -> Result<Option<Account>, ProbeError> {
+    let train = Train {
+        id: client.next_train(),
+        ..train
+    };
+    let mut departures = Departures::new(train, client.session, client.to, now_ns());
+    while let Some(next_ns) = departures.next_ns() {
+        while client.next(next_ns.min(now_ns()))?.is_some() {} // what is left of earlier parts
+        client.socket.wait(None, Some((next_ns - now_ns()).max(0)))?;
+        departures.send_due(now_ns(), |datagram, to| client.socket.send(datagram, to));
+    }
+    let settled_ns = now_ns() + client.settle_ns();
+    loop {
+        let Some(reply) = client.ask(&Request::Tell { train: train.id }, |_, _| {})? else {
+            return Ok(None);
+        };
+        if reply.arrived.received >= departures.sent() || now_ns() >= settled_ns {
+            return Ok(Some((departures.sent(), reply.arrived)));
+        }
+        while client.next((now_ns() + ASK_EVERY_NS).min(settled_ns))?.is_some() {}
+    }
+}
+
+/// Has a train sent here and counts what arrives; none when the answering side doesn't say what it sent.
+fn fetch(client: &mut Client, train: Train) -> Result<Option<Account>, ProbeError> {
+    let train = Train {
+        id: client.next_train(),
+        ..train
+    };
+    let mut reception = Reception {
+        train: train.id,
+        arrivals: Arrivals::new(client.socket.drops()),
+        latest_ns: 0,
+    };
+    if client
+        .ask(&Request::Send { train }, |header, arrival| {
+            reception.take(header, arrival);
+        })?
+        .is_none()
+    {
+        return Ok(None);
+    }
+    let sent = loop {
+        let tell = Request::Tell { train: train.id };
+        let reply = client.ask(&tell, |header, arrival| reception.take(header, arrival))?;
+        match reply.map(|reply| reply.sent) {
+            None => return Ok(None),
+            Some(Some(sent)) => break sent,
+            Some(None) => reception.take_until(client, now_ns() + ASK_EVERY_NS)?,
+        }
+    };
+    reception.latest_ns = now_ns();
+    while reception.arrivals.counts(0).received < sent && now_ns() < reception.latest_ns + client.settle_ns() {
+        reception.take_until(
+            client,
+            (now_ns() + ASK_EVERY_NS).min(reception.latest_ns + client.settle_ns()),
+        )?;
+    }
+    Ok(Some((sent, reception.arrivals.counts(client.socket.drops()))))
+}
+
+/// A train that arrives here.
+struct Reception {
+    train: u32,
+    arrivals: Arrivals,
+    latest_ns: i64,
+}
+
+impl Reception {
+    fn take(&mut self, header: &Header, arrival: Arrival) {
+        if header.kind == Kind::Wagon && header.train == self.train {
+            self.arrivals.count(header.number, arrival.stamp_ns);
+            self.latest_ns = now_ns();
+        }
+    }
+
+    fn take_until(&mut self, client: &mut Client, until_ns: i64) -> Result<(), ProbeError> {
+        while let Some((header, arrival)) = client.next(until_ns)? {
+            self.take(&header, arrival);
+        }
+        Ok(())
+    }
+}

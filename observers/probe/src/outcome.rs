@@ -1,0 +1,136 @@
+//! What a measurement found: one line of JSON.
+
+use serde::Serialize;
+
+use crate::datagram::ETHERNET_BYTES;
+use crate::message::{Arrived, Train};
+use crate::round_trip::RoundTrip;
+use crate::statistics::{Fraction, bits_per_s, fraction};
+
+/// The result. A part is null when it wasn't asked for, or when no one told what came of it.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Outcome {
+    /// The answering side answered at all; if not, nothing else was measured.
+    pub(crate) reachable: bool,
+    pub(crate) round_trip: Option<RoundTrip>,
+    /// From the measuring to the answering side.
+    pub(crate) out: Direction,
+    /// From the answering to the measuring side.
+    #[serde(rename = "in")]
+    pub(crate) inward: Direction,
+    /// Datagrams discarded for a wrong checksum during the measurement, at either side.
+    pub(crate) checksum_failures: Option<ChecksumFailures>,
+}
+
+/// One direction's figures.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Direction {
+    pub(crate) loss: Option<Loss>,
+    pub(crate) rate: Option<Rate>,
+}
+
+/// By the numbers of the datagrams; one that failed its checksum is lost.
+#[derive(Debug, Serialize)]
+pub(crate) struct Loss {
+    pub(crate) sent: u32,
+    pub(crate) received: u32,
+    pub(crate) lost: u32,
+    /// Lost of sent, with Wilson's 95 % interval.
+    pub(crate) fraction: Option<Fraction>,
+    pub(crate) duplicates: u64,
+    pub(crate) reordered: u64,
+    pub(crate) dropped_by_receiver: u64,
+}
+
+/// At the receiving side, from the first arrival to the last.
+#[derive(Debug, Serialize)]
+pub(crate) struct Rate {
+    pub(crate) sent: u32,
+    pub(crate) received: u32,
+    pub(crate) span_ns: i64,
+    /// UDP payload.
+    pub(crate) goodput_bits_per_s: Option<f64>,
+    /// With all headers, preamble, frame check sequence and gap.
+    pub(crate) wire_bits_per_s: Option<f64>,
+    pub(crate) dropped_by_receiver: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ChecksumFailures {
+    pub(crate) measuring_side: u64,
+    pub(crate) answering_side: u64,
+}
+
+impl Loss {
+    pub(crate) fn of(sent: u32, arrived: &Arrived) -> Self {
+        let lost = sent.saturating_sub(arrived.received);
+        Self {
+            sent,
+            received: arrived.received,
+            lost,
+            fraction: fraction(lost, sent),
+            duplicates: arrived.duplicates,
+            reordered: arrived.reordered,
+            dropped_by_receiver: arrived.dropped_by_receiver,
+        }
+    }
+}
+
+impl Rate {
+    /// `ip_udp_bytes` are the headers before each payload.
+    pub(crate) fn of(train: &Train, ip_udp_bytes: usize, sent: u32, arrived: &Arrived) -> Self {
+        let bytes = |each: usize| u64::from(arrived.behind_first) * each as u64;
+        Self {
+            sent,
+            received: arrived.received,
+            span_ns: arrived.span_ns,
+            goodput_bits_per_s: bits_per_s(bytes(train.size_bytes), arrived.span_ns),
+            wire_bits_per_s: bits_per_s(bytes(train.size_bytes + ip_udp_bytes + ETHERNET_BYTES), arrived.span_ns),
+            dropped_by_receiver: arrived.dropped_by_receiver,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_counts_what_follows_the_first_arrival() {
+        let train = Train {
+            id: 1,
+            size_bytes: 1472,
+            interval_ns: 0,
+            catches_up: true,
+            most: 9,
+            longest_ns: 1,
+        };
+        let arrived = Arrived {
+            received: 11,
+            behind_first: 10,
+            span_ns: 123_040,
+            ..Arrived::default()
+        };
+        let rate = Rate::of(&train, 28, 12, &arrived);
+        assert!((rate.wire_bits_per_s.unwrap() - 1e9).abs() < 1.0);
+        assert!((rate.goodput_bits_per_s.unwrap() - 1e9 * 1472.0 / 1538.0).abs() < 1.0);
+        assert!(Rate::of(&train, 28, 12, &Arrived::default()).wire_bits_per_s.is_none());
+    }
+
+    #[test]
+    fn lost_is_what_was_sent_and_did_not_arrive() {
+        let loss = Loss::of(
+            1000,
+            &Arrived {
+                received: 990,
+                duplicates: 4,
+                ..Arrived::default()
+            },
+        );
+        assert_eq!((loss.lost, loss.duplicates), (10, 4));
+        assert!(
+            loss.fraction
+                .is_some_and(|fraction| fraction.low < 0.01 && 0.01 < fraction.high)
+        );
+    }
+}
