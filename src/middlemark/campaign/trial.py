@@ -39,15 +39,9 @@ async def run_trial(trial: Trial, grounds: Grounds, folder: TrialFolder, attempt
 
 
 async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
-    trial: Trial,
-    worker: Worker,
-    setting: Setting,
-    grounds: Grounds,
-    folder: TrialFolder,
-    attempt: int,
-    reached: Reached,
+    trial: Trial, attempt: int, setting: Setting, grounds: Grounds, folder: TrialFolder, reached: Reached
 ) -> Account:
-    place = setting.place
+    worker, place = grounds.workers[trial.experiment.middleware], setting.place
     told = specs(trial, worker.description, place)
     store.keep_specs(folder, {**told.services, **told.applications})
     running = Running(worker.path, told, place, folder.logs_path, grounds.ledger)
