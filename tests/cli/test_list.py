@@ -6,7 +6,13 @@ import pytest
 from typer.testing import CliRunner
 
 from middlemark.cli.main import app
-from middlemark.suite import COUNTED_TOPOLOGIES, shipped_suite_names, shipped_topologies, shipped_workloads
+from middlemark.suite import (
+    COUNTED_TOPOLOGIES,
+    shipped_suite_names,
+    shipped_timelines,
+    shipped_topologies,
+    shipped_workloads,
+)
 
 RUNNER = CliRunner()
 
@@ -22,11 +28,13 @@ def test_json_holds_every_name() -> None:
     assert [row["suite"] for row in everything["suites"]] == list(shipped_suite_names())
     assert [row["workload"] for row in everything["workloads"]] == list(shipped_workloads())
     assert [row["topology"] for row in everything["topologies"]] == [*COUNTED_TOPOLOGIES, *shipped_topologies()]
-    assert set(everything) == {"suites", "middlewares", "workloads", "topologies"}
+    assert [row["timeline"] for row in everything["timelines"]] == list(shipped_timelines())
+    assert set(everything) == {"suites", "middlewares", "workloads", "topologies", "timelines"}
 
 
 @pytest.mark.parametrize(
-    ("subject", "shown"), [("suites", "quick"), ("workloads", "ping_pong"), ("topologies", "C3-1")]
+    ("subject", "shown"),
+    [("suites", "quick"), ("workloads", "ping_pong"), ("topologies", "C3-1"), ("timelines", "rejoin")],
 )
 def test_one_subject_is_shown_alone(subject: str, shown: str) -> None:
     text = listed(subject)

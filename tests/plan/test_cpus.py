@@ -29,3 +29,32 @@ def test_each_application_has_its_cpus(
     cpus: str, topology: str, available: list[int], expected: list[tuple[int, ...]]
 ) -> None:
     assert shares(cpus, topology, available) == expected
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("any", [(2, 3), ()]),
+        ("spread", [(2, 3), (0, 1)]),
+        ("same_core", [(3,), (1,)]),
+    ],
+)
+def test_a_host_with_cpus_of_its_own_keeps_its_applications_on_them(rule: str, expected: list[tuple[int, ...]]) -> None:
+    assert shares(rule, "{topology: D1-1, hosts: [{name: host_0, cpus: [2, 3]}]}", [0, 1, 2, 3]) == expected
+
+
+def test_hosts_on_the_same_cpus_each_spread_their_own_applications() -> None:
+    topology = "{topology: D1-1, hosts: [{name: host_0, cpus: [0, 1]}, {name: host_1, cpus: [0, 1]}]}"
+    assert shares("spread", topology, [0, 1]) == [(0, 1), (0, 1)]
+
+
+def test_where_all_cpus_belong_to_other_hosts_the_rest_share_all() -> None:
+    topology = "{topology: D1-2, hosts: [{name: host_0, cpus: [0, 1]}]}"
+    assert shares("spread", topology, [0, 1]) == [(0, 1), (0,), (1,)]
+
+
+def test_the_cpus_of_a_machine_behind_ssh_are_its_own_business() -> None:
+    topology = (
+        "{topology: D1-1, hosts: [{name: host_0, kind: ssh, ssh: a}, {name: host_1, kind: ssh, ssh: b, cpus: [7]}]}"
+    )
+    assert shares("spread", topology, [0, 1]) == [(), (7,)]

@@ -73,3 +73,52 @@ conditions:
 def test_what_the_topology_does_not_have_is_refused(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         planned(text)
+
+
+def factors(text: str) -> dict[str, str]:
+    return {name: value for name, value in planned(text).factors.items() if name.startswith(("link", "host", "faults"))}
+
+
+def test_what_every_link_does_is_one_factor_in_words() -> None:
+    assert factors("topologies: {topology: D1-1, link: {rate: 1 Gbit/s, delay: 10 ms, jitter: 1 ms, loss: 1 %}}") == {
+        "link": "1 Gbit/s, 10 ms ± 1 ms, loss 1 %"
+    }
+    assert factors("topologies: D1-1\nconditions: {link: {loss: 0.1 %, outgoing: {rate: 6 Mbit/s}}}") == {
+        "link": "loss 0.1 %, out (6 Mbit/s)"
+    }
+
+
+def test_what_single_links_and_hosts_are_like_are_factors_of_their_own() -> None:
+    text = """
+topologies:
+  - topology: brokered-2
+    links: [{host: subscriber, network: far, delay: 200 ms}]
+    hosts: [{name: broker, cpus: [0], cpu_quota: 50 %, memory: 64 MB}]
+"""
+    assert factors(text) == {"link.subscriber/far": "200 ms", "host.broker": "CPU 0, 50 % of a CPU, 64 MB"}
+
+
+def test_a_plain_topology_has_no_such_factor() -> None:
+    assert factors("topologies: routed-3") == {}
+
+
+def test_a_condition_for_both_directions_holds_over_what_differed_in_one() -> None:
+    link, _ = planned("""
+topologies: {topology: D1-1, link: {outgoing: {delay: 5 ms, loss: 1 %}}}
+conditions: {link: {delay: 1 ms, incoming: {delay: 2 ms}}}
+""").links
+    assert link.outgoing == Direction(delay_ns=1_000_000, loss=0.01)
+    assert link.incoming == Direction(delay_ns=2_000_000)
+
+
+def test_a_timeline_that_ships_is_named() -> None:
+    experiment = planned("topologies: D1-2\nconditions: {faults: late_joiner}\nwindows: {window: 4 s}")
+    assert [(event.at_ns, event.action, event.target) for event in experiment.timeline] == [
+        (1_000_000_000, Action.START, "subscriber_1")
+    ]
+    assert experiment.factors["faults"] == "late_joiner"
+
+
+def test_a_fault_after_the_window_is_refused() -> None:
+    with pytest.raises(UsageError, match="1 s after the window's begin, and the window lasts 1 s"):
+        planned("topologies: D1-2\nconditions: {faults: late_joiner}\nwindows: {window: 1 s}")

@@ -197,7 +197,7 @@ def test_a_rule_that_would_exclude_everything() -> None:
     assert told(HEAD + "exclude: [{}]\n") == snapshot("""\
 mine.yaml:4:11: a rule without a factor would exclude everything
   exclude: [{}]
-allowed: middleware, profile, options, workload, pattern, size, rate, arrival, messages, answer, interval, patience, reliability, history, depth, durability, congestion, level, topology, placement, cpus, scheduling, priority, spin, keep_awake, deployment, cpu_load, faults\
+allowed: middleware, profile, options, workload, pattern, size, rate, arrival, messages, answer, interval, patience, reliability, history, depth, durability, congestion, level, topology, placement, cpus, scheduling, priority, spin, keep_awake, deployment, cpu_load, link, faults\
 """)
 
 

@@ -19,13 +19,14 @@ class Subject(StrEnum):
     MIDDLEWARES = "middlewares"
     WORKLOADS = "workloads"
     TOPOLOGIES = "topologies"
+    TIMELINES = "timelines"
 
 
 def command(
     subject: Annotated[Subject | None, typer.Argument(help="What to list; everything without it.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
-    """List suites, middlewares, workloads and topologies."""
+    """List suites, middlewares, workloads, topologies and timelines of faults."""
     listed = {each.value: _ROWS[each]() for each in ([subject] if subject else Subject)}
     if as_json:
         typer.echo(json.dumps(listed, indent=2, ensure_ascii=False))
@@ -79,11 +80,18 @@ def _topologies() -> Rows:
     return [{"topology": name, "summary": summary} for name, summary in summaries.items()]
 
 
+def _timelines() -> Rows:
+    from middlemark.suite import shipped_timelines
+
+    return [{"timeline": each.timeline, "summary": each.summary} for each in shipped_timelines().values()]
+
+
 _ROWS = {
     Subject.SUITES: _suites,
     Subject.MIDDLEWARES: _middlewares,
     Subject.WORKLOADS: _workloads,
     Subject.TOPOLOGIES: _topologies,
+    Subject.TIMELINES: _timelines,
 }
 
 

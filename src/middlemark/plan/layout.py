@@ -33,29 +33,35 @@ def networks(topology: Topology) -> tuple[Network, ...]:
     return tuple(Network(name=network.name, hosts=network.hosts) for network in topology.networks)
 
 
-def links(topology: Topology, over_all: LinkSettings | None) -> tuple[Link, ...]:
-    """One link for each host of each network: what the network says, what the link says, what the condition says."""
-    own = {(link.host, link.network): link for link in topology.links}
-    kinds = {host.name: host.kind for host in topology.hosts}
-    made = []
-    for network in topology.networks:
-        for host in network.hosts:
-            settings = network.link
-            for change in (own.get((host, network.name)), over_all):
-                settings = settings if change is None else settings.changed_by(change)
-            link = _link(host, network.name, settings)
-            if kinds[host] is not HostKind.NETNS and not link.is_plain:
-                raise UsageError(
-                    f"the topology `{topology.name}` asks something of the link of `{host}` to `{network.name}`",
-                    remedy=f"only links of hosts of the kind netns can be shaped; `{host}` is {kinds[host]}",
-                )
-            made.append(link)
-    if over_all is not None and not made:
+def links(topology: Topology, condition: LinkSettings | None) -> tuple[Link, ...]:
+    """One link for each host of each network: what the topology says, and over it the condition."""
+    settings = topology.links_under(condition)
+    if condition is not None and not settings:
         raise UsageError(
-            f"the topology `{topology.name}` has no link for the condition `link: {over_all}`",
+            f"the topology `{topology.name}` has no link for the condition `link: {condition}`",
             remedy="exclude the pair, or use a topology with networks: D1-1, routed-3, …",
         )
-    return tuple(made)
+    kinds = {host.name: host.kind for host in topology.hosts}
+    for (host, network), asked in settings.items():
+        if kinds[host] is not HostKind.NETNS and not asked.is_plain:
+            raise UsageError(
+                f"the topology `{topology.name}` asks something of the link of `{host}` to `{network}`: {asked}",
+                remedy=f"only links of hosts of the kind netns can be shaped; `{host}` is {kinds[host]}",
+            )
+    return tuple(_link(host, network, asked) for (host, network), asked in settings.items())
+
+
+def figures(topology: Topology, condition: LinkSettings | None) -> dict[str, str]:
+    """What is asked of hosts and links, by the name of its factor: `link` where it is the same for all links."""
+    asked_of_hosts = {f"host.{host.name}": str(host) for host in topology.hosts if str(host)}
+    settings = topology.links_under(condition)
+    if condition is not None and not settings:
+        return asked_of_hosts | {"link": str(condition)}
+    if len({str(asked) for asked in settings.values()}) == 1:
+        common = next(iter(settings.values()))
+        return asked_of_hosts | ({} if common.is_plain else {"link": str(common)})
+    asked_of_links = {f"link.{host}/{network}": asked for (host, network), asked in settings.items()}
+    return asked_of_hosts | {name: str(asked) for name, asked in asked_of_links.items() if not asked.is_plain}
 
 
 def _link(host: str, network: str, settings: LinkSettings) -> Link:
@@ -85,8 +91,8 @@ def _direction(asked: Impairment) -> Direction:
     )
 
 
-def timeline(asked: Timeline | None, topology: Topology, stream: Stream) -> tuple[Event, ...]:
-    """The faults in the order in which they happen."""
+def timeline(asked: Timeline | None, topology: Topology, stream: Stream, window_ns: int) -> tuple[Event, ...]:
+    """The faults in the order in which they happen, all within the window."""
     if asked is None:
         return ()
     events = [
@@ -96,6 +102,12 @@ def timeline(asked: Timeline | None, topology: Topology, stream: Stream) -> tupl
     ]
     for event in events:
         _check_target(event, asked, topology)
+        if event.at_ns >= window_ns:
+            raise UsageError(
+                f"`{asked.timeline}` has {event.action} of `{event.target}` {event.at_ns / 1e9:g} s after the window's "
+                f"begin, and the window lasts {window_ns / 1e9:g} s",
+                remedy="a longer `windows: window`, or an earlier event",
+            )
     return tuple(sorted(events, key=lambda event: event.at_ns))
 
 

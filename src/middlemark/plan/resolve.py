@@ -6,7 +6,7 @@ Which points there are is `expand`'s question; addresses and seeds are left to t
 from dataclasses import dataclass
 
 from middlemark.plan.experiment import Application, Conditions, Endpoint, Experiment, Windows, experiment_id
-from middlemark.plan.layout import hosts, links, networks, timeline
+from middlemark.plan.layout import figures, hosts, links, networks, timeline
 from middlemark.plan.stream import (
     Burst,
     KeepAll,
@@ -57,10 +57,21 @@ class Load:
     qos: Qos
 
 
-def resolve(suite: Suite, subject: Subject, load: Load, topology: Topology, conditions: AskedConditions) -> Experiment:
-    """The experiment at one point of the matrix."""
-    factors = _factors(subject, load, topology, conditions)
+@dataclass(frozen=True)
+class Point:
+    """One point of the matrix."""
+
+    subject: Subject
+    load: Load
+    topology: Topology
+    conditions: AskedConditions
+
+
+def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
+    """The experiment at one point of the matrix, which has these factors."""
+    subject, load, topology, conditions = point.subject, point.load, point.topology, point.conditions
     stream = _stream(load, topology)
+    windows = _windows(suite, load.workload)
     return Experiment(
         id=experiment_id(factors),
         factors=factors,
@@ -76,15 +87,16 @@ def resolve(suite: Suite, subject: Subject, load: Load, topology: Topology, cond
         applications=_applications(load.workload.workload, topology),
         streams=(stream,),
         conditions=_conditions(conditions),
-        timeline=timeline(conditions.faults, topology, stream),
-        windows=_windows(suite, load.workload),
+        timeline=timeline(conditions.faults, topology, stream, windows.window_ns),
+        windows=windows,
         samples=suite.recording.samples,
         verify=suite.verify,
     )
 
 
-def _factors(subject: Subject, load: Load, topology: Topology, conditions: AskedConditions) -> dict[str, str]:
+def factors_of(point: Point) -> dict[str, str]:
     """Every factor as text; what a point doesn't have is left out."""
+    subject, load, topology, conditions = point.subject, point.load, point.topology, point.conditions
     workload, qos = load.workload, load.qos
     factors: dict[str, object] = {
         "middleware": subject.middleware,
@@ -114,7 +126,7 @@ def _factors(subject: Subject, load: Load, topology: Topology, conditions: Asked
         "keep_awake": conditions.keep_awake,
         "deployment": conditions.deployment,
         "cpu_load": conditions.cpu_load,
-        "link": conditions.link,
+        **figures(topology, conditions.link),
         "faults": conditions.faults and conditions.faults.timeline,
     }
     return {name: factor_text(name, value) for name, value in factors.items() if value is not None}

@@ -26,11 +26,12 @@ from middlemark.suite.load import (
     load_suite,
     parse_suite,
     shipped_suite_names,
+    shipped_timelines,
     shipped_topologies,
     shipped_workloads,
 )
 from middlemark.suite.model import Model
-from middlemark.suite.option import OptionValue
+from middlemark.suite.option import NOT_SET, OptionValue
 from middlemark.suite.qos import Congestion, Durability, History, Qos, Reliability
 from middlemark.suite.quantity import BIT_RATE, DURATION, RATE, SHARE, SIZE
 from middlemark.suite.suite import ALL_MIDDLEWARES, MiddlewareChoice, Suite
@@ -44,6 +45,7 @@ __all__ = [
     "BIT_RATE",
     "COUNTED_TOPOLOGIES",
     "DURATION",
+    "NOT_SET",
     "RATE",
     "SHARE",
     "SIZE",
@@ -93,6 +95,7 @@ __all__ = [
     "parse_suite",
     "respelled",
     "shipped_suite_names",
+    "shipped_timelines",
     "shipped_topologies",
     "shipped_workloads",
 ]

@@ -104,8 +104,8 @@ class Deployment(Named):
         return self
 
     def __str__(self) -> str:
-        modes = [f"{field}={getattr(self, field)}" for field in ("ipc", "network") if getattr(self, field) is not None]
-        return "+".join([self.deployment.value, *modes])
+        modes = [f"{field} {getattr(self, field)}" for field in ("ipc", "network") if getattr(self, field) is not None]
+        return ", ".join([self.deployment.value, *modes])
 
 
 class LoadedHosts(StrEnum):
@@ -143,7 +143,6 @@ class Conditions(Model):
     """Publishers wake this much before each intended instant and spin until it."""
     keep_awake: bool = False
     """Whether idle-class spinners keep every CPU from sleeping, so that waking it is not part of the figures."""
-
     deployment: Deployment | None = None
     """How the processes of each host are packed; without it, `bare_metal`."""
     cpu_load: CpuLoad | None = None

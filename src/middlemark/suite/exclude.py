@@ -10,6 +10,7 @@ from pydantic import Field, StrictBool, model_validator
 
 from middlemark.suite.condition import CpuLoad, Cpus, Deployment, Scheduling
 from middlemark.suite.factor import factor_text
+from middlemark.suite.link import LinkSettings
 from middlemark.suite.model import Many, Model, refusal
 from middlemark.suite.option import AskedOptions
 from middlemark.suite.qos import Congestion, Durability, History, Reliability
@@ -27,6 +28,7 @@ class Exclusion(Model):
     middleware: Many[str] | None = None
     profile: Many[str] | None = None
     options: AskedOptions = {}
+    """Options with their values; `none` where the experiment leaves one as it is."""
     workload: Many[str] | None = None
     pattern: Many[Pattern] | None = None
     size: Many[MessageSize] | None = None
@@ -51,6 +53,7 @@ class Exclusion(Model):
     keep_awake: Many[StrictBool] | None = None
     deployment: Many[Deployment] | None = None
     cpu_load: Many[CpuLoad] | None = None
+    link: Many[LinkSettings] | None = None
     faults: Many[str] | None = None
 
     @model_validator(mode="after")

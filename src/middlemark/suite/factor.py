@@ -5,7 +5,7 @@ The same words stand in keys, in tables, on the command line (`--only`) and in `
 
 from pydantic_core import PydanticCustomError
 
-from middlemark.suite.quantity import DURATION, RATE, SIZE, Quantity
+from middlemark.suite.quantity import DURATION, RATE, SHARE, SIZE, Quantity
 
 _QUANTITIES: dict[str, Quantity] = {
     "size": SIZE,
@@ -14,6 +14,7 @@ _QUANTITIES: dict[str, Quantity] = {
     "interval": DURATION,
     "patience": DURATION,
     "spin": DURATION,
+    "cpu_load": SHARE,
 }
 
 

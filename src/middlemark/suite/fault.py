@@ -1,15 +1,15 @@
 """Faults: what goes wrong within a window, and when.
 
 A timeline names applications, services and hosts of the topology it is used with; whether they are there is checked
-where both are known, in `plan`. It does nothing to anything: `campaign` has it happen.
+where both are known, in `plan`. Some ship, in `timelines.yaml`. It does nothing to anything: `campaign` has it happen.
 """
 
 from enum import StrEnum
 from typing import Annotated, ClassVar, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 
-from middlemark.suite.model import Many, Model, Named, refusal
+from middlemark.suite.model import Many, Model, Named, closest_first, refusal
 from middlemark.suite.quantity import Duration
 
 
@@ -53,6 +53,21 @@ class Timeline(Named):
     name_key: ClassVar[str] = "timeline"
 
     timeline: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
-    """Its name: the value of the factor `faults`."""
-    events: Annotated[tuple[Fault, ...], Field(min_length=1)]
-    """What happens; simultaneous events in this order."""
+    """A timeline that ships (see `middlemark list timelines`), or a new name; the value of the factor `faults`."""
+    summary: str = ""
+    """What it stands for, in one sentence."""
+    events: tuple[Fault, ...] = ()
+    """What happens; simultaneous events in this order. A timeline that ships has its own."""
+
+    @model_validator(mode="after")
+    def _has_events(self, info: ValidationInfo) -> Self:
+        if self.events:
+            return self
+        shipped = (info.context or {}).get("shipped_timelines", {})
+        if self.timeline not in shipped:
+            raise refusal(
+                f"`{self.timeline}` is no shipped timeline, and no `events` are given",
+                allowed=closest_first(self.timeline, shipped) or "`events: […]`",
+                at=("timeline",),
+            )
+        return shipped[self.timeline]  # type: ignore[no-any-return]  # a context holds anything

@@ -4,12 +4,12 @@
 both. It states wishes only: `plan` makes figures of them, `testbed` puts them into effect and measures them.
 """
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field, StrictBool
 
 from middlemark.suite.model import Model
-from middlemark.suite.quantity import BIT_RATE, SIZE, Duration, Share
+from middlemark.suite.quantity import BIT_RATE, DURATION, SHARE, SIZE, Duration, Share
 
 BitRate = Annotated[int, BIT_RATE.between(1e3, 1e12)]
 
@@ -34,6 +34,20 @@ class Impairment(Model):
     corruption: Share | None = None
     """Frames in which one bit is turned."""
 
+    def __str__(self) -> str:
+        return ", ".join(self._said()) or "plain"
+
+    def _said(self) -> list[str]:
+        """What is asked of it, in the order of the fields."""
+        rate = [] if self.rate is None else [BIT_RATE.text(self.rate)]
+        queue = [] if self.queue is None else [f"queue {self.queue} frames"]
+        delay = [] if self.delay is None else [DURATION.text(self.delay)]
+        jitter = [] if self.jitter is None else [f"± {DURATION.text(self.jitter)}"]
+        # `10 ms ± 1 ms` is one figure.
+        times = [" ".join(delay + jitter)] if delay or jitter else []
+        shares = [(name, getattr(self, name)) for name in ("loss", "duplication", "reordering", "corruption")]
+        return rate + queue + times + [f"{name} {SHARE.text(share)}" for name, share in shares if share is not None]
+
 
 class LinkSettings(Impairment):
     """A link in both directions."""
@@ -47,10 +61,31 @@ class LinkSettings(Impairment):
     incoming: Impairment | None = None
     """What differs from the network to the host."""
 
+    def changed_by(self, change: Self) -> Self:
+        """This link with what `change` sets; what that sets for both directions holds in both."""
+        ways = {"outgoing": (self.outgoing, change.outgoing), "incoming": (self.incoming, change.incoming)}
+        kept = {name: _way(own, change, differing) for name, (own, differing) in ways.items() if own is not None}
+        return super().changed_by(change).model_copy(update=kept)
+
     def direction(self, differing: Impairment | None) -> Impairment:
         """One direction: what holds for both, with what differs."""
         both = Impairment.model_construct(**{name: getattr(self, name) for name in Impairment.model_fields})
         return both if differing is None else both.changed_by(differing)
 
-    def __str__(self) -> str:
-        return ",".join(f"{name}={value}" for name, value in self.model_dump(mode="json", exclude_unset=True).items())
+    def _said(self) -> list[str]:
+        mtu = [] if self.mtu is None else [f"MTU {SIZE.text(self.mtu)}"]
+        offloads = [] if self.offloads is None else [f"offloads {'on' if self.offloads else 'off'}"]
+        ways = [(name, way) for name, way in (("out", self.outgoing), ("in", self.incoming)) if way is not None]
+        return [*super()._said(), *mtu, *offloads, *(f"{name} ({way})" for name, way in ways)]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is asked of it."""
+        return not self._said()
+
+
+def _way(own: Impairment, both: LinkSettings, differing: Impairment | None) -> Impairment:
+    """What differed in one direction before a change and still does after it."""
+    kept = {name: getattr(own, name) for name in own.model_fields_set - both.model_fields_set}
+    still = Impairment.model_construct(**kept)
+    return still if differing is None else still.changed_by(differing)

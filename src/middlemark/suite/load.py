@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from middlemark.errors import SuiteError, UsageError
 from middlemark.suite.document import Document, read_document
 from middlemark.suite.explain import explain
+from middlemark.suite.fault import Timeline
 from middlemark.suite.model import closest_first
 from middlemark.suite.suite import Suite
 from middlemark.suite.topology import Topology
@@ -52,8 +53,7 @@ def shipped_suite_names() -> tuple[str, ...]:
 
 def parse_suite(text: str, *, file: str) -> Suite:
     """The suite that the text describes."""
-    context = {"shipped_workloads": shipped_workloads(), "shipped_topologies": shipped_topologies()}
-    return _validate(TypeAdapter(Suite), read_document(text, file=file), context)
+    return _validate(TypeAdapter(Suite), read_document(text, file=file), _context())
 
 
 @cache
@@ -72,6 +72,24 @@ def shipped_topologies() -> dict[str, Topology]:
     document = read_document(text, file="topologies.yaml")
     choices = _validate(TypeAdapter(tuple[TopologyChoice, ...]), document, {"shipped_topologies": {}})
     return {choice.topology: choice.over({}) for choice in choices}
+
+
+@cache
+def shipped_timelines() -> dict[str, Timeline]:
+    """The timelines of faults that ship, in their order."""
+    text = (_SHIPPED / "timelines.yaml").read_text(encoding="utf-8")
+    document = read_document(text, file="timelines.yaml")
+    timelines = _validate(TypeAdapter(tuple[Timeline, ...]), document, {})
+    return {timeline.timeline: timeline for timeline in timelines}
+
+
+def _context() -> dict[str, object]:
+    """What a suite may name without writing it out."""
+    return {
+        "shipped_workloads": shipped_workloads(),
+        "shipped_topologies": shipped_topologies(),
+        "shipped_timelines": shipped_timelines(),
+    }
 
 
 def _validate(adapter: TypeAdapter[_T], document: Document, context: dict[str, object]) -> _T:

@@ -16,6 +16,8 @@ def _check(written: object) -> object:
     return written
 
 
+NOT_SET = "none"
+"""In a rule of `exclude`, the value of an option that an experiment leaves as it is."""
 OptionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 OptionValue = bool | int | str
 AskedOptions = dict[OptionName, Many[Annotated[OptionValue, BeforeValidator(_check)]]]

@@ -32,6 +32,8 @@ class MiddlewareChoice(Named):
     """Its name as `middlemark list middlewares` shows it; `all`: every one that is built."""
     profiles: Many[ProfileName] | None = None
     """Its named configurations; without it, the suite's."""
+    qos: Many[Qos] | None = None
+    """QoS for every workload that is given none, in place of the suite's."""
     options: AskedOptions = {}
     """Options set beyond the profile, as `middlemark describe` shows them; lists widen the matrix."""
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Self
 
-from pydantic import Field, ValidationInfo, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, model_validator
 
 from middlemark.suite.link import LinkSettings
 from middlemark.suite.model import Named, closest_first, refusal
@@ -65,14 +65,13 @@ class TopologyChoice(Named):
             return self._written_out(shipped)
         if self.placement is Placement.SAME_PROCESS and base.name[0] != "C":
             raise refusal("only applications on this machine can be one", allowed="C1-1, C2-2, …", at=("placement",))
-        changes = {name: getattr(self, name) for name in ("networks", "links", "applications", "services", "summary")}
-        changes = {name: value for name, value in changes.items() if value}
         hosts = {host.name: host for host in base.hosts}
-        for changed in self.hosts or ():
+        for number, changed in enumerate(self.hosts or ()):
             if changed.name not in hosts:
-                raise refusal(f"`{base.name}` has no host `{changed.name}`", allowed=", ".join(hosts), at=("hosts",))
+                problem = f"`{base.name}` has no host `{changed.name}`"
+                raise refusal(problem, allowed=", ".join(hosts), at=("hosts", number))
             hosts[changed.name] = hosts[changed.name].changed_by(changed)
-        return self._with_link(Topology(**{**dict(base), **changes, "hosts": tuple(hosts.values())}))
+        return _whole(dict(base) | self._given() | {"hosts": tuple(hosts.values())})
 
     def _written_out(self, shipped: Mapping[str, Topology]) -> Topology:
         for field in ("hosts", "applications"):
@@ -82,24 +81,11 @@ class TopologyChoice(Named):
                     allowed=closest_first(self.topology, [*COUNTED_TOPOLOGIES, *shipped]),
                     at=("topology",),
                 )
-        whole = Topology(
-            name=self.topology,
-            summary=self.summary,
-            hosts=self.hosts or (),
-            networks=self.networks or (),
-            links=self.links or (),
-            applications=self.applications or (),
-            services=self.services or (),
-        )
-        return self._with_link(whole)
+        return _whole({"name": self.topology} | self._given())
 
-    def _with_link(self, topology: Topology) -> Topology:
-        if self.link is None:
-            return topology
-        networks = [
-            network.model_copy(update={"link": network.link.changed_by(self.link)}) for network in topology.networks
-        ]
-        return topology.model_copy(update={"networks": tuple(networks)})
+    def _given(self) -> dict[str, object]:
+        fields = ("summary", "hosts", "networks", "link", "links", "applications", "services")
+        return {name: getattr(self, name) for name in fields if getattr(self, name)}
 
     def _counted(self) -> Topology | None:
         """`C<n>-<m>` or `D<n>-<m>`; None where the name is neither."""
@@ -117,6 +103,17 @@ class TopologyChoice(Named):
         )
         local = Host(name="local", kind=HostKind.LOCAL)
         return Topology(name=self.topology, placement=placement, hosts=(local,), applications=applications)
+
+
+def _whole(parts: Mapping[str, object]) -> Topology:
+    """A topology of its parts; what doesn't fit together is refused where the choice has it."""
+    try:
+        return Topology.model_validate(parts)
+    except ValidationError as error:
+        first = error.errors()[0]
+        facts = first["ctx"]
+        at = (*first["loc"], *facts["at"])
+        raise refusal(facts["problem"], allowed=facts["allowed"], at=at) from error
 
 
 def _distributed(name: str, roles: list[Role]) -> Topology:

@@ -1,0 +1,86 @@
+"""The suites that ship expand to the matrices that their headers promise."""
+
+from collections import Counter
+
+import pytest
+
+from middlemark.plan import Experiment, expand, order_trials
+from middlemark.plan.duration import campaign_duration_ns
+from middlemark.suite import load_suite
+
+BUILT = ["cyclonedds", "fastdds", "iceoryx2", "mqtt", "shm", "synthetic", "tcp", "udp", "uds", "vsomeip", "zenoh"]
+MEASURED = [middleware for middleware in BUILT if middleware != "synthetic"]
+
+
+def shipped(name: str) -> tuple[Experiment, ...]:
+    return expand(load_suite(name).suite, available=BUILT)
+
+
+def test_automotive_is_4_messages_8_topologies_2_reliabilities_for_each_middleware() -> None:
+    experiments = shipped("automotive")
+    assert Counter(each.middleware for each in experiments) == dict.fromkeys(MEASURED, 4 * 8 * 2)
+    points = {(e.middleware, e.workload, e.topology, e.factors["reliability"]) for e in experiments}
+    assert len(points) == len(experiments)
+    assert {e.factors.get("link") for e in experiments if e.topology.startswith("D")} == {"1 Gbit/s"}
+    assert {e.factors.get("link") for e in experiments if e.topology.startswith("C")} == {None}
+
+
+def test_automotive_has_every_point_of_the_evaluation() -> None:
+    """It has 136: all of Fast DDS, Zenoh with best effort, vSomeIP with reliable, and with best effort for the IMU."""
+    points = [(e.middleware, e.factors["reliability"], e.workload) for e in shipped("automotive")]
+    evaluated = [
+        (middleware, reliability, workload)
+        for middleware, reliability, workload in points
+        if middleware == "fastdds"
+        or (middleware, reliability) in {("zenoh", "best_effort"), ("vsomeip", "reliable")}
+        or (middleware, reliability, workload) == ("vsomeip", "best_effort", "imu")
+    ]
+    assert len(evaluated) == 136
+
+
+@pytest.mark.parametrize(("middleware", "durability"), [("fastdds", "transient_local"), ("zenoh", "volatile")])
+def test_automotive_asks_for_the_durability_that_a_middleware_has(middleware: str, durability: str) -> None:
+    experiments = [e for e in shipped("automotive") if e.middleware == middleware]
+    asked = {(e.factors["reliability"], e.factors["history"], e.factors["durability"]) for e in experiments}
+    assert asked == {("best_effort", "keep_last", "volatile"), ("reliable", "keep_all", durability)}
+
+
+def test_brokered_has_a_router_or_broker_wherever_the_topology_has_a_place_for_one() -> None:
+    experiments = shipped("brokered")
+    zenoh = {(e.topology, e.factors["option.mode"]) for e in experiments if e.middleware == "zenoh"}
+    between = ["brokered-1", "brokered-2", "routed-3"]
+    assert zenoh == {(topology, "client") for topology in between} | {("peer-to-peer", "peer")}
+    assert {e.topology for e in experiments if e.middleware == "mqtt"} == set(between)
+    assert {e.factors.get("level") for e in experiments if e.middleware == "mqtt"} == {"0", "1", "2"}
+
+
+def test_faults_strike_a_service_only_where_there_is_one() -> None:
+    struck = {
+        (e.middleware, e.factors.get("option.mode"), e.factors["faults"])
+        for e in shipped("faults")
+        if e.factors["faults"] in {"broker_restart", "router_restart", "routing_manager_restart"}
+    }
+    assert struck == {
+        ("mqtt", None, "broker_restart"),
+        ("zenoh", "client", "router_restart"),
+        ("vsomeip", None, "routing_manager_restart"),
+    }
+
+
+def test_deployment_is_every_packing_at_every_size() -> None:
+    experiments = shipped("deployment")
+    assert len(experiments) == 4 * 6 * 5
+    assert {e.factors["deployment"] for e in experiments} == {
+        "bare_metal",
+        "single_container, ipc private",
+        "multi_container, ipc private",
+        "multi_container, ipc shareable",
+        "multi_container, ipc host",
+    }
+
+
+@pytest.mark.parametrize("name", ["automotive", "brokered", "deployment", "faults"])
+def test_one_middleware_of_a_suite_takes_minutes(name: str) -> None:
+    experiments = [e for e in shipped(name) if e.middleware == "zenoh"]
+    suite = load_suite(name).suite
+    assert campaign_duration_ns(order_trials(experiments, blocks=suite.trials, seed=suite.seed)) < 15 * 60 * 10**9
