@@ -20,9 +20,10 @@ from typing import Any, Literal
 
 from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed import processes
+from middlemark.testbed.container_storage import Storage
 from middlemark.testbed.processes import Identity
 
-Kind = Literal["process", "folder", "file", "shared_memory"]
+Kind = Literal["process", "folder", "file", "shared_memory", "containers"]
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where the kernel's shared memory is
 
 
@@ -178,7 +179,7 @@ def remove_all(entries: list[Entry]) -> list[Entry]:
     for entry in entries:
         paths = _paths(entry)
         for path in paths:
-            _delete(path)
+            _delete(entry.kind, path)
         if paths:
             left.append(entry)
     return left
@@ -195,8 +196,10 @@ def _paths(entry: Entry) -> list[Path]:
             return [Path(entry.what)] if os.path.lexists(entry.what) else []
 
 
-def _delete(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
+def _delete(kind: Kind, path: Path) -> None:
+    if kind == "containers":
+        Storage(path).remove()
+    elif path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)

@@ -1,0 +1,68 @@
+"""How the processes of a host are packed for one trial: as they are, in one container, or each in its own.
+
+It decides which containers there are and has them removed again; `container` says how each is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from middlemark.errors import EnvironmentNotReady
+from middlemark.suite import ContainerIpc, ContainerNetwork, Deployment, DeploymentKind
+from middlemark.testbed import container_engine, processes
+from middlemark.testbed.container import ContainerEach, Containers, OneContainer, held, ipc_options
+from middlemark.testbed.container_engine import held_open
+from middlemark.testbed.host import Host
+from middlemark.testbed.ledger import Ledger
+from middlemark.testbed.processes import Identity
+from middlemark.testbed.root_filesystem import Contents, root_filesystem
+
+
+@contextmanager
+def deployed(host: Host, deployment: Deployment, contents: Contents, folder: Path, ledger: Ledger) -> Iterator[Host]:
+    """The host as its processes are to be started on it; all of them see the folder, the trial's on that host."""
+    if deployment.deployment is DeploymentKind.BARE_METAL:
+        yield host
+        return
+    _refuse_bridge(deployment)
+    ipc = deployment.ipc or ContainerIpc.PRIVATE
+    single = deployment.deployment is DeploymentKind.SINGLE_CONTAINER
+    with ExitStack() as given:
+        containers = _containers(host, contents, folder, ledger, given)
+        if single or ipc is ContainerIpc.SHAREABLE:
+            given.enter_context(held(containers, ipc_options(ipc), ledger))
+        kind = OneContainer if single else ContainerEach
+        yield kind(host.name, host.attachments, containers, ipc)
+
+
+def process_of(mark: str, worker: Path) -> Identity | None:
+    """The worker's own process on this machine, whatever prefix started it; None where no such process lives here."""
+    executing = [process for process in processes.marked([mark])[mark] if _executes(process, worker)]
+    # A process that the worker is about to start still executes the worker's file.
+    return min(executing, key=lambda process: process.start_ticks, default=None)
+
+
+def _executes(process: Identity, worker: Path) -> bool:
+    """By the file's name: a container has the file at another path, and follows no link to it."""
+    try:
+        return Path(f"/proc/{process.pid}/exe").readlink().name in {worker.name, worker.resolve().name}
+    except OSError:  # gone meanwhile
+        return False
+
+
+def _containers(host: Host, contents: Contents, folder: Path, ledger: Ledger, given: ExitStack) -> Containers:
+    storage, mark = container_engine.new_storage(container_engine.runtime(), ledger)
+    given.callback(ledger.remove, mark)
+    everything = Contents(contents.worker, (*contents.programs, held_open()))
+    return Containers(host, storage, root_filesystem(everything, ledger), everything, folder)
+
+
+def _refuse_bridge(deployment: Deployment) -> None:
+    if deployment.network is ContainerNetwork.BRIDGE:
+        raise EnvironmentNotReady(
+            "containers on a bridge of their own are not made: behind its address translation neither multicast nor "
+            "other hosts reach them, so that a topology would not be what it says",
+            remedy="network: host, which is the network of the host that the container is on",
+        )
