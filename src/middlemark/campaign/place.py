@@ -19,8 +19,10 @@ from middlemark.plan import Experiment, loaded_hosts
 from middlemark.suite import Action
 from middlemark.testbed import awake, cpu_load, slot
 from middlemark.testbed.cpu_load import CpuLoad
+from middlemark.testbed.deployment import deployed
 from middlemark.testbed.host import Host
 from middlemark.testbed.ledger import Ledger
+from middlemark.testbed.root_filesystem import Contents
 from middlemark.testbed.slot import Slot
 from middlemark.testbed.testbed import Testbed, built
 
@@ -54,7 +56,13 @@ def prepared(experiment: Experiment, worker: Path, grounds: Grounds) -> Iterator
         if experiment.conditions.keep_awake:
             given.enter_context(awake.kept_awake(grounds.cpus, grounds.ledger))
         folder = _folders(experiment, list(testbed.hosts.values()), taken, grounds.ledger, given)
-        place = Place(taken, testbed.hosts, folder, grounds.cpus)
+        contents = Contents(worker, ())
+        deployment = experiment.conditions.deployment
+        hosts = {
+            name: given.enter_context(deployed(host, deployment, contents, folder, grounds.ledger))
+            for name, host in testbed.hosts.items()
+        }
+        place = Place(taken, hosts, folder, grounds.cpus)
         yield Setting(place, testbed, _loads(experiment, testbed, grounds, given))
 
 

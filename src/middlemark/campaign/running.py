@@ -21,6 +21,7 @@ from middlemark.campaign.spec import Place, Specs
 from middlemark.errors import WorkerFailed
 from middlemark.plan import Failed
 from middlemark.testbed import processes
+from middlemark.testbed.deployment import process_of
 from middlemark.testbed.ledger import SHARED_MEMORY, Ledger
 from middlemark.worker import contract
 from middlemark.worker.process import WorkerProcess
@@ -45,6 +46,7 @@ class Running:
         self._ledger = ledger
         self._marks: list[str] = []
         self._processes: dict[str, WorkerProcess[BaseModel]] = {}
+        self._mark_of: dict[str, str] = {}
         self._others_memory = _shared_memory_now()
 
     def key(self, name: str) -> str:
@@ -67,6 +69,7 @@ class Running:
         mark = self._ledger.enter("process", f"{self._worker.name} {command} {key}")
         self._marks.append(mark)
         self.keys[name].append(key)
+        self._mark_of[key] = mark
         host = self._place.hosts[self.specs.host_of[name]]
         try:
             process = await WorkerProcess.start(
@@ -97,11 +100,22 @@ class Running:
         for name in self.living(names):
             self._processes[self.key(name)].tell(command)
 
+    def pid(self, name: str) -> int | None:
+        """The pid on this machine of the present process of a name, in whatever container; None where it is gone."""
+        key = self.key(name)
+        if not self.living([name]):
+            return None
+        if self._place.hosts[self.specs.host_of[name]].starts_directly:
+            return self._processes[key].pid
+        found = process_of(self._mark_of[key], self._worker)
+        return None if found is None else found.pid
+
     def signal(self, name: str, number: signal.Signals) -> None:
         """Signals the present process of a name, and that one only."""
-        if self.living([name]):
+        pid = self.pid(name)
+        if pid is not None:
             with suppress(ProcessLookupError):
-                os.kill(self._processes[self.key(name)].pid, number)
+                os.kill(pid, number)
 
     def expect_end(self, name: str) -> None:
         """From now on the end of the name's present process is no failure."""
@@ -109,14 +123,15 @@ class Running:
 
     def resident_bytes(self) -> dict[str, int]:
         """The resident memory of each present process now."""
-        read = {name: processes.resident_bytes(self._processes[self.key(name)].pid) for name in self.living(self.keys)}
+        pids = {name: self.pid(name) for name in self.living(self.keys)}
+        read = {name: processes.resident_bytes(pid) for name, pid in pids.items() if pid is not None}
         return {name: found for name, found in read.items() if found is not None}
 
     def enter_shared_memory(self) -> None:
         """Enters the shared memory that the processes made under names of their own, so that it goes with them."""
         here = [name for name in self.keys if self._place.hosts[self.specs.host_of[name]].shares_memory]
-        started = [self._processes[key] for name in here for key in self.keys[name] if key in self._processes]
-        held = (processes.shared_memory(process.pid) for process in started)
+        pids = [pid for name in here if (pid := self.pid(name)) is not None]
+        held = (processes.shared_memory(pid) for pid in pids)
         for path in set().union(*held) - self._others_memory:
             self._marks.append(self._ledger.enter("file", path))
 

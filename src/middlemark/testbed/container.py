@@ -75,6 +75,11 @@ class ContainerHost(Host):
         """Only where neither the containers nor the host around them have a /dev/shm of their own."""
         return self.ipc is ContainerIpc.HOST and self.containers.around.shares_memory
 
+    @property
+    def starts_directly(self) -> bool:
+        """What is started here is Podman, which has the program started."""
+        return False
+
     def create_folder(self, name: str, ledger: Ledger) -> tuple[Path, str]:
         """A folder of the host around; only the trial's own is seen inside."""
         return self.containers.around.create_folder(name, ledger)

@@ -65,6 +65,11 @@ class Host(ABC):
     def shares_memory(self) -> bool:
         """Whether the shared memory of its processes is this machine's: their /dev/shm is the one here."""
 
+    @property
+    def starts_directly(self) -> bool:
+        """Whether the process that `command` starts on this machine is the program itself, and not what carries it."""
+        return True
+
     @abstractmethod
     def command(self, program: Sequence[str]) -> list[str]:
         """What to execute on this machine so that the program runs on the host."""
