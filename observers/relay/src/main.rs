@@ -4,6 +4,8 @@
 //! damages them as one JSON spec on standard input says; it ends when standard input does. It makes no interface and
 //! judges no link: the front makes them, `middlemark-probe` measures what came of it.
 
+#[cfg(test)]
+mod allocations;
 mod command;
 mod counts;
 mod error;

@@ -326,4 +326,26 @@ mod tests {
         }
         assert_eq!(out, [(1, 10), (2, 10), (3, 21)]);
     }
+
+    #[test]
+    fn no_frame_costs_an_allocation() {
+        let mut path = path(Impairment {
+            rate_bits_per_s: Some(1_000_000_000),
+            delay_ns: MS,
+            jitter_ns: MS,
+            keep_order: false,
+            duplication: 0.1,
+            corruption: 0.1,
+            loss: 0.1,
+            ..Default::default()
+        });
+        let allocations = crate::allocations::during(|| {
+            for number in 0..20_000_i64 {
+                path.accept(&[0; 128], number * 1500);
+                while path.release(number * 1500, |_| true) {}
+            }
+        });
+        assert_eq!(allocations, 0);
+        assert!(crate::allocations::during(|| drop(Box::new(1))) == 1 && path.counts().dropped_by_queue == 0);
+    }
 }
