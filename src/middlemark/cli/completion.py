@@ -35,3 +35,10 @@ def conditions(context: typer.Context, incomplete: str) -> list[str]:
         return []
     known = dict.fromkeys(f"{name}={value}" for e in experiments for name, value in e.factors.items())
     return [condition for condition in known if condition.startswith(incomplete)]
+
+
+def topologies(incomplete: str) -> list[str]:
+    """The topologies that ship, by how they begin."""
+    from middlemark.suite import COUNTED_TOPOLOGIES, shipped_topologies
+
+    return [name for name in [*COUNTED_TOPOLOGIES, *shipped_topologies()] if name.startswith(incomplete)]

@@ -24,6 +24,7 @@ from middlemark.suite.link import Impairment, LinkSettings
 from middlemark.suite.load import (
     LoadedSuite,
     load_suite,
+    load_topologies,
     parse_suite,
     shipped_suite_names,
     shipped_timelines,
@@ -92,6 +93,7 @@ __all__ = [
     "Workload",
     "factor_text",
     "load_suite",
+    "load_topologies",
     "parse_suite",
     "respelled",
     "shipped_suite_names",

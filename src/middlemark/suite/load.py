@@ -4,6 +4,7 @@
 The only files read are the one that is named and those that ship.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -16,10 +17,10 @@ from middlemark.errors import SuiteError, UsageError
 from middlemark.suite.document import Document, read_document
 from middlemark.suite.explain import explain
 from middlemark.suite.fault import Timeline
-from middlemark.suite.model import closest_first
+from middlemark.suite.model import Many, closest_first
 from middlemark.suite.suite import Suite
 from middlemark.suite.topology import Topology
-from middlemark.suite.topology_choice import TopologyChoice
+from middlemark.suite.topology_choice import COUNTED_TOPOLOGIES, TopologyChoice, is_counted
 from middlemark.suite.workload import Workload
 
 _SHIPPED = resources.files("middlemark.suite")
@@ -41,8 +42,29 @@ def load_suite(name_or_file: str) -> LoadedSuite:
         file = f"{name_or_file}.yaml"
         text = (_SHIPPED / "suites" / file).read_text(encoding="utf-8")
     else:
-        file, text = name_or_file, _read_file(name_or_file)
+        file, text = name_or_file, _read_file(name_or_file, "a shipped suite", shipped_suite_names())
     return LoadedSuite(file=file, text=text, suite=parse_suite(text, file=file))
+
+
+def load_topologies(name_or_file: str) -> tuple[Topology, ...]:
+    """A topology by its name; or those of a shipped suite; or those of a file, a suite's or with nothing but them."""
+    shipped = shipped_topologies()
+    if name_or_file in shipped or is_counted(name_or_file):
+        choices: tuple[TopologyChoice, ...] = (TopologyChoice(topology=name_or_file),)
+    elif name_or_file in shipped_suite_names():
+        choices = load_suite(name_or_file).suite.topologies
+    else:
+        choices = _topologies_of(name_or_file)
+    return tuple(choice.over(shipped) for choice in choices)
+
+
+def _topologies_of(file: str) -> tuple[TopologyChoice, ...]:
+    known = [*COUNTED_TOPOLOGIES, *shipped_topologies(), *shipped_suite_names()]
+    text = _read_file(file, "a topology, a shipped suite", known)
+    document = read_document(text, file=file)
+    if isinstance(document.data, dict) and "suite" in document.data:
+        return parse_suite(text, file=file).topologies
+    return _validate(TypeAdapter(Many[TopologyChoice]), document, _context())
 
 
 def shipped_suite_names() -> tuple[str, ...]:
@@ -101,14 +123,13 @@ def _validate(adapter: TypeAdapter[_T], document: Document, context: dict[str, o
         raise document.error(*explain(error.errors()[0])) from error
 
 
-def _read_file(file: str) -> str:
+def _read_file(file: str, otherwise: str, known: Sequence[str]) -> str:
     try:
         return Path(file).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise SuiteError("this is no text in UTF-8", file=file, allowed="a YAML file") from error
     except (FileNotFoundError, ValueError) as error:
-        shipped = closest_first(file, shipped_suite_names())
-        remedy = f"shipped suites: {shipped}"
-        raise UsageError(f"`{file}` is neither a shipped suite nor a file", remedy=remedy) from error
+        remedy = f"there are: {closest_first(file, known)}"
+        raise UsageError(f"`{file}` is neither {otherwise} nor a file", remedy=remedy) from error
     except OSError as error:
         raise SuiteError(f"it can't be read: {error.strerror}", file=file) from error

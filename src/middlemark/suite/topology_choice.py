@@ -102,7 +102,13 @@ class TopologyChoice(Named):
             else tuple(Application(name=name, host="local", roles=(role,)) for name, role in _numbered(roles))
         )
         local = Host(name="local", kind=HostKind.LOCAL)
-        return Topology(name=self.topology, placement=placement, hosts=(local,), applications=applications)
+        return Topology(
+            name=self.topology,
+            summary=COUNTED_TOPOLOGIES.get(self.topology, ""),
+            placement=placement,
+            hosts=(local,),
+            applications=applications,
+        )
 
 
 def _whole(parts: Mapping[str, object]) -> Topology:
@@ -116,11 +122,17 @@ def _whole(parts: Mapping[str, object]) -> Topology:
         raise refusal(facts["problem"], allowed=facts["allowed"], at=at) from error
 
 
+def is_counted(name: str) -> bool:
+    """Whether it is `C<n>-<m>` or `D<n>-<m>`."""
+    return _COUNTED.fullmatch(name) is not None
+
+
 def _distributed(name: str, roles: list[Role]) -> Topology:
     numbered = _numbered(roles)
     hosts = tuple(Host(name=f"host_{index}") for index, _ in enumerate(roles))
     return Topology(
         name=name,
+        summary=COUNTED_TOPOLOGIES.get(name, ""),
         hosts=hosts,
         networks=(Network(name="lan", hosts=tuple(host.name for host in hosts)),),
         applications=tuple(
