@@ -1,0 +1,129 @@
+"""Real middleware between hosts that are really apart: what is reachable is measured exactly, what is not is said."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from middlemark.analysis.record import TrialRecord
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.campaign import order
+from middlemark.campaign.campaign import run_new
+from middlemark.plan import NotApplicable, Valid
+from middlemark.suite import LoadedSuite, parse_suite
+from middlemark.worker import locate
+
+BUILT = locate.workers()
+BETWEEN_HOSTS = ("udp", "tcp", "zenoh", "cyclonedds", "fastdds", "vsomeip", "mqtt")
+
+pytestmark = [
+    pytest.mark.worker,
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root makes namespaces everywhere"),
+]
+
+Campaign = Callable[[str], list[TrialRecord]]
+
+
+@pytest.fixture
+def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
+    """Runs a suite of short trials with the workers that are built; gives the records."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+    def run(points: str) -> list[TrialRecord]:
+        text = f"""
+suite: apart
+trials: 1
+windows: {{first_message: 3 s, warm_up: 50 ms, window: 300 ms, drain: 2 s}}
+disturbance: {{steal: 100 %}}
+{points}
+"""
+        suite = LoadedSuite(file="apart.yaml", text=text, suite=parse_suite(text, file="apart.yaml"))
+        run_new(tmp_path / "run", order.place(suite, [], None))
+        return [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
+
+    return run
+
+
+def is_complete(record: TrialRecord) -> bool:
+    sent = {each.publisher: each.sent for each in record.counts.publishers}
+    return record.outcome == Valid() and all(
+        each.received + each.late == sent[each.publisher] for each in record.counts.subscribers
+    )
+
+
+def built(*names: str) -> list[object]:
+    """As parameters: those that are not built are skipped, with the reason."""
+    skip = {name: pytest.mark.skip(reason=f"the worker `{name}` is not built") for name in names if name not in BUILT}
+    return [pytest.param(name, marks=skip.get(name, ())) for name in names]
+
+
+@pytest.mark.parametrize("middleware", built(*BETWEEN_HOSTS))
+def test_two_publishers_reach_two_subscribers_on_four_hosts(campaign: Campaign, middleware: str) -> None:
+    (record,) = campaign(f"middlewares: {middleware}\nworkloads: imu\ntopologies: D2-2")
+    assert is_complete(record), record.outcome
+    assert len(record.counts.subscribers) == 4
+
+
+@pytest.mark.parametrize("middleware", built("zenoh", "mqtt"))
+@pytest.mark.parametrize("topology", ["brokered-1", "brokered-2", "routed-3"])
+def test_services_carry_messages_between_networks(campaign: Campaign, middleware: str, topology: str) -> None:
+    options = "{mode: client}" if middleware == "zenoh" else "{}"
+    (record,) = campaign(
+        f"middlewares: {{middleware: {middleware}, options: {options}}}\nworkloads: ping_pong\ntopologies: {topology}"
+    )
+    assert record.outcome == Valid()
+    assert sum(each.received for each in record.counts.subscribers) > 0
+    assert len([name for name in record.resources if not name.startswith(("publisher", "subscriber"))]) == (
+        2 if topology == "routed-3" else 1
+    )
+
+
+@pytest.mark.parametrize("middleware", built("udp"))
+def test_hosts_that_share_no_network_do_not_reach_each_other(campaign: Campaign, middleware: str) -> None:
+    (record,) = campaign(f"middlewares: {middleware}\nworkloads: imu\ntopologies: routed-3")
+    assert record.outcome.kind == "no_communication"
+
+
+@pytest.mark.parametrize("middleware", built("shm", "iceoryx2"))
+def test_shared_memory_between_hosts_is_not_applicable(campaign: Campaign, middleware: str) -> None:
+    (record,) = campaign(f"middlewares: {middleware}\nworkloads: imu\ntopologies: D1-1")
+    assert isinstance(record.outcome, NotApplicable)
+    assert record.outcome.capability == "between_hosts"
+
+
+@pytest.mark.parametrize("middleware", built("tcp"))
+def test_a_link_that_is_cut_and_mended_delays_a_reliable_stream_and_loses_nothing(
+    campaign: Campaign, middleware: str
+) -> None:
+    (record,) = campaign(f"""
+middlewares: {middleware}
+workloads: imu
+topologies: D1-1
+conditions:
+  faults:
+    timeline: cut
+    events: [{{at: 50 ms, do: link_down, of: host_1}}, {{at: 150 ms, do: link_up, of: host_1/lan}}]
+""")
+    assert is_complete(record), record.outcome
+    assert [fault.action for fault in record.faults] == ["link_down", "link_up"]
+
+
+@pytest.mark.skipif(shutil.which("podman") is None, reason="Podman is not installed")
+@pytest.mark.parametrize("middleware", built("shm"))
+@pytest.mark.parametrize(
+    ("deployment", "kind"),
+    [
+        ("single_container", "valid"),
+        ("{deployment: multi_container, ipc: shareable}", "valid"),
+        ("{deployment: multi_container, ipc: private}", "no_communication"),
+    ],
+)
+def test_containers_share_memory_only_as_they_are_told_to(
+    campaign: Campaign, middleware: str, deployment: str, kind: str
+) -> None:
+    (record,) = campaign(f"middlewares: {middleware}\nworkloads: imu\nconditions: {{deployment: {deployment}}}")
+    assert record.outcome.kind == kind
+    if kind == "valid":
+        assert all(path.shared_memory for path in record.path.values())
