@@ -50,14 +50,28 @@ def test_the_terminal_shows_boxes_lines_limits_and_figures() -> None:
     (topology,) = load_topologies("brokered-2")
     slow = {"delay": "200 ms", "loss": "1 %"}
     far = Network(name="far", hosts=("broker", "subscriber"), link=LinkSettings.model_validate(slow))
-    broker = Host(name="broker", cpu_quota=50)
+    broker = Host.model_validate({"name": "broker", "cpu_quota": "50 %"})
     changed = topology.model_copy(
         update={
             "networks": (topology.networks[0], far),
             "hosts": (topology.hosts[0], broker, topology.hosts[2]),
         }
     )
-    assert drawn(changed).plain == snapshot()
+    assert drawn(changed).plain == snapshot("""\
+brokered-2  the broker or router joins two networks, the publisher's and the subscriber's
+┌─ publisher ──────────┐
+│ netns                │
+│ publisher_0          ├──────────────────────● near
+└──────────────────────┘                      │
+┌─ broker ─────────────┐                      │
+│ netns, 50 % of a CPU ├──────────────────────●
+│ service              ├── 200 ms, loss 1 % ──● far
+└──────────────────────┘                      │
+┌─ subscriber ─────────┐                      │
+│ netns                │                      │
+│ subscriber_0         ├── 200 ms, loss 1 % ──●
+└──────────────────────┘\
+""")
 
 
 def test_lines_that_cross_are_told_from_lines_that_meet() -> None:
