@@ -1,7 +1,8 @@
 //! Builds vSomeIP from the source that the crate `vsomeip-sys` bundles, then the shim, and links both.
 //!
 //! It ends with one line that names the remedy where a tool or Boost is missing, so that set-up can leave this worker out
-//! with a reason. Everything is built within `OUT_DIR`; the executable finds the libraries there relative to itself.
+//! with a reason. Everything is built within `OUT_DIR`; what the executable needs of it is laid into the folder
+//! `middlemark-worker-vsomeip.lib` beside the executable, which finds it there wherever both are copied to.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,9 @@ const DEBIAN_PACKAGES: &str = "build-essential cmake libboost-system-dev libboos
 
 /// The base library and the plugins that it loads at run time.
 const TARGETS: [&str; 4] = ["vsomeip3", "vsomeip3-cfg", "vsomeip3-sd", "vsomeip3-e2e"];
+
+/// Beside the executable: by the contract, everything in `<executable>.lib` belongs to it.
+const LIBRARIES: &str = "middlemark-worker-vsomeip.lib";
 
 /// Why vSomeIP can't be built, in one line.
 type Reason = String;
@@ -39,6 +43,7 @@ fn build(out: &Path) -> Result<(), Reason> {
     unpack(&bundled_source()?, &source)?;
     build_library(&source, out)?;
     build_shim(&source)?;
+    lay_beside(out)?;
     link(out);
     Ok(())
 }
@@ -145,25 +150,43 @@ fn build_shim(source: &Path) -> Result<(), Reason> {
         .map_err(|error| one_line(&error.to_string()))
 }
 
-/// The executable lies three folders above `OUT_DIR`, a test one below that; so the tree may be moved or mounted elsewhere.
-/// `lib` beside the executable is for one that was copied away together with the libraries.
-fn link(out: &Path) {
-    let profile = out
-        .ancestors()
+/// The profile's folder, where the executable will lie: three above `OUT_DIR`.
+fn profile(out: &Path) -> &Path {
+    out.ancestors()
         .nth(3)
-        .expect("OUT_DIR lies within the profile's folder");
-    let libraries = out.join("lib");
-    let relative = libraries
-        .strip_prefix(profile)
-        .expect("OUT_DIR lies within the profile's folder");
-    for folder in [
-        format!("$ORIGIN/{}", relative.display()),
-        format!("$ORIGIN/../{}", relative.display()),
-        "$ORIGIN/lib".into(),
-    ] {
-        println!("cargo::rustc-link-arg=-Wl,-rpath,{folder}");
+        .expect("OUT_DIR lies within the profile's folder")
+}
+
+/// Lays the libraries beside the executable: the base library, its plugins, and the Boost that they are linked with, so that
+/// another host needs none. A library that is in use is replaced, not overwritten.
+fn lay_beside(out: &Path) -> Result<(), Reason> {
+    let folder = profile(out).join(LIBRARIES);
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let built = TARGETS.map(|target| out.join("lib").join(format!("lib{target}.so.3")));
+    let boost = run(Command::new("ldd").args(&built))?;
+    let boost = boost
+        .lines()
+        .filter_map(|line| line.split_once("=> "))
+        .filter_map(|(name, rest)| {
+            let path = rest.split_whitespace().next()?;
+            name.trim().starts_with("libboost_").then(|| PathBuf::from(path))
+        });
+    for library in built.iter().cloned().chain(boost) {
+        let target = folder.join(library.file_name().expect("a library's path ends in its name"));
+        let fresh = target.with_extension("new");
+        fs::copy(&library, &fresh)
+            .and_then(|_| fs::rename(&fresh, &target))
+            .map_err(|error| format!("copying {} to {}: {error}", library.display(), target.display()))?;
     }
-    println!("cargo::rustc-link-search=native={}", libraries.display());
+    Ok(())
+}
+
+/// A test's executable lies one folder below the worker's.
+fn link(out: &Path) {
+    for folder in ["$ORIGIN", "$ORIGIN/.."] {
+        println!("cargo::rustc-link-arg=-Wl,-rpath,{folder}/{LIBRARIES}");
+    }
+    println!("cargo::rustc-link-search=native={}", out.join("lib").display());
     println!("cargo::rustc-link-lib=dylib=vsomeip3");
 }
 

@@ -9,7 +9,10 @@ from typing_extensions import TypeAliasType
 
 
 class ExpectedMessages(BaseModel):
-    """What one publisher sent within the window: the sequence numbers 0 to `intended - 1`, less the refused ones."""
+    """
+    What one publisher sent within the window: the sequence numbers 0 to `intended - 1`, less the refused ones; higher
+    ones where it joined when the window was open already.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     intended: Annotated[int, Field(ge=0)]
@@ -257,7 +260,10 @@ class ApplicationStart(BaseModel):
 
 
 class ApplicationMeasure(BaseModel):
-    """Measure over this window; `begin_ns` lies in the future."""
+    """
+    Measure over this window. For an application that joins a trial whose window is open already `begin_ns` has
+    passed; it then publishes from its schedule's next instant on, and its resources are those from now on.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     begin_ns: Annotated[int, Field(ge=0)]
@@ -279,7 +285,7 @@ class ApplicationDrain(BaseModel):
 
 
 class ApplicationStop(BaseModel):
-    """Close the middleware and exit."""
+    """Close the middleware and exit, whatever is under way."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     command: Literal["stop"] = "stop"

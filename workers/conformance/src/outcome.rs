@@ -128,6 +128,18 @@ impl Outcome {
         Ok(())
     }
 
+    /// The lowest and the highest number that a publisher recorded.
+    pub(crate) fn published_numbers(&self) -> Option<(u32, u32)> {
+        let numbers = || self.published.iter().map(|sample| sample.sequence);
+        numbers().min().zip(numbers().max())
+    }
+
+    /// How many messages came with a number below this one, and how many from it on.
+    pub(crate) fn received_before_and_from(&self, number: u32) -> (usize, usize) {
+        let before = self.received.iter().filter(|sample| sample.sequence < number).count();
+        (before, self.received.len() - before)
+    }
+
     /// The samples are those of the counts: each message once, with the stamps that its publisher recorded.
     pub(crate) fn check_samples(&self) -> Result<()> {
         let published = &self.published;

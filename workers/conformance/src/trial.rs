@@ -142,14 +142,19 @@ impl<'a> Trial<'a> {
 
     /// Announces the window to all; returns the instant at which it closes.
     pub(crate) fn open_window(&mut self) -> Result<u64> {
-        let begin_ns = now_ns() + AHEAD_NS;
-        let end_ns = begin_ns + self.request.window_ns;
-        for application in self.applications.values_mut() {
-            application
-                .process
-                .say(&ApplicationCommand::Measure { begin_ns, end_ns })?;
+        let end_ns = now_ns() + AHEAD_NS + self.request.window_ns;
+        let names: Vec<_> = self.applications.keys().cloned().collect();
+        for name in names {
+            self.measure_until(&name, end_ns)?;
         }
         Ok(end_ns)
+    }
+
+    /// Announces the window that closes at an instant to one application.
+    pub(crate) fn measure_until(&mut self, name: &str, end_ns: u64) -> Result<()> {
+        let begin_ns = end_ns - self.request.window_ns;
+        let command = ApplicationCommand::Measure { begin_ns, end_ns };
+        self.application(name)?.process.say(&command)
     }
 
     pub(crate) fn published(&mut self) -> Result<Vec<PublisherCounts>> {

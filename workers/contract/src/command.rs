@@ -12,7 +12,8 @@ pub enum ApplicationCommand {
         /// T0, the same for all applications that start together.
         at_ns: u64,
     },
-    /// Measure over this window; `begin_ns` lies in the future.
+    /// Measure over this window. For an application that joins a trial whose window is open already `begin_ns` has
+    /// passed; it then publishes from its schedule's next instant on, and its resources are those from now on.
     Measure {
         /// The common instant at which the window opens.
         begin_ns: u64,
@@ -26,11 +27,12 @@ pub enum ApplicationCommand {
         /// When to stop waiting.
         until_ns: u64,
     },
-    /// Close the middleware and exit.
+    /// Close the middleware and exit, whatever is under way.
     Stop,
 }
 
-/// What one publisher sent within the window: the sequence numbers 0 to `intended - 1`, less the refused ones.
+/// What one publisher sent within the window: the sequence numbers 0 to `intended - 1`, less the refused ones; higher
+/// ones where it joined when the window was open already.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedMessages {

@@ -86,6 +86,8 @@ fn arm(
 enum End {
     /// The front is gone.
     FrontGone,
+    /// The front wants no more of it, in the middle of the window or of the drain.
+    GivenUp,
     /// Something failed.
     Failed { doing: &'static str, causes: Vec<String> },
 }
@@ -125,7 +127,10 @@ impl Life<'_> {
         clock::sleep_until(at_ns as i64);
         let running = Running::start(self.middleware, self.spec, self.options, &self.notes, reserved)
             .map_err(End::failed("starting the middleware"))?;
-        let result = self.measure(&running);
+        let result = match self.measure(&running) {
+            Err(End::GivenUp) => Ok(()),
+            result => result,
+        };
         // From here on the end is bounded, whether all went well or the front is gone.
         life::end_at_last("closing the middleware");
         let closed = running.close().map_err(End::failed("closing the middleware"));
@@ -139,7 +144,7 @@ impl Life<'_> {
             ApplicationCommand::Stop => return Ok(()),
             _ => return Err(unexpected("measure or stop")),
         };
-        running.gate.open(Window { begin_ns, end_ns });
+        running.gate.open(Window::joined_at(clock::now_ns(), begin_ns, end_ns));
         let mut tally = Tally {
             publishers: Vec::new(),
             missing: running.senders.len(),
@@ -274,6 +279,7 @@ fn pass(note: Note) -> Result<Option<PublisherCounts>, End> {
         }
         Note::Finished(counts) => Ok(counts),
         Note::Complete => Ok(None),
+        Note::Line(Line::Value(ApplicationCommand::Stop)) => Err(End::GivenUp),
         Note::Line(Line::Value(command)) => Err(End::Failed {
             doing: "reading a command",
             causes: vec![format!("{command:?} came too early")],

@@ -102,6 +102,7 @@ impl Flood {
             turn: None,
             refusal: None,
             sent: 0,
+            gate: Arc::default(),
         };
         Flood { sender, messages }
     }
@@ -109,13 +110,9 @@ impl Flood {
     /// Runs the loop; returns how long it took.
     pub fn run(&mut self) -> i64 {
         let begin_ns = clock::now_ns();
-        let (_, last_returned_ns) = self.sender.flood(
-            Window {
-                begin_ns,
-                end_ns: i64::MAX,
-            },
-            self.messages,
-        );
+        let (_, last_returned_ns) = self
+            .sender
+            .flood(Window::joined_at(begin_ns, begin_ns, i64::MAX), self.messages);
         last_returned_ns - begin_ns
     }
 }

@@ -124,10 +124,10 @@ fn publish(
         turn: publication.turn,
         refusal: None,
         sent: 0,
+        gate: Arc::clone(gate),
     };
-    let gate = Arc::clone(gate);
     thread::spawn(move || {
-        let counts = sender.run(clock::now_ns(), &gate);
+        let counts = sender.run(clock::now_ns());
         let _ = notes.send(Note::Finished(counts));
     })
 }

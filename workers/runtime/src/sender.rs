@@ -3,6 +3,7 @@
 //! Each message is written before its instant, stamped at it, and recorded after the publish call has come back;
 //! the thread owns its outbox and its samples, so nothing here is shared while messages go out.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,11 +18,39 @@ use crate::payload::Identity;
 use crate::recorder::Recorder;
 use crate::schedule::Schedule;
 
+/// How long before an instant a publisher stops listening for the trial's end, so that only the clock wakes it.
+const ALERT_NS: i64 = 20_000_000;
+
 /// The measured window.
+#[expect(clippy::struct_field_names, reason = "a unit ends a name")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) begin_ns: i64,
     pub(crate) end_ns: i64,
+    /// From when on this application takes part: later than the beginning where it has joined an open window.
+    pub(crate) joined_ns: i64,
+}
+
+impl Window {
+    /// The window as it is learned of now.
+    pub(crate) fn joined_at(now_ns: i64, begin_ns: i64, end_ns: i64) -> Window {
+        let joined_ns = now_ns.max(begin_ns);
+        Window {
+            begin_ns,
+            end_ns,
+            joined_ns,
+        }
+    }
+
+    /// The first number of a publisher without a schedule: behind all that one before it may have used by then, of the
+    /// most that the window is reserved for.
+    fn first_number(self, most: u32) -> u32 {
+        let (missed_ns, whole_ns) = (self.joined_ns - self.begin_ns, self.end_ns - self.begin_ns);
+        if missed_ns >= whole_ns {
+            return most;
+        }
+        (i128::from(most) * i128::from(missed_ns) / i128::from(whole_ns)) as u32
+    }
 }
 
 /// Where publishers learn of the window.
@@ -29,6 +58,8 @@ pub(crate) struct Window {
 pub(crate) struct WindowGate {
     state: Mutex<Gate>,
     changed: Condvar,
+    /// The same as in `state`, to be asked for with each message.
+    abandoned: AtomicBool,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -44,9 +75,24 @@ impl WindowGate {
         self.set(Gate::Measuring(window));
     }
 
-    /// No window will come: the trial is given up.
+    /// The trial is given up, before its window or within.
     pub(crate) fn abandon(&self) {
+        self.abandoned.store(true, Relaxed);
         self.set(Gate::Abandoned);
+    }
+
+    #[inline]
+    fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Relaxed)
+    }
+
+    /// Waits until shortly before an instant; false where the trial is given up.
+    #[inline]
+    fn rest_before(&self, instant_ns: i64) -> bool {
+        if clock::now_ns() < instant_ns - ALERT_NS {
+            self.wait_while(instant_ns - ALERT_NS, |gate| !matches!(gate, Gate::Abandoned));
+        }
+        !self.is_abandoned()
     }
 
     fn set(&self, gate: Gate) {
@@ -56,8 +102,12 @@ impl WindowGate {
 
     /// Waits until an instant, or until the window is known or given up.
     fn wait_until(&self, instant_ns: i64) -> Gate {
+        self.wait_while(instant_ns, |gate| matches!(gate, Gate::Approaching))
+    }
+
+    fn wait_while(&self, instant_ns: i64, holds: fn(&Gate) -> bool) -> Gate {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Gate::Approaching = *state {
+        while holds(&state) {
             let left_ns = instant_ns - clock::now_ns();
             if left_ns <= 0 {
                 break;
@@ -88,12 +138,13 @@ pub(crate) struct Sender {
     pub(crate) turn: Option<Arc<Turn>>,
     pub(crate) refusal: Option<String>,
     pub(crate) sent: u32,
+    pub(crate) gate: Arc<WindowGate>,
 }
 
 impl Sender {
-    /// Publishes from `start_ns` on until the window has closed; none where no window came.
-    pub(crate) fn run(mut self, start_ns: i64, gate: &WindowGate) -> Option<PublisherCounts> {
-        let window = self.approach(start_ns, gate)?;
+    /// Publishes from `start_ns` on until the window has closed or the trial is given up; none where no window came.
+    pub(crate) fn run(mut self, start_ns: i64) -> Option<PublisherCounts> {
+        let window = self.approach(start_ns)?;
         let (intended, last_returned_ns) = match self.pattern {
             PatternSpec::Periodic { .. } | PatternSpec::Burst { .. } => self.follow_schedule(window),
             PatternSpec::Unthrottled { messages, .. } => self.flood(window, bound(messages, self.messages)),
@@ -120,13 +171,14 @@ impl Sender {
         })
     }
 
-    fn approach(&mut self, start_ns: i64, gate: &WindowGate) -> Option<Window> {
-        for (sequence, intended_ns) in (0..).zip(Schedule::new(self.pattern, self.channel.index, start_ns)) {
+    fn approach(&mut self, start_ns: i64) -> Option<Window> {
+        for (sequence, intended_ns) in (0..).zip(self.schedule(start_ns)) {
             self.prepare(sequence);
-            match gate.wait_until(intended_ns) {
+            match self.gate.wait_until(intended_ns) {
                 Gate::Abandoned => return None,
                 // What was to come before the window still goes out, so that it opens in a steady state.
                 Gate::Measuring(window) if intended_ns >= window.begin_ns => return Some(window),
+                Gate::Measuring(_) if !self.gate.rest_before(intended_ns) => return None,
                 Gate::Measuring(_) => clock::wait_until(intended_ns, 0),
                 Gate::Approaching => {}
             }
@@ -136,52 +188,82 @@ impl Sender {
         None
     }
 
+    /// A message's number is that of its instant, so that one who joins an open window repeats none.
     fn follow_schedule(&mut self, window: Window) -> (u32, i64) {
-        let mut last_returned_ns = window.begin_ns;
-        let mut sequence = 0;
-        for intended_ns in Schedule::new(self.pattern, self.channel.index, window.begin_ns) {
-            if intended_ns >= window.end_ns || sequence == self.messages {
+        let mut last_returned_ns = window.joined_ns;
+        let mut intended = 0;
+        for (sequence, intended_ns) in (0..self.messages).zip(self.schedule(window.begin_ns)) {
+            if intended_ns < window.joined_ns {
+                continue;
+            }
+            if intended_ns >= window.end_ns {
                 break;
             }
             self.prepare(sequence);
+            if !self.gate.rest_before(intended_ns) {
+                break;
+            }
             clock::wait_until(intended_ns, self.spin_ns);
             last_returned_ns = self.send(sequence, intended_ns).returned_ns;
-            sequence += 1;
+            intended += 1;
         }
-        (sequence, last_returned_ns)
+        (intended, last_returned_ns)
     }
 
     pub(crate) fn flood(&mut self, window: Window, messages: u32) -> (u32, i64) {
-        clock::wait_until(window.begin_ns, self.spin_ns);
-        let mut now_ns = window.begin_ns;
-        let mut sequence = 0;
-        while sequence < messages && now_ns < window.end_ns {
+        let first = window.first_number(self.messages);
+        let end = first.saturating_add(messages).min(self.messages);
+        let mut now_ns = window.joined_ns;
+        let mut sequence = first;
+        if self.gate.rest_before(window.joined_ns) {
+            clock::wait_until(window.joined_ns, self.spin_ns);
+        }
+        while sequence < end && now_ns < window.end_ns && !self.gate.is_abandoned() {
             self.prepare(sequence);
             now_ns = self.send(sequence, now_ns).returned_ns;
             sequence += 1;
         }
-        (sequence, now_ns)
+        (sequence - first, now_ns)
     }
 
     fn ask(&mut self, window: Window, messages: u32, interval_ns: i64, patience_ns: i64) -> (u32, i64) {
         let turn = self.turn.clone().expect("a ping-pong's publisher has a turn");
         let answers = self.channel.subscribers.len() as u32;
-        let mut intended_ns = window.begin_ns;
-        let mut last_returned_ns = window.begin_ns;
-        let mut sequence = 0;
-        while sequence < messages && intended_ns < window.end_ns {
+        let first = window.first_number(self.messages);
+        let end = first.saturating_add(messages).min(self.messages);
+        let mut intended_ns = window.joined_ns;
+        let mut last_returned_ns = window.joined_ns;
+        let mut sequence = first;
+        while sequence < end && intended_ns < window.end_ns {
             self.prepare(sequence);
+            if !self.gate.rest_before(intended_ns) {
+                break;
+            }
             clock::wait_until(intended_ns, self.spin_ns);
             turn.open(sequence, answers);
             let handed = self.send(sequence, intended_ns);
             last_returned_ns = handed.returned_ns;
             if handed.result.is_ok() {
-                turn.wait(handed.sent_ns + patience_ns, self.spin_ns > 0);
+                self.wait_for_answers(&turn, handed.sent_ns + patience_ns);
             }
             intended_ns = clock::now_ns().max(intended_ns + interval_ns);
             sequence += 1;
         }
-        (sequence, last_returned_ns)
+        (sequence - first, last_returned_ns)
+    }
+
+    /// Waits for the answers to a question, no longer than until an instant, and not beyond the trial's end.
+    fn wait_for_answers(&self, turn: &Turn, until_ns: i64) {
+        while !self.gate.is_abandoned() {
+            let now_ns = clock::now_ns();
+            if turn.wait(until_ns.min(now_ns + ALERT_NS), self.spin_ns > 0) || now_ns >= until_ns {
+                return;
+            }
+        }
+    }
+
+    fn schedule(&self, begin_ns: i64) -> Schedule {
+        Schedule::new(self.pattern, self.channel.index, begin_ns)
     }
 
     #[inline]
@@ -233,3 +315,6 @@ impl Sender {
 fn bound(messages: Option<u64>, most: u32) -> u32 {
     messages.map_or(most, |messages| messages.min(u64::from(most)) as u32)
 }
+
+#[cfg(test)]
+mod tests;

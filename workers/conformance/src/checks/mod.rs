@@ -9,6 +9,7 @@ mod endings;
 mod faults;
 mod linked;
 mod refusals;
+mod rejoin;
 mod topology;
 
 use std::sync::Arc;
@@ -145,6 +146,16 @@ pub(crate) const CHECKS: &[Check] = &[
         "a_killed_publisher_is_survived",
         Scope::Profile,
         faults::killed_publisher,
+    ),
+    check(
+        "a_subscriber_comes_back_within_the_window",
+        Scope::Worker,
+        rejoin::subscriber,
+    ),
+    check(
+        "a_publisher_comes_back_within_the_window",
+        Scope::Worker,
+        rejoin::publisher,
     ),
     check("sizes_beyond_the_limits_are_refused", Scope::Path, refusals::sizes),
     check("unsupported_requests_are_refused", Scope::Worker, refusals::unsupported),
