@@ -4,6 +4,7 @@ from inline_snapshot import snapshot
 
 from middlemark.plan.network import Link, Network
 from middlemark.testbed.host import Attachment, LocalHost
+from middlemark.testbed.link.parts import Backend
 from middlemark.testbed.switch import Wire, batch, host_commands, switch_commands, wires
 
 NETWORKS = (
@@ -19,7 +20,7 @@ HOSTS = ["camera", "router", "planner"]
 
 
 def wired() -> list[Wire]:
-    return wires(HOSTS, NETWORKS, LINKS, subnet=7)
+    return wires(HOSTS, NETWORKS, LINKS, 7, Backend.RELAY)
 
 
 def test_a_host_has_an_interface_and_an_address_on_each_of_its_networks() -> None:
@@ -36,22 +37,25 @@ def test_a_host_has_an_interface_and_an_address_on_each_of_its_networks() -> Non
 def test_the_switch_has_a_bridge_a_network_and_a_pair_of_interfaces_a_link() -> None:
     assert switch_commands(wired(), {"camera": 11, "router": 12, "planner": 13}) == snapshot(
         [
+            "link set lo up",
             "link add net0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
+            "address add 10.7.0.254/24 dev net0",
             "link set net0 up",
             "link add net1 type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
+            "address add 10.7.1.254/24 dev net1",
             "link set net1 up",
             "link add h0n0 mtu 9000 type veth peer name eth0 mtu 9000 netns 11",
-            "link set h0n0 master net0",
             "link set h0n0 up",
+            "link set h0n0 master net0",
             "link add h1n0 mtu 1500 type veth peer name eth0 mtu 1500 netns 12",
-            "link set h1n0 master net0",
             "link set h1n0 up",
+            "link set h1n0 master net0",
             "link add h2n1 mtu 1500 type veth peer name eth0 mtu 1500 netns 13",
-            "link set h2n1 master net1",
             "link set h2n1 up",
+            "link set h2n1 master net1",
             "link add h1n1 mtu 1500 type veth peer name eth1 mtu 1500 netns 12",
-            "link set h1n1 master net1",
             "link set h1n1 up",
+            "link set h1n1 master net1",
         ]
     )
 

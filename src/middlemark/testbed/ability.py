@@ -11,15 +11,20 @@ import subprocess
 from functools import cache
 
 from middlemark.errors import EnvironmentNotReady
+from middlemark.plan.network import Direction
 from middlemark.testbed.holder import required
+from middlemark.testbed.link import netem, relay
+from middlemark.testbed.link.parts import Backend
 from middlemark.testbed.machine import Fact
+from middlemark.testbed.observer import executable
+from middlemark.testbed.switch import batch
 
 _PATIENCE_S = 10
 
 
 def facts() -> list[Fact]:
     """What `doctor` says of a test-bed's needs."""
-    return [_namespaces(), _offloads()]
+    return [_namespaces(), _offloads(), _backend(), _observers()]
 
 
 @cache
@@ -51,6 +56,38 @@ def _namespaces() -> Fact:
 def _offloads() -> Fact:
     found = shutil.which("ethtool", path="/usr/sbin:/sbin:" + os.environ.get("PATH", ""))
     return Fact("ethtool", found or "missing", found is not None, "apt-get install ethtool: shaped links need it")
+
+
+@cache
+def netem_missing() -> str | None:
+    """Why the kernel's netem can't be had; None where it can."""
+    if (missing := namespaces_missing()) is not None:
+        return missing
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    lines = netem.commands("v0", "v1", Direction(delay_ns=1), Direction(loss=0.1))
+    wanted = f"{required('ip')} link add v0 type veth peer name v1\n{batch(required('tc'), lines)}"
+    return _failure([required("unshare"), *user, "--net", "sh", "-ec", wanted])
+
+
+def backend() -> Backend:
+    """What shapes links here: the kernel where it can."""
+    return Backend.RELAY if netem_missing() else Backend.NETEM
+
+
+def _backend() -> Fact:
+    missing = netem_missing()
+    if missing is None:
+        return Fact("link_backend", "netem and tbf", True)
+    return Fact(
+        "link_backend",
+        f"relay and tbf: the kernel has no netem ({missing.splitlines()[0]})",
+        None,
+    )
+
+
+def _observers() -> Fact:
+    missing = relay.missing()
+    return Fact("relay", missing or str(executable("relay")), missing is None, "make workers")
 
 
 def _failure(command: list[str]) -> str | None:

@@ -1,4 +1,7 @@
-"""The wiring of hosts in namespaces: a bridge for each network, and for each link a pair of interfaces.
+"""The wiring of hosts in namespaces: a bridge for each network, and for each link its interfaces.
+
+    host: eth0 ── peer ── port: bridge                                 a link that does nothing or limits a rate
+    host: eth0 ── peer ═ netem or relay ═ inner ── port: bridge        any other
 
 Pure: it says which interfaces and addresses there are and renders the commands that make them; `testbed` has
 holders run them. What a link does to frames is `link`'s to say.
@@ -11,6 +14,12 @@ from dataclasses import dataclass
 
 from middlemark.plan.network import Link, Network
 from middlemark.testbed.host import Attachment
+from middlemark.testbed.link import netem, rate
+from middlemark.testbed.link.parts import Backend, Parts, parts
+
+# The switch's own address on each network: what the probe measures against.
+SWITCH_PLACE = 254
+_OFFLOADS = "tso off gso off gro off tx off rx off"
 
 
 @dataclass(frozen=True)
@@ -24,6 +33,19 @@ class Wire:
     peer: str
     """The other end of that pair, in the switch's namespace."""
     bridge: str
+    switch_address: str
+    """The switch's own on the same network."""
+    parts: Parts
+
+    @property
+    def inner(self) -> str:
+        """The interface towards the network of what stands in the middle."""
+        return f"i{self.peer}" if self.parts.middle else self.peer
+
+    @property
+    def port(self) -> str:
+        """The interface on the bridge."""
+        return f"p{self.peer}" if self.parts.middle else self.peer
 
     @property
     def name(self) -> str:
@@ -36,7 +58,9 @@ class Wire:
         return Attachment(self.link.network, self.address, self.interface)
 
 
-def wires(hosts: Sequence[str], networks: Sequence[Network], links: Sequence[Link], subnet: int) -> list[Wire]:
+def wires(
+    hosts: Sequence[str], networks: Sequence[Network], links: Sequence[Link], subnet: int, backend: Backend
+) -> list[Wire]:
     """One for each link of these hosts: `10.<subnet>.<network>.<host + 1>`, both counted from 0."""
     wired: list[Wire] = []
     for number, network in enumerate(networks):
@@ -51,6 +75,8 @@ def wires(hosts: Sequence[str], networks: Sequence[Network], links: Sequence[Lin
                     interface=f"eth{sum(wire.link.host == host for wire in wired)}",
                     peer=f"h{hosts.index(host)}n{number}",
                     bridge=f"net{number}",
+                    switch_address=f"10.{subnet}.{number}.{SWITCH_PLACE}",
+                    parts=parts(link, backend),
                 )
             )
     return wired
@@ -58,20 +84,27 @@ def wires(hosts: Sequence[str], networks: Sequence[Network], links: Sequence[Lin
 
 def switch_commands(wired: Sequence[Wire], pids: Mapping[str, int]) -> list[str]:
     """`ip -batch` of the switch's namespace; `pids` are the processes that hold the hosts' namespaces."""
-    lines = []
-    for bridge in dict.fromkeys(wire.bridge for wire in wired):
+    lines = ["link set lo up"]
+    for bridge, address in dict.fromkeys((wire.bridge, wire.switch_address) for wire in wired):
         # Nothing but hosts is on a bridge, so it needs no spanning tree, and its ports forward at once.
         lines += [
             f"link add {bridge} type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
+            f"address add {address}/24 dev {bridge}",
             f"link set {bridge} up",
         ]
     for wire in wired:
         mtu, pid = wire.link.mtu_bytes, pids[wire.link.host]
         lines += [
             f"link add {wire.peer} mtu {mtu} type veth peer name {wire.interface} mtu {mtu} netns {pid}",
-            f"link set {wire.peer} master {wire.bridge}",
             f"link set {wire.peer} up",
         ]
+        if wire.parts.middle:
+            lines += [
+                f"link add {wire.inner} mtu {mtu} type veth peer name {wire.port} mtu {mtu}",
+                f"link set {wire.inner} up",
+                f"link set {wire.port} up",
+            ]
+        lines.append(f"link set {wire.port} master {wire.bridge}")
     return lines
 
 
@@ -84,6 +117,38 @@ def host_commands(wired: Sequence[Wire]) -> list[str]:
             f"link set {wire.interface} up",
         ]
     return lines + [f"route add 224.0.0.0/4 dev {wire.interface}" for wire in wired[:1]]
+
+
+def switch_shaping(wired: Sequence[Wire]) -> list[str]:
+    """`tc -batch` of the switch's namespace: incoming rates, and netem where it is in the middle."""
+    lines = []
+    for wire in wired:
+        if wire.parts.rate:
+            lines += rate.commands(wire.port, wire.link.incoming, wire.link.mtu_bytes)
+        if wire.parts.middle is Backend.NETEM:
+            lines += netem.commands(wire.peer, wire.inner, wire.link.outgoing, wire.link.incoming)
+    return lines
+
+
+def host_shaping(wired: Sequence[Wire]) -> list[str]:
+    """`tc -batch` of one host's namespace: outgoing rates."""
+    limited = [wire for wire in wired if wire.parts.rate]
+    return [line for wire in limited for line in rate.commands(wire.interface, wire.link.outgoing, wire.link.mtu_bytes)]
+
+
+def switch_offloads(wired: Sequence[Wire]) -> list[str]:
+    """The arguments of one run each of `ethtool` in the switch's namespace."""
+    return [
+        f"-K {interface} {_OFFLOADS}"
+        for wire in wired
+        if not wire.link.offloads
+        for interface in dict.fromkeys((wire.peer, wire.inner, wire.port))
+    ]
+
+
+def host_offloads(wired: Sequence[Wire]) -> list[str]:
+    """The same of one host's namespace."""
+    return [f"-K {wire.interface} {_OFFLOADS}" for wire in wired if not wire.link.offloads]
 
 
 def batch(tool: str, lines: Sequence[str]) -> str:

@@ -12,79 +12,62 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from middlemark.errors import EnvironmentNotReady, UsageError
+from middlemark.errors import UsageError
 from middlemark.plan import network as plan
 from middlemark.suite import HostKind
-from middlemark.testbed.holder import Holder, held, required, run_in_all
+from middlemark.testbed import ability
+from middlemark.testbed.holder import Holder, held, run_in_all
 from middlemark.testbed.host import ALONE, Host, LocalHost
 from middlemark.testbed.ledger import Ledger
+from middlemark.testbed.link.parts import Backend, words
+from middlemark.testbed.link.relay import Report
 from middlemark.testbed.namespace_host import NamespaceHost, PrivateFolders, network_settings, setting_up
 from middlemark.testbed.slot import Slot
-from middlemark.testbed.switch import Wire, batch, host_commands, switch_commands, wires
+from middlemark.testbed.switch import wires
+from middlemark.testbed.wiring import LinkCounts, Wiring, wired
 
 
 @dataclass(frozen=True)
-class Counts:
-    """What crossed a host's interface."""
-
-    bytes: int
-    packets: int
-
-
-@dataclass(frozen=True)
-class LinkCounts:
-    """What crossed a link since it was made, as its host's interface counts it."""
-
-    outgoing: Counts
-    incoming: Counts
-
-
-@dataclass
 class Testbed:
     """Hosts joined by links, as long as the context of `built` lasts."""
 
     hosts: Mapping[str, Host]
-    links: Mapping[str, str] = field(default_factory=dict)
-    """What each link, `host/network`, is made of, in words."""
-    _wires: Sequence[Wire] = ()
-    _switch: Holder | None = None
-    _holders: Mapping[str, Holder] = field(default_factory=dict)
+    wiring: Wiring | None = None
+    """Of the hosts in namespaces."""
+    ledger: Ledger | None = field(default=None, repr=False)
+    """Where what is started for its links is entered."""
+
+    @property
+    def links(self) -> dict[str, str]:
+        """What each link, `host/network`, is made of, in words."""
+        wires = self.wiring.wires if self.wiring else ()
+        return {wire.name: words(wire.link, wire.parts) for wire in wires}
 
     def link_down(self, target: str) -> None:
         """Cuts a link, `host/network`, or all of a host's: its host sees its interface without a carrier."""
-        self._set(target, "down")
+        self._wiring(target).set(target, "down")
 
     def link_up(self, target: str) -> None:
         """Mends what `link_down` cut."""
-        self._set(target, "up")
+        self._wiring(target).set(target, "up")
+
+    def begin(self, at_ns: int) -> None:
+        """Has the traces of links begin at this instant."""
+        if self.wiring:
+            self.wiring.begin(at_ns)
 
     def counters(self) -> dict[str, LinkCounts]:
         """What has crossed each link so far."""
-        return {wire.name: self._counts(wire) for wire in self._wires}
+        return self.wiring.counters() if self.wiring else {}
 
-    def _set(self, target: str, state: str) -> None:
-        named = [wire for wire in self._wires if target in {wire.name, wire.link.host}]
-        if not named or self._switch is None:
-            raise UsageError(
-                f"the test-bed has no link `{target}`",
-                remedy=f"there are: {', '.join(wire.name for wire in self._wires) or 'none'}",
-            )
-        self._switch.run(batch(required("ip"), [f"link set {wire.peer} {state}" for wire in named]))
+    def relay_reports(self) -> dict[str, Report]:
+        """What each relay did so far, and how late it was; by link."""
+        return {name: relay.report() for name, relay in self.wiring.relays.items()} if self.wiring else {}
 
-    def _counts(self, wire: Wire) -> LinkCounts:
-        return _interface_counts(self._holders[wire.link.host].pid, wire.interface)
-
-
-def _interface_counts(pid: int, interface: str) -> LinkCounts:
-    """What the namespace of a process says: bytes and packets received, 6 other figures, bytes and packets sent."""
-    for line in Path(f"/proc/{pid}/net/dev").read_text().splitlines():
-        name, _, figures = line.partition(":")
-        if name.strip() == interface:
-            fields = [int(each) for each in figures.split()]
-            return LinkCounts(outgoing=Counts(fields[8], fields[9]), incoming=Counts(fields[0], fields[1]))
-    raise EnvironmentNotReady(
-        f"the interface {interface} is not there any more", remedy="was the test-bed taken away by someone else?"
-    )
+    def _wiring(self, target: str) -> Wiring:
+        if self.wiring is None:
+            raise UsageError(f"the test-bed has no link `{target}`", remedy="none of its hosts is in a namespace")
+        return self.wiring
 
 
 @contextmanager
@@ -96,8 +79,12 @@ def built(  # noqa: PLR0913 - a test-bed has so many sides
     ledger: Ledger,
     *,
     shown: Sequence[Path] = (),
+    backend: Backend | None = None,
 ) -> Iterator[Testbed]:
-    """The test-bed of one trial; `shown` are files and folders that hosts have to see wherever they lie."""
+    """The test-bed of one trial; `shown` are files and folders that hosts have to see wherever they lie.
+
+    Without a backend, links are shaped by the kernel's netem where it has one, else by the relay.
+    """
     kinds = {host.name: host.kind for host in hosts}
     for network in networks:
         _check_kinds(network, kinds)
@@ -106,20 +93,19 @@ def built(  # noqa: PLR0913 - a test-bed has so many sides
     if not names:
         yield Testbed(local)
         return
-    wired = wires(names, networks, links, slot.domain)
-    shaped = [wire.name for wire in wired if not wire.link.is_plain]
-    if shaped:
-        raise EnvironmentNotReady(
-            f"links that aren't plain can't be made: {', '.join(shaped)}", remedy="leave their conditions out"
-        )
-    with _namespaces(names, slot, ledger, shown) as (switch, holders, folders):
-        _wire(switch, holders, wired)
-        attachments = {name: tuple(wire.attachment for wire in wired if wire.link.host == name) for name in names}
+    if backend is None:
+        backend = Backend.RELAY if all(link.is_plain for link in links) else ability.backend()
+    planned = wires(names, networks, links, slot.domain, backend)
+    with (
+        _namespaces(names, slot, ledger, shown) as (switch, holders, folders),
+        wired(planned, switch, holders, ledger, slot.token) as wiring,
+    ):
+        attachments = {name: tuple(wire.attachment for wire in planned if wire.link.host == name) for name in names}
         made = {
             name: NamespaceHost(name, attachments[name] or (ALONE,), holder, folders[name])
             for name, holder in holders.items()
         }
-        yield Testbed(local | made, {wire.name: "plain" for wire in wired}, wired, switch, holders)
+        yield Testbed(local | made, wiring, ledger)
 
 
 @contextmanager
@@ -129,7 +115,8 @@ def _namespaces(
     """The switch's holder, the hosts', and the hosts' private folders; not joined yet."""
     with ExitStack() as made:
         switch = made.enter_context(held("the switch", ledger))
-        switch.run("\n".join(network_settings()))
+        # Its address on a network is the bridge's only: an answer from any other interface would go round the relay.
+        switch.run("\n".join([*network_settings(), "echo 1 > /proc/sys/net/ipv4/conf/all/arp_ignore"]))
         holders, folders = {}, {}
         for name in names:
             base = Path(tempfile.gettempdir(), f"{slot.name}-{name}")
@@ -139,17 +126,6 @@ def _namespaces(
             holders[name] = made.enter_context(held(name, ledger, beside=switch))
         run_in_all([(holder, setting_up(name, folders[name])) for name, holder in holders.items()])
         yield switch, holders, folders
-
-
-def _wire(switch: Holder, holders: Mapping[str, Holder], wired: Sequence[Wire]) -> None:
-    ip = required("ip")
-    switch.run(batch(ip, switch_commands(wired, {name: holder.pid for name, holder in holders.items()})))
-    run_in_all(
-        [
-            (holder, batch(ip, host_commands([wire for wire in wired if wire.link.host == name])))
-            for name, holder in holders.items()
-        ]
-    )
 
 
 def _check_kinds(network: plan.Network, kinds: Mapping[str, HostKind]) -> None:

@@ -1,0 +1,181 @@
+"""Measures each link of a test-bed, alone, between its host and the switch's own address on the network.
+
+It runs `middlemark-probe` at both ends; whether what it measured is what was asked, `verdict` says. What a trial with a
+wrong link is worth is the campaign's to say.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any
+
+from middlemark.errors import EnvironmentNotReady, InternalError
+from middlemark.plan.network import Link
+from middlemark.suite import Model
+from middlemark.testbed.link.rate import HEADER_BYTES, OVERHEAD_BYTES
+from middlemark.testbed.observer import Observer, executable
+from middlemark.testbed.switch import Wire
+from middlemark.testbed.testbed import Testbed
+
+PINGS, PINGS_OF_PLAIN, PING_INTERVAL_NS = 40, 10, 2_000_000
+# Of loss: enough that 1 % is told from none and from 2 %; of rate: enough that a bucket's burst is little of it.
+LOSS_PACKETS, LOSS_INTERVAL_NS, LOSS_SIZE_BYTES = 2000, 100_000, 64
+RATE_NS, RATE_FRAMES, RATE_OFFERED = 200_000_000, 150, 1.2
+# Stragglers are waited for beyond the round trip that was asked.
+PATIENCE_NS = 2_000_000_000
+_HEADERS_BYTES = 28
+_ENDED_NS = 30_000_000_000
+
+
+class RoundTrip(Model):
+    """Small datagrams, answered one by one."""
+
+    sent: int
+    lost: int
+    min_ns: int | None
+    p50_ns: int | None
+    p90_ns: int | None
+    p99_ns: int | None
+    max_ns: int | None
+
+
+class Loss(Model):
+    """Numbered datagrams in one direction; one that fails its checksum is lost."""
+
+    sent: int
+    lost: int
+    duplicates: int
+    reordered: int
+    dropped_by_receiver: int
+    """Came over the link and found no room at its end."""
+
+
+class Found(Model):
+    """One direction's figures; None for what was not measured."""
+
+    loss: Loss | None = None
+    rate_bits_per_s: float | None = None
+    """On the wire, preamble and gap included."""
+
+
+class Measured(Model):
+    """What a probe found of a link."""
+
+    reachable: bool
+    round_trip: RoundTrip | None
+    outgoing: Found
+    incoming: Found
+
+
+def probe(testbed: Testbed) -> dict[str, Measured]:
+    """Measures all links, one after the other; takes a few milliseconds for each plain one, up to 1 s for others."""
+    wires = testbed.wiring.wires if testbed.wiring else ()
+    found: dict[str, Measured] = {}
+    for address in dict.fromkeys(wire.switch_address for wire in wires):
+        on_it = [wire for wire in wires if wire.switch_address == address]
+        found |= _on_network(testbed, address, on_it)
+    return {wire.name: found[wire.name] for wire in wires}
+
+
+def asked_now(testbed: Testbed, name: str) -> Link:
+    """What a link should be like now: along a trace, as at its beginning, or after its end."""
+    wiring = testbed.wiring
+    wire = next((wire for wire in wiring.wires if wire.name == name), None) if wiring else None
+    if wiring is None or wire is None:
+        raise InternalError(f"the test-bed has no link `{name}`")
+    if not wire.link.trace:
+        return wire.link
+    point = wire.link.trace[-1 if wiring.begun else 0]
+    return wire.link.model_copy(update={"outgoing": point.outgoing, "incoming": point.incoming, "trace": ()})
+
+
+def _on_network(testbed: Testbed, address: str, wires: Sequence[Wire]) -> dict[str, Measured]:
+    if testbed.wiring is None or testbed.ledger is None:
+        return {}
+    program = str(executable("probe"))
+    command = [*testbed.wiring.switch.entering("net"), program, "answer", "--address", address, "--port", "0"]
+    with closing(_Answering(command, testbed)) as answering:
+        return {
+            wire.name: _measured(
+                testbed.hosts[wire.link.host].command([program, "measure"]),
+                {"to": address, "port": answering.port, **what(asked_now(testbed, wire.name))},
+            )
+            for wire in wires
+        }
+
+
+class _Answering:
+    """The switch's end of a network."""
+
+    def __init__(self, command: Sequence[str], testbed: Testbed) -> None:
+        if testbed.ledger is None:
+            raise InternalError("a test-bed with links has a ledger")
+        self._observer = Observer("answers the probe", command, testbed.ledger)
+        self.port = int(str(self._observer.hear("ready")["address"]).rpartition(":")[2])
+
+    def close(self) -> None:
+        self._observer.end()
+
+
+def what(asked: Link) -> dict[str, Any]:
+    """What of a link is worth measuring, as the probe is told it."""
+    directions = (asked.outgoing, asked.incoming)
+    rates = [direction.rate_bits_per_s for direction in directions if direction.rate_bits_per_s]
+    pings = PINGS_OF_PLAIN if asked.is_plain else PINGS
+    longest_ns = sum(direction.delay_ns + direction.jitter_ns for direction in directions)
+    told: dict[str, Any] = {
+        "patience_ns": PATIENCE_NS + 2 * longest_ns,
+        "round_trip": {"pings": pings, "interval_ns": PING_INTERVAL_NS},
+    }
+    if any(direction.loss or direction.corruption for direction in directions):
+        frame_bits = 8 * (LOSS_SIZE_BYTES + _HEADERS_BYTES + HEADER_BYTES + OVERHEAD_BYTES)
+        # No more than half of the rate, so that no queue fills and looks like loss.
+        interval_ns = max([LOSS_INTERVAL_NS, *(2 * frame_bits * 1_000_000_000 // rate for rate in rates)])
+        told["loss"] = {"packets": LOSS_PACKETS, "interval_ns": interval_ns, "size_bytes": LOSS_SIZE_BYTES}
+    if rates:
+        frame_bits = 8 * (asked.mtu_bytes + HEADER_BYTES + OVERHEAD_BYTES)
+        told["rate"] = {
+            "duration_ns": max(RATE_NS, RATE_FRAMES * frame_bits * 1_000_000_000 // min(rates)),
+            "offered_bits_per_s": round(RATE_OFFERED * max(rates)),
+            "mtu_bytes": asked.mtu_bytes,
+        }
+    return told
+
+
+def _measured(command: Sequence[str], told: dict[str, Any]) -> Measured:
+    try:
+        result = subprocess.run(
+            command, input=json.dumps(told), capture_output=True, text=True, timeout=_ENDED_NS / 1e9, check=True
+        )
+        return read(json.loads(result.stdout))
+    except subprocess.CalledProcessError as error:
+        reason = error.stderr.strip() or f"status {error.returncode}"
+        raise EnvironmentNotReady(
+            f"the probe can't measure the link: {reason}", remedy="`middlemark doctor` says what a test-bed needs"
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        raise EnvironmentNotReady(
+            f"the probe has not ended after {_ENDED_NS / 1e9:.0f} s", remedy="ask for a faster link"
+        ) from error
+
+
+def read(said: dict[str, Any]) -> Measured:
+    """What the probe said, of which it says more."""
+    trip = said["round_trip"]
+    return Measured(
+        reachable=said["reachable"],
+        round_trip=trip and RoundTrip(**{name: trip[name] for name in RoundTrip.model_fields}),
+        outgoing=_found(said["out"]),
+        incoming=_found(said["in"]),
+    )
+
+
+def _found(said: dict[str, Any]) -> Found:
+    loss, rate = said["loss"], said["rate"]
+    return Found(
+        loss=loss and Loss(**{name: loss[name] for name in Loss.model_fields}),
+        rate_bits_per_s=rate and rate["wire_bits_per_s"],
+    )
