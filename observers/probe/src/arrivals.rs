@@ -1,6 +1,7 @@
 //! Counts what arrives of a train: each number once, copies, those out of order, and the time they took.
 
 use crate::message::Arrived;
+use crate::pace::Pace;
 
 /// What has arrived of one train so far.
 #[derive(Default)]
@@ -10,6 +11,7 @@ pub(crate) struct Arrivals {
     first_ns: Option<i64>,
     /// What the socket had dropped before the train began.
     drops_before: u64,
+    pace: Pace,
     counts: Arrived,
 }
 
@@ -37,18 +39,15 @@ impl Arrivals {
             self.counts.reordered += 1;
         }
         self.highest = self.highest.max(Some(number));
-        match self.first_ns {
-            None => self.first_ns = Some(arrived_ns),
-            Some(first_ns) => {
-                self.counts.behind_first += 1;
-                self.counts.span_ns = self.counts.span_ns.max(arrived_ns - first_ns);
-            }
-        }
+        let first_ns = *self.first_ns.get_or_insert(arrived_ns);
+        self.counts.span_ns = self.counts.span_ns.max(arrived_ns - first_ns);
+        self.pace.count(arrived_ns);
     }
 
     /// `socket_drops` is what the socket has dropped by now since it was opened.
     pub(crate) fn counts(&self, socket_drops: u64) -> Arrived {
         Arrived {
+            interval_ns: self.pace.interval_ns(),
             dropped_by_receiver: socket_drops.saturating_sub(self.drops_before),
             ..self.counts
         }
@@ -62,15 +61,15 @@ mod tests {
     #[test]
     fn copies_are_counted_apart_and_order_is_watched() {
         let mut arrivals = Arrivals::new(3);
-        for (number, at_ns) in [(0, 100), (2, 110), (1, 120), (1, 130), (200, 150), (2, 900)] {
+        for (number, at_ns) in [(0, 100), (2, 120), (1, 140), (1, 150), (200, 160), (2, 900)] {
             arrivals.count(number, at_ns);
         }
         let expected = Arrived {
             received: 4,
             duplicates: 2,
             reordered: 1,
-            span_ns: 50,
-            behind_first: 3,
+            span_ns: 60,
+            interval_ns: Some(20.0),
             dropped_by_receiver: 2,
         };
         assert_eq!(arrivals.counts(5), expected);

@@ -13,6 +13,7 @@ mod error;
 mod measure;
 mod message;
 mod outcome;
+mod pace;
 mod round_trip;
 mod socket;
 mod spec;

@@ -50,8 +50,8 @@ pub(crate) struct Arrived {
     pub(crate) reordered: u64,
     /// From the first arrival to the last, by the kernel's stamps.
     pub(crate) span_ns: i64,
-    /// Arrivals after the first, copies not counted.
-    pub(crate) behind_first: u32,
+    /// From one arrival to the next while nothing held the train up.
+    pub(crate) interval_ns: Option<f64>,
     /// Came as far as the socket and found its buffer full: this machine's doing, not the link's.
     pub(crate) dropped_by_receiver: u64,
 }

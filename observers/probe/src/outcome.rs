@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::datagram::ETHERNET_BYTES;
 use crate::message::{Arrived, Train};
 use crate::round_trip::RoundTrip;
-use crate::statistics::{Fraction, bits_per_s, fraction};
+use crate::statistics::{Fraction, fraction};
 
 /// The result. A part is null when it wasn't asked for, or when no one told what came of it.
 #[derive(Debug, Default, Serialize)]
@@ -42,16 +42,19 @@ pub(crate) struct Loss {
     pub(crate) dropped_by_receiver: u64,
 }
 
-/// At the receiving side, from the first arrival to the last.
+/// At the receiving side, while nothing held the train up: the median over equal pieces of it. Null when not two arrived.
 #[derive(Debug, Serialize)]
 pub(crate) struct Rate {
     pub(crate) sent: u32,
     pub(crate) received: u32,
+    /// From the first arrival to the last.
     pub(crate) span_ns: i64,
     /// UDP payload.
     pub(crate) goodput_bits_per_s: Option<f64>,
     /// With all headers, preamble, frame check sequence and gap.
     pub(crate) wire_bits_per_s: Option<f64>,
+    /// The same over the whole span, pauses included.
+    pub(crate) mean_wire_bits_per_s: Option<f64>,
     pub(crate) dropped_by_receiver: u64,
 }
 
@@ -79,13 +82,17 @@ impl Loss {
 impl Rate {
     /// `ip_udp_bytes` are the headers before each payload.
     pub(crate) fn of(train: &Train, ip_udp_bytes: usize, sent: u32, arrived: &Arrived) -> Self {
-        let bytes = |each: usize| u64::from(arrived.behind_first) * each as u64;
+        let bits_per_s = |bytes: usize, interval_ns: f64| bytes as f64 * 8e9 / interval_ns;
+        let wire_bytes = train.size_bytes + ip_udp_bytes + ETHERNET_BYTES;
+        let interval_ns = arrived.interval_ns.filter(|&interval_ns| interval_ns > 0.0);
+        let mean_ns = arrived.span_ns as f64 / f64::from(arrived.received.saturating_sub(1));
         Self {
             sent,
             received: arrived.received,
             span_ns: arrived.span_ns,
-            goodput_bits_per_s: bits_per_s(bytes(train.size_bytes), arrived.span_ns),
-            wire_bits_per_s: bits_per_s(bytes(train.size_bytes + ip_udp_bytes + ETHERNET_BYTES), arrived.span_ns),
+            goodput_bits_per_s: interval_ns.map(|interval_ns| bits_per_s(train.size_bytes, interval_ns)),
+            wire_bits_per_s: interval_ns.map(|interval_ns| bits_per_s(wire_bytes, interval_ns)),
+            mean_wire_bits_per_s: (mean_ns.is_finite() && mean_ns > 0.0).then(|| bits_per_s(wire_bytes, mean_ns)),
             dropped_by_receiver: arrived.dropped_by_receiver,
         }
     }
@@ -96,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_counts_what_follows_the_first_arrival() {
+    fn a_rate_is_that_between_pauses_and_the_mean_has_them_in_it() {
         let train = Train {
             id: 1,
             size_bytes: 1472,
@@ -107,14 +114,16 @@ mod tests {
         };
         let arrived = Arrived {
             received: 11,
-            behind_first: 10,
-            span_ns: 123_040,
+            interval_ns: Some(12_304.0),
+            span_ns: 246_080,
             ..Arrived::default()
         };
         let rate = Rate::of(&train, 28, 12, &arrived);
         assert!((rate.wire_bits_per_s.unwrap() - 1e9).abs() < 1.0);
+        assert!((rate.mean_wire_bits_per_s.unwrap() - 0.5e9).abs() < 1.0);
         assert!((rate.goodput_bits_per_s.unwrap() - 1e9 * 1472.0 / 1538.0).abs() < 1.0);
-        assert!(Rate::of(&train, 28, 12, &Arrived::default()).wire_bits_per_s.is_none());
+        let none = Rate::of(&train, 28, 12, &Arrived::default());
+        assert!(none.wire_bits_per_s.is_none() && none.mean_wire_bits_per_s.is_none());
     }
 
     #[test]

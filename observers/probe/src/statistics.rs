@@ -1,4 +1,4 @@
-//! Figures from counts: quantiles, an interval for a fraction, a rate.
+//! Figures from counts: quantiles, and an interval for a fraction.
 
 use serde::Serialize;
 
@@ -35,11 +35,6 @@ pub(crate) fn quantile(sorted: &[i64], q: f64) -> Option<i64> {
     sorted.get(rank.max(1) - 1).copied()
 }
 
-/// Bits per second; none when the span is none.
-pub(crate) fn bits_per_s(bytes: u64, span_ns: i64) -> Option<f64> {
-    (span_ns > 0 && bytes > 0).then(|| bytes as f64 * 8e9 / span_ns as f64)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,12 +66,5 @@ mod tests {
         );
         assert_eq!(quantile(&[7], 0.99), Some(7));
         assert_eq!(quantile(&[], 0.5), None);
-    }
-
-    #[test]
-    fn a_rate_needs_a_span() {
-        assert_eq!(bits_per_s(125, 1000), Some(1e9));
-        assert_eq!(bits_per_s(125, 0), None);
-        assert_eq!(bits_per_s(0, 5), None);
     }
 }
