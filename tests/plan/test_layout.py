@@ -122,3 +122,26 @@ def test_a_timeline_that_ships_is_named() -> None:
 def test_a_fault_after_the_window_is_refused() -> None:
     with pytest.raises(UsageError, match="1 s after the window's begin, and the window lasts 1 s"):
         planned("topologies: D1-2\nconditions: {faults: late_joiner}\nwindows: {window: 1 s}")
+
+
+def test_a_host_that_moves_has_a_link_that_changes_and_says_how() -> None:
+    experiment = planned("""
+topologies:
+  - topology: brokered-2
+    links: [{host: publisher, network: near, mobility: {farthest: 400 m, speed: 10 m/s}}]
+windows: {window: 80 s}
+""")
+    moving, *others = experiment.links
+    assert experiment.factors["link.publisher/near"] == "802.11n, 400 m and back at 10 m/s"
+    assert (moving.outgoing.rate_bits_per_s, moving.outgoing) == (65_000_000, moving.trace[0].outgoing)
+    assert {point.outgoing.rate_bits_per_s for point in moving.trace} >= {65_000_000, 26_000_000}
+    assert all(link.is_plain for link in others)
+
+
+def test_what_a_condition_says_holds_over_a_mobility_and_a_mobility_over_what_was_fixed() -> None:
+    moves = "{topology: D1-1, link: {mobility: {distance: 5 m}}}"
+    slow, _ = planned(f"topologies: {moves}\nconditions: {{link: {{rate: 1 Mbit/s}}}}").links
+    assert (slow.outgoing, slow.mobility) == (Direction(rate_bits_per_s=1_000_000), None)
+    fixed = "{topology: D1-1, link: {queue: 9, outgoing: {rate: 1 Mbit/s}}}"
+    wireless, _ = planned(f"topologies: {fixed}\nconditions: {{link: {{mobility: {{distance: 5 m}}}}}}").links
+    assert (wireless.outgoing.rate_bits_per_s, wireless.outgoing.queue_frames) == (65_000_000, 9)

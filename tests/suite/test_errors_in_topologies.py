@@ -162,7 +162,7 @@ def test_an_unknown_key_of_a_link() -> None:
     assert told_with("[a, b]}", "[a, b], link: {latency: 1 ms}}") == snapshot("""\
 mine.yaml:8:43: unknown key `latency`
   - {name: lan, hosts: [a, b], link: {latency: 1 ms}}
-allowed: rate, queue, delay, jitter, loss, duplication, reordering, corruption, mtu, offloads, outgoing, incoming\
+allowed: rate, queue, delay, jitter, loss, duplication, reordering, corruption, mtu, offloads, outgoing, incoming, trace, mobility\
 """)
 
 
@@ -253,4 +253,72 @@ def test_loaded_hosts_of_no_role() -> None:
 mine.yaml:4:38: `senders` is none of the words
   conditions: {cpu_load: {level: 50 %, hosts: senders}}
 allowed: all, publishers, subscribers\
+""")
+
+
+def told_of_link(link: str) -> str:
+    return told(HEAD + f"conditions:\n  link: {link}\n")
+
+
+def test_a_host_that_stands_and_moves() -> None:
+    assert told_of_link("{mobility: {distance: 5 m, speed: 10 m/s}}") == snapshot("""\
+mine.yaml:5:10: a host either stands at a distance or moves
+  link: {mobility: {distance: 5 m, speed: 10 m/s}}
+allowed: `distance: 5 m`, or `farthest: 400 m` with `speed: 10 m/s`\
+""")
+
+
+def test_a_way_without_a_speed() -> None:
+    assert told_of_link("{mobility: {farthest: 400 m}}") == snapshot("""\
+mine.yaml:5:10: a host either stands at a distance or moves
+  link: {mobility: {farthest: 400 m}}
+allowed: `distance: 5 m`, or `farthest: 400 m` with `speed: 10 m/s`\
+""")
+
+
+def test_a_way_that_leads_nowhere() -> None:
+    assert told_of_link("{mobility: {farthest: 50 m, nearest: 50 m, speed: 1 m/s}}") == snapshot("""\
+mine.yaml:5:10: the farthest place is not beyond the nearest
+  link: {mobility: {farthest: 50 m, nearest: 50 m, speed: 1 m/s}}
+allowed: more than 50 m\
+""")
+
+
+def test_an_exponent_of_a_ramp() -> None:
+    assert told_of_link("{mobility: {farthest: 50 m, speed: 1 m/s, path_loss: ramp, exponent: 3}}") == snapshot("""\
+mine.yaml:5:68: `ramp` has no `exponent`
+  link: {mobility: {farthest: 50 m, speed: 1 m/s, path_loss: ramp, exponent: 3}}
+allowed: ramp\
+""")
+
+
+def test_a_rate_beside_a_mobility() -> None:
+    assert told_of_link("{rate: 1 Gbit/s, mobility: {distance: 5 m}}") == snapshot("""\
+mine.yaml:5:10: `mobility` decides on `rate`
+  link: {rate: 1 Gbit/s, mobility: {distance: 5 m}}
+allowed: beside it: queue, duplication, reordering, corruption, mtu, offloads\
+""")
+
+
+def test_a_speed_in_another_unit() -> None:
+    assert told_of_link("{mobility: {farthest: 50 m, speed: 1 km}}") == snapshot("""\
+mine.yaml:5:37: `km` is no unit of a speed
+  link: {mobility: {farthest: 50 m, speed: 1 km}}
+allowed: a speed as `10 m/s` (units: m/s), 0.01 m/s to 1000 m/s\
+""")
+
+
+def test_points_of_a_trace_in_the_wrong_order() -> None:
+    assert told_of_link("{trace: {points: [{at: 1 s}, {at: 1 s}]}}") == snapshot("""\
+mine.yaml:5:38: a point is not after the one before it
+  link: {trace: {points: [{at: 1 s}, {at: 1 s}]}}
+allowed: growing `at`\
+""")
+
+
+def test_a_trace_of_nothing() -> None:
+    assert told_of_link("{trace: {points: []}}") == snapshot("""\
+mine.yaml:5:10: a trace is either a file or its points
+  link: {trace: {points: []}}
+allowed: `trace: walk.csv`, or `points: […]`\
 """)

@@ -4,10 +4,11 @@ Pure; what a suite can only know once topology, workload and conditions have met
 """
 
 from middlemark.errors import UsageError
-from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Host, Link, Network
+from middlemark.plan.mobility import trace_of
+from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Host, Link, Network, TracePoint
 from middlemark.plan.stream import Burst, Periodic, Stream
 from middlemark.plan.timeline import Event
-from middlemark.suite import Action, Fault, HostKind, Impairment, LinkSettings, Timeline, Topology
+from middlemark.suite import Action, Fault, HostKind, Impairment, LinkSettings, Step, Timeline, Topology
 
 _LINK_ACTIONS = (Action.LINK_DOWN, Action.LINK_UP)
 
@@ -33,8 +34,8 @@ def networks(topology: Topology) -> tuple[Network, ...]:
     return tuple(Network(name=network.name, hosts=network.hosts) for network in topology.networks)
 
 
-def links(topology: Topology, condition: LinkSettings | None) -> tuple[Link, ...]:
-    """One link for each host of each network: what the topology says, and over it the condition."""
+def links(topology: Topology, condition: LinkSettings | None, lasting_ns: int) -> tuple[Link, ...]:
+    """One link for each host of each network: what the topology says, and over it the condition, for so long."""
     settings = topology.links_under(condition)
     if condition is not None and not settings:
         raise UsageError(
@@ -48,7 +49,7 @@ def links(topology: Topology, condition: LinkSettings | None) -> tuple[Link, ...
                 f"the topology `{topology.name}` asks something of the link of `{host}` to `{network}`: {asked}",
                 remedy=f"only links of hosts of the kind netns can be shaped; `{host}` is {kinds[host]}",
             )
-    return tuple(_link(host, network, asked) for (host, network), asked in settings.items())
+    return tuple(_link(host, network, asked, lasting_ns) for (host, network), asked in settings.items())
 
 
 def figures(topology: Topology, condition: LinkSettings | None) -> dict[str, str]:
@@ -64,10 +65,11 @@ def figures(topology: Topology, condition: LinkSettings | None) -> dict[str, str
     return asked_of_hosts | {name: str(asked) for name, asked in asked_of_links.items() if not asked.is_plain}
 
 
-def _link(host: str, network: str, settings: LinkSettings) -> Link:
-    outgoing = _direction(settings.direction(settings.outgoing))
-    incoming = _direction(settings.direction(settings.incoming))
-    plain = outgoing.is_plain and incoming.is_plain
+def _link(host: str, network: str, settings: LinkSettings, lasting_ns: int) -> Link:
+    trace = _trace(settings, lasting_ns)
+    outgoing = trace[0].outgoing if trace else _direction(settings.direction(settings.outgoing))
+    incoming = trace[0].incoming if trace else _direction(settings.direction(settings.incoming))
+    plain = outgoing.is_plain and incoming.is_plain and not trace
     return Link(
         host=host,
         network=network,
@@ -75,6 +77,29 @@ def _link(host: str, network: str, settings: LinkSettings) -> Link:
         offloads=plain if settings.offloads is None else settings.offloads,
         outgoing=outgoing,
         incoming=incoming,
+        trace=trace if len(trace) > 1 else (),
+        mobility=settings.mobility,
+    )
+
+
+def _trace(settings: LinkSettings, lasting_ns: int) -> tuple[TracePoint, ...]:
+    if settings.mobility is not None:
+        return trace_of(settings.mobility, _direction(settings.direction(None)), lasting_ns)
+    if settings.trace is None:
+        return ()
+    if not settings.trace.points:
+        raise UsageError(f"{settings.trace} was not read", remedy="name the suite by its file")
+    return tuple(_point(step, settings) for step in settings.trace.points)
+
+
+def _point(step: Step, settings: LinkSettings) -> TracePoint:
+    """What the link says, and over it the step; in each direction what is said of that alone comes last."""
+    change = LinkSettings.model_construct(**{name: getattr(step, name) for name in step.model_fields_set - {"at"}})
+    now = settings.model_copy(update={"trace": None}).changed_by(change)
+    return TracePoint(
+        at_ns=step.at,
+        outgoing=_direction(now.direction(now.outgoing)),
+        incoming=_direction(now.direction(now.incoming)),
     )
 
 

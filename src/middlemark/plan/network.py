@@ -3,7 +3,7 @@
 `resolve` makes them of a suite's topology and conditions; `testbed` puts them into effect and measures them.
 """
 
-from middlemark.suite import HostKind, Model
+from middlemark.suite import HostKind, Mobility, Model
 
 STANDARD_MTU_BYTES = 1500
 
@@ -44,7 +44,9 @@ class Link(Model):
     outgoing: Direction = Direction()
     incoming: Direction = Direction()
     trace: tuple[TracePoint, ...] = ()
-    """What changes over the window; the first point holds before it too."""
+    """What changes over the window; the first point holds before it too, and is what `outgoing` and `incoming` say."""
+    mobility: Mobility | None = None
+    """Where the figures come from that a distance decides on."""
 
     @property
     def is_plain(self) -> bool:

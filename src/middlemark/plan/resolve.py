@@ -82,7 +82,7 @@ def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
         topology=topology.name,
         hosts=hosts(topology),
         networks=networks(topology),
-        links=links(topology, conditions.link),
+        links=links(topology, conditions.link, windows.window_ns + windows.drain_ns),
         services=topology.services,
         applications=_applications(load.workload.workload, topology),
         streams=(stream,),

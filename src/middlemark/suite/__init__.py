@@ -20,7 +20,8 @@ from middlemark.suite.condition import (
 from middlemark.suite.exclude import Exclusion
 from middlemark.suite.factor import factor_text, respelled
 from middlemark.suite.fault import Action, Fault, Timeline
-from middlemark.suite.link import Impairment, LinkSettings
+from middlemark.suite.impairment import Impairment
+from middlemark.suite.link import LinkSettings
 from middlemark.suite.load import (
     LoadedSuite,
     load_suite,
@@ -31,6 +32,7 @@ from middlemark.suite.load import (
     shipped_topologies,
     shipped_workloads,
 )
+from middlemark.suite.mobility import Mobility, PathLoss
 from middlemark.suite.model import Model
 from middlemark.suite.option import NOT_SET, OptionValue
 from middlemark.suite.qos import Congestion, Durability, History, Qos, Reliability
@@ -38,6 +40,7 @@ from middlemark.suite.quantity import BIT_RATE, DURATION, RATE, SHARE, SIZE
 from middlemark.suite.suite import ALL_MIDDLEWARES, MiddlewareChoice, Suite
 from middlemark.suite.topology import Application, Host, HostKind, Link, Network, Placement, Role, Topology
 from middlemark.suite.topology_choice import COUNTED_TOPOLOGIES, TopologyChoice
+from middlemark.suite.trace import Step, Trace
 from middlemark.suite.windows import Disturbance, Recording, Windows
 from middlemark.suite.workload import Arrival, Pattern, Workload
 
@@ -75,9 +78,11 @@ __all__ = [
     "LoadedHosts",
     "LoadedSuite",
     "MiddlewareChoice",
+    "Mobility",
     "Model",
     "Network",
     "OptionValue",
+    "PathLoss",
     "Pattern",
     "Placement",
     "Qos",
@@ -85,10 +90,12 @@ __all__ = [
     "Reliability",
     "Role",
     "Scheduling",
+    "Step",
     "Suite",
     "Timeline",
     "Topology",
     "TopologyChoice",
+    "Trace",
     "Windows",
     "Workload",
     "factor_text",

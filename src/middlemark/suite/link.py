@@ -1,4 +1,4 @@
-"""Links: what joins a host to a network, and what it does to the frames of each direction.
+"""Links: what joins a host to a network, and what it does to the frames of each direction, always or over time.
 
 `outgoing` is from the host to the network, `incoming` from the network to the host; what stands beside them holds for
 both. It states wishes only: `plan` makes figures of them, `testbed` puts them into effect and measures them.
@@ -6,47 +6,16 @@ both. It states wishes only: `plan` makes figures of them, `testbed` puts them i
 
 from typing import Annotated, Self
 
-from pydantic import Field, StrictBool
+from pydantic import StrictBool, model_validator
 
-from middlemark.suite.model import Model
-from middlemark.suite.quantity import BIT_RATE, DURATION, SHARE, SIZE, Duration, Share
+from middlemark.suite.impairment import Impairment
+from middlemark.suite.mobility import Mobility
+from middlemark.suite.model import refusal
+from middlemark.suite.quantity import SIZE
+from middlemark.suite.trace import Trace
 
-BitRate = Annotated[int, BIT_RATE.between(1e3, 1e12)]
-
-
-class Impairment(Model):
-    """What a link does to the frames of one direction; what is left out is not done."""
-
-    rate: BitRate | None = None
-    """Bits a second on the wire, preamble and gap included."""
-    queue: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
-    """Frames that wait for the wire before further ones are dropped."""
-    delay: Duration | None = None
-    """How much later every frame arrives."""
-    jitter: Duration | None = None
-    """The most that a frame's delay is above or below that, evenly distributed; it changes no order."""
-    loss: Share | None = None
-    """Frames that vanish."""
-    duplication: Share | None = None
-    """Frames that arrive twice."""
-    reordering: Share | None = None
-    """Frames that skip the delay and so overtake others."""
-    corruption: Share | None = None
-    """Frames in which one bit is turned."""
-
-    def __str__(self) -> str:
-        return ", ".join(self._said()) or "plain"
-
-    def _said(self) -> list[str]:
-        """What is asked of it, in the order of the fields."""
-        rate = [] if self.rate is None else [BIT_RATE.text(self.rate)]
-        queue = [] if self.queue is None else [f"queue {self.queue} frames"]
-        delay = [] if self.delay is None else [DURATION.text(self.delay)]
-        jitter = [] if self.jitter is None else [f"± {DURATION.text(self.jitter)}"]
-        # `10 ms ± 1 ms` is one figure.
-        times = [" ".join(delay + jitter)] if delay or jitter else []
-        shares = [(name, getattr(self, name)) for name in ("loss", "duplication", "reordering", "corruption")]
-        return rate + queue + times + [f"{name} {SHARE.text(share)}" for name, share in shares if share is not None]
+OF_MOBILITY = ("rate", "delay", "jitter", "loss")
+"""What a host's distance decides."""
 
 
 class LinkSettings(Impairment):
@@ -60,28 +29,58 @@ class LinkSettings(Impairment):
     """What differs from the host to the network."""
     incoming: Impairment | None = None
     """What differs from the network to the host."""
+    trace: Trace | None = None
+    """What changes over the window: a CSV file, or points."""
+    mobility: Mobility | None = None
+    """Wi-Fi to a host at a distance, or to one that moves: decides on rate, delay, jitter and loss."""
 
-    def changed_by(self, change: Self) -> Self:
-        """This link with what `change` sets; what that sets for both directions holds in both."""
-        ways = {"outgoing": (self.outgoing, change.outgoing), "incoming": (self.incoming, change.incoming)}
-        kept = {name: _way(own, change, differing) for name, (own, differing) in ways.items() if own is not None}
-        return super().changed_by(change).model_copy(update=kept)
+    @model_validator(mode="after")
+    def _has_one_source_of_figures(self) -> Self:
+        if self.mobility is None:
+            return self
+        for name in self._fixed():
+            allowed = "queue, duplication, reordering, corruption, mtu, offloads"
+            raise refusal(f"`mobility` decides on `{name}`", allowed=f"beside it: {allowed}", at=(name,))
+        return self
 
-    def direction(self, differing: Impairment | None) -> Impairment:
-        """One direction: what holds for both, with what differs."""
-        both = Impairment.model_construct(**{name: getattr(self, name) for name in Impairment.model_fields})
-        return both if differing is None else both.changed_by(differing)
+    def _fixed(self) -> list[str]:
+        """What it sets that a mobility decides on, or that is a trace."""
+        ways = [self, *(way for way in (self.outgoing, self.incoming) if way is not None)]
+        figures = [name for name in OF_MOBILITY if any(getattr(way, name) is not None for way in ways)]
+        return figures + (["trace"] if self.trace is not None else [])
 
     def _said(self) -> list[str]:
         mtu = [] if self.mtu is None else [f"MTU {SIZE.text(self.mtu)}"]
         offloads = [] if self.offloads is None else [f"offloads {'on' if self.offloads else 'off'}"]
         ways = [(name, way) for name, way in (("out", self.outgoing), ("in", self.incoming)) if way is not None]
-        return [*super()._said(), *mtu, *offloads, *(f"{name} ({way})" for name, way in ways)]
+        over_time = [str(source) for source in (self.trace, self.mobility) if source is not None]
+        return [*over_time, *super()._said(), *mtu, *offloads, *(f"{name} ({way})" for name, way in ways)]
 
     @property
     def is_plain(self) -> bool:
         """Whether nothing is asked of it."""
         return not self._said()
+
+    def changed_by(self, change: Self) -> Self:
+        """This link with what `change` sets; what that sets for both directions holds in both."""
+        base = self._yielding_to(change)
+        ways = {"outgoing": (base.outgoing, change.outgoing), "incoming": (base.incoming, change.incoming)}
+        kept = {name: _way(own, change, differing) for name, (own, differing) in ways.items() if own is not None}
+        return super(LinkSettings, base).changed_by(change).model_copy(update=kept)
+
+    def _yielding_to(self, change: Self) -> Self:
+        """This link without what can't stand beside the change."""
+        if change.mobility is not None:
+            gone = dict.fromkeys(OF_MOBILITY)
+            ways = {"outgoing": self.outgoing, "incoming": self.incoming}
+            left = {name: way.model_copy(update=gone) for name, way in ways.items() if way is not None}
+            return self.model_copy(update={**gone, **left, "trace": None})
+        return self.model_copy(update={"trace": None, "mobility": None}) if change._fixed() else self
+
+    def direction(self, differing: Impairment | None) -> Impairment:
+        """One direction: what holds for both, with what differs."""
+        both = Impairment.model_construct(**{name: getattr(self, name) for name in Impairment.model_fields})
+        return both if differing is None else both.changed_by(differing)
 
 
 def _way(own: Impairment, both: LinkSettings, differing: Impairment | None) -> Impairment:

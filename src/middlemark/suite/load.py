@@ -1,7 +1,7 @@
 """A suite's text to a suite; every mistake in it becomes one error with its place and what is allowed.
 
 `document` knows YAML, the models know what makes sense, `explain` finds the words.
-The only files read are the one that is named and those that ship.
+The only files read are the one that is named, the traces that it names, and those that ship.
 """
 
 from collections.abc import Sequence
@@ -41,9 +41,11 @@ def load_suite(name_or_file: str) -> LoadedSuite:
     if name_or_file in shipped_suite_names():
         file = f"{name_or_file}.yaml"
         text = (_SHIPPED / "suites" / file).read_text(encoding="utf-8")
+        folder = None
     else:
         file, text = name_or_file, _read_file(name_or_file, "a shipped suite", shipped_suite_names())
-    return LoadedSuite(file=file, text=text, suite=parse_suite(text, file=file))
+        folder = Path(file).parent
+    return LoadedSuite(file=file, text=text, suite=parse_suite(text, file=file, folder=folder))
 
 
 def load_topologies(name_or_file: str) -> tuple[Topology, ...]:
@@ -63,8 +65,9 @@ def _topologies_of(file: str) -> tuple[TopologyChoice, ...]:
     text = _read_file(file, "a topology, a shipped suite", known)
     document = read_document(text, file=file)
     if isinstance(document.data, dict) and "suite" in document.data:
-        return parse_suite(text, file=file).topologies
-    return _validate(TypeAdapter(Many[TopologyChoice]), document, _context())
+        return parse_suite(text, file=file, folder=Path(file).parent).topologies
+    context = _context() | {"folder": Path(file).parent}
+    return _validate(TypeAdapter(Many[TopologyChoice]), document, context)
 
 
 def shipped_suite_names() -> tuple[str, ...]:
@@ -73,9 +76,9 @@ def shipped_suite_names() -> tuple[str, ...]:
     return tuple(sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")))
 
 
-def parse_suite(text: str, *, file: str) -> Suite:
-    """The suite that the text describes."""
-    return _validate(TypeAdapter(Suite), read_document(text, file=file), _context())
+def parse_suite(text: str, *, file: str, folder: Path | None = None) -> Suite:
+    """The suite that the text describes; the traces that it names are read where it is known from which folder."""
+    return _validate(TypeAdapter(Suite), read_document(text, file=file), _context() | {"folder": folder})
 
 
 @cache

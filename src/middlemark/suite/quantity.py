@@ -32,6 +32,9 @@ minute = 60 * second = min
 byte = [size] = B
 bit = 0.125 * byte = bit
 hertz = 1 / second = Hz
+meter = [length] = m
+decibel = [level] = dB
+decibel_milliwatt = [power_level] = dBm
 percent = 0.01 = %
 """
 _WRITTEN = re.compile(r"\s*(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(?P<unit>%|[A-Za-zµμ]+(?:/s)?)?\s*")
@@ -151,6 +154,10 @@ BIT_RATE = Quantity(
     units=(("bit/s", 1), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)),
     example="1 Gbit/s",
 )
+DISTANCE = Quantity(noun="distance", base="meter", units=(("m", 1), ("km", 1e3)), example="400 m", whole=False)
+SPEED = Quantity(noun="speed", base="meter / second", units=(("m/s", 1),), example="10 m/s", whole=False)
+DECIBEL = Quantity(noun="ratio", base="decibel", units=(("dB", 1),), example="80 dB", whole=False)
+DECIBEL_MILLIWATT = Quantity(noun="power", base="decibel_milliwatt", units=(("dBm", 1),), example="20 dBm", whole=False)
 SHARE = Quantity(noun="share", base="percent", units=(("%", 1),), example="2 %", whole=False, maximum=100)
 
 SMALLEST_MESSAGE_BYTES = 32

@@ -1,0 +1,85 @@
+"""A link over Wi-Fi whose host stands at a distance from the access point, or moves away from it and back.
+
+It states the way and the surroundings only; `plan.mobility` makes a link's rate, delay and loss of them.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from middlemark.suite.model import Model, refusal
+from middlemark.suite.quantity import DECIBEL, DECIBEL_MILLIWATT, DISTANCE, SPEED
+
+Distance = Annotated[float, DISTANCE.between(0.1, 100_000)]
+
+
+class PathLoss(StrEnum):
+    """How the signal fades with the distance."""
+
+    LOG_DISTANCE = "log_distance"
+    RAMP = "ramp"
+
+
+class Mobility(Model):
+    """A host at a distance from its access point, by 802.11n."""
+
+    distance: Distance | None = None
+    """Where the host stands all the time; or it moves:"""
+    farthest: Distance | None = None
+    """How far away it goes."""
+    speed: Annotated[float, SPEED.between(0.01, 1000)] | None = None
+    """How fast it moves, away and back."""
+    rounds: Annotated[int, Field(ge=1, le=10_000, strict=True)] | None = None
+    """How often it goes away and back; without it, again and again."""
+    nearest: Distance = 1.0
+    """Where it begins when the window does, and where it turns."""
+    path_loss: PathLoss = PathLoss.LOG_DISTANCE
+    """`log_distance`: by the distance's logarithm; `ramp`: evenly with the distance, as an attenuator is programmed."""
+    exponent: Annotated[float, Field(ge=1, le=8)] = 2.0
+    """Of `log_distance`: 2 in free space, more where there are obstacles."""
+    ramp: Annotated[float, DECIBEL.between(0, 200)] = 80.0
+    """Of `ramp`: what is added on the way from no distance to the farthest."""
+    transmit_power: Annotated[float, DECIBEL_MILLIWATT.between(0, 40)] = 20.0
+    """Of the host and of the access point, antennas included."""
+
+    @model_validator(mode="after")
+    def _stands_or_moves(self) -> Self:
+        moves = (self.farthest is not None, self.speed is not None)
+        if any(moves) != all(moves) or (self.distance is None) != all(moves):
+            raise refusal(
+                "a host either stands at a distance or moves",
+                allowed="`distance: 5 m`, or `farthest: 400 m` with `speed: 10 m/s`",
+            )
+        if self.distance is not None and {"rounds", "nearest"} & self.model_fields_set:
+            raise refusal("a host that stands has no rounds and no nearest place", allowed="`farthest` and `speed`")
+        if self.farthest is not None and self.farthest <= self.nearest:
+            raise refusal("the farthest place is not beyond the nearest", allowed=f"more than {self.nearest:g} m")
+        return self
+
+    @model_validator(mode="after")
+    def _fades_in_one_way(self) -> Self:
+        ramps = self.path_loss is PathLoss.RAMP
+        other = "exponent" if ramps else "ramp"
+        if other in self.model_fields_set:
+            raise refusal(
+                f"`{self.path_loss}` has no `{other}`", allowed="exponent" if not ramps else "ramp", at=(other,)
+            )
+        if ramps and self.farthest is None:
+            raise refusal("a ramp is as long as the way", allowed="`farthest` and `speed`", at=("path_loss",))
+        return self
+
+    def __str__(self) -> str:
+        return "802.11n, " + ", ".join([self._way(), *self._surroundings()])
+
+    def _way(self) -> str:
+        if self.farthest is None or self.speed is None:
+            return f"{DISTANCE.text(self.distance or 0)} away"
+        rounds = "" if self.rounds is None else f" {self.rounds} ×"
+        nearest = "" if self.nearest == 1 else f"{DISTANCE.text(self.nearest)} to "
+        return f"{nearest}{DISTANCE.text(self.farthest)} and back{rounds} at {SPEED.text(self.speed)}"
+
+    def _surroundings(self) -> list[str]:
+        said = [f"ramp {DECIBEL.text(self.ramp)}"] if self.path_loss is PathLoss.RAMP else []
+        said += [f"exponent {self.exponent:g}"] if self.exponent != 2 else []
+        return said + ([DECIBEL_MILLIWATT.text(self.transmit_power)] if self.transmit_power != 20 else [])
