@@ -701,6 +701,8 @@ class ServiceNeed(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     per: Per
     """How many: one for each host with applications, or one for each network."""
+    programs: list[str] | None = None
+    """The machine's programs that it executes, as absolute paths, so that they can be put where it runs."""
     service: str
     """Its name for `ServiceSpec::service`: `broker`, `router`, `routing_manager`, …"""
     when: list[When]

@@ -93,6 +93,9 @@ pub struct ServiceNeed {
     pub per: Per,
     /// Needed only where every one of these holds; always where the list is empty.
     pub when: Vec<When>,
+    /// The machine's programs that it executes, as absolute paths, so that they can be put where it runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<String>,
 }
 
 /// For what a service is needed once.

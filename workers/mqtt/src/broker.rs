@@ -217,7 +217,8 @@ fn told(settings: Vec<(&str, String)>) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn find() -> Option<PathBuf> {
+/// Where the system's Mosquitto is.
+pub(crate) fn find() -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path)
         .chain(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from))

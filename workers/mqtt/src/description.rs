@@ -7,6 +7,8 @@ use middlemark_contract::{
     OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed,
 };
 
+use crate::broker;
+
 /// A packet's remaining length is at most 268 435 455 bytes (MQTT 3.1.1, 2.2.3); the longest topic is taken off.
 const LARGEST_MESSAGE_BYTES: u64 = (256 << 20) - (128 << 10);
 
@@ -26,6 +28,10 @@ pub(crate) fn describe() -> Description {
             service: "broker".into(),
             per: Per::Network,
             when: Vec::new(),
+            programs: broker::find()
+                .map(|path| path.display().to_string())
+                .into_iter()
+                .collect(),
         }],
         profiles: profiles(),
         options: options(),

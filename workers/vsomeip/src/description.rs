@@ -33,6 +33,7 @@ pub(crate) fn describe() -> Description {
             service: ROUTING_MANAGER.into(),
             per: Per::Host,
             when: Vec::new(),
+            programs: Vec::new(),
         }],
         profiles: profiles(),
         options: options(),

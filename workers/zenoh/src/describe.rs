@@ -34,6 +34,7 @@ pub(crate) fn description() -> Description {
                 option: "mode".into(),
                 values: vec![OptionValue::Text("client".into())],
             }],
+            programs: Vec::new(),
         }],
         profiles: BTreeMap::from([("default".into(), shipped()), ("tuned".into(), tuned())]),
         options: options(),
