@@ -81,4 +81,4 @@ def test_clean_removes_what_an_abandoned_ledger_lists_and_says_so(tmp_path: Path
         answer = RUNNER.invoke(app, arguments)
         assert str(left) in answer.stdout
         assert not left.exists()
-    assert json.loads(answer.stdout) == [{"kind": "folder", "what": str(left), "owner": "1-gone"}]
+    assert json.loads(answer.stdout) == [{"kind": "folder", "what": str(left), "owner": "1-gone", "problem": None}]

@@ -21,6 +21,10 @@ def command(
         typer.echo(json.dumps([asdict(each) for each in removed], indent=2))
         return
     for each in removed:
-        typer.echo(f"removed {each.kind}: {each.what}")
+        typer.echo(
+            f"removed {each.kind}: {each.what}"
+            if each.problem is None
+            else f"not removed, next time again: {each.kind} {each.what}: {each.problem}"
+        )
     if not removed:
         typer.echo("nothing was left to remove")

@@ -7,26 +7,21 @@ here of when containers are used (`deployment`) or what is in them (`root_filesy
 from __future__ import annotations
 
 import os
-import select
-import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
 
-from middlemark.errors import EnvironmentNotReady
 from middlemark.suite import ContainerIpc
 from middlemark.testbed import processes
 from middlemark.testbed.container_engine import REMEDY, held_open
 from middlemark.testbed.container_storage import Storage
 from middlemark.testbed.host import Host
 from middlemark.testbed.ledger import Ledger
+from middlemark.testbed.lifeline import Lifeline
 from middlemark.testbed.root_filesystem import Contents
 
 HOLDER = "holder"
-STARTING_S = 30.0
-ENDING_S = 10.0
 # A container's `/dev/shm` may hold as much as the machine's, so that its size makes no difference to bare metal.
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where the kernel's shared memory is
 
@@ -117,44 +112,11 @@ def ipc_options(ipc: ContainerIpc) -> list[str]:
 
 
 @contextmanager
-def held(containers: Containers, options: Sequence[str], ledger: Ledger) -> Iterator[None]:
+def held(containers: Containers, ipc: ContainerIpc, ledger: Ledger) -> Iterator[None]:
     """A container that lives as long as the context and this process, and has answered."""
-    mark = ledger.enter("process", f"holder of a container on {containers.around.name}")
-    command = containers.run([f"--name={HOLDER}", *options], [str(held_open())])
-    holder = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=os.environ | {processes.MARK_VARIABLE: mark},
-        start_new_session=True,
-    )
-    ledger.started(mark, holder.pid)
+    command = containers.run([f"--name={HOLDER}", *ipc_options(ipc)], [str(held_open())])
+    holder = Lifeline(f"a container on {containers.around.name}", command, ledger, REMEDY)
     try:
-        _await_echo(holder)
         yield
     finally:
-        _end(holder)
-        ledger.remove(mark)
-
-
-def _await_echo(holder: subprocess.Popen[bytes]) -> None:
-    """Returns when the first process gives back what it is given: then the container runs, and can be talked to."""
-    given, back = cast("IO[bytes]", holder.stdin), cast("IO[bytes]", holder.stdout)
-    with suppress(BrokenPipeError):  # what it said is told below
-        given.write(b"\n")
-        given.flush()
-        if select.select([back], [], [], STARTING_S)[0] and os.read(back.fileno(), 1):
-            return
-    holder.kill()
-    _, said = holder.communicate()
-    reason = said.decode(errors="replace").strip() or f"no answer within {STARTING_S:.0f} s"
-    raise EnvironmentNotReady(f"a container does not start: {reason}", remedy=REMEDY)
-
-
-def _end(holder: subprocess.Popen[bytes]) -> None:
-    try:
-        holder.communicate(timeout=ENDING_S)
-    except subprocess.TimeoutExpired:
-        holder.kill()
-        holder.communicate()
+        holder.end()

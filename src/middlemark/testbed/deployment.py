@@ -12,7 +12,7 @@ from pathlib import Path
 from middlemark.errors import EnvironmentNotReady
 from middlemark.suite import ContainerIpc, ContainerNetwork, Deployment, DeploymentKind
 from middlemark.testbed import container_engine, processes
-from middlemark.testbed.container import ContainerEach, Containers, OneContainer, held, ipc_options
+from middlemark.testbed.container import ContainerEach, Containers, OneContainer, held
 from middlemark.testbed.container_engine import held_open
 from middlemark.testbed.host import Host
 from middlemark.testbed.ledger import Ledger
@@ -32,7 +32,7 @@ def deployed(host: Host, deployment: Deployment, contents: Contents, folder: Pat
     with ExitStack() as given:
         containers = _containers(host, contents, folder, ledger, given)
         if single or ipc is ContainerIpc.SHAREABLE:
-            given.enter_context(held(containers, ipc_options(ipc), ledger))
+            given.enter_context(held(containers, ipc, ledger))
         kind = OneContainer if single else ContainerEach
         yield kind(host.name, host.attachments, containers, ipc)
 

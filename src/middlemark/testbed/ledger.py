@@ -22,8 +22,9 @@ from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed import processes
 from middlemark.testbed.container_storage import Storage
 from middlemark.testbed.processes import Identity
+from middlemark.testbed.remote import RemoteFolder, Unreachable
 
-Kind = Literal["process", "folder", "file", "shared_memory", "containers"]
+Kind = Literal["process", "folder", "file", "shared_memory", "containers", "remote_folder"]
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where the kernel's shared memory is
 
 
@@ -40,7 +41,8 @@ class Entry:
     mark: str
     kind: Kind
     what: str
-    """A path, for a process what it does, for shared memory the unique name that is part of all its files' names."""
+    """A path, for a process what it does, for shared memory the unique name that is part of all its files' names; for a
+    folder elsewhere, where that is."""
     process: Identity | None = None
     """Who it is; None where the owner was killed between entering and starting it: its mark finds it then."""
 
@@ -53,6 +55,8 @@ class Removed:
     what: str
     owner: str
     """The ledger it was in."""
+    problem: str | None = None
+    """Why it could not be removed and is still in the ledger; None where it is gone."""
 
 
 @dataclass
@@ -78,16 +82,17 @@ class Ledger:
             self._append({"op": "started", "mark": mark, **asdict(process)})
 
     def remove(self, *marks: str) -> None:
-        """Removes what these marks stand for, where it still exists, and then their entries."""
-        remove_all([self._entries[mark] for mark in marks if mark in self._entries])
+        """Removes what these marks stand for, where it still exists, and then their entries; keeps what can't be."""
+        _, kept = remove_all([self._entries[mark] for mark in marks if mark in self._entries])
         for mark in marks:
-            if self._entries.pop(mark, None) is not None:
+            if mark not in kept and self._entries.pop(mark, None) is not None:
                 self._append({"op": "remove", "mark": mark})
 
     def close(self) -> None:
-        """Removes all that is left, and the ledger."""
+        """Removes all that is left, and the ledger, unless something is out of reach: a later sweep tries again."""
         self.remove(*self._entries)
-        self.path.unlink(missing_ok=True)
+        if not self._entries:
+            self.path.unlink(missing_ok=True)
         os.close(self._file)
 
     def _append(self, line: dict[str, Any]) -> None:
@@ -132,9 +137,10 @@ def sweep() -> list[Removed]:
             continue
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            entries = read(path)
-            removed += [Removed(entry.kind, entry.what, path.stem) for entry in remove_all(entries)]
-            path.unlink(missing_ok=True)
+            left, kept = remove_all(read(path))
+            removed += [Removed(entry.kind, entry.what, path.stem, kept.get(entry.mark)) for entry in left]
+            if not kept:
+                path.unlink(missing_ok=True)
         except BlockingIOError:
             continue
         finally:
@@ -165,9 +171,12 @@ def read(path: Path) -> list[Entry]:
     return list(entries.values())
 
 
-def remove_all(entries: list[Entry]) -> list[Entry]:
-    """Ends the processes first, then removes files and folders; gives the entries of which something was left."""
-    left = []
+def remove_all(entries: list[Entry]) -> tuple[list[Entry], dict[str, str]]:
+    """Ends the processes first, then removes all else.
+
+    Gives the entries of which something was left, and by mark the reason why something of them still is.
+    """
+    left, kept = [], {}
     found = processes.marked(entry.mark for entry in entries if entry.kind == "process")
     for entry in entries:
         if entry.kind == "process":
@@ -177,12 +186,23 @@ def remove_all(entries: list[Entry]) -> list[Entry]:
                 left.append(entry)
     processes.end(process for group in found.values() for process in group)
     for entry in entries:
-        paths = _paths(entry)
-        for path in paths:
-            _delete(entry.kind, path)
-        if paths:
+        try:
+            if _remove(entry):
+                left.append(entry)
+        except Unreachable as lost:
             left.append(entry)
-    return left
+            kept[entry.mark] = str(lost)
+    return left, kept
+
+
+def _remove(entry: Entry) -> bool:
+    """Removes what an entry stands for, unless it is a process; gives whether anything was there."""
+    if entry.kind == "remote_folder":
+        return RemoteFolder.parsed(entry.what).remove()
+    paths = _paths(entry)
+    for path in paths:
+        _delete(entry.kind, path)
+    return bool(paths)
 
 
 def _paths(entry: Entry) -> list[Path]:

@@ -1,0 +1,224 @@
+"""A machine reached by SSH is a host like any other: commands, copies, folders; and nothing is left on it."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from middlemark.errors import EnvironmentNotReady
+from middlemark.plan.network import Host as PlannedHost
+from middlemark.suite import HostKind
+from middlemark.testbed import ledger, processes, remote, ssh_host
+from middlemark.testbed.holder import required
+from middlemark.testbed.ledger import Ledger
+from middlemark.testbed.remote import RemoteFolder
+from middlemark.testbed.ssh_host import SshHost
+
+SEPARATION = Path("/run/sshd")
+DEADLINE_S = 20.0
+
+
+def sshd() -> str | None:
+    try:
+        return required("sshd")
+    except EnvironmentNotReady:
+        return None
+
+
+pytestmark = [
+    pytest.mark.skipif(sshd() is None, reason="there is no sshd: apt-get install openssh-server"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="sshd separates privileges in a folder of root's"),
+]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server of the test's own on the loopback: its port, its keys, its settings; gives the target."""
+    folder = tmp_path_factory.mktemp("sshd")
+    for name in ("host", "user"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    (folder / "sshd_config").write_text(
+        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/user.pub\n"
+        "StrictModes no\nUsePAM no\nPermitRootLogin prohibit-password\nPasswordAuthentication no\nPidFile none\n"
+    )
+    (folder / "known").write_text(f"[127.0.0.1]:{port} {(folder / 'host.pub').read_text()}")
+    (folder / "config").write_text(
+        f"IdentityFile {folder}/user\nIdentitiesOnly yes\nUserKnownHostsFile {folder}/known\n"
+    )
+    made = not SEPARATION.exists()
+    SEPARATION.mkdir(exist_ok=True)
+    command = [sshd() or "", "-D", "-e", "-f", str(folder / "sshd_config")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as daemon:
+        assert daemon.stderr is not None
+        assert "listening" in daemon.stderr.readline()
+        yield f"root@127.0.0.1:{port}"
+        daemon.terminate()
+        daemon.stderr.read()
+    if made:
+        SEPARATION.rmdir()
+
+
+@pytest.fixture
+def entries(
+    server: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Ledger]:
+    settings = next(tmp_path_factory.getbasetemp().glob("sshd*/config"))
+    monkeypatch.setenv(remote.CONFIGURATION_VARIABLE, str(settings))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    before = traces(server)
+    with ledger.opened() as opened:
+        yield opened
+    assert traces(server) == before
+
+
+def traces(server: str) -> set[Path]:
+    control = remote.control_path(server)
+    return {path for path in (*Path(tempfile.gettempdir()).glob("mm-*"), control) if path.exists()}
+
+
+@pytest.fixture
+def host(server: str, entries: Ledger) -> SshHost:
+    return made(server, entries)
+
+
+def made(target: str, entries: Ledger, *executables: Path) -> SshHost:
+    planned = PlannedHost(name="far", kind=HostKind.SSH, ssh=target)
+    return ssh_host.ssh_host(planned, ["lan"], executables, entries)
+
+
+def started(host: SshHost, *program: str, mark: str = "") -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        host.command(program),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {processes.MARK_VARIABLE: mark},
+    )
+
+
+def test_lines_go_both_ways_as_they_come_and_the_exit_status_is_passed(host: SshHost) -> None:
+    with started(host, "sh", "-c", 'while read -r line; do echo "heard $line"; done; exit 7') as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for number in range(3):
+            process.stdin.write(f"{number}\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == f"heard {number}\n"
+        process.stdin.close()
+        assert process.wait(DEADLINE_S) == 7
+
+
+def test_words_arrive_as_they_are(host: SshHost) -> None:
+    words = ["a b", "$HOME", "it's", '"', "`id`", "*", "", "ü\n"]
+    with started(host, "printf", "%s|", *words) as process:
+        said, _ = process.communicate(timeout=DEADLINE_S)
+    assert said == "".join(f"{word}|" for word in words)
+
+
+def test_the_mark_of_the_client_is_that_of_the_program(host: SshHost) -> None:
+    with started(host, "printenv", processes.MARK_VARIABLE, remote.REMOTE_VARIABLE, mark="a1b2") as process:
+        said, _ = process.communicate(timeout=DEADLINE_S)
+    assert said.split() == ["a1b2", str(host.connection.folder.path)]
+
+
+def test_without_an_address_it_has_the_one_that_the_client_reached(host: SshHost) -> None:
+    assert [(each.network, each.address, each.interface) for each in host.attachments] == [("lan", "127.0.0.1", "lo")]
+
+
+def test_executables_are_copied_with_their_own_libraries_and_run_from_the_copy(
+    server: str, entries: Ledger, tmp_path: Path
+) -> None:
+    worker = tmp_path / "middlemark-worker-own"
+    worker.write_text('#!/bin/sh\necho "$0"; cat "$0.lib/own"')
+    worker.chmod(0o755)
+    (tmp_path / "middlemark-worker-own.lib").mkdir()
+    (tmp_path / "middlemark-worker-own.lib/own").write_text("bundled\n")
+    host = made(server, entries, worker)
+    with started(host, str(worker)) as process:
+        said, _ = process.communicate(timeout=DEADLINE_S)
+    assert said == f"{host.connection.folder.path}/{worker.name}\nbundled\n"
+    assert not host.connection.folder.path.is_relative_to(tmp_path)
+
+
+def test_what_arrives_as_something_else_is_refused(
+    server: str, entries: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = tmp_path / "worker"
+    worker.write_text("#!/bin/sh\n")
+    monkeypatch.setattr(ssh_host, "file_hash", lambda *_: "0" * 64)
+    with pytest.raises(EnvironmentNotReady, match=r"arrived at .* as something else"):
+        made(server, entries, worker)
+
+
+def test_a_folder_is_made_there_collected_here_and_removed(host: SshHost, entries: Ledger, tmp_path: Path) -> None:
+    folder, mark = host.create_folder(f"{tmp_path.name}-far", entries)
+    with started(host, "sh", "-c", f"mkdir {folder}/deep; echo there > {folder}/deep/file") as process:
+        process.wait(DEADLINE_S)
+    assert (host.collect(folder, tmp_path / "collected") / "deep/file").read_text() == "there\n"
+    entries.remove(mark)
+    assert not folder.exists()
+
+
+def test_what_the_remote_shell_refuses_is_said_with_the_host(host: SshHost) -> None:
+    with pytest.raises(EnvironmentNotReady, match=r"on root@127.0.0.1:\d+: .*no/folder"):
+        host.connection.run("mkdir /no/folder")
+
+
+def test_a_host_that_is_not_there_is_named_with_a_remedy(entries: Ledger) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(EnvironmentNotReady, match=f"the connection to nobody@127.0.0.1:{port} does not start"):
+        made(f"nobody@127.0.0.1:{port}", entries)
+
+
+def test_after_kill_9_a_sweep_ends_what_runs_there_and_removes_the_folders(server: str, entries: Ledger) -> None:
+    program = f"""
+import os, signal, subprocess
+from middlemark.plan.network import Host
+from middlemark.testbed import ledger
+from middlemark.testbed.ssh_host import ssh_host
+with ledger.opened() as entries:
+    host = ssh_host(Host(name="far", kind="ssh", ssh={server!r}), ["lan"], [], entries)
+    stuck = "trap '' HUP TERM; echo $$; exec sleep 600"  # it does not look at its standard input
+    child = subprocess.Popen(host.command(["sh", "-c", stuck]), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=os.environ | {{"MIDDLEMARK_MARK": entries.enter("process", "stuck")}})
+    print(child.stdout.readline().strip(), host.connection.folder.path, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    killed = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    pid, folder = killed.stdout.split()
+    entries.enter("process", "so that this test's own ledger is not swept")
+    removed = ledger.sweep()
+    assert ("remote_folder", f"{server}:{folder}") in {(each.kind, each.what) for each in removed}
+    assert [each.problem for each in removed if each.problem] == []
+    assert not Path(folder).exists()
+    assert processes.identity(int(pid)) is None
+
+
+@pytest.mark.usefixtures("entries")
+def test_what_cannot_be_reached_is_reported_and_not_forgotten(tmp_path: Path, server: str) -> None:
+    folder = tmp_path / "far"
+    folder.mkdir()
+    gone = f"nobody@127.0.0.1:1:{folder}"
+    abandoned = tmp_path / "state/middlemark/ledgers/1-abandoned.jsonl"
+    entry = {"op": "create", "mark": "a", "kind": "remote_folder", "what": gone}
+    abandoned.write_text(json.dumps(entry) + "\n")
+    for _ in range(2):
+        (left,) = ledger.sweep()
+        assert left.what == gone
+        assert left.problem is not None
+        assert "Connection refused" in left.problem
+    abandoned.write_text(json.dumps(entry | {"what": str(RemoteFolder(server, folder))}) + "\n")
+    assert [each.problem for each in ledger.sweep()] == [None]
+    assert not folder.exists()
+    assert not abandoned.exists()
