@@ -21,10 +21,11 @@ from middlemark.testbed import awake, cpu_load, slot
 from middlemark.testbed.cpu_load import CpuLoad
 from middlemark.testbed.deployment import deployed
 from middlemark.testbed.host import Host
-from middlemark.testbed.ledger import Ledger
+from middlemark.testbed.ledger import Ledger, state_folder
 from middlemark.testbed.root_filesystem import Contents
 from middlemark.testbed.slot import Slot
 from middlemark.testbed.testbed import Testbed, built
+from middlemark.worker.description import programs_of
 
 
 @dataclass(frozen=True)
@@ -49,14 +50,14 @@ def prepared(experiment: Experiment, worker: Path, grounds: Grounds) -> Iterator
                 experiment.links,
                 taken,
                 grounds.ledger,
-                shown=[worker.parent],
+                shown=[worker.parent, state_folder()],
             )
         )
         given.callback(grounds.ledger.remove, grounds.ledger.enter("shared_memory", taken.name))
         if experiment.conditions.keep_awake:
             given.enter_context(awake.kept_awake(grounds.cpus, grounds.ledger))
         folder = _folders(experiment, list(testbed.hosts.values()), taken, grounds.ledger, given)
-        contents = Contents(worker, ())
+        contents = Contents(worker, programs_of(grounds.workers[experiment.middleware].description))
         deployment = experiment.conditions.deployment
         hosts = {
             name: given.enter_context(deployed(host, deployment, contents, folder, grounds.ledger))

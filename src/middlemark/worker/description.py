@@ -46,6 +46,11 @@ def resolved_options(description: Description, profile: str, options: dict[str, 
     return defaults | (chosen.options if chosen else {}) | options
 
 
+def programs_of(description: Description) -> tuple[Path, ...]:
+    """The machine's programs that its services execute."""
+    return tuple(Path(program) for service in description.services for program in service.programs or ())
+
+
 def is_needed(service: ServiceNeed, resolved: dict[str, OptionValue]) -> bool:
     """Whether a service is needed under these options."""
     return all(
