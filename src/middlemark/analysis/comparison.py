@@ -1,7 +1,7 @@
 """Experiments that differ in the middleware and its configuration alone, ranked by what their pattern is about.
 
-Latency ranks periodic and burst streams, the round trip ping-pongs, goodput unthrottled streams. What loses too much,
-is overloaded or has no valid trial is not ranked, and says why. The test behind a rank is `compare`'s.
+Latency ranks periodic and burst streams, the round trip ping-pongs, goodput unthrottled streams. What loses too much
+without a fault, is overloaded or has no valid trial is not ranked, and says why. The test behind a rank is `compare`'s.
 """
 
 from __future__ import annotations
@@ -68,6 +68,11 @@ class Comparison:
     """By experiment id: how many times the best one's value it has; without the best itself."""
 
     @property
+    def faulty(self) -> bool:
+        """Whether its experiments have a timeline of faults."""
+        return any(each.experiment.timeline for each in self.experiments)
+
+    @property
     def best(self) -> ExperimentFindings | None:
         """The first line of the ranking, which others may tie with."""
         return self.experiments[0] if self.places else None
@@ -129,7 +134,8 @@ def _why_not_ranked(each: ExperimentFindings, setting: Setting, criterion: Crite
     if not each.n_valid:
         return "no valid trial"
     loss = each.estimate(of_stream(setting.stream), criterion.loss_metric)
-    if loss is not None and loss.value is not None and loss.value > LOSS_ALLOWED:
+    # Under faults messages are meant to go missing: `recovery` has the figures, and the report puts them beside.
+    if not each.experiment.timeline and loss is not None and loss.value is not None and loss.value > LOSS_ALLOWED:
         return f"loses {100 * loss.value:.2g} % of its messages"
     if each.overloaded.get(setting.stream) == each.n_valid:
         return "overloaded: it could not be sent at its rate"

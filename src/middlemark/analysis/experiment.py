@@ -6,12 +6,13 @@ Only valid trials enter figures; every other is kept with its outcome. It compar
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
 from middlemark.analysis.accounting import Flow
 from middlemark.analysis.compare import Block
+from middlemark.analysis.course import Course, middle_trial
 from middlemark.analysis.distribution import Box, Curve, box, curve, pooled
 from middlemark.analysis.estimate import Estimate, median_of_trials, no_estimate, quantile_of_trials, share_of_trials
 from middlemark.analysis.metrics import Key, StreamShape, TrialMetrics, of_stream, quantile_metric
@@ -29,7 +30,7 @@ OF_THE_PATH = (
 """The distributions that an overload turns into those of a queue."""
 
 
-SHARES_OF_MESSAGES = {"loss_share", "unanswered_share"}
+SHARES_OF_MESSAGES = {"loss_share", "unanswered_share", "missing_share"}
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ class MeasuredTrial:
 
     record: TrialRecord
     metrics: TrialMetrics
+    courses: Mapping[str, Course] = field(default_factory=dict)
+    """By stream; of trials in which something changes within the window."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,10 @@ class ExperimentFindings:
     """Each warning once, with the number of trials that had it."""
     effective: Mapping[str, Effective]
     path: Mapping[str, PathProof]
+    records: tuple[TrialRecord, ...] = ()
+    """Of the trials that count."""
+    courses: Mapping[str, Course] = field(default_factory=dict)
+    """By stream: the course of the trial with the median recovery, or else with the median latency."""
 
     @property
     def n_valid(self) -> int:
@@ -141,7 +148,22 @@ def experiment_findings(
         cautions=_cautions(records),
         effective=next((each.record.effective for each in measured if each.record.effective), {}),
         path=next((each.record.path for each in measured if each.record.path), {}),
+        records=tuple(each.record for each in measured),
+        courses=_middle_courses(measured),
     )
+
+
+def _middle_courses(measured: Sequence[MeasuredTrial]) -> dict[str, Course]:
+    found = {}
+    for stream in dict.fromkeys(name for trial in measured for name in trial.courses):
+        for metric in ("recovery_ns", quantile_metric(Distribution.LATENCY_FROM_SEND, "p50")):
+            key = Key(of_stream(stream), metric)
+            values = [trial.metrics.values.get(key) for trial in measured]
+            known = [value if isinstance(value, Measured) else None for value in values]
+            if any(known) or metric != "recovery_ns":
+                found[stream] = measured[middle_trial(known)].courses[stream]
+                break
+    return found
 
 
 def is_valid(record: TrialRecord) -> bool:
@@ -228,7 +250,8 @@ def _shapes(
             if flow.stream == stream and flow.answers is answers
         )
         # Beside what subscribers see (messages), publishers' own samples and differences have no loss to show.
-        of_messages = kind in OF_THE_PATH and kind is not Distribution.JITTER
+        whole = not any(trial.record.interrupted for trial in counting)  # who ended can't say what it had sent
+        of_messages = kind in OF_THE_PATH and kind is not Distribution.JITTER and whole
         curves[stream, kind] = curve(samples, _seen(sent, counting, stream) if of_messages else len(samples))
         boxes[stream, kind] = box(samples)
     return curves, boxes

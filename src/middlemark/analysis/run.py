@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from middlemark.analysis.comparison import Comparison, comparisons
+from middlemark.analysis.course import courses
 from middlemark.analysis.experiment import (
     ExperimentFindings,
     MeasuredTrial,
@@ -108,4 +109,6 @@ def _analyse_experiment(
 
 def _measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
     shapes = stream_shapes(record.trial.experiment)
-    return MeasuredTrial(record, trial_metrics(record, folder.read_received(), folder.read_published(), shapes))
+    received = folder.read_received()
+    metrics = trial_metrics(record, received, folder.read_published(), shapes)
+    return MeasuredTrial(record, metrics, courses(record, received))

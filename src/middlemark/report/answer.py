@@ -5,7 +5,7 @@ Baselines are the machine's limit and don't win; they are told beside the winner
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from middlemark.analysis.compare import Ratio, Verdict
@@ -16,6 +16,7 @@ from middlemark.analysis.metrics import of_stream
 from middlemark.analysis.run import RunFindings
 from middlemark.report.contender import Contender
 from middlemark.report.display import MEGABYTES_PER_S, MICROSECONDS, listed, plural, show, times
+from middlemark.report.faults import fault_sentence
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,11 @@ class Answer:
     sentences: tuple[str, ...]
 
 
-def answer(comparison: Comparison, who: Mapping[str, Contender]) -> Answer:
-    """Put a comparison into words."""
+def answer(comparison: Comparison, who: Mapping[str, Contender], beside: frozenset[str] = frozenset()) -> Answer:
+    """Put a comparison into words; `beside` are the factors that tell it from the run's others."""
     ranked = [each for each in comparison.experiments if each.experiment.id in comparison.places]
     field = [each for each in ranked if not who[each.experiment.id].baseline] or ranked
-    asked = describe_load(comparison.setting)
+    asked = describe_load(comparison.setting, beside)
     if not field:
         sentences = ("No experiment could be ranked; the reasons are in the table.",)
         return Answer(comparison.setting.workload, asked, (), "No answer", sentences)
@@ -46,6 +47,7 @@ def answer(comparison: Comparison, who: Mapping[str, Contender]) -> Answer:
         _figure(comparison, best, winners),
         _lead(comparison, best, field, who),
         _limit(comparison, best, who),
+        fault_sentence(best, comparison, who[best.experiment.id].label) if comparison.faulty else "",
     ]
     return Answer(
         comparison.setting.workload,
@@ -56,15 +58,56 @@ def answer(comparison: Comparison, who: Mapping[str, Contender]) -> Answer:
     )
 
 
-def describe_load(setting: Setting) -> str:
+SAID = ("workload", "pattern", "size", "rate", "messages", "reliability", "topology")
+"""Factors that a load's words have in any case."""
+CONDITIONS = ("deployment", "cpu_load", "faults", "link", "host")
+"""Those that are said wherever they are set; those of one link or host begin with its word."""
+
+
+def distinguishing(comparisons: Sequence[Comparison]) -> frozenset[str]:
+    """The factors that tell settings of one workload apart."""
+    found: set[str] = set()
+    for workload in {each.setting.workload for each in comparisons}:
+        own = [dict(each.setting.factors) for each in comparisons if each.setting.workload == workload]
+        names = {name for factors in own for name in factors}
+        found |= {name for name in names if len({factors.get(name) for factors in own}) > 1}
+    return frozenset(found)
+
+
+def describe_load(setting: Setting, beside: frozenset[str] = frozenset()) -> str:
     """The load in words: `4 MB at 20 Hz, reliable, C1-1`."""
     factors = dict(setting.factors)
+    own = [
+        _condition(name, value)
+        for name, value in factors.items()
+        if name not in SAID and (name in beside or name.split(".")[0] in CONDITIONS)
+    ]
+    return ", ".join([in_words({name: factors[name] for name in SAID if name in factors}), *own])
+
+
+def in_words(factors: Mapping[str, str]) -> str:
+    """A load without what is left out of `factors`, conditions as far as they are set."""
     size = factors.get("size", "")
     if "rate" in factors:
         many = f"{factors['messages']} × " if factors.get("pattern") == "burst" and "messages" in factors else ""
         size = f"{many}{size} at {factors['rate']}"
     words = [size, factors.get("pattern", "").replace("_", "-"), factors.get("reliability", "").replace("_", " ")]
-    return ", ".join([*(word for word in words if word), factors.get("topology", "")])
+    conditions = [_condition(name, value) for name, value in factors.items() if name.split(".")[0] in CONDITIONS]
+    return ", ".join(word for word in [*words, factors.get("topology", ""), *conditions] if word)
+
+
+def _condition(name: str, value: str) -> str:
+    kind, _, of = name.partition(".")
+    value = value.replace("_", " ")
+    words = {
+        "faults": f"faults: {value}",
+        "cpu_load": f"CPU load {value}",
+        "link": f"link {of} {value}" if of else f"links {value}",
+        "host": f"host {of} {value}",
+    }
+    named = {"true": name.replace("_", " "), "false": f"not {name.replace('_', ' ')}"}
+    plain = kind in {"deployment", "durability", "history"}
+    return words.get(kind) or named.get(value) or (value if plain else f"{name.replace('_', ' ')} {value}")
 
 
 def _certainly_behind_any(comparison: Comparison, each: ExperimentFindings, others: list[ExperimentFindings]) -> bool:

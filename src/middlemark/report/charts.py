@@ -50,7 +50,7 @@ def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distributio
     ]
     if not rows:
         return None
-    names, scale, dashes = _identity(drawn, who)
+    names, scale, dashes = identity(drawn, who)
     hovered = alt.selection_point(fields=["who"], on="pointerover", clear="pointerout")
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=_logarithmic("us:Q", "µs (logarithmic)", [row["us"] for row in rows]),
@@ -72,11 +72,16 @@ def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distributio
         title=f"{title}: how many messages took no longer than …",
         caption=(
             f"Empirical distribution of the {_noun(kind)} ({kind.summary}), all valid trials together, over all "
-            "messages sent: where a line ends below 100 %, the rest was lost. Left is fast, far right is a tail."
+            f"messages sent: where a line ends below 100 %, the rest {_gone(comparison)}. Left is fast, far right is a "
+            "tail."
         ),
         description=f"Step lines, one for each middleware; the quantiles are in the table below. {len(drawn)} lines.",
-        spec=_finished(layers),
+        spec=finished(layers),
     )
+
+
+def _gone(comparison: Comparison) -> str:
+    return "did not come in time, or its sender ended" if comparison.faulty else "was lost"
 
 
 def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Chart | None:
@@ -87,7 +92,7 @@ def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distributi
     ]
     if not rows:
         return None
-    names, scale, _ = _identity(drawn, who)
+    names, scale, _ = identity(drawn, who)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=alt.Y("who:N", sort=names, title=None, axis=alt.Axis(labelLimit=180)),
         color=alt.Color("who:N", scale=scale, legend=None),
@@ -111,7 +116,7 @@ def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distributi
             "A quantile with fewer than ten messages beyond it is left out. All valid trials together."
         ),
         description="A box plot for each middleware, in the order of the ranking.",
-        spec=_finished(layers),
+        spec=finished(layers),
     )
 
 
@@ -155,7 +160,7 @@ def bar_charts(comparison: Comparison, who: Mapping[str, Contender]) -> list[Cha
         _bars(comparison, who, bars)
         for bars in (
             Bars("first", "Time to first message", TRIAL, "first_message_ns", "ms (logarithmic)", 1e6, FIRST, True),
-            Bars("loss", "Loss", stream, comparison.criterion.loss_metric, "% of messages sent", 0.01, LOSS),
+            *_loss_bars(comparison, stream),
             Bars("cpu", "CPU", TRIAL, "cpu_percent_of_core", "% of one core", 1.0, CPU),
             Bars("memory", "Peak memory", TRIAL, "peak_memory_bytes", "MiB", 2.0**20, MEMORY),
         )
@@ -175,10 +180,27 @@ CPU = (
     "User and system time over the window, all applications and the middleware's own services together. "
     "Median of trials with interval; 100 % is one core."
 )
+MISSING = (
+    "Messages that the schedule held while their subscriber's process was there and that never came. Of all valid "
+    "trials together, the interval resamples trials."
+)
+AGAIN = (
+    "From the begin of a restart, start, resume or link up to the next message, of the flow that took longest. "
+    "Median of trials with interval."
+)
 MEMORY = (
     "Resident memory at its peak, summed over all applications and services; memory that they share counts in each. "
     "Median of trials with interval."
 )
+
+
+def _loss_bars(comparison: Comparison, stream: str) -> tuple[Bars, ...]:
+    if not comparison.faulty:
+        return (Bars("loss", "Loss", stream, comparison.criterion.loss_metric, "% of messages sent", 0.01, LOSS),)
+    return (
+        Bars("missing", "Missing messages", stream, "missing_share", "% of messages", 0.01, MISSING),
+        Bars("recovery", "Time until messages flow again", stream, "recovery_ns", "ms (logarithmic)", 1e6, AGAIN, True),
+    )
 
 
 def _bars(comparison: Comparison, who: Mapping[str, Contender], bars: Bars) -> Chart | None:
@@ -191,7 +213,7 @@ def _bars(comparison: Comparison, who: Mapping[str, Contender], bars: Bars) -> C
             drawn.append(each)
     if not any(row["value"] for row in rows):
         return None  # all nought: the table says so, a chart would be empty
-    names, colours, _ = _identity(drawn, who)
+    names, colours, _ = identity(drawn, who)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=alt.Y("who:N", sort=names, title=None, axis=alt.Axis(labelLimit=180)),
         color=alt.Color("who:N", scale=colours, legend=None),
@@ -220,7 +242,7 @@ def _bars(comparison: Comparison, who: Mapping[str, Contender], bars: Bars) -> C
         .encode(x="low:Q", x2="high:Q", color=alt.value(INK))
     )
     layers = alt.layer(value, span).properties(width="container", height=(ROW_HEIGHT - 4) * len(names))
-    return Chart(bars.id, bars.title, bars.caption, f"{bars.title} of each middleware, {bars.axis}.", _finished(layers))
+    return Chart(bars.id, bars.title, bars.caption, f"{bars.title} of each middleware, {bars.axis}.", finished(layers))
 
 
 def _bar_row(estimate: Estimate, bars: Bars) -> dict[str, float | None]:
@@ -232,7 +254,7 @@ def _drawn(comparison: Comparison, kind: Distribution) -> list[ExperimentFinding
     return [each for each in comparison.experiments if (comparison.setting.stream, kind) in each.boxes]
 
 
-def _identity(
+def identity(
     drawn: Sequence[ExperimentFindings], who: Mapping[str, Contender]
 ) -> tuple[list[str], alt.Scale, list[list[int]]]:
     """Names in order, with each its middleware's colour and dash."""
@@ -246,15 +268,19 @@ def _identity(
 
 
 def _logarithmic(field: str, title: str, values: Sequence[float]) -> alt.X:
-    """A logarithmic axis from a round figure to a round figure, with marks at 1, 2, 5 or at powers of ten alone."""
+    axis, scale = logarithmic_scale(values)
+    return alt.X(field, title=title, scale=alt.Scale(**scale), axis=alt.Axis(**axis))
+
+
+def logarithmic_scale(values: Sequence[float]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Axis and scale from a round figure to a round figure, with marks at 1, 2, 5 or at powers of ten alone."""
     low, high = min(values), max(values)
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1, 2, 5) if high / low < 100 else (1,)
     marks = [step * 10.0**exponent for exponent in exponents for step in (1, 2, 5)]
     domain = [max(m for m in marks if m <= low * 1.0001), min(m for m in [*marks, 10.0 * marks[-3]] if m >= high)]
     shown = [step * 10.0**e for e in exponents for step in steps if domain[0] <= step * 10.0**e <= domain[1] * 1.0001]
-    axis = alt.Axis(values=shown, format=",~g")
-    return alt.X(field, title=title, scale=alt.Scale(type="log", domain=domain, nice=False), axis=axis)
+    return {"values": shown, "format": ",~g"}, {"type": "log", "domain": domain, "nice": False}
 
 
 def _noun(kind: Distribution) -> str:
@@ -264,7 +290,7 @@ def _noun(kind: Distribution) -> str:
     }.get(kind, kind.value.replace("_", " "))
 
 
-def _finished(chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> Spec:
+def finished(chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> Spec:
     """The chart in the page's type and ink, with its background left to the page."""
     spec: Spec = (
         chart.configure(

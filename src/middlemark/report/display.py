@@ -50,6 +50,8 @@ MEBIBYTES = Unit("MiB", lambda size_bytes: digits(size_bytes / 2**20))
 MEGABYTES_PER_S = Unit("MB/s payload", lambda per_s: digits(per_s / 1e6))
 MEGABITS_PER_S = Unit("Mbit/s payload", lambda per_s: digits(per_s * 8 / 1e6))
 PER_SECOND = Unit("/s", digits)
+MEGABITS_ON_WIRE_PER_S = Unit("Mbit/s", lambda bits_per_s: digits(bits_per_s / 1e6))
+COUNT = Unit("", digits)
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,14 @@ def show(estimate: Estimate | None, unit: Unit) -> Shown:
         return Shown(estimate.reason, missing=True)
     note = "pooled" if estimate.method is Method.POOLED else ""
     return Shown(unit.write(estimate.value), interval(estimate, unit), note)
+
+
+def cell(shown: Shown) -> str:
+    """A figure with all that belongs to it in one line."""
+    if shown.missing:
+        return shown.text
+    span = f" ({shown.interval})" if shown.interval else ""
+    return f"{shown.text}{span}{f' {shown.note}' if shown.note else ''}"
 
 
 def interval(estimate: Estimate, unit: Unit) -> str:
@@ -125,6 +135,17 @@ _FACT_UNITS = {
     "percent": Unit("%", digits),
     "share": PERCENT,
 }
+
+
+_FIGURE_UNITS = {"_bits_per_s": MEGABITS_ON_WIRE_PER_S, "_ns": MILLISECONDS, "_share": PERCENT, "_percent": COUNT}
+
+
+def named_unit(name: str) -> tuple[str, Unit]:
+    """The words and the unit of a figure whose name ends in its unit: `outgoing_rate_bits_per_s`."""
+    for suffix, unit in _FIGURE_UNITS.items():
+        if name.endswith(suffix):
+            return name.removesuffix(suffix).replace("_", " "), unit
+    return name.replace("_", " "), COUNT
 
 
 def fact(name: str, value: object) -> tuple[str, str]:

@@ -21,11 +21,17 @@ from middlemark.analysis.run_folder import RunFolder
 from middlemark.analysis.samples import Distribution
 from middlemark.errors import StoreError
 from middlemark.plan import Caution
-from middlemark.report.answer import Answer, answer, interval_words
+from middlemark.report.answer import Answer, answer, distinguishing, interval_words
 from middlemark.report.charts import Chart, bar_charts, boxes, ecdf
 from middlemark.report.config import Configuration, configurations
 from middlemark.report.contender import COLOURS, Contender, contenders
 from middlemark.report.display import fact
+from middlemark.report.faults import fault_table, timeline_words
+from middlemark.report.links import link_table
+from middlemark.report.over_time import time_charts
+from middlemark.report.overview import heat_maps
+from middlemark.report.path import path_table
+from middlemark.report.surroundings import topology_table
 from middlemark.report.tables import (
     Ranking,
     Table,
@@ -37,6 +43,9 @@ from middlemark.report.tables import (
     rate_table,
 )
 
+CROWDED = 12
+"""With more sections than this, each is closed until it is asked for."""
+
 
 @dataclass(frozen=True)
 class Section:
@@ -47,6 +56,12 @@ class Section:
     ranking: Ranking
     who: tuple[Contender, ...]
     distributions: tuple[Chart, ...]
+    over_time: tuple[Chart, ...]
+    """Of settings in which something changes within the window."""
+    faults: Table | None
+    timeline: tuple[str, ...]
+    links: Table | None
+    path: Table | None
     bars: tuple[Chart, ...]
     quantiles: tuple[Table, ...]
     tables: tuple[Table, ...]
@@ -72,7 +87,11 @@ def write_report(run: Path | RunFindings) -> Path:
 def render(findings: RunFindings) -> str:
     """The whole page."""
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
-    sections = [_section(number, each, who) for number, each in enumerate(findings.comparisons, start=1)]
+    beside = distinguishing(findings.comparisons)
+    sections = [
+        _section(number, each, answer(each, who, beside), who)
+        for number, each in enumerate(findings.comparisons, start=1)
+    ]
     return (
         _environment()
         .get_template("report.html.j2")
@@ -80,27 +99,36 @@ def render(findings: RunFindings) -> str:
             manifest=findings.manifest,
             findings=findings,
             sections=sections,
+            crowded=len(sections) > CROWDED,
+            first_sections={each.answer.workload: each.id for each in reversed(sections)},
+            heat_maps=heat_maps(findings.comparisons, [each.id for each in sections], who),
+            topologies=topology_table(findings),
             who=sorted({each.middleware: each for each in who.values()}.values(), key=lambda each: each.number),
             machine=[fact(name, value) for name, value in findings.manifest.machine.items()],
             interval_words=interval_words(findings),
             colours=range(COLOURS),
-            specs={f"{s.id}-{c.id}": c.spec for s in sections for c in (*s.distributions, *s.bars)},
+            specs={f"{s.id}-{c.id}": c.spec for s in sections for c in (*s.over_time, *s.distributions, *s.bars)},
             style=_resource("report.css"),
             vega=_vega(),
         )
     )
 
 
-def _section(number: int, comparison: Comparison, who: Mapping[str, Contender]) -> Section:
+def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str, Contender]) -> Section:
     kind = comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND
     drawn = [chart for chart in (ecdf(comparison, who, kind), boxes(comparison, who, kind)) if chart]
     quantiles = [quantile_table(comparison, who, each) for each in (kind, *(k for k in Distribution if k is not kind))]
     return Section(
         id=f"s{number}-{comparison.setting.workload}",
-        answer=answer(comparison, who),
+        answer=said,
         ranking=ranking_table(comparison, who),
         who=tuple(who[each.experiment.id] for each in comparison.experiments if each.boxes),
         distributions=tuple(drawn),
+        over_time=tuple(time_charts(comparison, who)),
+        faults=fault_table(comparison, who),
+        timeline=timeline_words(comparison),
+        links=link_table(comparison),
+        path=path_table(comparison, who),
         bars=tuple(bar_charts(comparison, who)),
         quantiles=tuple(table for table in quantiles if table),
         tables=(

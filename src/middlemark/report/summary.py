@@ -20,11 +20,17 @@ from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.plan import Caution
-from middlemark.report.answer import answer, interval_words
+from middlemark.report import tables
+from middlemark.report.answer import Answer, answer, distinguishing, interval_words
 from middlemark.report.contender import Contender, contenders
 from middlemark.report.display import Shown, plural
+from middlemark.report.faults import fault_table, timeline_words
+from middlemark.report.links import link_table
+from middlemark.report.path import load_words
 from middlemark.report.tables import Line, outcome_table, ranking_table
 
+WORDS = 24
+"""From so many characters on a cell is words, which may break, not a figure."""
 READING = (
     "Medians of trials with intervals below; *: of all trials' samples together. A rank is one more than the number of "
     "those that are certainly better; = marks a shared one. †: a baseline, the machine's own limit."
@@ -35,44 +41,73 @@ def print_summary(run: Path | RunFindings, console: Console) -> None:
     """Print what a run came to."""
     findings = run if isinstance(run, RunFindings) else analyse(RunFolder(run))
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    beside = distinguishing(findings.comparisons)
     for comparison in findings.comparisons:
-        _print_comparison(comparison, who, console)
+        _print_comparison(comparison, answer(comparison, who, beside), who, console)
     console.print(Text(f"\n{READING} {interval_words(findings)}", "dim"))
     _print_damage(findings, console)
     _print_cautions(findings, console)
 
 
-def _print_comparison(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:
-    said = answer(comparison, who)
+def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Contender], console: Console) -> None:
     console.print()
     console.print(Text.assemble((said.workload, "bold"), (f"  {said.asked}", "dim")))
     ranking = ranking_table(comparison, who)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     table.add_column("", justify="right")
     table.add_column("middleware", min_width=14)
-    for heading in (f"{ranking.main_heading}\n{ranking.main_unit}", "99 %\nµs", "loss\n%", "first\nms"):
+    main = f"{ranking.main_heading}\n{ranking.main_unit}"
+    lost = [] if comparison.faulty else ["loss\n%"]  # the table of faults has what is missing
+    for heading in (main, "99 %\nµs", *lost, "first\nms"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("CPU\n% core", justify="right", no_wrap=True)
     table.add_column("memory\nMiB", justify="right", no_wrap=True)
     for line in ranking.lines:
         if not line.unranked:
-            table.add_row(*_cells(line))
+            table.add_row(*_cells(line, faulty=comparison.faulty))
     if table.row_count:
         console.print(table)
     for line in ranking.lines:
         if line.unranked:
             console.print(Padding(Text.assemble((line.who.label, ""), (f": {line.unranked}", "dim")), (0, 0, 0, 2)))
     _print_outcomes(comparison, who, console)
+    _print_surroundings(comparison, who, console)
     console.print(Text.assemble((f"{said.headline}. ", "bold"), " ".join(said.sentences)))
 
 
-def _cells(line: Line) -> tuple[Text, ...]:
+def _print_surroundings(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:
+    """Faults, links and CPU load, where the setting has any."""
+    faults, links = fault_table(comparison, who), link_table(comparison)
+    for table in (faults, links):
+        if table is not None:
+            _print_table(table, console)
+    for line in timeline_words(comparison):
+        console.print(Padding(Text(line, "dim"), (0, 0, 0, 2)))
+    for each in comparison.experiments:
+        words = load_words(each)
+        if words:
+            console.print(Padding(Text(f"{who[each.experiment.id].label}: CPU load at {words}", "dim"), (0, 0, 0, 2)))
+
+
+def _print_table(shown: tables.Table, console: Console) -> None:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+    for place, heading in enumerate(shown.headings):
+        name = (heading or shown.title.lower()).replace(", ", "\n").replace(" after", "\nafter")
+        whole = place > 0 and len(shown.rows[0][place]) < WORDS
+        table.add_column(name, justify="right" if whole else "left", no_wrap=whole)
+    for row in shown.rows:
+        table.add_row(*(cell.replace(" (", "\n(") for cell in row))
+    console.print(table)
+
+
+def _cells(line: Line, *, faulty: bool) -> tuple[Text, ...]:
+    lost = () if faulty else (line.loss,)
     return (
         Text(line.rank, "bold"),
         Text.assemble(line.who.label, ("†" if line.who.baseline else "", "dim")),
         _text(line.main, "bold"),
         _text(line.tail),
-        *(_text(replace(shown, interval="")) for shown in (line.loss, line.first_message, line.cpu, line.memory)),
+        *(_text(replace(shown, interval="")) for shown in (*lost, line.first_message, line.cpu, line.memory)),
     )
 
 

@@ -29,6 +29,7 @@ from middlemark.report.display import (
     PERCENT_OF_CORE,
     Shown,
     Unit,
+    cell,
     listed,
     show,
     times,
@@ -64,6 +65,7 @@ class Ranking:
 
     main_heading: str
     main_unit: str
+    loss_heading: str
     lines: tuple[Line, ...]
 
 
@@ -86,7 +88,8 @@ def ranking_table(comparison: Comparison, who: Mapping[str, Contender]) -> Ranki
     )
     extremes = _extremes([_span(comparison, each) for each in comparison.experiments])
     lines = tuple(_line(comparison, each, who, unit, extremes) for each in comparison.experiments)
-    return Ranking(f"median {heading}" if kind else heading, unit.name, lines)
+    loss_heading = "missing" if comparison.faulty else "loss"
+    return Ranking(f"median {heading}" if kind else heading, unit.name, loss_heading, lines)
 
 
 Span = tuple[float, float, float]
@@ -133,7 +136,7 @@ def _line(
         main=show(main, unit),
         tail=_tail(comparison, each),
         to_best=times(ratio) if ratio else "",
-        loss=show(each.estimate(stream, comparison.criterion.loss_metric), PERCENT),
+        loss=show(each.estimate(stream, loss_metric(comparison)), PERCENT),
         first_message=show(each.estimate(TRIAL, "first_message_ns"), MILLISECONDS),
         cpu=show(each.estimate(TRIAL, "cpu_percent_of_core"), PERCENT_OF_CORE),
         memory=show(each.estimate(TRIAL, "peak_memory_bytes"), MEBIBYTES),
@@ -141,6 +144,11 @@ def _line(
         unranked=comparison.unranked.get(name, ""),
         strip=_strip(_span(comparison, each), extremes),
     )
+
+
+def loss_metric(comparison: Comparison) -> str:
+    """What stands for lost messages: under faults those that never came, as the late ones and the gone tell nothing."""
+    return "missing_share" if comparison.faulty else comparison.criterion.loss_metric
 
 
 def _tail(comparison: Comparison, each: ExperimentFindings) -> Shown:
@@ -181,7 +189,7 @@ def quantile_table(comparison: Comparison, who: Mapping[str, Contender], kind: D
             (
                 label,
                 MICROSECONDS.write(box.minimum),
-                *(_cell(shown[name]) for name in given),
+                *(cell(shown[name]) for name in given),
                 MICROSECONDS.write(box.maximum),
                 _thousands(box.n),
             )
@@ -189,13 +197,6 @@ def quantile_table(comparison: Comparison, who: Mapping[str, Contender], kind: D
         ),
         caption=f"{kind.summary[0].upper()}{kind.summary[1:]}.{too_few}",
     )
-
-
-def _cell(shown: Shown) -> str:
-    if shown.missing:
-        return shown.text
-    span = f" ({shown.interval})" if shown.interval else ""
-    return f"{shown.text}{span}{f' {shown.note}' if shown.note else ''}"
 
 
 def rate_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
@@ -211,13 +212,14 @@ def rate_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
     rows = tuple(
         (
             who[each.experiment.id].label,
-            *(_cell(show(each.estimate(stream, metric), unit)) for _, metric, unit in columns),
+            *(cell(show(each.estimate(stream, metric), unit)) for _, metric, unit in columns),
             f"{each.overloaded.get(comparison.setting.stream, 0)} of {each.n_valid}",
         )
         for each in comparison.experiments
         if each.n_valid
     )
     caption = "Summed over all publishers and subscribers. Overloaded: less than 95 % sent within the window."
+    caption += _gone(comparison)
     return Table("Rates", ("", *(heading for heading, _, _ in columns), "trials overloaded"), rows, caption)
 
 
@@ -235,9 +237,15 @@ def accounting_table(comparison: Comparison, who: Mapping[str, Contender]) -> Ta
         "Sent = received + late + lost, summed over valid trials, publishers and subscribers; checked for every flow "
         "against the recorded samples. Duplicates, reordered, corrupt, foreign and negative (received before sent) "
         "stand beside it; beyond samples: received, but after the sample memory was full."
-    )
+    ) + _gone(comparison)
     headings = ("", *(name.replace("_", " ") for name in names))
     return Table("Accounting, messages", headings, tuple(rows), caption)
+
+
+def _gone(comparison: Comparison) -> str:
+    if not comparison.faulty:
+        return ""
+    return " Flows whose publisher or subscriber ended, or came, within the window are not counted here."
 
 
 def process_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
@@ -253,7 +261,7 @@ def process_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table
     for each in comparison.experiments:
         processes = sorted({key.subject for key in each.estimates if key.subject.startswith("process:")})
         for subject in processes:
-            cells = (_cell(show(each.estimate(subject, metric), unit)) for _, metric, unit in columns)
+            cells = (cell(show(each.estimate(subject, metric), unit)) for _, metric, unit in columns)
             rows.append((who[each.experiment.id].label, subject.removeprefix("process:"), *cells))
     headings = ("", "process", *(heading for heading, _, _ in columns))
     return Table("Processes", headings, tuple(rows), "Applications and services over the window; medians of trials.")

@@ -1,0 +1,100 @@
+"""How one stream fared over the window of one trial: messages that arrived and their latency, part by part.
+
+Only trials in which something changes within the window, a fault or a link, have a course. It is small enough for a
+page; figures over trials are `experiment`'s, and what faults cost is `recovery`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from middlemark.analysis.quantile import Measured
+from middlemark.analysis.record import TrialRecord, Window
+from middlemark.plan import Experiment, Stream
+
+PARTS = 120
+"""Of a window: about as many as a narrow chart can show beside each other."""
+
+
+@dataclass(frozen=True)
+class Instant:
+    """A fault as it happened in this trial."""
+
+    at_ns: int
+    """From the window's begin."""
+    words: str
+
+
+@dataclass(frozen=True)
+class Course:
+    """One stream over one window; the parts follow each other from the window's begin."""
+
+    trial: str
+    part_ns: int
+    received: tuple[int, ...]
+    """Messages that arrived within each part, at all subscribers; for a ping-pong, answers."""
+    latency_p50_ns: tuple[float | None, ...]
+    """Of those; for a ping-pong, the round trip. None where nothing arrived."""
+    faults: tuple[Instant, ...]
+
+
+def changes_within_window(experiment: Experiment) -> bool:
+    """Whether what its messages meet at the window's begin is not what they meet later."""
+    return bool(experiment.timeline) or any(link.trace for link in experiment.links)
+
+
+def courses(record: TrialRecord, received: pl.DataFrame) -> dict[str, Course]:
+    """The course of each stream, by its name; `received` holds the trial's samples."""
+    if record.window is None or not changes_within_window(record.trial.experiment):
+        return {}
+    return {
+        stream.name: _course(record, record.window, _latencies(stream, received.filter(pl.col("stream") == number)))
+        for number, stream in enumerate(record.trial.experiment.streams)
+    }
+
+
+def _latencies(stream: Stream, received: pl.DataFrame) -> pl.DataFrame:
+    """When each message came, and how long it took; of a ping-pong, the answers and their round trips."""
+    asks = stream.pattern.kind == "ping_pong"
+    since = "intended_ns" if asks else "sent_ns"  # a question's hand-over stands in its answer's `intended_ns`
+    return received.filter(pl.col("answer") == int(asks)).select(
+        "received_ns", latency_ns=pl.col("received_ns") - pl.col(since)
+    )
+
+
+def _course(record: TrialRecord, window: Window, arrived: pl.DataFrame) -> Course:
+    window_ns = window.end_ns - window.begin_ns
+    part_ns = max(-(-window_ns // PARTS), 1)
+    parts = (
+        arrived.filter(pl.col("received_ns").is_between(window.begin_ns, window.end_ns - 1))
+        .group_by(part=(pl.col("received_ns") - window.begin_ns) // part_ns)
+        .agg(
+            n=pl.len(),
+            middle=pl.col("latency_ns").median(),
+        )
+    )
+    found = {part: (n, middle) for part, n, middle in parts.iter_rows()}
+    rows = [found.get(part, (0, None)) for part in range(-(-window_ns // part_ns))]
+    return Course(
+        trial=record.trial.id,
+        part_ns=part_ns,
+        received=tuple(n for n, _ in rows),
+        latency_p50_ns=tuple(middle for _, middle in rows),
+        faults=tuple(
+            Instant(fault.began_ns - window.begin_ns, f"{fault.action.replace('_', ' ')} {fault.target}")
+            for fault in record.faults
+        ),
+    )
+
+
+def middle_trial(values: Sequence[Measured | None]) -> int:
+    """The place of the trial that stands for all: the one with the median value, or the first where none has one."""
+    known = [(value.value, place) for place, value in enumerate(values) if value is not None]
+    if not known:
+        return 0
+    ordered = sorted(known)
+    return ordered[int(np.ceil(len(ordered) / 2)) - 1][1]

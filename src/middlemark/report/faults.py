@@ -1,0 +1,78 @@
+"""What faults did, in a table and in words: messages missing, gaps, recovery, and the timeline as it really happened.
+
+The figures are `analysis.recovery`'s; whether anything is better than anything else is not judged here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from middlemark.analysis.circumstances import FaultInstant, fault_instants
+from middlemark.analysis.comparison import Comparison
+from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.metrics import TRIAL, of_stream
+from middlemark.report.contender import Contender
+from middlemark.report.display import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, Unit, cell, digits, show
+from middlemark.report.tables import Table
+
+OF_STREAM: tuple[tuple[str, str, Unit], ...] = (
+    ("missing, %", "missing_share", PERCENT),
+    ("flow again after, ms", "recovery_ns", MILLISECONDS),
+    ("longest gap, ms", "longest_gap_ns", MILLISECONDS),
+    ("duplicates", "duplicates_after_faults", COUNT),
+)
+CAPTION = (
+    "Missing: messages that the schedule held while their subscriber's process was there, and that never came; of all "
+    "trials together. Flow again: from the begin of a restart, start, resume or link up to the next message, of the "
+    "flow that took longest; where none came, to the window's end. Gap: the longest time without a message of a flow. "
+    "Memory: how much the process that grew most had grown over the window. Medians of trials."
+)
+
+
+def fault_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table | None:
+    """What the faults cost each; None where nothing was to go wrong."""
+    if not comparison.faulty:
+        return None
+    stream = of_stream(comparison.setting.stream)
+    rows = tuple(
+        (
+            who[each.experiment.id].label,
+            *(cell(show(each.estimate(stream, metric), unit)) for _, metric, unit in OF_STREAM),
+            cell(show(each.estimate(TRIAL, "memory_growth_bytes"), MEBIBYTES)),
+        )
+        for each in comparison.experiments
+        if each.n_valid
+    )
+    headings = ("", *(heading for heading, _, _ in OF_STREAM), "growth, MiB")
+    return Table("Faults", headings, rows, CAPTION) if rows else None
+
+
+def timeline_words(comparison: Comparison) -> tuple[str, ...]:
+    """The timeline, a line a fault: when it was asked for and when it really happened, over all trials."""
+    happened = fault_instants([record for each in comparison.experiments for record in each.records])
+    return tuple(_in_words(instant) for instant in happened)
+
+
+def _in_words(instant: FaultInstant) -> str:
+    late, took = instant.late_ns, instant.took_ns
+    worst = f", at most {_ms(late.most)}" if late.n_trials > 1 else ""
+    return (
+        f"{digits(instant.asked_ns / 1e9)} s: {instant.action.replace('_', ' ')} of {instant.target}; "
+        f"it began {_ms(late.median)} late{worst}, and took {_ms(took.median)}"
+    )
+
+
+def _ms(value_ns: float) -> str:
+    return f"{MILLISECONDS.write(value_ns)} ms"
+
+
+def fault_sentence(each: ExperimentFindings, comparison: Comparison, name: str) -> str:
+    """What the faults cost one, for the answer."""
+    stream = of_stream(comparison.setting.stream)
+    missing = show(each.estimate(stream, "missing_share"), PERCENT)
+    recovery = show(each.estimate(stream, "recovery_ns"), MILLISECONDS)
+    if missing.missing and recovery.missing:
+        return ""
+    told = [] if missing.missing else [f"{missing.text} % of its messages were missing"]
+    told += [] if recovery.missing else [f"messages flowed again after {recovery.text} ms"]
+    return f"Latency is of messages that came in time; under the faults, with {name}, {' and '.join(told)}."

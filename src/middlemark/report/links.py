@@ -1,0 +1,108 @@
+"""The links of a setting: what was asked of each, what made it so, and what the probe measured before and after.
+
+It says and judges nothing of its own: a link that is not what was asked for says so in the probe's own words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from middlemark.analysis.circumstances import ProbedLink, Spread, probed_links
+from middlemark.analysis.comparison import Comparison
+from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Link
+from middlemark.report.display import ABSENT, named_unit
+from middlemark.report.tables import Table
+from middlemark.suite.quantity import BIT_RATE, DURATION, SHARE, SIZE
+
+CAPTION = (
+    "Out is from the host to the network, in the other way. The probe measures before and after each trial, all "
+    "middlewares' trials together: medians, with the least and the most."
+)
+
+
+def link_table(comparison: Comparison) -> Table | None:
+    """Every link that is not plain or was probed; None where there is none."""
+    records = [record for each in comparison.experiments for record in each.records]
+    probed = probed_links(records)
+    links = [link for link in comparison.experiments[0].experiment.links if not link.is_plain or _of(probed, link)]
+    if not links:
+        return None
+    names = tuple(dict.fromkeys(name for link in probed for name, _ in link.figures))
+    rows: list[tuple[str, ...]] = []
+    for link in links:
+        own = _of(probed, link)
+        asked = link_words(link)
+        if not own:
+            rows.append((_name(link), asked, ABSENT, "not measured", *(ABSENT for _ in names), ""))
+        for each in own:
+            figures = dict(each.figures)
+            cells = (_spread(name, figures.get(name)) for name in names)
+            rows.append(
+                (_name(link), asked, " / ".join(each.backends), each.when, *cells, "; ".join(each.problems) or "none")
+            )
+    headings = ("link", "asked", "made by", "measured", *(_heading(name) for name in names), "problem")
+    return Table("Links", headings, tuple(rows), CAPTION)
+
+
+def link_words(link: Link) -> str:
+    """What is asked of a link: `1 Gbit/s, delay 10 ms ± 2 ms`."""
+    if link.trace:
+        return _trace_words(link)
+    out, inward = direction_words(link.outgoing), direction_words(link.incoming)
+    both = [out] if out == inward else [f"out: {out or 'plain'}", f"in: {inward or 'plain'}"]
+    mtu = [] if link.mtu_bytes == STANDARD_MTU_BYTES else [f"MTU {SIZE.text(link.mtu_bytes)}"]
+    return "; ".join(word for word in [*both, *mtu] if word) or "plain"
+
+
+def direction_words(asked: Direction) -> str:
+    """What is asked of one direction; empty where nothing is."""
+    words = [] if asked.rate_bits_per_s is None else [BIT_RATE.text(asked.rate_bits_per_s)]
+    words += [] if asked.queue_frames is None else [f"queue of {asked.queue_frames} frames"]
+    if asked.delay_ns or asked.jitter_ns:
+        jitter = f" ± {DURATION.text(asked.jitter_ns)}" if asked.jitter_ns else ""
+        words.append(f"delay {DURATION.text(asked.delay_ns)}{jitter}")
+    shares = {name: getattr(asked, name) for name in ("loss", "duplication", "reordering", "corruption")}
+    return ", ".join([*words, *(f"{name} {SHARE.text(_percent(share))}" for name, share in shares.items() if share)])
+
+
+def _percent(share: float) -> float:
+    return float(f"{100 * share:.6g}")
+
+
+def _trace_words(link: Link) -> str:
+    directions = [way for point in link.trace for way in (point.outgoing, point.incoming)]
+    words = [
+        _range("delay", [way.delay_ns for way in directions], DURATION.text),
+        _range("loss", [_percent(way.loss) for way in directions], SHARE.text),
+        _range("", [way.rate_bits_per_s for way in directions if way.rate_bits_per_s is not None], BIT_RATE.text),
+    ]
+    return f"a trace of {len(link.trace)} points: {', '.join(word for word in words if word) or 'plain'}"
+
+
+def _range(name: str, values: Sequence[float], write: Callable[[float], str]) -> str:
+    if not any(values):
+        return ""
+    low, high = min(values), max(values)
+    span = write(low) if low == high else f"{write(low)} to {write(high)}"
+    return f"{name} {span}".strip()
+
+
+def _of(probed: Sequence[ProbedLink], link: Link) -> list[ProbedLink]:
+    return [each for each in probed if (each.host, each.network) == (link.host, link.network)]
+
+
+def _name(link: Link) -> str:
+    return f"{link.host} – {link.network}"
+
+
+def _heading(name: str) -> str:
+    words, unit = named_unit(name)
+    return f"{words}, {unit.name}" if unit.name else words
+
+
+def _spread(name: str, found: Spread | None) -> str:
+    if found is None:
+        return ABSENT
+    _, unit = named_unit(name)
+    median, low, high = (unit.write(value) for value in (found.median, found.least, found.most))
+    return median if low == high else f"{median} ({low}{ABSENT}{high})"

@@ -1,0 +1,236 @@
+"""Charts over the window's time, for trials in which something changes within it: arrivals, latency, and the links.
+
+Of each middleware one trial is drawn, the one that stands in the middle. Figures over trials are the tables'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+import altair as alt
+
+from middlemark.analysis.comparison import Comparison
+from middlemark.analysis.course import Course
+from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.samples import Distribution
+from middlemark.plan import Event
+from middlemark.plan.network import Direction, Link
+from middlemark.report.charts import INK, Chart, finished, identity, logarithmic_scale
+from middlemark.report.contender import Contender
+
+ROW_HEIGHT = 44
+EXTENT = 72
+"""Pixels before every time axis, so that charts below each other agree."""
+Rows = list[dict[str, Any]]
+
+
+def time_charts(comparison: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
+    """All of a setting, from top to bottom; none where nothing changes within the window."""
+    drawn = [each for each in comparison.experiments if comparison.setting.stream in each.courses]
+    if not drawn:
+        return []
+    made = [_arrivals(drawn, comparison, who)] if comparison.faulty else []
+    made += [_latency(drawn, comparison, who)]
+    return [chart for chart in (*made, *_traces(drawn[0])) if chart]
+
+
+def _course(each: ExperimentFindings, comparison: Comparison) -> Course:
+    return each.courses[comparison.setting.stream]
+
+
+def _window_s(each: ExperimentFindings) -> float:
+    return each.experiment.windows.window_ns / 1e9
+
+
+def _time(drawn: Sequence[ExperimentFindings], *, titled: bool = True) -> alt.X:
+    return alt.X(
+        "s:Q",
+        title="s from the window's begin" if titled else None,
+        scale=alt.Scale(domain=[0, max(map(_window_s, drawn))], nice=False),
+        axis=alt.Axis(tickCount=8),
+    )
+
+
+def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: Mapping[str, Contender]) -> Chart:
+    """A row a middleware: Vega-Lite's own rows could not be as wide as the page lets them."""
+    names, scale, _ = identity(drawn, who)
+    areas, rules = Rows(), Rows()
+    full = 2 * _usual([_course(each, comparison) for each in drawn])
+    for place, each in enumerate(drawn):
+        course, floor = _course(each, comparison), len(drawn) - 1 - place
+        counts = [*course.received, course.received[-1]]
+        areas += [
+            {
+                "who": names[place],
+                "s": part * course.part_ns / 1e9,
+                "low": floor,
+                "high": round(floor + 0.9 * min(n / full, 1), 4),
+            }
+            for part, n in enumerate(counts)
+        ]
+        for fault in course.faults:
+            rules.append({"s": fault.at_ns / 1e9, "low": floor, "high": floor + 0.95, "fault": fault.words})
+    y = alt.Y(
+        "low:Q",
+        title=None,
+        scale=alt.Scale(domain=[0, len(drawn)], nice=False),
+        axis=alt.Axis(values=[place + 0.4 for place in range(len(drawn))], labelExpr=_names(names), labelLimit=150),
+    )
+    area = (
+        alt.Chart(alt.InlineData(values=areas))
+        .mark_area(interpolate="step-after", opacity=0.65)
+        .encode(
+            x=_time(drawn),
+            y=y,
+            y2="high:Q",
+            color=alt.Color("who:N", scale=scale, legend=None),
+            detail="who:N",
+            tooltip=[alt.Tooltip("who:N", title="middleware")],
+        )
+    )
+    layers = alt.layer(area, _rules(rules, y), _labels(drawn[0].experiment.timeline)).properties(
+        width="container", height=ROW_HEIGHT * len(drawn)
+    )
+    part_ms = _course(drawn[0], comparison).part_ns / 1e6
+    return Chart(
+        id="arrivals",
+        title="What arrived, and when",
+        caption=(
+            f"Messages received at all subscribers in each {part_ms:.3g} ms, of the trial with the median recovery of "
+            f"each middleware; full height is {full:g}, twice the usual, and what is above is cut off. Rules: the "
+            "faults, when they happened in that trial."
+        ),
+        description="A row for each middleware, with the faults as vertical rules; the table Faults has the figures.",
+        spec=finished(layers),
+    )
+
+
+def _usual(courses: Sequence[Course]) -> float:
+    """The usual number of messages in a part, bursts after a recovery and silence left aside."""
+    counts = [n for course in courses for n in course.received if n]
+    return median(counts) if counts else 1
+
+
+def _names(names: Sequence[str]) -> str:
+    """Vega's expression for the row's name at each mark of the axis, from the lowest row up."""
+    quoted = ",".join("'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'" for name in reversed(names))
+    return f"[{quoted}][floor(datum.value)]"
+
+
+def _rules(rows: Rows, y: alt.Y) -> alt.Chart:
+    return (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_rule(strokeDash=[4, 3], strokeWidth=1.2)
+        .encode(x="s:Q", y=y, y2="high:Q", color=alt.value(INK), tooltip=[alt.Tooltip("fault:N", title="fault")])
+    )
+
+
+def _labels(timeline: Sequence[Event]) -> alt.Chart:
+    """What happens, above the instants as asked; simultaneous faults together, neighbours at two heights."""
+    found: dict[tuple[int, str], list[str]] = {}
+    for event in timeline:
+        found.setdefault((event.at_ns, event.action.replace("_", " ")), []).append(event.target)
+    rows = [
+        {"s": at_ns / 1e9, "words": f"{action} {', '.join(targets)}", "line": -20 + 13 * (place % 2)}
+        for place, ((at_ns, action), targets) in enumerate(found.items())
+    ]
+    return (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_text(align="left", dx=3, fontSize=11)
+        .encode(x="s:Q", y=alt.Y("line:Q", scale=None, axis=None), text="words:N", color=alt.value(INK))
+    )
+
+
+def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: Mapping[str, Contender]) -> Chart | None:
+    names, scale, dashes = identity(drawn, who)
+    rows: Rows = []
+    for place, each in enumerate(drawn):
+        course = _course(each, comparison)
+        rows += [
+            {"who": names[place], "s": (part + 0.5) * course.part_ns / 1e9, "us": None if us is None else us / 1e3}
+            for part, us in enumerate(course.latency_p50_ns)
+        ]
+    known = [row["us"] for row in rows if row["us"] and row["us"] > 0]
+    if not known:
+        return None
+    axis, domain = logarithmic_scale(known)
+    axis["minExtent"] = axis["maxExtent"] = EXTENT
+    what = "Round trip" if comparison.criterion.distribution is Distribution.ROUND_TRIP else "Latency"
+    line = (
+        alt.Chart(alt.InlineData(values=[row if (row["us"] or 0) > 0 else {**row, "us": None} for row in rows]))
+        .mark_line(strokeWidth=1.6, invalid="break-paths-show-path-domains", clip=True)
+        .encode(
+            x=_time(drawn),
+            y=alt.Y("us:Q", title="µs (logarithmic)", scale=alt.Scale(**domain), axis=alt.Axis(**axis)),
+            color=alt.Color("who:N", scale=scale, legend=None),
+            strokeDash=alt.StrokeDash("who:N", scale=alt.Scale(domain=names, range=dashes), legend=None),
+            tooltip=[alt.Tooltip("who:N", title="middleware")],
+        )
+    )
+    layers = alt.layer(line).properties(width="container", height=220)
+    return Chart(
+        id="overtime",
+        title=f"{what} over the window",
+        caption=(
+            "Median of what arrived in each 120th of the window, by the instant of arrival; of the trial in the middle "
+            "of each middleware, by its recovery or else its median. A line breaks where nothing arrived."
+        ),
+        description="A line for each middleware over the window's time.",
+        spec=finished(layers),
+    )
+
+
+PROPERTIES: tuple[tuple[str, str, Callable[[Direction], float | None]], ...] = (
+    ("delay", "ms", lambda way: way.delay_ns / 1e6),
+    ("loss", "%", lambda way: 100 * way.loss),
+    ("rate", "Mbit/s", lambda way: None if way.rate_bits_per_s is None else way.rate_bits_per_s / 1e6),
+)
+
+
+def _traces(each: ExperimentFindings) -> list[Chart]:
+    """One chart for each property that changes over the window."""
+    made = []
+    for name, unit, value in PROPERTIES:
+        rows = [row for link in each.experiment.links for row in _trace_rows(link, value, _window_s(each))]
+        if len({row["value"] for row in rows if row["value"] is not None}) > 1:
+            made.append(_trace(each, name, unit, rows))
+    return made
+
+
+def _trace_rows(link: Link, value: Callable[[Direction], float | None], window_s: float) -> Rows:
+    ways: dict[str, list[tuple[int, Direction]]] = {
+        "out": [(point.at_ns, point.outgoing) for point in link.trace],
+        "in": [(point.at_ns, point.incoming) for point in link.trace],
+    }
+    alike = [value(way) for _, way in ways["out"]] == [value(way) for _, way in ways["in"]]
+    rows: Rows = []
+    for name, points in ways.items():
+        if not points or (alike and name == "in"):
+            continue
+        series = f"{link.host} – {link.network}" + ("" if alike else f", {name}")
+        rows += [{"link": series, "s": max(at_ns / 1e9, 0), "value": value(way)} for at_ns, way in points]
+        rows.append({"link": series, "s": window_s, "value": value(points[-1][1])})
+    return rows
+
+
+def _trace(each: ExperimentFindings, name: str, unit: str, rows: Rows) -> Chart:
+    line = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_line(interpolate="step-after", strokeWidth=1.5, clip=True)
+        .encode(
+            x=_time([each]),
+            y=alt.Y("value:Q", title=unit, axis=alt.Axis(tickCount=3, minExtent=EXTENT, maxExtent=EXTENT)),
+            strokeDash=alt.StrokeDash("link:N", legend=None),
+            color=alt.value(INK),
+            tooltip=[alt.Tooltip("link:N"), alt.Tooltip("value:Q", title=f"{name}, {unit}")],
+        )
+    )
+    return Chart(
+        id=f"trace-{name}",
+        title=f"Links: {name}, {unit}",
+        caption=f"The {name} that was asked of {', '.join(dict.fromkeys(row['link'] for row in rows))}.",
+        description=f"The {name} of the links over the window's time, as asked.",
+        spec=finished(alt.layer(line).properties(width="container", height=80)),
+    )

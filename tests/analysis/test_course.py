@@ -1,0 +1,56 @@
+"""A trial's course over its window: where messages stay away, and which trial stands for all."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from middlemark.analysis.course import PARTS, courses, middle_trial
+from middlemark.analysis.quantile import Measured
+from middlemark.analysis.record import TrialRecord
+from run_builder import BEGIN_NS, Behaviour, build_run
+
+SUITE = """
+suite: x
+trials: 1
+middlewares: a
+workloads: [{workload: WORKLOAD, windows: {window: 3 s}}]
+conditions: {faults: {timeline: own, events: [{at: 1 s, do: pause, of: subscriber_0}]}}
+"""
+
+
+def trial(path: Path, workload: str) -> tuple[TrialRecord, pl.DataFrame]:
+    run = build_run(
+        path / "run", SUITE.replace("WORKLOAD", workload), {"a": Behaviour(latency_ns=100_000, spread=0.01)}
+    )
+    (folder,) = run.stored_trials()
+    return folder.read_record(), folder.read_received()
+
+
+def test_every_message_of_the_window_is_in_one_part_and_silence_is_empty(tmp_path: Path) -> None:
+    record, received = trial(tmp_path, "imu")
+    silent = received.filter(~pl.col("received_ns").is_between(BEGIN_NS + 10**9, BEGIN_NS + 2 * 10**9))
+    course = courses(record, silent)["imu"]
+    assert len(course.received) == PARTS
+    assert sum(course.received) == len(silent)
+    assert all(n == 0 for n in course.received[41:79])
+    assert all(latency is None for latency in course.latency_p50_ns[41:79])
+    assert course.latency_p50_ns[5] == pytest.approx(100_000, rel=0.2)
+
+
+def test_a_ping_pong_is_about_its_round_trips(tmp_path: Path) -> None:
+    record, received = trial(tmp_path, "ping_pong")
+    course = courses(record, received)["ping_pong"]
+    assert course.latency_p50_ns[5] == pytest.approx(200_000, rel=0.2)
+
+
+def test_where_nothing_changes_there_is_no_course(tmp_path: Path) -> None:
+    record, received = trial(tmp_path, "imu")
+    still = record.trial.model_copy(update={"experiment": record.trial.experiment.model_copy(update={"timeline": ()})})
+    assert courses(record.model_copy(update={"trial": still}), received) == {}
+
+
+def test_the_middle_trial_is_the_lower_of_two_in_the_middle_and_skips_those_without_a_value() -> None:
+    values = [Measured(9, 1), None, Measured(1, 1), Measured(5, 1), Measured(7, 1)]
+    assert middle_trial(values) == 3
+    assert middle_trial([None, None]) == 0

@@ -1,0 +1,118 @@
+"""What faults did is told apart from loss, in figures, in words and over time."""
+
+import json
+import re
+from io import StringIO
+from pathlib import Path
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+from middlemark.analysis.record import HappenedFault, TrialRecord
+from middlemark.analysis.run import RunFindings, analyse
+from middlemark.analysis.run_folder import RunFolder, TrialFolder
+from middlemark.report.contender import contenders
+from middlemark.report.faults import fault_table, timeline_words
+from middlemark.report.html import render
+from middlemark.report.summary import print_summary
+from run_builder import BEGIN_NS, Behaviour, build_run
+
+MS = 1_000_000
+SUITE = """
+suite: struck
+trials: 3
+middlewares: all
+workloads: {workload: imu, windows: {window: 4 s}}
+topologies: C1-3
+conditions: {faults: pause}
+"""
+
+
+def strike(folder: TrialFolder, gap_ns: int) -> TrialRecord:
+    """The faults happen 2 ms late, and nothing is received for a while after the first."""
+    record, received = folder.read_record(), folder.read_received()
+    faults = tuple(
+        HappenedFault(
+            action=event.action,
+            target=event.target,
+            asked_ns=event.at_ns,
+            began_ns=BEGIN_NS + event.at_ns + 2 * MS,
+            done_ns=BEGIN_NS + event.at_ns + 3 * MS,
+        )
+        for event in record.trial.experiment.timeline
+    )
+    since_ns = faults[0].began_ns
+    kept = received.filter(~pl.col("received_ns").is_between(since_ns, since_ns + gap_ns))
+    counts = record.counts.model_copy(
+        update={
+            "subscribers": tuple(
+                each.model_copy(update={"received": len(kept.filter(pl.col("subscriber") == each.subscriber))})
+                for each in record.counts.subscribers
+            )
+        }
+    )
+    folder.write_samples(kept, folder.read_published())
+    struck = record.model_copy(
+        update={"faults": faults, "counts": counts, "memory_growth_bytes": {"publisher_0": 3 << 20}}
+    )
+    folder.write_record(struck)
+    return struck
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFolder:
+    folder = build_run(tmp_path / "run", SUITE, {"brief": Behaviour(), "lasting": Behaviour(latency_ns=90_000)})
+    for trial in folder.stored_trials():
+        strike(trial, 1500 * MS if "lasting" in trial.id else 500 * MS)
+    return folder
+
+
+@pytest.fixture
+def findings(run: RunFolder) -> RunFindings:
+    return analyse(run)
+
+
+def test_missing_messages_gaps_recovery_and_growth_are_in_the_table(findings: RunFindings) -> None:
+    (comparison,) = findings.comparisons
+    table = fault_table(comparison, contenders(findings.manifest, (each.experiment for each in findings.experiments)))
+    assert table is not None
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["brief"][0].startswith(("12", "13"))  # 500 ms of 4 s
+    assert rows["lasting"][0].startswith(("37", "38"))
+    assert float(rows["brief"][1].split()[0]) < 10  # it flowed again when the pause was over
+    assert rows["lasting"][1].startswith("1\u202f00")
+    assert rows["lasting"][2].startswith("1\u202f50")
+    assert rows["brief"][4] == "3.00"
+
+
+def test_the_timeline_says_what_was_asked_and_how_late_it_happened(findings: RunFindings) -> None:
+    first, second = timeline_words(findings.comparisons[0])
+    assert first == "1.00 s: pause of subscriber_0; it began 2.00 ms late, at most 2.00 ms, and took 1.00 ms"
+    assert second.startswith("1.50 s: resume of subscriber_0")
+
+
+def test_what_the_faults_took_is_no_loss_and_keeps_no_one_from_being_ranked(run: RunFolder) -> None:
+    console = Console(file=StringIO(), width=80)
+    print_summary(run.path, console)
+    assert isinstance(console.file, StringIO)
+    text = console.file.getvalue()
+    assert "brief has the lowest latency" in text
+    assert "of its messages were missing" in " ".join(text.split())
+    assert "loses" not in text
+    assert "loss" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert "faults: pause" in text
+
+
+def test_arrivals_are_drawn_over_time_with_the_faults_as_rules(findings: RunFindings) -> None:
+    page = render(findings)
+    specs = json.loads(re.search(r'id="specs">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
+    spec = next(spec for name, spec in specs.items() if name.endswith("-arrivals"))
+    rows = [row for rows in spec["datasets"].values() for row in rows]
+    silent = [row["s"] for row in rows if row.get("who") == "brief" and row["high"] == row["low"]]
+    assert min(silent) == pytest.approx(1.0, abs=0.07)
+    assert max(silent) == pytest.approx(1.5, abs=0.07)
+    assert {row["fault"] for row in rows if "fault" in row} == {"pause subscriber_0", "resume subscriber_0"}
+    assert "loss</th>" not in page
+    assert ">missing<small>%</small>" in page
