@@ -244,3 +244,56 @@ def test_quick_is_three_workloads_for_every_built_middleware_but_the_synthetic()
             "middleware=zenoh profile=default workload=ping_pong pattern=ping_pong size=64 B reliability=best_effort history=keep_last depth=16 durability=volatile congestion=block topology=C1-1 placement=separate cpus=spread scheduling=other spin=0 ns keep_awake=true",
         ]
     )
+
+
+def test_links_loads_deployments_and_faults_may_be_excluded() -> None:
+    whole = {
+        "topologies": "D1-1",
+        "windows": {"window": "4 s"},
+        "conditions": [
+            {"link": {"rate": "1 Gbit/s", "loss": "1 %"}},
+            {"cpu_load": {"level": "50 %", "hosts": "publishers"}},
+            {"deployment": {"deployment": "multi_container", "ipc": "host"}},
+            {"faults": "rejoin"},
+            {},
+        ],
+    }
+    assert len(experiments(suite(**whole))) == 5
+    rules = [
+        {"link": {"rate": "1 Gbit/s", "loss": "1 %"}},
+        {"cpu_load": {"level": "50 %", "hosts": "publishers"}},
+        {"deployment": {"deployment": "multi_container", "ipc": "host"}},
+        {"faults": "rejoin"},
+    ]
+    for number in range(len(rules)):
+        assert len(experiments(suite(**whole, exclude=rules[: number + 1]))) == 4 - number
+
+
+def test_a_middleware_may_have_qos_of_its_own() -> None:
+    own = {"middleware": "zenoh", "qos": [{"reliability": "reliable"}, {"congestion": "drop"}]}
+    found = experiments(suite(middlewares=["udp", own], qos={"depth": 3}))
+    assert [(e.middleware, e.factors["reliability"], e.factors["congestion"], e.factors["depth"]) for e in found] == [
+        ("udp", "best_effort", "block", "3"),
+        ("zenoh", "reliable", "block", "16"),
+        ("zenoh", "best_effort", "drop", "16"),
+    ]
+
+
+def test_an_excluded_point_need_not_make_sense() -> None:
+    parts = {
+        "topologies": ["D1-1", "D1-2"],
+        "windows": {"window": "4 s"},
+        "conditions": {"faults": "late_joiner"},
+        "exclude": [{"topology": "D1-1", "faults": "late_joiner"}],
+    }
+    assert [e.topology for e in experiments(suite(**parts))] == ["D1-2"]
+
+
+def test_none_excludes_what_leaves_an_option_as_it_is() -> None:
+    found = experiments(
+        suite(
+            middlewares=["zenoh", {"middleware": "zenoh", "options": {"mode": "client"}}],
+            exclude=[{"options": {"mode": "none"}}],
+        )
+    )
+    assert [e.options for e in found] == [{"mode": "client"}]

@@ -5,7 +5,7 @@ from inline_snapshot import snapshot
 
 from middlemark.errors import UsageError
 from middlemark.plan import expand, only
-from middlemark.suite import load_suite
+from middlemark.suite import load_suite, parse_suite
 
 EXPERIMENTS = expand(load_suite("quick").suite, available=["shm", "udp", "zenoh"])
 
@@ -60,3 +60,21 @@ def test_conditions_that_no_experiment_satisfies_together() -> None:
 no experiment of the suite has workload=imu and size=4 MB
 see all of them with `--dry-run`\
 """)
+
+
+def test_a_value_with_commas_is_named_whole_and_with_or_without_spaces() -> None:
+    text = """
+suite: x
+middlewares: udp
+workloads: imu
+topologies: D1-1
+conditions: [{link: {rate: 1 Gbit/s, delay: 10 ms}}, {link: {rate: 1 Gbit/s}}, {deployment: {deployment: multi_container, ipc: host}}]
+"""
+    experiments = expand(parse_suite(text, file="x.yaml"), available=["udp"])
+    for condition, links in [
+        ("link=1 Gbit/s, 10 ms", ["1 Gbit/s, 10 ms"]),
+        ("link=1Gbit/s,10ms", ["1 Gbit/s, 10 ms"]),
+        ("link=1Gbit/s", ["1 Gbit/s"]),
+        ("deployment=multi_container,ipc host", [None]),
+    ]:
+        assert [e.factors.get("link") for e in only(experiments, [condition])] == links

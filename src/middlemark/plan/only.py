@@ -33,9 +33,16 @@ def _parse(condition: str, experiments: Sequence[Experiment]) -> tuple[str, list
     if factor not in factors:
         raise UsageError(f"`--only {condition}`: no factor `{factor}`", remedy=f"factors: {', '.join(factors)}")
     values = {e.factors[factor] for e in experiments if factor in e.factors}
-    wanted = [written] if written in values else [respelled(factor, value.strip()) for value in written.split(",")]
+    spelled = {_unspaced(value): value for value in values}
+    # A value may hold commas itself: `link=1 Gbit/s, 10 ms`.
+    parts = [written] if _unspaced(written) in spelled else written.split(",")
+    wanted = [spelled.get(_unspaced(part)) or respelled(factor, part.strip()) for part in parts]
     if not values.issuperset(wanted):
         raise UsageError(
             f"`--only {condition}`: no experiment has this {factor}", remedy=f"{factor}: {', '.join(sorted(values))}"
         )
     return factor, wanted
+
+
+def _unspaced(value: str) -> str:
+    return value.replace(" ", "")
