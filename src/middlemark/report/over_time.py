@@ -31,9 +31,9 @@ def time_charts(comparison: Comparison, who: Mapping[str, Contender]) -> list[Ch
     drawn = [each for each in comparison.experiments if comparison.setting.stream in each.courses]
     if not drawn:
         return []
-    made = [_arrivals(drawn, comparison, who)] if comparison.faulty else []
-    made += [_latency(drawn, comparison, who)]
-    return [chart for chart in (*made, *_traces(drawn[0])) if chart]
+    arrivals = [_arrivals(drawn, comparison, who)] if comparison.faulty else []
+    latency = _latency(drawn, comparison, who)
+    return [*arrivals, *([latency] if latency else []), *_traces(drawn[0])]
 
 
 def _course(each: ExperimentFindings, comparison: Comparison) -> Course:
@@ -120,11 +120,12 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _rules(rows: Rows, y: alt.Y) -> alt.Chart:
-    return (
+    rules: alt.Chart = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_rule(strokeDash=[4, 3], strokeWidth=1.2)
         .encode(x="s:Q", y=y, y2="high:Q", color=alt.value(INK), tooltip=[alt.Tooltip("fault:N", title="fault")])
     )
+    return rules
 
 
 def _labels(timeline: Sequence[Event]) -> alt.Chart:
@@ -136,11 +137,12 @@ def _labels(timeline: Sequence[Event]) -> alt.Chart:
         {"s": at_ns / 1e9, "words": f"{action} {', '.join(targets)}", "line": -20 + 13 * (place % 2)}
         for place, ((at_ns, action), targets) in enumerate(found.items())
     ]
-    return (
+    labels: alt.Chart = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_text(align="left", dx=3, fontSize=11)
         .encode(x="s:Q", y=alt.Y("line:Q", scale=None, axis=None), text="words:N", color=alt.value(INK))
     )
+    return labels
 
 
 def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: Mapping[str, Contender]) -> Chart | None:
