@@ -16,6 +16,7 @@ from middlemark.analysis.record import (
     Counts,
     Effective,
     FirstMessage,
+    LinkMeasured,
     PathProof,
     PublisherCounts,
     Resources,
@@ -70,11 +71,17 @@ def of_ended(life: Life, outcome: Outcome, attempt: int) -> TrialRecord:
     )
 
 
-def of_measured(
-    life: Life, received: pl.DataFrame, published: pl.DataFrame, *, bounds: Disturbance, attempt: int
+def of_measured(  # noqa: PLR0913 - a measured trial has left so much
+    life: Life,
+    received: pl.DataFrame,
+    published: pl.DataFrame,
+    links: tuple[LinkMeasured, ...],
+    *,
+    bounds: Disturbance,
+    attempt: int,
 ) -> Account:
     """The account of a trial that ran to its end, judged."""
-    record = of_ended(life, Valid(), attempt)
+    record = of_ended(life, Valid(), attempt).model_copy(update={"links": links})
     cpus = max(len(life.cpus), 1)
     found = [*judgement.reasons(record, received, bounds, cpus), *leftovers(life)]
     headline = None

@@ -178,6 +178,10 @@ class Campaign:
         self.observer.observe(CampaignFinished(self.run_folder.path, interrupted, dict(self._outcomes)))
 
 
+_DISTURBANCES = (InvalidKind.STEAL, InvalidKind.LINK)
+"""What may be otherwise at the next attempt: a relay, too, is late when the CPU is taken away."""
+
+
 def _signals() -> list[signal.Signals]:
     """The signals that end a campaign; the closing of a terminal does not where `nohup` has it ignored."""
     hang_up_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
@@ -186,4 +190,4 @@ def _signals() -> list[signal.Signals]:
 
 def _is_disturbed(record: TrialRecord) -> bool:
     outcome = record.outcome
-    return isinstance(outcome, Invalid) and all(reason.kind is InvalidKind.STEAL for reason in outcome.reasons)
+    return isinstance(outcome, Invalid) and all(reason.kind in _DISTURBANCES for reason in outcome.reasons)

@@ -44,6 +44,10 @@ def reasons(record: TrialRecord, received: pl.DataFrame, bounds: Disturbance, cp
     if steal_percent > bounds.steal:
         text = f"the hypervisor took {steal_percent:.2f} % of the machine's CPU time; {bounds.steal:g} % is allowed"
         found.append(InvalidReason(kind=InvalidKind.STEAL, text=text))
+    for link in record.links:
+        if link.problem is not None:
+            text = f"{link.host}/{link.network} {link.when} the trial: {link.problem}"
+            found.append(InvalidReason(kind=InvalidKind.LINK, text=text))
     return tuple(found)
 
 

@@ -47,6 +47,7 @@ class Life:
         self.loads_reached: dict[str, LoadReached] = {}
         """By loaded host, from the window's announcement until all is published."""
         self._loads = setting.loads
+        self._testbed = setting.testbed
         self.window: Window | None = None
         self.t0_ns: int | None = None
         self.faults = Faults(trial.experiment.timeline, running, self.join, setting.testbed)
@@ -91,6 +92,7 @@ class Life:
         begin_ns = _from_now(max(windows.warm_up_ns, HEADSTART_NS))
         end_ns = begin_ns + windows.window_ns
         self.window = Window(t0_ns=self.t0_ns or 0, begin_ns=begin_ns, end_ns=end_ns)
+        self._testbed.begin(begin_ns)
         self._open_window((*self.specs.applications, *self.specs.services))
         loads_before = {host: load.read() for host, load in self._loads.items()}
         before = self.running.resident_bytes() if self.trial.experiment.timeline else {}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.run_folder import TrialFolder
-from middlemark.campaign import account, samples, store
+from middlemark.campaign import account, links, samples, store
 from middlemark.campaign.account import Account
 from middlemark.campaign.grounds import Grounds
 from middlemark.campaign.hearing import TrialOver
@@ -47,16 +47,20 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
     running = Running(worker.path, told, place, folder.logs_path, grounds.ledger)
     life = Life(trial, running, setting)
     try:
+        reached("probing links", None)
+        before = await links.measured(setting, "before")
         await life.live(reached)
     except TrialOver as over:
         await running.end()
         result = Account.without_samples(account.of_ended(life, over.outcome, attempt))
     else:
         await running.end()
+        links.mend(setting, trial.experiment.timeline)
+        seen = before + await links.measured(setting, "after")
         reached("storing", None)
         folders = _recordings(running, place, folder)
         result = account.of_measured(
-            life, samples.received(folders), samples.published(folders), bounds=grounds.bounds, attempt=attempt
+            life, samples.received(folders), samples.published(folders), seen, bounds=grounds.bounds, attempt=attempt
         )
         store.keep_samples(folder, result.received, result.published, samples.histograms(set(folders.values())))
     finally:
