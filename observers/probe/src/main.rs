@@ -7,6 +7,7 @@ mod answer;
 mod arrivals;
 mod checksums;
 mod client;
+mod clock;
 mod datagram;
 mod departures;
 mod error;
@@ -47,6 +48,8 @@ enum Command {
         #[arg(long)]
         port: u16,
     },
+    /// Answers each byte on standard input with what this machine's clocks say, until it ends.
+    Clock,
     /// Measures as the JSON spec on standard input says, and prints one JSON result.
     Measure,
 }
@@ -54,6 +57,7 @@ enum Command {
 fn main() -> ExitCode {
     let ended = match Arguments::parse().command {
         Command::Answer { address, port } => answer::answer((address, port).into()),
+        Command::Clock => clock::tell(std::io::stdin().lock(), std::io::stdout().lock()),
         Command::Measure => spec::Spec::read(std::io::stdin())
             .and_then(|spec| measure::measure(&spec))
             .and_then(|result| print(&result)),
