@@ -47,6 +47,8 @@ pub(crate) struct Loss {
 pub(crate) struct Rate {
     pub(crate) sent: u32,
     pub(crate) received: u32,
+    /// What the sender really offered, on the wire; below what was asked for, it had too little CPU time.
+    pub(crate) offered_bits_per_s: f64,
     /// From the first arrival to the last.
     pub(crate) span_ns: i64,
     /// UDP payload.
@@ -89,6 +91,7 @@ impl Rate {
         Self {
             sent,
             received: arrived.received,
+            offered_bits_per_s: bits_per_s(wire_bytes, train.longest_ns as f64 / f64::from(sent)),
             span_ns: arrived.span_ns,
             goodput_bits_per_s: interval_ns.map(|interval_ns| bits_per_s(train.size_bytes, interval_ns)),
             wire_bits_per_s: interval_ns.map(|interval_ns| bits_per_s(wire_bytes, interval_ns)),
@@ -110,7 +113,7 @@ mod tests {
             interval_ns: 0,
             catches_up: true,
             most: 9,
-            longest_ns: 1,
+            longest_ns: 147_648,
         };
         let arrived = Arrived {
             received: 11,
@@ -120,9 +123,11 @@ mod tests {
         };
         let rate = Rate::of(&train, 28, 12, &arrived);
         assert!((rate.wire_bits_per_s.unwrap() - 1e9).abs() < 1.0);
+        assert!((rate.offered_bits_per_s - 1e9).abs() < 1.0);
         assert!((rate.mean_wire_bits_per_s.unwrap() - 0.5e9).abs() < 1.0);
         assert!((rate.goodput_bits_per_s.unwrap() - 1e9 * 1472.0 / 1538.0).abs() < 1.0);
-        let none = Rate::of(&train, 28, 12, &Arrived::default());
+        let none = Rate::of(&train, 28, 0, &Arrived::default());
+        assert!(none.offered_bits_per_s.abs() < 1e-9);
         assert!(none.wire_bits_per_s.is_none() && none.mean_wire_bits_per_s.is_none());
     }
 
