@@ -23,10 +23,10 @@ def command(
 ) -> None:
     """Say what is present, what is missing and its remedy, and how ready the machine is."""
     from middlemark.campaign.order import available
-    from middlemark.testbed import container_engine, machine
+    from middlemark.testbed import ability, container_engine, machine
 
     workers, left_out = available()
-    facts = [*machine.facts(), container_engine.fact()]
+    facts = [*machine.facts(), *ability.facts(), container_engine.fact()]
     if as_json:
         typer.echo(json.dumps(_as_data(workers, left_out, facts), indent=2, ensure_ascii=False))
     else:

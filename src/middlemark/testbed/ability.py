@@ -12,6 +12,7 @@ from functools import cache
 
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan.network import Direction
+from middlemark.testbed import limits
 from middlemark.testbed.holder import required
 from middlemark.testbed.link import netem, relay
 from middlemark.testbed.link.parts import Backend
@@ -24,7 +25,7 @@ _PATIENCE_S = 10
 
 def facts() -> list[Fact]:
     """What `doctor` says of a test-bed's needs."""
-    return [_namespaces(), _offloads(), _backend(), _observers()]
+    return [_namespaces(), _offloads(), _backend(), _observers(), limits.fact()]
 
 
 @cache
@@ -80,7 +81,7 @@ def _backend() -> Fact:
         return Fact("link_backend", "netem and tbf", True)
     return Fact(
         "link_backend",
-        f"relay and tbf: the kernel has no netem ({missing.splitlines()[0]})",
+        f"relay and tbf: the kernel's netem can't be had ({missing.splitlines()[0]})",
         None,
     )
 

@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.testbed.ledger import Ledger
@@ -39,6 +39,8 @@ class Host(ABC):
     name: str
     attachments: tuple[Attachment, ...]
     """One for each network that it is on, in the networks' order; the loopback's where it is on none."""
+    limits: tuple[str, ...] = field(default=(), kw_only=True)
+    """What a program is started by, so that the limits of the host hold for it and all that it starts."""
 
     @property
     def address(self) -> str:
@@ -86,8 +88,8 @@ class Host(ABC):
 class LocalHost(Host):
     """This machine, over its loopback interface."""
 
-    def __init__(self, name: str = "local") -> None:
-        super().__init__(name=name, attachments=(ALONE,))
+    def __init__(self, name: str = "local", limits: tuple[str, ...] = ()) -> None:
+        super().__init__(name=name, attachments=(ALONE,), limits=limits)
 
     @property
     def shares_memory(self) -> bool:
@@ -96,7 +98,7 @@ class LocalHost(Host):
 
     def command(self, program: Sequence[str]) -> list[str]:
         """The program as it is."""
-        return list(program)
+        return [*self.limits, *program]
 
     def create_folder(self, name: str, ledger: Ledger) -> tuple[Path, str]:
         """A folder under the machine's temporary one: a path of a socket may have no more than 107 bytes."""

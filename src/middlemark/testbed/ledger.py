@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed import processes
+from middlemark.testbed import cgroup, processes
 from middlemark.testbed.container_storage import Storage
 from middlemark.testbed.processes import Identity
 from middlemark.testbed.remote import RemoteFolder, Unreachable
 
-Kind = Literal["process", "folder", "file", "shared_memory", "containers", "remote_folder"]
+Kind = Literal["process", "folder", "file", "shared_memory", "containers", "remote_folder", "cgroup"]
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where the kernel's shared memory is
 
 
@@ -219,6 +219,8 @@ def _paths(entry: Entry) -> list[Path]:
 def _delete(kind: Kind, path: Path) -> None:
     if kind == "containers":
         Storage(path).remove()
+    elif kind == "cgroup":
+        cgroup.remove(path)
     elif path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:

@@ -125,7 +125,7 @@ class NamespaceHost(Host):
 
     def command(self, program: Sequence[str]) -> list[str]:
         """The program in the host's namespaces; the process is the program itself."""
-        return [*self.holder.entering("net", "mount", "uts", "ipc"), *program]
+        return [*self.limits, *self.holder.entering("net", "mount", "uts", "ipc"), *program]
 
     def create_folder(self, name: str, ledger: Ledger) -> tuple[Path, str]:
         """A folder under the temporary one, which is the host's own."""

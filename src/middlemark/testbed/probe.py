@@ -25,7 +25,7 @@ PINGS, PINGS_OF_PLAIN, PING_INTERVAL_NS = 40, 10, 2_000_000
 LOSS_PACKETS, LOSS_INTERVAL_NS, LOSS_SIZE_BYTES = 2000, 100_000, 64
 RATE_NS, RATE_FRAMES, RATE_OFFERED = 200_000_000, 150, 1.2
 # Stragglers are waited for beyond the round trip that was asked.
-PATIENCE_NS = 2_000_000_000
+PATIENCE_NS = 1_000_000_000
 _HEADERS_BYTES = 28
 _ENDED_NS = 30_000_000_000
 
@@ -127,7 +127,7 @@ def what(asked: Link) -> dict[str, Any]:
     pings = PINGS_OF_PLAIN if asked.is_plain else PINGS
     longest_ns = sum(direction.delay_ns + direction.jitter_ns for direction in directions)
     told: dict[str, Any] = {
-        "patience_ns": PATIENCE_NS + 2 * longest_ns,
+        "patience_ns": PATIENCE_NS + 3 * longest_ns,
         "round_trip": {"pings": pings, "interval_ns": PING_INTERVAL_NS},
     }
     if any(direction.loss or direction.corruption for direction in directions):

@@ -19,6 +19,7 @@ from middlemark.testbed import ability
 from middlemark.testbed.holder import Holder, held, run_in_all
 from middlemark.testbed.host import ALONE, Host, LocalHost
 from middlemark.testbed.ledger import Ledger
+from middlemark.testbed.limits import limited
 from middlemark.testbed.link.parts import Backend, words
 from middlemark.testbed.link.relay import Report
 from middlemark.testbed.namespace_host import NamespaceHost, PrivateFolders, network_settings, setting_up
@@ -88,21 +89,23 @@ def built(  # noqa: PLR0913 - a test-bed has so many sides
     kinds = {host.name: host.kind for host in hosts}
     for network in networks:
         _check_kinds(network, kinds)
-    local: dict[str, Host] = {host.name: LocalHost(host.name) for host in hosts if host.kind is HostKind.LOCAL}
-    names = [host.name for host in hosts if host.kind is HostKind.NETNS]
-    if not names:
-        yield Testbed(local)
-        return
-    if backend is None:
-        backend = Backend.RELAY if all(link.is_plain for link in links) else ability.backend()
-    planned = wires(names, networks, links, slot.domain, backend)
-    with (
-        _namespaces(names, slot, ledger, shown) as (switch, holders, folders),
-        wired(planned, switch, holders, ledger, slot.token) as wiring,
-    ):
+    with ExitStack() as given:
+        prefixes = {host.name: given.enter_context(limited(host, f"{slot.name}-{host.name}", ledger)) for host in hosts}
+        local: dict[str, Host] = {
+            host.name: LocalHost(host.name, prefixes[host.name]) for host in hosts if host.kind is HostKind.LOCAL
+        }
+        names = [host.name for host in hosts if host.kind is HostKind.NETNS]
+        if not names:
+            yield Testbed(local)
+            return
+        if backend is None:
+            backend = Backend.RELAY if all(link.is_plain for link in links) else ability.backend()
+        planned = wires(names, networks, links, slot.domain, backend)
+        switch, holders, folders = given.enter_context(_namespaces(names, slot, ledger, shown))
+        wiring = given.enter_context(wired(planned, switch, holders, ledger, slot.token))
         attachments = {name: tuple(wire.attachment for wire in planned if wire.link.host == name) for name in names}
         made = {
-            name: NamespaceHost(name, attachments[name] or (ALONE,), holder, folders[name])
+            name: NamespaceHost(name, attachments[name] or (ALONE,), holder, folders[name], limits=prefixes[name])
             for name, holder in holders.items()
         }
         yield Testbed(local | made, wiring, ledger)

@@ -1,0 +1,100 @@
+"""What of the machine a host may have: CPUs, CPU time and memory, by control groups that all its processes join.
+
+It renders what the kernel is told and has the groups entered, made and removed; `cgroup` touches them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from middlemark.errors import EnvironmentNotReady
+from middlemark.plan import network as plan
+from middlemark.testbed import cgroup
+from middlemark.testbed.cgroup import Controller, Hierarchy
+from middlemark.testbed.ledger import Ledger
+from middlemark.testbed.machine import Fact
+
+# CPU time is given out anew in each period. A short one stops a host often and briefly, as a slow CPU would; the kernel
+# gives out no less than 1 ms.
+PERIOD_US, LONG_PERIOD_US, LEAST_US = 10_000, 100_000, 1000
+
+
+@contextmanager
+def limited(host: plan.Host, name: str, ledger: Ledger) -> Iterator[tuple[str, ...]]:
+    """The prefix that a host's programs are started with, so that its limits hold; none where it has none."""
+    asked = [controller for controller in cgroup.CONTROLLERS if _is_limited(host, controller)]
+    there = cgroup.hierarchies() if asked else {}
+    missing = [controller for controller in asked if controller not in there]
+    if missing:
+        raise EnvironmentNotReady(
+            f"the host `{host.name}` has limits, and the kernel's controllers are missing: {', '.join(missing)}",
+            remedy="run outside of a container; or leave `cpus`, `cpu_quota` and `memory` of hosts out",
+        )
+    groups = {controller: there[controller].top / name for controller in asked}
+    marks = [ledger.enter("cgroup", group) for group in dict.fromkeys(groups.values())]
+    try:
+        for controller, group in groups.items():
+            cgroup.create(group, there[controller], controller, settings(host, controller, there[controller]))
+        yield cgroup.joining(list(dict.fromkeys(groups.values())))
+    finally:
+        ledger.remove(*marks)
+
+
+def _is_limited(host: plan.Host, controller: Controller) -> bool:
+    match controller:
+        case "cpu":
+            return host.cpu_quota is not None
+        case "cpuset":
+            return bool(host.cpus)
+        case "memory":
+            return host.memory_bytes is not None
+
+
+def settings(host: plan.Host, controller: Controller, hierarchy: Hierarchy) -> Mapping[str, str]:
+    """The files of the host's group and what is written into them, in this order."""
+    match controller:
+        case "cpu":
+            return _cpu(host.cpu_quota or 0, hierarchy)
+        case "cpuset":
+            cpus = ",".join(str(cpu) for cpu in host.cpus)
+            if hierarchy.version == 2:
+                return {"cpuset.cpus": cpus}
+            return {"cpuset.mems": _of_the_parent(hierarchy.top / "cpuset.mems"), "cpuset.cpus": cpus}
+        case "memory":
+            limit = str(host.memory_bytes)
+            # Without swap: what a host doesn't fit into, it hasn't.
+            if hierarchy.version == 2:
+                return {"memory.max": limit} | ({"memory.swap.max": "0"} if _has_swap() else {})
+            return {"memory.limit_in_bytes": limit, "memory.swappiness": "0"}
+
+
+def _cpu(quota: float, hierarchy: Hierarchy) -> Mapping[str, str]:
+    period_us = PERIOD_US if quota * PERIOD_US >= LEAST_US else LONG_PERIOD_US
+    quota_us = round(quota * period_us)
+    if hierarchy.version == 2:
+        return {"cpu.max": f"{quota_us} {period_us}"}
+    return {"cpu.cfs_period_us": str(period_us), "cpu.cfs_quota_us": str(quota_us)}
+
+
+def _of_the_parent(file: Path) -> str:
+    """A new group of version 1 has no memory nodes of its own."""
+    try:
+        return file.read_text().strip()
+    except OSError:
+        return "0"
+
+
+def _has_swap() -> bool:
+    return len(Path("/proc/swaps").read_text().splitlines()) > 1
+
+
+def fact() -> Fact:
+    """What `doctor` says of limits."""
+    there = cgroup.hierarchies()
+    missing = [controller for controller in cgroup.CONTROLLERS if controller not in there]
+    said = ", ".join(f"{controller} (cgroup v{there[controller].version})" for controller in there)
+    return Fact(
+        "host_limits", said or "none", not missing, f"missing: {', '.join(missing)}; run outside of a container"
+    )
