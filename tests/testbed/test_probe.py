@@ -44,10 +44,10 @@ def links(outgoing: Direction, incoming: Direction, trace: tuple[TracePoint, ...
 )
 def test_a_link_is_what_was_asked_in_each_direction(outgoing: Direction, incoming: Direction) -> None:
     asked = links(outgoing, incoming)
+    deadline = time.monotonic() + 40
     with two_hosts(links=asked, shown=(observer.executable("probe").parent,)) as testbed:
-        found = probe(testbed)
-        verdicts = [verdict(link, found[f"{link.host}/{link.network}"]) for link in asked]
-        if any(verdicts):  # once more: another program may have had the CPUs meanwhile
+        verdicts: list[str | None] = ["not measured"]
+        while any(verdicts) and time.monotonic() < deadline:  # another program may have had the CPUs meanwhile
             found = probe(testbed)
             verdicts = [verdict(link, found[f"{link.host}/{link.network}"]) for link in asked]
     assert verdicts == [None, None]

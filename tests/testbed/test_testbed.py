@@ -237,3 +237,14 @@ def test_an_ordinary_user_has_hosts_too_in_a_user_namespace() -> None:
     if "Permission denied" in result.stderr and "python" in result.stderr:
         pytest.skip("another user can't read this Python")
     assert (result.stdout, result.returncode) == ("host-0 True\n", 0), result.stderr
+
+
+def test_a_machine_elsewhere_is_given_no_limits() -> None:
+    host = Host(name="robot", kind=HostKind.SSH, ssh="robot", cpu_quota=0.5)
+    with (
+        ledger.opened() as entries,
+        slot.taken() as taken,
+        pytest.raises(UsageError, match="`robot` is another machine"),
+        built([host], (), (), taken, entries),
+    ):
+        pytest.fail("it was built")

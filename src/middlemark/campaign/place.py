@@ -51,6 +51,7 @@ def prepared(experiment: Experiment, worker: Path, grounds: Grounds) -> Iterator
                 taken,
                 grounds.ledger,
                 shown=[worker.parent, state_folder()],
+                executables=[worker],
             )
         )
         given.callback(grounds.ledger.remove, grounds.ledger.enter("shared_memory", taken.name))

@@ -22,7 +22,7 @@ PERIOD_US, LONG_PERIOD_US, LEAST_US = 10_000, 100_000, 1000
 
 
 @contextmanager
-def limited(host: plan.Host, name: str, ledger: Ledger) -> Iterator[tuple[str, ...]]:
+def limited(host: plan.Host, slot: str, ledger: Ledger) -> Iterator[tuple[str, ...]]:
     """The prefix that a host's programs are started with, so that its limits hold; none where it has none."""
     asked = [controller for controller in cgroup.CONTROLLERS if _is_limited(host, controller)]
     there = cgroup.hierarchies() if asked else {}
@@ -32,7 +32,7 @@ def limited(host: plan.Host, name: str, ledger: Ledger) -> Iterator[tuple[str, .
             f"the host `{host.name}` has limits, and the kernel's controllers are missing: {', '.join(missing)}",
             remedy="run outside of a container; or leave `cpus`, `cpu_quota` and `memory` of hosts out",
         )
-    groups = {controller: there[controller].top / name for controller in asked}
+    groups = {controller: there[controller].top / f"{slot}-{host.name}" for controller in asked}
     marks = [ledger.enter("cgroup", group) for group in dict.fromkeys(groups.values())]
     try:
         for controller, group in groups.items():

@@ -24,6 +24,7 @@ from middlemark.testbed.link.parts import Backend, words
 from middlemark.testbed.link.relay import Report
 from middlemark.testbed.namespace_host import NamespaceHost, PrivateFolders, network_settings, setting_up
 from middlemark.testbed.slot import Slot
+from middlemark.testbed.ssh_host import ssh_host
 from middlemark.testbed.switch import wires
 from middlemark.testbed.wiring import LinkCounts, Wiring, wired
 
@@ -80,35 +81,50 @@ def built(  # noqa: PLR0913 - a test-bed has so many sides
     ledger: Ledger,
     *,
     shown: Sequence[Path] = (),
+    executables: Sequence[Path] = (),
     backend: Backend | None = None,
 ) -> Iterator[Testbed]:
     """The test-bed of one trial; `shown` are files and folders that hosts have to see wherever they lie.
 
-    Without a backend, links are shaped by the kernel's netem where it has one, else by the relay.
+    The executables are copied to hosts that are other machines. Without a backend, links are shaped by the kernel's
+    netem where it has one, else by the relay.
     """
     kinds = {host.name: host.kind for host in hosts}
     for network in networks:
         _check_kinds(network, kinds)
     with ExitStack() as given:
-        prefixes = {host.name: given.enter_context(limited(host, f"{slot.name}-{host.name}", ledger)) for host in hosts}
-        local: dict[str, Host] = {
-            host.name: LocalHost(host.name, prefixes[host.name]) for host in hosts if host.kind is HostKind.LOCAL
-        }
-        names = [host.name for host in hosts if host.kind is HostKind.NETNS]
-        if not names:
-            yield Testbed(local)
+        made: dict[str, Host] = {}
+        in_namespaces: dict[str, tuple[str, ...]] = {}
+        for host in hosts:
+            match host.kind:
+                case HostKind.LOCAL:
+                    made[host.name] = LocalHost(host.name, given.enter_context(limited(host, slot.name, ledger)))
+                case HostKind.NETNS:
+                    in_namespaces[host.name] = given.enter_context(limited(host, slot.name, ledger))
+                case HostKind.SSH:
+                    made[host.name] = _elsewhere(host, networks, executables, ledger)
+        if not in_namespaces:
+            yield Testbed(made)
             return
         if backend is None:
             backend = Backend.RELAY if all(link.is_plain for link in links) else ability.backend()
-        planned = wires(names, networks, links, slot.domain, backend)
-        switch, holders, folders = given.enter_context(_namespaces(names, slot, ledger, shown))
+        planned = wires(list(in_namespaces), networks, links, slot.domain, backend)
+        switch, holders, folders = given.enter_context(_namespaces(list(in_namespaces), slot, ledger, shown))
         wiring = given.enter_context(wired(planned, switch, holders, ledger, slot.token))
-        attachments = {name: tuple(wire.attachment for wire in planned if wire.link.host == name) for name in names}
-        made = {
-            name: NamespaceHost(name, attachments[name] or (ALONE,), holder, folders[name], limits=prefixes[name])
-            for name, holder in holders.items()
-        }
-        yield Testbed(local | made, wiring, ledger)
+        for name, prefix in in_namespaces.items():
+            attachments = tuple(wire.attachment for wire in planned if wire.link.host == name) or (ALONE,)
+            made[name] = NamespaceHost(name, attachments, holders[name], folders[name], limits=prefix)
+        yield Testbed({host.name: made[host.name] for host in hosts}, wiring, ledger)
+
+
+def _elsewhere(host: plan.Host, networks: Sequence[plan.Network], executables: Sequence[Path], ledger: Ledger) -> Host:
+    if host.cpus or host.cpu_quota is not None or host.memory_bytes is not None:
+        raise UsageError(
+            f"the host `{host.name}` is another machine, which is given no limits from here",
+            remedy="leave its `cpus`, `cpu_quota` and `memory` out, or set them on that machine",
+        )
+    on = [network.name for network in networks if host.name in network.hosts]
+    return ssh_host(host, on, executables, ledger)
 
 
 @contextmanager
