@@ -1,0 +1,89 @@
+"""Whenever a campaign is killed, the next clean-up leaves the machine as it was before."""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from middlemark.worker import locate
+
+pytestmark = [
+    pytest.mark.worker,
+    pytest.mark.skipif("udp" not in locate.workers(), reason="the worker `udp` is not built"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root makes namespaces everywhere"),
+]
+
+KILLS = 50
+MIDDLEMARK = [sys.executable, "-c", "from middlemark.cli.main import main; main()"]
+# Hosts in namespaces, a shaped link with its relay, CPU load, containers, limits: all that is made, in short trials.
+SUITE = f"""
+suite: killed
+trials: 20
+middlewares: udp
+workloads: imu
+topologies:
+  - {{topology: D1-1, link: {{delay: 1 ms}}, hosts: [{{name: host_0, cpu_quota: 50 %}}]}}
+conditions:
+  - {{cpu_load: 10 %, keep_awake: true}}
+  {"- {deployment: single_container}" if shutil.which("podman") else "- {}"}
+windows: {{warm_up: 20 ms, window: 100 ms, drain: 100 ms}}
+disturbance: {{steal: 100 %, repeats: 0}}
+"""
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """Folders of its own for all that a campaign makes; short, as paths of sockets have to be."""
+    with tempfile.TemporaryDirectory(prefix="mmk", dir="/tmp") as folder:
+        yield os.environ | {"XDG_STATE_HOME": str(tmp_path / "state"), "TMPDIR": folder}
+
+
+def machine(environment: dict[str, str]) -> dict[str, list[str]]:
+    """All that a campaign could leave behind."""
+    state = f"XDG_STATE_HOME={environment['XDG_STATE_HOME']}".encode()
+    listed = {
+        name: subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        for name, command in {"links": ["ip", "-brief", "link"], "namespaces": ["ip", "netns"]}.items()
+    }
+    return listed | {
+        "processes": [path.name for path in Path("/proc").iterdir() if path.name.isdigit() and _is_of(path, state)],
+        "mounts": sorted(line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()),
+        "temporary files": sorted(path.name for path in Path(environment["TMPDIR"]).iterdir()),
+        "cgroups": sorted(str(path) for path in Path("/sys/fs/cgroup").rglob("*mm*") if path.is_dir()),
+    }
+
+
+def _is_of(process: Path, state: bytes) -> bool:
+    try:
+        return state in (process / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
+def test_fifty_campaigns_killed_at_random_instants_leave_nothing(tmp_path: Path, environment: dict[str, str]) -> None:
+    (tmp_path / "killed.yaml").write_text(SUITE)
+    chance = random.Random(1)
+    before = machine(environment)
+    for number in range(KILLS):
+        out = str(tmp_path / f"run-{number}")
+        command = [*MIDDLEMARK, "run", str(tmp_path / "killed.yaml"), "--out", out]
+        campaign = subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        with pytest.raises(subprocess.TimeoutExpired):
+            campaign.wait(chance.uniform(0.3, 2.5))
+        campaign.kill()
+        campaign.wait()
+    subprocess.run([*MIDDLEMARK, "clean"], env=environment, check=True, capture_output=True)
+    deadline = time.monotonic() + 15
+    while (after := machine(environment)) != before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert after == before
+    assert list(Path(environment["XDG_STATE_HOME"], "middlemark/ledgers").glob("*")) == []
