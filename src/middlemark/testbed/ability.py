@@ -31,14 +31,12 @@ def facts() -> list[Fact]:
 @cache
 def namespaces_missing() -> str | None:
     """Why hosts in namespaces can't be had; None where they can."""
-    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     try:
         required("nsenter")
         needed = f"{required('ip')} link add v0 type veth peer name v1 && {required('ip')} link add b0 type bridge"
-        command = [required("unshare"), *user, "--net", "--mount", "--uts", "--ipc", "sh", "-c", needed]
+        return _failure([*_namespaces_command("--net", "--mount", "--uts", "--ipc"), "sh", "-c", needed])
     except EnvironmentNotReady as error:
         return str(error)
-    return _failure(command)
 
 
 def _namespaces() -> Fact:
@@ -62,12 +60,12 @@ def _offloads() -> Fact:
 @cache
 def netem_missing() -> str | None:
     """Why the kernel's netem can't be had; None where it can."""
-    if (missing := namespaces_missing()) is not None:
-        return missing
-    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     lines = netem.commands("v0", "v1", Direction(delay_ns=1), Direction(loss=0.1))
-    wanted = f"{required('ip')} link add v0 type veth peer name v1\n{batch(required('tc'), lines)}"
-    return _failure([required("unshare"), *user, "--net", "sh", "-ec", wanted])
+    try:
+        wanted = f"{required('ip')} link add v0 type veth peer name v1\n{batch(required('tc'), lines)}"
+        return namespaces_missing() or _failure([*_namespaces_command("--net"), "sh", "-ec", wanted])
+    except EnvironmentNotReady as error:
+        return str(error)
 
 
 def backend() -> Backend:
@@ -89,6 +87,11 @@ def _backend() -> Fact:
 def _observers() -> Fact:
     missing = relay.missing()
     return Fact("relay", missing or str(executable("relay")), missing is None, "make workers")
+
+
+def _namespaces_command(*kinds: str) -> list[str]:
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    return [required("unshare"), *user, *kinds]
 
 
 def _failure(command: list[str]) -> str | None:
