@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.suite import ContainerIpc, ContainerNetwork, Deployment, DeploymentKind
-from middlemark.testbed import container_engine, ledger, processes
+from middlemark.plan.network import Host as PlannedHost
+from middlemark.suite import ContainerIpc, ContainerNetwork, Deployment, DeploymentKind, HostKind
+from middlemark.testbed import container_engine, ledger, limits, processes
 from middlemark.testbed.container_storage import CGROUPS, Runtime, Storage
 from middlemark.testbed.deployment import deployed, process_of
 from middlemark.testbed.host import Host, LocalHost
@@ -219,6 +220,23 @@ def test_a_stopped_worker_does_not_outlive_the_sweep(entries: Ledger, folder: Pa
         os.kill(found.pid, signal.SIGSTOP)
     assert not processes.is_alive(found)
     process.communicate(timeout=DEADLINE_S)
+
+
+@pytest.mark.skipif(limits.fact().ready is False, reason="no control groups to limit hosts with")
+@pytest.mark.parametrize("deployment", [CONTAINED[0], CONTAINED[3]], ids=str)
+def test_the_limits_of_the_host_hold_for_its_containers_together(
+    deployment: Deployment, entries: Ledger, folder: Path
+) -> None:
+    cpu = max(os.sched_getaffinity(0))
+    planned = PlannedHost(name="small", kind=HostKind.LOCAL, cpus=(cpu,), cpu_quota=0.5, memory_bytes=256 << 20)
+    with deployed(LocalHost(), deployment, Contents(SHELL), folder, entries, planned=planned) as host:
+        seen = "while read -r name value; do if [ $name = Cpus_allowed_list: ]; then echo $value; fi; done"
+        assert said(host, f"{seen} < /proc/self/status") == f"{cpu}\n"
+        began_ns = time.monotonic_ns()
+        times = said(host, "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; times").split()
+        took_s = (time.monotonic_ns() - began_ns) / 1e9
+        worked_s = sum(float(each.split("m")[1].rstrip("s")) for each in times[:2])
+        assert worked_s < 0.6 * took_s + 0.05
 
 
 @needs_namespaces

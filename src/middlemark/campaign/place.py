@@ -61,7 +61,9 @@ def prepared(experiment: Experiment, worker: Path, grounds: Grounds) -> Iterator
         contents = Contents(worker, programs_of(grounds.workers[experiment.middleware].description))
         deployment = experiment.conditions.deployment
         hosts = {
-            name: given.enter_context(deployed(host, deployment, contents, folder, grounds.ledger))
+            name: given.enter_context(
+                deployed(host, deployment, contents, folder, grounds.ledger, planned=experiment.host(name))
+            )
             for name, host in testbed.hosts.items()
         }
         place = Place(taken, hosts, folder, grounds.cpus)

@@ -10,27 +10,42 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
+from middlemark.plan import network as plan
 from middlemark.suite import ContainerIpc, ContainerNetwork, Deployment, DeploymentKind
-from middlemark.testbed import container_engine, processes
+from middlemark.testbed import container_engine, limits, processes
 from middlemark.testbed.container import ContainerEach, Containers, OneContainer, held
 from middlemark.testbed.container_engine import held_open
 from middlemark.testbed.host import Host
 from middlemark.testbed.ledger import Ledger
 from middlemark.testbed.processes import Identity
 from middlemark.testbed.root_filesystem import Contents, root_filesystem
+from middlemark.testbed.ssh_host import SshHost
 
 
 @contextmanager
-def deployed(host: Host, deployment: Deployment, contents: Contents, folder: Path, ledger: Ledger) -> Iterator[Host]:
-    """The host as its processes are to be started on it; all of them see the folder, the trial's on that host."""
+def deployed(  # noqa: PLR0913 - so much makes a container
+    host: Host,
+    deployment: Deployment,
+    contents: Contents,
+    folder: Path,
+    ledger: Ledger,
+    *,
+    planned: plan.Host | None = None,
+) -> Iterator[Host]:
+    """The host as its processes are to be started on it; all of them see the folder, the trial's on that host.
+
+    What limits the planned host has hold for its containers together, as Podman has them leave the host's groups.
+    """
     if deployment.deployment is DeploymentKind.BARE_METAL:
         yield host
         return
-    _refuse_bridge(deployment)
+    _refuse(host, deployment)
     ipc = deployment.ipc or ContainerIpc.PRIVATE
     single = deployment.deployment is DeploymentKind.SINGLE_CONTAINER
     with ExitStack() as given:
         containers = _containers(host, contents, folder, ledger, given)
+        if planned is not None:
+            limits.limit(planned, containers.storage.folder.name)
         if single or ipc is ContainerIpc.SHAREABLE:
             given.enter_context(held(containers, ipc, ledger))
         kind = OneContainer if single else ContainerEach
@@ -59,7 +74,12 @@ def _containers(host: Host, contents: Contents, folder: Path, ledger: Ledger, gi
     return Containers(host, storage, root_filesystem(everything, ledger), everything, folder)
 
 
-def _refuse_bridge(deployment: Deployment) -> None:
+def _refuse(host: Host, deployment: Deployment) -> None:
+    if isinstance(host, SshHost):
+        raise EnvironmentNotReady(
+            f"the host `{host.name}` is another machine, and containers are made on this one only",
+            remedy="deployment: bare_metal for hosts that are reached by SSH",
+        )
     if deployment.network is ContainerNetwork.BRIDGE:
         raise EnvironmentNotReady(
             "containers on a bridge of their own are not made: behind its address translation neither multicast nor "

@@ -24,6 +24,25 @@ PERIOD_US, LONG_PERIOD_US, LEAST_US = 10_000, 100_000, 1000
 @contextmanager
 def limited(host: plan.Host, slot: str, ledger: Ledger) -> Iterator[tuple[str, ...]]:
     """The prefix that a host's programs are started with, so that its limits hold; none where it has none."""
+    there = _hierarchies(host)
+    name = f"{slot}-{host.name}"
+    groups = list(dict.fromkeys(hierarchy.top / name for hierarchy in there.values()))
+    marks = [ledger.enter("cgroup", group) for group in groups]
+    try:
+        limit(host, name)
+        yield cgroup.joining(groups)
+    finally:
+        ledger.remove(*marks)
+
+
+def limit(host: plan.Host, name: str) -> None:
+    """Makes the groups of this name that hold a host's limits; they must be in the ledger already."""
+    for controller, hierarchy in _hierarchies(host).items():
+        cgroup.create(hierarchy.top / name, hierarchy, controller, settings(host, controller, hierarchy))
+
+
+def _hierarchies(host: plan.Host) -> dict[Controller, Hierarchy]:
+    """Where the controllers are that a host's limits need."""
     asked = [controller for controller in cgroup.CONTROLLERS if _is_limited(host, controller)]
     there = cgroup.hierarchies() if asked else {}
     missing = [controller for controller in asked if controller not in there]
@@ -32,14 +51,7 @@ def limited(host: plan.Host, slot: str, ledger: Ledger) -> Iterator[tuple[str, .
             f"the host `{host.name}` has limits, and the kernel's controllers are missing: {', '.join(missing)}",
             remedy="run outside of a container; or leave `cpus`, `cpu_quota` and `memory` of hosts out",
         )
-    groups = {controller: there[controller].top / f"{slot}-{host.name}" for controller in asked}
-    marks = [ledger.enter("cgroup", group) for group in dict.fromkeys(groups.values())]
-    try:
-        for controller, group in groups.items():
-            cgroup.create(group, there[controller], controller, settings(host, controller, there[controller]))
-        yield cgroup.joining(list(dict.fromkeys(groups.values())))
-    finally:
-        ledger.remove(*marks)
+    return {controller: there[controller] for controller in asked}
 
 
 def _is_limited(host: plan.Host, controller: Controller) -> bool:
