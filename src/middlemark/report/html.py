@@ -26,6 +26,7 @@ from middlemark.report.charts import Chart, bar_charts, boxes, ecdf
 from middlemark.report.config import Configuration, configurations
 from middlemark.report.contender import COLOURS, Contender, contenders
 from middlemark.report.display import fact
+from middlemark.report.drawing import drawing
 from middlemark.report.faults import fault_table, timeline_words
 from middlemark.report.links import link_table
 from middlemark.report.over_time import time_charts
@@ -58,6 +59,9 @@ class Section:
     distributions: tuple[Chart, ...]
     over_time: tuple[Chart, ...]
     """Of settings in which something changes within the window."""
+    topology: str
+    drawing: str | None
+    """The topology's; an address with the drawing in it."""
     faults: Table | None
     timeline: tuple[str, ...]
     links: Table | None
@@ -125,6 +129,8 @@ def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str
         who=tuple(who[each.experiment.id] for each in comparison.experiments if each.boxes),
         distributions=tuple(drawn),
         over_time=tuple(time_charts(comparison, who)),
+        topology=comparison.experiments[0].experiment.topology,
+        drawing=drawing(comparison.experiments[0].experiment),
         faults=fault_table(comparison, who),
         timeline=timeline_words(comparison),
         links=link_table(comparison),

@@ -46,6 +46,8 @@ def link_table(comparison: Comparison) -> Table | None:
 
 def link_words(link: Link) -> str:
     """What is asked of a link: `1 Gbit/s, delay 10 ms ± 2 ms`."""
+    if link.mobility is not None:
+        return str(link.mobility)
     if link.trace:
         return _trace_words(link)
     out, inward = direction_words(link.outgoing), direction_words(link.incoming)

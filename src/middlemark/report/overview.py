@@ -123,7 +123,7 @@ def _cell(found: tuple[ExperimentFindings, Comparison, str], values: Sequence[fl
     value = _value(each, comparison)
     why = comparison.unranked.get(each.experiment.id, "")
     if value is None:
-        return Cell(_outcome(each), None, why, section)
+        return Cell(_outcome(each, comparison), None, why, section)
     unit = MICROSECONDS if comparison.criterion.distribution else MEGABYTES_PER_S
     estimate = each.estimate(of_stream(comparison.setting.stream), comparison.criterion.metric)
     return Cell(show(estimate, unit).text, _heat(value, values, comparison), why, section)
@@ -137,9 +137,12 @@ def _heat(value: float, values: Sequence[float], comparison: Comparison) -> floa
     return heat if comparison.criterion.lower_is_better else 1 - heat
 
 
-def _outcome(each: ExperimentFindings) -> str:
+def _outcome(each: ExperimentFindings, comparison: Comparison) -> str:
     """The word for a cell without a figure: how most trials ended."""
     if each.n_valid:
-        return "overloaded" if any(each.overloaded.values()) else "nothing in time"
+        if each.overloaded.get(comparison.setting.stream) == each.n_valid:
+            return "overloaded"
+        estimate = each.estimate(of_stream(comparison.setting.stream), comparison.criterion.metric)
+        return "too few samples" if estimate and estimate.n_messages else "nothing in time"
     ((kind, _),) = Counter(outcome.kind for outcome in each.outcomes).most_common(1)
     return kind.replace("_", " ")

@@ -1,0 +1,118 @@
+"""Links are shown as asked and as measured, and what changes over the window is drawn below the latency."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from middlemark.analysis.record import LinkMeasured
+from middlemark.analysis.run import RunFindings, analyse
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.plan.network import Direction, Link
+from middlemark.report.html import render
+from middlemark.report.links import direction_words, link_table, link_words
+from middlemark.report.surroundings import topology_table
+from run_builder import Behaviour, build_run
+
+SUITE = """
+suite: linked
+trials: 3
+middlewares: all
+workloads: {workload: imu, windows: {window: 1 s}}
+topologies: {topology: D1-1, links: [{host: host_0, network: lan, delay: 10 ms, loss: 1 %}]}
+"""
+MOVING = """
+suite: moving
+trials: 1
+middlewares: all
+workloads: {workload: imu, windows: {window: 2 s}}
+topologies: {topology: D1-1, links: [{host: host_0, network: lan, mobility: {farthest: 200 m, speed: 100 m/s}}]}
+"""
+
+
+def probe(run: RunFolder, round_trips_ns: Sequence[int], problem: str | None = None) -> None:
+    """Have each trial's record say what a probe saw of the first link, before and after."""
+    for trial, round_trip_ns in zip(run.stored_trials(), round_trips_ns, strict=True):
+        seen = tuple(
+            LinkMeasured(
+                host="host_0",
+                network="lan",
+                when=when,
+                backend="netem on the host's end",
+                figures={
+                    "round_trip_p50_ns": round_trip_ns,
+                    "outgoing_loss_share": 0.01,
+                    "outgoing_rate_bits_per_s": None,
+                },
+                problem=problem if when == "after" else None,
+            )
+            for when in ("before", "after")
+        )
+        trial.write_record(trial.read_record().model_copy(update={"links": seen}))
+
+
+@pytest.fixture
+def findings(tmp_path: Path) -> RunFindings:
+    run = build_run(tmp_path / "run", SUITE, {"one": Behaviour()})
+    probe(run, (20_100_000, 20_300_000, 20_200_000), "the round trip is too long")
+    return analyse(run)
+
+
+def test_what_was_asked_stands_beside_what_was_measured_before_and_after(findings: RunFindings) -> None:
+    table = link_table(findings.comparisons[0])
+    assert table is not None
+    assert table.headings[4:] == (
+        "round trip p50, ms",
+        "outgoing loss, %",
+        "outgoing rate, Mbit/s",
+        "problem",
+    )
+    before, after = table.rows
+    asked = "delay 10 ms, loss 1 %"
+    assert before == ("host_0 – lan", asked, "netem on the host's end", "before", "20.2 (20.1–20.3)", "1", "–", "none")
+    assert after[-1] == "the round trip is too long"
+
+
+def test_a_link_that_no_probe_saw_is_said_to_be_unmeasured(tmp_path: Path) -> None:
+    run = build_run(tmp_path / "run", SUITE, {"one": Behaviour()})
+    table = link_table(analyse(run).comparisons[0])
+    assert table is not None
+    assert table.rows == (("host_0 – lan", "delay 10 ms, loss 1 %", "–", "not measured", ""),)
+
+
+def test_plain_links_that_no_probe_saw_are_left_out(tmp_path: Path) -> None:
+    suite = SUITE.replace(", links: [{host: host_0, network: lan, delay: 10 ms, loss: 1 %}]", "")
+    assert link_table(analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()})).comparisons[0]) is None
+
+
+def test_directions_that_differ_are_told_apart() -> None:
+    slow = Direction(rate_bits_per_s=1_000_000, delay_ns=5_000_000, jitter_ns=1_000_000)
+    assert direction_words(slow) == "1 Mbit/s, delay 5 ms ± 1 ms"
+    assert link_words(Link(host="a", network="n")) == "plain"
+    assert link_words(Link(host="a", network="n", outgoing=slow)).startswith("out: 1 Mbit/s, delay 5 ms")
+    assert link_words(Link(host="a", network="n", outgoing=slow)).endswith("; in: plain")
+
+
+def test_hosts_and_links_are_told_under_conditions_and_the_topology_is_drawn(findings: RunFindings) -> None:
+    (row,) = topology_table(findings).rows
+    assert row[0] == "D1-1"
+    assert "host_0 (netns): publisher_0" in row[1]
+    assert "host_0 delay 10 ms, loss 1 %" in row[2]
+    assert "host_1 plain" in row[2]
+    assert 'src="data:image/svg+xml;base64,' in render(findings)
+
+
+def test_a_moving_host_has_its_links_figures_drawn_below_the_latency_on_the_same_axis(tmp_path: Path) -> None:
+    page = render(analyse(build_run(tmp_path / "run", MOVING, {"one": Behaviour()})))
+    specs = json.loads(re.search(r'id="specs">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
+    over_time = {name.split("-", 2)[-1]: spec for name, spec in specs.items() if "trace" in name or "overtime" in name}
+    assert list(over_time)[0] == "overtime"
+    assert "trace-rate" in over_time
+    for spec in over_time.values():
+        (layer,) = spec["layer"]
+        assert layer["encoding"]["x"]["scale"]["domain"] == [0, 2.0]
+        assert layer["encoding"]["y"]["axis"]["minExtent"] == layer["encoding"]["y"]["axis"]["maxExtent"]
+    rates = [row["value"] for rows in over_time["trace-rate"]["datasets"].values() for row in rows]
+    assert max(rates) > min(rates)

@@ -1,0 +1,79 @@
+"""With many settings, a map of all figures comes before the sections."""
+
+import re
+from pathlib import Path
+
+from middlemark.analysis.run import RunFindings, analyse
+from middlemark.plan import MissingPath, NoCommunication, NotApplicable
+from middlemark.report.contender import contenders
+from middlemark.report.html import CROWDED, render
+from middlemark.report.overview import HeatMap, heat_maps
+from run_builder import Behaviour, build_run
+
+SUITE = """
+suite: wide
+trials: 1
+middlewares: all
+workloads: [{workload: imu, size: [1 kB, 2 kB], windows: {window: 300 ms}}]
+qos: [{reliability: best_effort}, {reliability: reliable}]
+topologies: [C1-1, C2-2, C1-3, {topology: D1-1, link: {rate: 1 Gbit/s}}]
+"""
+BEHAVIOURS = {
+    "fast": Behaviour(latency_ns=20_000),
+    "slow": Behaviour(latency_ns=200_000),
+    "losing": Behaviour(latency_ns=30_000, loss=0.2),
+    "unable": Behaviour(outcome=NotApplicable(capability="size_bytes", reason="too large by far")),
+    "silent": Behaviour(
+        outcome=NoCommunication(
+            missing=(MissingPath(stream="imu", publisher="publisher_0", subscriber="subscriber_0"),)
+        )
+    ),
+}
+
+
+def maps(findings: RunFindings) -> list[HeatMap]:
+    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    return heat_maps(findings.comparisons, [str(n) for n in range(len(findings.comparisons))], who)
+
+
+def test_a_map_for_each_load_has_middlewares_down_and_topologies_across(tmp_path: Path) -> None:
+    found = maps(analyse(build_run(tmp_path / "run", SUITE, BEHAVIOURS)))
+    assert [each.title for each in found] == [
+        f"imu: {size} kB at 200 Hz, periodic, {reliability}"
+        for size in (1, 2)
+        for reliability in ("best effort", "reliable")
+    ]
+    assert all(set(each.columns) == {"C1-1", "C2-2", "C1-3", "D1-1"} for each in found)
+    rows = {label: cells for label, _, cells in found[0].rows}
+    assert all(cell is not None and cell.heat is not None and cell.heat < 0.2 for cell in rows["fast"])
+    assert all(cell is not None and cell.heat is not None and cell.heat > 0.8 for cell in rows["slow"])
+    assert {cell.text for cell in rows["unable"] if cell} == {"not applicable"}
+    assert {cell.text for cell in rows["silent"] if cell} == {"no communication"}
+    assert all(cell is not None and "loses" in cell.note for cell in rows["losing"])
+
+
+def test_what_differs_in_a_column_beyond_the_load_has_rows_of_its_own(tmp_path: Path) -> None:
+    suite = SUITE.replace("qos: [{reliability: best_effort}, {reliability: reliable}]", "conditions: [{}, {spin: 5 us}]")
+    found = maps(analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()})))
+    assert [label for label, _, _ in found[0].rows] == ["one", "one (5 µs)"] or len(found[0].rows) == 2
+
+
+def test_a_single_setting_has_no_map(tmp_path: Path) -> None:
+    suite = SUITE.replace("[1 kB, 2 kB]", "1 kB").replace("[{reliability: best_effort}, {reliability: reliable}]", "{}")
+    suite = re.sub("topologies: .*", "topologies: C1-1", suite)
+    assert maps(analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()}))) == []
+
+
+def test_many_sections_are_closed_until_asked_for_and_every_cell_leads_to_one(tmp_path: Path) -> None:
+    page = render(analyse(build_run(tmp_path / "run", SUITE, {"fast": BEHAVIOURS["fast"]})))
+    sections = set(re.findall(r'<section id="([^"]+)" class="workload">', page))
+    assert len(sections) == 16 > CROWDED
+    assert page.count('<details class="body">') == 16
+    heat = page[page.index('id="overview"') : page.index('class="workload"')]
+    assert set(re.findall(r'href="#([^"]+)"', heat)) == sections
+
+
+def test_sections_of_one_workload_are_told_apart_by_their_titles(tmp_path: Path) -> None:
+    page = render(analyse(build_run(tmp_path / "run", SUITE, {"fast": BEHAVIOURS["fast"]})))
+    titles = re.findall(r'class="workload">\s*<h2>(.*?)</h2>', page, re.DOTALL)
+    assert len(set(titles)) == len(titles) == 16
