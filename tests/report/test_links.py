@@ -108,7 +108,7 @@ def test_a_moving_host_has_its_links_figures_drawn_below_the_latency_on_the_same
     page = render(analyse(build_run(tmp_path / "run", MOVING, {"one": Behaviour()})))
     specs = json.loads(re.search(r'id="specs">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
     over_time = {name.split("-", 2)[-1]: spec for name, spec in specs.items() if "trace" in name or "overtime" in name}
-    assert list(over_time)[0] == "overtime"
+    assert next(iter(over_time)) == "overtime"
     assert "trace-rate" in over_time
     for spec in over_time.values():
         (layer,) = spec["layer"]

@@ -6,7 +6,7 @@ It states the way and the surroundings only; `plan.mobility` makes a link's rate
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from middlemark.suite.model import Model, refusal
 from middlemark.suite.quantity import DECIBEL, DECIBEL_MILLIWATT, DISTANCE, SPEED
@@ -68,6 +68,12 @@ class Mobility(Model):
         if ramps and self.farthest is None:
             raise refusal("a ramp is as long as the way", allowed="`farthest` and `speed`", at=("path_loss",))
         return self
+
+    @model_serializer(mode="wrap")
+    def _only_what_is_set(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """What was left out is left out again, as some of it may not stand beside the rest."""
+        written: dict[str, object] = handler(self)
+        return {name: value for name, value in written.items() if name in self.model_fields_set}
 
     def __str__(self) -> str:
         return "802.11n, " + ", ".join([self._way(), *self._surroundings()])
