@@ -12,7 +12,7 @@ from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.plan.network import Direction, Link
 from middlemark.report.html import render
-from middlemark.report.links import direction_words, link_table, link_words
+from middlemark.report.links import direction_words, link_lines, link_table, link_words
 from middlemark.report.surroundings import topology_table
 from run_builder import Behaviour, build_run
 
@@ -42,7 +42,7 @@ def probe(run: RunFolder, round_trips_ns: Sequence[int], problem: str | None = N
                 when=when,
                 backend="netem on the host's end",
                 figures={
-                    "round_trip_p50_ns": round_trip_ns,
+                    "round_trip_median_ns": round_trip_ns,
                     "outgoing_loss_share": 0.01,
                     "outgoing_rate_bits_per_s": None,
                 },
@@ -63,23 +63,25 @@ def findings(tmp_path: Path) -> RunFindings:
 def test_what_was_asked_stands_beside_what_was_measured_before_and_after(findings: RunFindings) -> None:
     table = link_table(findings.comparisons[0])
     assert table is not None
-    assert table.headings[4:] == (
-        "round trip p50, ms",
-        "outgoing loss, %",
-        "outgoing rate, Mbit/s",
-        "problem",
-    )
+    assert table.headings[4:] == ("round trip, ms", "loss out, %", "problem")
     before, after = table.rows
     asked = "delay 10 ms, loss 1 %"
-    assert before == ("host_0 – lan", asked, "netem on the host's end", "before", "20.2 (20.1–20.3)", "1", "–", "none")
+    assert before == ("host_0 – lan", asked, "netem on the host's end", "before", "20.2 (20.1–20.3)", "1", "none")
     assert after[-1] == "the round trip is too long"
+
+
+def test_in_the_terminal_each_measurement_is_a_line(findings: RunFindings) -> None:
+    before, after = link_lines(findings.comparisons[0])
+    asked = "host_0 – lan, asked delay 10 ms, loss 1 %, made by netem on the host's end"
+    assert before == f"{asked}; before: round trip 20.2 (20.1–20.3) ms, loss out 1 %"
+    assert after.endswith("problem the round trip is too long")
 
 
 def test_a_link_that_no_probe_saw_is_said_to_be_unmeasured(tmp_path: Path) -> None:
     run = build_run(tmp_path / "run", SUITE, {"one": Behaviour()})
     table = link_table(analyse(run).comparisons[0])
     assert table is not None
-    assert table.rows == (("host_0 – lan", "delay 10 ms, loss 1 %", "–", "not measured", ""),)
+    assert table.rows == (("host_0 – lan", "delay 10 ms, loss 1 %", "–", "not measured", "–"),)
 
 
 def test_plain_links_that_no_probe_saw_are_left_out(tmp_path: Path) -> None:

@@ -137,17 +137,6 @@ _FACT_UNITS = {
 }
 
 
-_FIGURE_UNITS = {"_bits_per_s": MEGABITS_ON_WIRE_PER_S, "_ns": MILLISECONDS, "_share": PERCENT, "_percent": COUNT}
-
-
-def named_unit(name: str) -> tuple[str, Unit]:
-    """The words and the unit of a figure whose name ends in its unit: `outgoing_rate_bits_per_s`."""
-    for suffix, unit in _FIGURE_UNITS.items():
-        if name.endswith(suffix):
-            return name.removesuffix(suffix).replace("_", " "), unit
-    return name.replace("_", " "), COUNT
-
-
 def fact(name: str, value: object) -> tuple[str, str]:
     """A recorded fact of the machine in words: its unit is taken from the end of its name."""
     stem, _, suffix = name.rpartition("_")

@@ -10,38 +10,71 @@ from collections.abc import Callable, Sequence
 from middlemark.analysis.circumstances import ProbedLink, Spread, probed_links
 from middlemark.analysis.comparison import Comparison
 from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Link
-from middlemark.report.display import ABSENT, named_unit
+from middlemark.report.display import ABSENT, MEGABITS_ON_WIRE_PER_S, MILLISECONDS, PERCENT, Unit
 from middlemark.report.tables import Table
 from middlemark.suite.quantity import BIT_RATE, DURATION, SHARE, SIZE
 
+MEASURED: tuple[tuple[str, str, Unit], ...] = (
+    ("round trip, ms", "round_trip_median_ns", MILLISECONDS),
+    ("loss out, %", "outgoing_loss_share", PERCENT),
+    ("loss in, %", "incoming_loss_share", PERCENT),
+    ("rate out, Mbit/s", "outgoing_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
+    ("rate in, Mbit/s", "incoming_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
+    ("relay late out, ms", "outgoing_relay_late_p99_ns", MILLISECONDS),
+    ("relay late in, ms", "incoming_relay_late_p99_ns", MILLISECONDS),
+)
+"""Of the recorded figures those that tell whether a link is what was asked for."""
 CAPTION = (
-    "Out is from the host to the network, in the other way. The probe measures before and after each trial, all "
-    "middlewares' trials together: medians, with the least and the most."
+    "Out is from the host to the network, in the other way. The probe measures before and after each trial; medians of "
+    "all middlewares' trials, with the least and the most. Relay late: how long after its instant the relay let a frame "
+    "go, at most for 99 % of the trial's frames. Links that are plain and without a problem are left out."
 )
 
 
 def link_table(comparison: Comparison) -> Table | None:
-    """Every link that is not plain or was probed; None where there is none."""
+    """Every link that something is asked of or is wrong with; None where there is none."""
     records = [record for each in comparison.experiments for record in each.records]
     probed = probed_links(records)
-    links = [link for link in comparison.experiments[0].experiment.links if not link.is_plain or _of(probed, link)]
+    links = [
+        link
+        for link in comparison.experiments[0].experiment.links
+        if not link.is_plain or any(each.problems for each in _of(probed, link))
+    ]
     if not links:
         return None
-    names = tuple(dict.fromkeys(name for link in probed for name, _ in link.figures))
+    known = {name for link in links for each in _of(probed, link) for name, found in each.figures if found}
+    columns = [column for column in MEASURED if column[1] in known]
     rows: list[tuple[str, ...]] = []
     for link in links:
         own = _of(probed, link)
         asked = link_words(link)
         if not own:
-            rows.append((_name(link), asked, ABSENT, "not measured", *(ABSENT for _ in names), ""))
+            rows.append((_name(link), asked, ABSENT, "not measured", *(ABSENT for _ in columns), ABSENT))
         for each in own:
             figures = dict(each.figures)
-            cells = (_spread(name, figures.get(name)) for name in names)
+            cells = (_spread(figures.get(name), unit) for _, name, unit in columns)
             rows.append(
                 (_name(link), asked, " / ".join(each.backends), each.when, *cells, "; ".join(each.problems) or "none")
             )
-    headings = ("link", "asked", "made by", "measured", *(_heading(name) for name in names), "problem")
+    headings = ("link", "asked", "made by", "measured", *(heading for heading, _, _ in columns), "problem")
     return Table("Links", headings, tuple(rows), CAPTION)
+
+
+def link_lines(comparison: Comparison) -> tuple[str, ...]:
+    """The table for a narrow place: a line a link and measurement."""
+    table = link_table(comparison)
+    lines = []
+    for name, asked, made_by, when, *cells in table.rows if table else ():
+        figures = zip(table.headings[4:] if table else (), cells, strict=True)
+        told = [_told(heading, figure) for heading, figure in figures if figure not in {ABSENT, "none"}]
+        made = "" if made_by == ABSENT else f", made by {made_by}"
+        lines.append(f"{name}, asked {asked}{made}; {when}{': ' if told else ''}{', '.join(told)}")
+    return tuple(lines)
+
+
+def _told(heading: str, figure: str) -> str:
+    words, _, unit = heading.partition(", ")
+    return f"{words} {figure} {unit}".strip()
 
 
 def link_words(link: Link) -> str:
@@ -97,14 +130,8 @@ def _name(link: Link) -> str:
     return f"{link.host} – {link.network}"
 
 
-def _heading(name: str) -> str:
-    words, unit = named_unit(name)
-    return f"{words}, {unit.name}" if unit.name else words
-
-
-def _spread(name: str, found: Spread | None) -> str:
+def _spread(found: Spread | None, unit: Unit) -> str:
     if found is None:
         return ABSENT
-    _, unit = named_unit(name)
     median, low, high = (unit.write(value) for value in (found.median, found.least, found.most))
     return median if low == high else f"{median} ({low}{ABSENT}{high})"

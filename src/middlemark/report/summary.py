@@ -25,12 +25,10 @@ from middlemark.report.answer import Answer, answer, distinguishing, interval_wo
 from middlemark.report.contender import Contender, contenders
 from middlemark.report.display import Shown, plural
 from middlemark.report.faults import fault_table, timeline_words
-from middlemark.report.links import link_table
+from middlemark.report.links import link_lines
 from middlemark.report.path import load_words
 from middlemark.report.tables import Line, outcome_table, ranking_table
 
-WORDS = 24
-"""From so many characters on a cell is words, which may break, not a figure."""
 READING = (
     "Medians of trials with intervals below; *: of all trials' samples together. A rank is one more than the number of "
     "those that are certainly better; = marks a shared one. †: a baseline, the machine's own limit."
@@ -77,11 +75,10 @@ def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Co
 
 def _print_surroundings(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:
     """Faults, links and CPU load, where the setting has any."""
-    faults, links = fault_table(comparison, who), link_table(comparison)
-    for table in (faults, links):
-        if table is not None:
-            _print_table(table, console)
-    for line in timeline_words(comparison):
+    faults = fault_table(comparison, who)
+    if faults is not None:
+        _print_table(faults, console)
+    for line in (*timeline_words(comparison), *link_lines(comparison)):
         console.print(Padding(Text(line, "dim"), (0, 0, 0, 2)))
     for each in comparison.experiments:
         words = load_words(each)
@@ -93,8 +90,7 @@ def _print_table(shown: tables.Table, console: Console) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     for place, heading in enumerate(shown.headings):
         name = (heading or shown.title.lower()).replace(", ", "\n").replace(" after", "\nafter")
-        whole = place > 0 and len(shown.rows[0][place]) < WORDS
-        table.add_column(name, justify="right" if whole else "left", no_wrap=whole)
+        table.add_column(name, justify="right" if place else "left", no_wrap=place > 0)
     for row in shown.rows:
         table.add_row(*(cell.replace(" (", "\n(") for cell in row))
     console.print(table)
