@@ -26,8 +26,8 @@ MEASURED: tuple[tuple[str, str, Unit], ...] = (
 """Of the recorded figures those that tell whether a link is what was asked for."""
 CAPTION = (
     "Out is from the host to the network, in the other way. The probe measures before and after each trial; medians of "
-    "all middlewares' trials, with the least and the most. Relay late: how long after its instant the relay let a frame "
-    "go, at most for 99 % of the trial's frames. Links that are plain and without a problem are left out."
+    "all middlewares' trials, with the least and the most. Relay late: how long after its instant it let a frame "
+    "go, for 99 % of the trial's frames. Links that are plain and without a problem are left out."
 )
 
 
