@@ -7,19 +7,25 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.campaign import order
+from middlemark.campaign.campaign import run_new
 from middlemark.errors import EnvironmentNotReady
+from middlemark.plan import Valid
 from middlemark.plan.network import Host as PlannedHost
-from middlemark.suite import HostKind
+from middlemark.suite import HostKind, LoadedSuite, parse_suite
 from middlemark.testbed import clock_offset, ledger, observer, processes, remote, ssh_host
 from middlemark.testbed.holder import required
 from middlemark.testbed.ledger import Ledger
 from middlemark.testbed.remote import RemoteFolder
 from middlemark.testbed.ssh_host import SshHost
+from middlemark.worker import locate
 
 DEADLINE_S = 20.0
 
@@ -37,31 +43,53 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+# It separates privileges in /run/sshd, which is made in mounts of its own.
+SERVE = """
+mount -t tmpfs tmpfs /run && mkdir /run/sshd /run/sshd-settings && mount --bind "$1" /run/sshd-settings && eval "$2" &&
+exec "$0" -D -e -f /run/sshd-settings/sshd_config
+"""
+AHEAD_S = 3600
+
+
+@contextmanager
+def serving(folder: Path, namespaces: Sequence[str], preparation: str = "true") -> Iterator[str]:
     """A server of the test's own on the loopback: its port, its keys, its settings; gives the target."""
-    folder = tmp_path_factory.mktemp("sshd")
     for name in ("host", "user"):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     (folder / "sshd_config").write_text(
-        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/user.pub\n"
-        "StrictModes no\nUsePAM no\nPermitRootLogin prohibit-password\nPasswordAuthentication no\nPidFile none\n"
+        f"Port {port}\nListenAddress 127.0.0.1\nHostKey /run/sshd-settings/host\n"
+        "AuthorizedKeysFile /run/sshd-settings/user.pub\nStrictModes no\nUsePAM no\n"
+        "PermitRootLogin prohibit-password\nPasswordAuthentication no\nPidFile none\n"
     )
     (folder / "known").write_text(f"[127.0.0.1]:{port} {(folder / 'host.pub').read_text()}")
     (folder / "config").write_text(
         f"IdentityFile {folder}/user\nIdentitiesOnly yes\nUserKnownHostsFile {folder}/known\n"
     )
-    # It separates privileges in /run/sshd, which is made in mounts of its own.
-    script = f'mount -t tmpfs tmpfs /run && mkdir /run/sshd && exec {sshd()} -D -e -f "$0"'
-    command = [required("unshare"), "--mount", "sh", "-c", script, str(folder / "sshd_config")]
+    command = [required("unshare"), *namespaces, "sh", "-c", SERVE, str(sshd()), str(folder), preparation]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as daemon:
         assert daemon.stderr is not None
         assert "listening" in daemon.stderr.readline()
         yield f"root@127.0.0.1:{port}"
-        daemon.terminate()
+        daemon.kill()  # `unshare` passes on no other signal
         daemon.stderr.read()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving(tmp_path_factory.mktemp("sshd"), ["--mount"]) as target:
+        yield target
+
+
+@pytest.fixture
+def another_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A server with temporary files and a clock of its own, as another machine has."""
+    folder = tmp_path_factory.mktemp("another")
+    monkeypatch.setenv(remote.CONFIGURATION_VARIABLE, str(folder / "config"))
+    apart = ["--mount", "--time", "--monotonic", str(AHEAD_S), "--fork", "--kill-child"]
+    with serving(folder, apart, "mount -t tmpfs tmpfs /tmp && mount -t tmpfs tmpfs /dev/shm") as target:
+        yield target
 
 
 @pytest.fixture
@@ -228,3 +256,33 @@ def test_the_clock_of_a_host_with_this_machines_clock_is_found_to_be_the_same(se
     found = clock_offset.measured(made(server, entries, probe), probe, entries)
     assert found.low_ns <= 0 <= found.high_ns
     assert found.bound_ns < 10_000_000
+
+
+@pytest.mark.worker
+@pytest.mark.skipif("udp" not in locate.workers(), reason="the worker `udp` is not built")
+def test_a_trial_between_this_machine_and_another_is_measured_on_one_clock(
+    another_machine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    text = f"""
+suite: apart
+trials: 1
+middlewares: udp
+workloads: [imu, ping_pong]
+topologies:
+  - topology: two_machines
+    hosts: [{{name: here, kind: local}}, {{name: there, kind: ssh, ssh: "{another_machine}"}}]
+    applications:
+      - {{name: publisher_0, host: here, roles: [publisher]}}
+      - {{name: subscriber_0, host: there, roles: [subscriber]}}
+windows: {{warm_up: 50 ms, window: 300 ms, drain: 1 s}}
+disturbance: {{steal: 100 %}}
+"""
+    suite = LoadedSuite(file="apart.yaml", text=text, suite=parse_suite(text, file="apart.yaml"))
+    run_new(tmp_path / "run", order.place(suite, [], None))
+    records = [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
+    assert [record.outcome for record in records] == [Valid(), Valid()]
+    for record in records:
+        assert record.clocks["there"].bound_ns > 0
+        assert abs(record.clocks["there"].offset_ns - AHEAD_S * 1_000_000_000) <= record.clocks["there"].bound_ns
+        assert "clock_offset" in {caution.kind for caution in record.warnings}

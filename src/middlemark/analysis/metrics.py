@@ -58,6 +58,9 @@ def of_stream(name: str) -> str:
     return f"stream:{name}"
 
 
+ONE_WAY = (Distribution.LATENCY_FROM_SEND, Distribution.LATENCY_FROM_INTENDED)
+
+
 def of_process(name: str) -> str:
     """The subject for a process."""
     return f"process:{name}"
@@ -94,13 +97,23 @@ def trial_metrics(
             published.filter(pl.col("stream") == number),
             window,
         )
-        for kind, ordered in distributions(rows.received, rows.published, stream.late_after_ns).items():
+        known = distributions(rows.received, rows.published, stream.late_after_ns)
+        for kind, ordered in _as_far_as_clocks_agree(known, record.clock_bound_ns(stream.name)).items():
             samples[stream.name, kind] = ordered
             values |= {Key(of_stream(stream.name), name): value for name, value in _of_distribution(kind, ordered)}
         for name, value in (*_rates(record, rows), *_shares(record, stream)):
             values[Key(of_stream(stream.name), name)] = value
     overloaded = tuple(stream.name for stream in streams if _is_overloaded(values, stream))
     return TrialMetrics(values, samples, flows(record.counts), overloaded)
+
+
+def _as_far_as_clocks_agree(known: Mapping[Distribution, Samples], bound_ns: int) -> dict[Distribution, Samples]:
+    """Without the one-way latencies whose median is no more than the clocks of the two ends may be apart."""
+    return {
+        kind: ordered
+        for kind, ordered in known.items()
+        if bound_ns == 0 or kind not in ONE_WAY or ordered[(len(ordered) - 1) // 2] > bound_ns
+    }
 
 
 @dataclass(frozen=True)

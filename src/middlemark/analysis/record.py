@@ -93,6 +93,15 @@ class LoadReached(Model):
     reached_percent: float
 
 
+class ClockAgreement(Model):
+    """How far a host's own clock was ahead of the clock of all stamps, over the whole trial."""
+
+    offset_ns: int
+    bound_ns: NonNegativeInt
+    """The truth is at most so far from the offset."""
+    source: Literal["exchanges", "ptp"]
+
+
 class LinkMeasured(Model):
     """What the probe saw of one link, before or after a trial."""
 
@@ -176,6 +185,19 @@ class TrialRecord(Model):
     cpu_load: dict[str, LoadReached] = {}
     """By loaded host."""
     links: tuple[LinkMeasured, ...] = ()
+    clocks: dict[str, ClockAgreement] = {}
+    """By host with a clock of its own."""
+
+    def clock_bound_ns(self, stream: str) -> int:
+        """By how much a one-way time of the stream may be off because its ends have different clocks."""
+        host_of = {application.name: application.host for application in self.trial.experiment.applications}
+        planned = next(each for each in self.trial.experiment.streams if each.name == stream)
+
+        def bound_ns(applications: tuple[str, ...]) -> int:
+            clocks = [self.clocks[host_of[name]] for name in applications if host_of[name] in self.clocks]
+            return max((clock.bound_ns for clock in clocks), default=0)
+
+        return bound_ns(planned.publishers) + bound_ns(planned.subscribers)
 
 
 class Library(Model):

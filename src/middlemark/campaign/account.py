@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from middlemark.analysis.experiment import stream_shapes
 from middlemark.analysis.metrics import AccountingError, trial_metrics
 from middlemark.analysis.record import (
+    ClockAgreement,
     Counts,
     Effective,
     FirstMessage,
@@ -76,12 +77,13 @@ def of_measured(  # noqa: PLR0913 - a measured trial has left so much
     received: pl.DataFrame,
     published: pl.DataFrame,
     links: tuple[LinkMeasured, ...],
+    clocks: dict[str, ClockAgreement],
     *,
     bounds: Disturbance,
     attempt: int,
 ) -> Account:
     """The account of a trial that ran to its end, judged."""
-    record = of_ended(life, Valid(), attempt).model_copy(update={"links": links})
+    record = of_ended(life, Valid(), attempt).model_copy(update={"links": links, "clocks": clocks})
     cpus = max(len(life.cpus), 1)
     found = [*judgement.reasons(record, received, bounds, cpus), *leftovers(life)]
     headline = None

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from middlemark.analysis.accounting import breaches, settled
-from middlemark.analysis.metrics import TRIAL, TrialMetrics, of_stream, quantile_metric
+from middlemark.analysis.metrics import ONE_WAY, TRIAL, TrialMetrics, of_stream, quantile_metric
 from middlemark.analysis.quantile import Measured
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.samples import Distribution
@@ -22,7 +22,7 @@ from middlemark.plan import (
     WarningKind,
 )
 from middlemark.plan.progress import Headline
-from middlemark.suite import Disturbance
+from middlemark.suite import DURATION, Disturbance
 
 LOAD_TOLERANCE_PERCENT = 10
 
@@ -81,6 +81,7 @@ def cautions(record: TrialRecord, metrics: TrialMetrics) -> tuple[Caution, ...]:
             f"messages were not accepted: {next(iter(refusals), '')}",
             "lower the rate, or use `congestion: block`",
         ),
+        WarningKind.CLOCK_OFFSET: _clocks_apart(record, metrics),
         WarningKind.CPU_LOAD: _load_missed(record),
     }
     return tuple(Caution(kind=kind, text=said[0], remedy=said[1]) for kind, said in found.items() if said)
@@ -105,6 +106,18 @@ def headline(record: TrialRecord, metrics: TrialMetrics) -> Headline:
         sent=sum(flow.sent for flow in metrics.flows),
         received=sum(flow.received for flow in metrics.flows),
     )
+
+
+def _clocks_apart(record: TrialRecord, metrics: TrialMetrics) -> tuple[str, str] | None:
+    """Where hosts have clocks of their own: how well each one-way time is known, and which are not given for it."""
+    bounds = {stream.name: record.clock_bound_ns(stream.name) for stream in record.trial.experiment.streams}
+    told = [
+        f"one-way times of {name} are known to ± {DURATION.text(bound_ns)}"
+        + ("" if any((name, kind) in metrics.samples for kind in ONE_WAY) else ", more than they are: none is given")
+        for name, bound_ns in bounds.items()
+        if bound_ns
+    ]
+    return ("; ".join(told), "run PTP on the hosts (linuxptp), or measure round trips") if told else None
 
 
 def _load_missed(record: TrialRecord) -> tuple[str, str] | None:

@@ -16,14 +16,17 @@ from middlemark.campaign import store
 from middlemark.campaign.grounds import Grounds
 from middlemark.campaign.spec import Place
 from middlemark.plan import Experiment, loaded_hosts
-from middlemark.suite import Action
-from middlemark.testbed import awake, cpu_load, slot
+from middlemark.suite import Action, HostKind
+from middlemark.testbed import awake, clock_offset, cpu_load, slot
+from middlemark.testbed.clock_estimate import ClockOffset
 from middlemark.testbed.cpu_load import CpuLoad
 from middlemark.testbed.deployment import deployed
 from middlemark.testbed.host import Host
 from middlemark.testbed.ledger import Ledger, state_folder
+from middlemark.testbed.observer import executable
 from middlemark.testbed.root_filesystem import Contents
 from middlemark.testbed.slot import Slot
+from middlemark.testbed.ssh_host import SshHost
 from middlemark.testbed.testbed import Testbed, built
 from middlemark.worker.description import programs_of
 
@@ -36,6 +39,8 @@ class Setting:
     testbed: Testbed
     loads: dict[str, CpuLoad]
     """By loaded host."""
+    clocks: dict[str, ClockOffset]
+    """By host with a clock of its own, before the trial."""
 
 
 @contextmanager
@@ -51,7 +56,7 @@ def prepared(experiment: Experiment, worker: Path, grounds: Grounds) -> Iterator
                 taken,
                 grounds.ledger,
                 shown=[worker.parent, state_folder()],
-                executables=[worker],
+                executables=_executables(experiment, worker),
             )
         )
         given.callback(grounds.ledger.remove, grounds.ledger.enter("shared_memory", taken.name))
@@ -66,8 +71,21 @@ def prepared(experiment: Experiment, worker: Path, grounds: Grounds) -> Iterator
             )
             for name, host in testbed.hosts.items()
         }
-        place = Place(taken, hosts, folder, grounds.cpus)
-        yield Setting(place, testbed, _loads(experiment, testbed, grounds, given))
+        clocks = clock_offsets(testbed, grounds.ledger)
+        place = Place(taken, hosts, folder, grounds.cpus, {name: clock.offset_ns for name, clock in clocks.items()})
+        yield Setting(place, testbed, _loads(experiment, testbed, grounds, given), clocks)
+
+
+def _executables(experiment: Experiment, worker: Path) -> list[Path]:
+    """What is copied to hosts that are other machines."""
+    is_elsewhere = any(host.kind is HostKind.SSH for host in experiment.hosts)
+    return [worker, executable("probe")] if is_elsewhere else [worker]
+
+
+def clock_offsets(testbed: Testbed, ledger: Ledger) -> dict[str, ClockOffset]:
+    """How far the clocks of hosts that are other machines are from this one's, now."""
+    elsewhere = [host for host in testbed.hosts.values() if isinstance(host, SshHost)]
+    return {host.name: clock_offset.measured(host, executable("probe"), ledger) for host in elsewhere}
 
 
 def _folders(experiment: Experiment, hosts: Sequence[Host], taken: Slot, ledger: Ledger, given: ExitStack) -> Path:
@@ -77,9 +95,9 @@ def _folders(experiment: Experiment, hosts: Sequence[Host], taken: Slot, ledger:
         for host in hosts:
             folder, mark = host.create_folder(taken.name, ledger)
             given.callback(ledger.remove, mark)
-            here = Place(taken, {}, host.collect(folder, folder), ())
-            for number in range(1, 1 + _most_processes(experiment)):
-                here.recording_folder_of(number).mkdir()
+            there = Place(taken, {}, folder, ())
+            numbers = range(1, 1 + _most_processes(experiment))
+            host.make_folders([there.recording_folder_of(number) for number in numbers])
     return folder
 
 

@@ -6,7 +6,7 @@ Pure: it starts nothing and touches no file. The words are the worker contract's
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.plan import Application, Burst, PingPong, Stream, StreamPattern, Trial, share_cpus
@@ -29,6 +29,8 @@ class Place:
     """The trial's own folder, the same path on every host."""
     cpus: tuple[int, ...]
     """The CPUs that may be given to applications."""
+    clock_offsets_ns: Mapping[str, int] = field(default_factory=dict)
+    """By host with a clock of its own: how far it is ahead of this machine's."""
 
     @property
     def recording_folder(self) -> Path:
@@ -125,6 +127,7 @@ def _service_spec(trial: Trial, place: Place, service: _Service, services: Seque
         services=_addresses(_linked_with(service, services), host_name, place),
         profile=experiment.profile,
         options=dict(experiment.options),
+        clock_offset_ns=place.clock_offsets_ns.get(host_name, 0),
         largest_message_bytes=max(_largest_message(stream) for stream in experiment.streams),
         placement=Placement(cpus=[], scheduling=contract.OtherScheduling(), spin_ns=0),
     )
@@ -149,6 +152,7 @@ def _application_spec(
             contract.Endpoint(stream=endpoint.stream, role=endpoint.role.value, index=endpoint.index)
             for endpoint in application.endpoints
         ],
+        clock_offset_ns=place.clock_offsets_ns.get(host.name, 0),
         verify=experiment.verify,
         recording=contract.Recording(
             samples=experiment.samples,

@@ -5,22 +5,23 @@ It is the only part that both runs and stores; the order of trials and their rep
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from middlemark.analysis.record import TrialRecord
+from middlemark.analysis.record import ClockAgreement, TrialRecord
 from middlemark.analysis.run_folder import TrialFolder
 from middlemark.campaign import account, links, samples, store
 from middlemark.campaign.account import Account
 from middlemark.campaign.grounds import Grounds
 from middlemark.campaign.hearing import TrialOver
 from middlemark.campaign.life import Life
-from middlemark.campaign.place import Setting, prepared
+from middlemark.campaign.place import Setting, clock_offsets, prepared
 from middlemark.campaign.running import Running
 from middlemark.campaign.spec import Place, specs
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import NotApplicable, Trial
+from middlemark.testbed.clock_estimate import ClockOffset, over_window
 
 Reached = Callable[[str, float | None], None]
 
@@ -57,16 +58,26 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
         await running.end()
         links.mend(setting, trial.experiment.timeline)
         seen = before + await links.measured(setting, "after")
+        clocks = _clocks(setting, clock_offsets(setting.testbed, grounds.ledger))
         reached("storing", None)
         folders = _recordings(running, place, folder)
-        result = account.of_measured(
-            life, samples.received(folders), samples.published(folders), seen, bounds=grounds.bounds, attempt=attempt
-        )
+        received, published = samples.received(folders), samples.published(folders)
+        result = account.of_measured(life, received, published, seen, clocks, bounds=grounds.bounds, attempt=attempt)
         store.keep_samples(folder, result.received, result.published, samples.histograms(set(folders.values())))
     finally:
         await running.end()
         store.keep_events(folder, life.hearing.lines)
     return result
+
+
+def _clocks(setting: Setting, after: Mapping[str, ClockOffset]) -> dict[str, ClockAgreement]:
+    """Over the whole trial, around the offset that all stamps were made with."""
+    agreed = {}
+    for name, before in setting.clocks.items():
+        whole = over_window(before, after[name])
+        bound_ns = whole.bound_ns + abs(whole.offset_ns - before.offset_ns)
+        agreed[name] = ClockAgreement(offset_ns=before.offset_ns, bound_ns=bound_ns, source=whole.source)
+    return agreed
 
 
 def _recordings(running: Running, place: Place, into: TrialFolder) -> dict[str, Path]:

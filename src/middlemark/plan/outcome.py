@@ -159,6 +159,8 @@ class WarningKind(StrEnum):
     SAMPLES_FULL = "samples_full"
     FEW_SAMPLES = "few_samples"
     REFUSED_MESSAGES = "refused_messages"
+    CLOCK_OFFSET = "clock_offset"
+    """Hosts have clocks of their own; how well they agree bounds every one-way time."""
     CPU_LOAD = "cpu_load"
     """A host's CPUs were not kept as busy as asked."""
 

@@ -8,12 +8,14 @@ makes hosts of an experiment's.
 from __future__ import annotations
 
 import shutil
+import subprocess
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed.ledger import Ledger
 
 
@@ -79,6 +81,16 @@ class Host(ABC):
     @abstractmethod
     def create_folder(self, name: str, ledger: Ledger) -> tuple[Path, str]:
         """A new, empty folder on the host, with a short absolute path; and its mark in the ledger."""
+
+    def make_folders(self, folders: Sequence[Path]) -> None:
+        """New folders on the host, each one's parent before it; they go with the folder that they are in."""
+        command = self.command(["mkdir", *map(str, folders)])
+        made = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if made.returncode:
+            raise EnvironmentNotReady(
+                f"no folder can be made on {self.name}: {made.stderr.strip()}",
+                remedy=f"try it there: mkdir {folders[0]}",
+            )
 
     @abstractmethod
     def collect(self, folder: Path, into: Path) -> Path:

@@ -791,6 +791,11 @@ class ApplicationSpec(BaseModel):
     """The address of the host this application runs on."""
     application: str
     """This application's name, unique within the trial."""
+    clock_offset_ns: int
+    """
+    How far this machine's `CLOCK_MONOTONIC` is ahead of the front's, on whose clock all instants of commands, events
+    and samples are; 0 on the front's own machine.
+    """
     contract_version: Annotated[int, Field(ge=0)]
     """[`crate::CONTRACT_VERSION`] of the front."""
     endpoints: list[Endpoint]
@@ -861,6 +866,11 @@ class ServiceSpec(BaseModel):
     """
     Every address of the host it runs on, one for each of its networks, and never none: it serves on each of them.
     The first is the one that it calls itself by.
+    """
+    clock_offset_ns: int
+    """
+    How far this machine's `CLOCK_MONOTONIC` is ahead of the front's, on whose clock all instants of commands, events
+    and samples are; 0 on the front's own machine.
     """
     contract_version: Annotated[int, Field(ge=0)]
     """[`crate::CONTRACT_VERSION`] of the front."""

@@ -123,6 +123,7 @@ impl Request {
             options: case.variant.options(),
             streams: self.streams.clone(),
             endpoints: self.held_by(name),
+            clock_offset_ns: 0,
             verify: self.verify,
             recording: Recording {
                 samples: self.samples,

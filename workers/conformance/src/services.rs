@@ -118,6 +118,7 @@ pub(crate) fn spec(case: &Case, place: &Place, service: &str) -> ServiceSpec {
         services: Vec::new(),
         profile: case.variant.profile().into(),
         options: case.variant.options(),
+        clock_offset_ns: 0,
         largest_message_bytes: case.worker.description.capabilities.largest_message_bytes.min(16 << 20),
         placement: anywhere(),
     }

@@ -33,6 +33,9 @@ pub struct ApplicationSpec {
     pub streams: Vec<StreamSpec>,
     /// The endpoints that this application holds.
     pub endpoints: Vec<Endpoint>,
+    /// How far this machine's `CLOCK_MONOTONIC` is ahead of the front's, on whose clock all instants of commands, events
+    /// and samples are; 0 on the front's own machine.
+    pub clock_offset_ns: i64,
     /// Whether subscribers check each message's bytes.
     pub verify: bool,
     /// How much is recorded of each message.

@@ -13,7 +13,7 @@
 //!
 //! Specs and commands are one line of JSON each on standard input, events one line of JSON each on standard output.
 //! The end of standard input means that the front is gone: a worker then ends at once.
-//! All instants are nanoseconds of the host's `CLOCK_MONOTONIC`, names end in their unit.
+//! All instants are nanoseconds of the front's `CLOCK_MONOTONIC`, names end in their unit.
 
 mod application;
 mod command;

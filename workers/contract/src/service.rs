@@ -34,6 +34,9 @@ pub struct ServiceSpec {
     pub profile: String,
     /// Options that the suite sets beyond the profile.
     pub options: BTreeMap<String, OptionValue>,
+    /// How far this machine's `CLOCK_MONOTONIC` is ahead of the front's, on whose clock all instants of commands, events
+    /// and samples are; 0 on the front's own machine.
+    pub clock_offset_ns: i64,
     /// The largest message that it must pass on.
     pub largest_message_bytes: u64,
     /// Where and how the operating system runs it.

@@ -1,8 +1,18 @@
-//! The one clock: `CLOCK_MONOTONIC`, in nanoseconds, read through the vDSO.
+//! The one clock: the front's `CLOCK_MONOTONIC`, in nanoseconds; on another machine that machine's own, read through the
+//! vDSO, and what the two are apart.
 //!
 //! It stamps and it waits until an absolute instant; it knows nothing of schedules (`pacing`).
 
 use std::hint::black_box;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+/// This machine's clock minus the front's.
+static OFFSET_NS: AtomicI64 = AtomicI64::new(0);
+
+/// From now on the time is the front's, of which this machine's clock is so far ahead.
+pub fn agree(offset_ns: i64) {
+    OFFSET_NS.store(offset_ns, Relaxed);
+}
 
 /// The time now.
 #[must_use]
@@ -11,14 +21,15 @@ pub fn now_ns() -> i64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid timespec; CLOCK_MONOTONIC always exists on Linux.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec * 1_000_000_000 + time.tv_nsec
+    time.tv_sec * 1_000_000_000 + time.tv_nsec - OFFSET_NS.load(Relaxed)
 }
 
 /// Sleeps until an absolute instant; returns at once when it has passed.
 pub fn sleep_until(instant_ns: i64) {
+    let instant_here_ns = (instant_ns + OFFSET_NS.load(Relaxed)).max(0);
     let time = libc::timespec {
-        tv_sec: instant_ns.div_euclid(1_000_000_000),
-        tv_nsec: instant_ns.rem_euclid(1_000_000_000),
+        tv_sec: instant_here_ns / 1_000_000_000,
+        tv_nsec: instant_here_ns % 1_000_000_000,
     };
     loop {
         // SAFETY: `time` is a valid timespec and no remainder is asked for.

@@ -31,6 +31,7 @@ pub(crate) fn run(middleware: &dyn Middleware) -> ExitCode {
         }
         Line::End => return ExitCode::FAILURE,
     };
+    clock::agree(spec.clock_offset_ns);
     let options = match accept(middleware, &spec) {
         Ok(options) => options,
         Err(refusal) => return refuse(refusal),

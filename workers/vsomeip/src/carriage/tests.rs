@@ -110,7 +110,7 @@ fn unthrottled(messages: Option<u64>, congestion: Congestion) -> ApplicationSpec
         "rendezvous": {
             "name": "trial", "token": 1, "domain": 0, "first_port": 20000, "ports": 8, "folder": "/tmp/trial",
         },
-        "services": [], "profile": "default", "options": {}, "endpoints": [], "verify": false,
+        "services": [], "profile": "default", "options": {}, "clock_offset_ns": 0, "endpoints": [], "verify": false,
         "streams": [{
             "name": "flood", "size_bytes": 1 << 20, "publishers": [], "subscribers": [],
             "pattern": { "kind": "unthrottled", "approach_hz": 10.0, "messages": messages },
