@@ -2,8 +2,10 @@
 //!
 //! It renders text and reads no file; `session` hands the text to the library, `description` says what each option means.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use middlemark_contract::StreamSpec;
 use middlemark_runtime::Options;
 
 /// A size that Cyclone DDS lets itself be told.
@@ -84,21 +86,62 @@ impl Size {
     }
 }
 
+/// How many participants of a host a peer is looked for among, as shipped; a trial with more names its own number.
+const PARTICIPANTS: usize = 10;
+
+/// Whom a participant may have to find: the hosts and the number of applications of the trial.
+pub(crate) struct Peers {
+    hosts: BTreeSet<IpAddr>,
+    applications: usize,
+}
+
+impl Peers {
+    pub(crate) fn of(streams: &[StreamSpec]) -> Peers {
+        let endpoints = || {
+            streams
+                .iter()
+                .flat_map(|stream| stream.publishers.iter().chain(&stream.subscribers))
+        };
+        let applications: BTreeSet<_> = endpoints().map(|endpoint| &endpoint.application).collect();
+        Peers {
+            hosts: endpoints().map(|endpoint| endpoint.address).collect(),
+            applications: applications.len(),
+        }
+    }
+
+    /// Each host by its address. Whoever is to be found so needs a port that can be guessed.
+    fn element(&self) -> String {
+        let peer = |host| format!(r#"<Peer address="{host}"/>"#);
+        let peers: String = self.hosts.iter().map(peer).collect();
+        let last = self.applications.max(PARTICIPANTS) - 1;
+        element(
+            "Discovery",
+            &(element("ParticipantIndex", "auto")
+                + &element("MaxAutoParticipantIndex", &last.to_string())
+                + &element("Peers", &peers)),
+        )
+    }
+}
+
 /// The XML of a domain that uses the trial's interface alone.
-pub(crate) fn render(options: &Options, address: IpAddr) -> String {
+pub(crate) fn render(options: &Options, address: IpAddr, peers: &Peers) -> String {
+    let given = options.text("discovery") == "peers";
     let mut general = format!(r#"<Interfaces><NetworkInterface address="{address}"/></Interfaces>"#);
     if address.is_ipv6() {
         general += &element("UseIPv6", "true");
     }
-    if options.text("allow_multicast") != "default" {
-        general += &element("AllowMulticast", options.text("allow_multicast"));
+    match options.text("allow_multicast") {
+        "default" if given => general += &element("AllowMulticast", "false"),
+        "default" => {}
+        allowed => general += &element("AllowMulticast", allowed),
     }
     let sizes: String = SIZES
         .iter()
         .filter(|size| options.integer(size.option) != size.shipped_bytes)
         .map(|size| size.element(options.integer(size.option)))
         .collect();
-    let domain = element("General", &general) + &sizes;
+    let discovery = if given { peers.element() } else { String::new() };
+    let domain = element("General", &general) + &discovery + &sizes;
     format!(r#"<CycloneDDS><Domain Id="any">{domain}</Domain></CycloneDDS>"#)
 }
 
@@ -109,12 +152,30 @@ fn element(name: &str, content: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use middlemark_contract::OptionValue;
     use std::collections::BTreeMap;
     use std::net::Ipv4Addr;
 
     fn rendered(profile: &str) -> String {
-        let options = Options::resolve(&crate::description::describe(), profile, &BTreeMap::new()).unwrap();
-        render(&options, Ipv4Addr::LOCALHOST.into())
+        rendered_with(profile, &BTreeMap::new())
+    }
+
+    fn rendered_with(profile: &str, set: &BTreeMap<String, OptionValue>) -> String {
+        let options = Options::resolve(&crate::description::describe(), profile, set).unwrap();
+        let peers = Peers {
+            hosts: [[10, 0, 0, 1], [10, 0, 0, 2]].map(IpAddr::from).into(),
+            applications: 12,
+        };
+        render(&options, Ipv4Addr::LOCALHOST.into(), &peers)
+    }
+
+    #[test]
+    fn given_peers_are_looked_for_by_address_and_without_multicast() {
+        let set = [("discovery".to_owned(), OptionValue::Text("peers".into()))];
+        let text = rendered_with("default", &set.into());
+        let discovery = r#"<Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>11</MaxAutoParticipantIndex><Peers><Peer address="10.0.0.1"/><Peer address="10.0.0.2"/></Peers></Discovery>"#;
+        assert!(text.contains(discovery), "{text}");
+        assert!(text.contains("<AllowMulticast>false</AllowMulticast>"), "{text}");
     }
 
     #[test]

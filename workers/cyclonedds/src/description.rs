@@ -84,9 +84,14 @@ fn options() -> Vec<OptionDescription> {
             "A thread for each reader that waits in a wait set, the library's receive thread, or a thread that never sleeps.",
         ),
         choice(
+            "discovery",
+            &["multicast", "peers"],
+            "Participants find each other by multicast, or look for each other at the addresses of the trial's hosts, without it.",
+        ),
+        choice(
             "allow_multicast",
             &["default", "true", "spdp", "false"],
-            "General/AllowMulticast: for discovery and data as the interface suggests, both, discovery alone, neither.",
+            "General/AllowMulticast: for discovery and data as the interface suggests (neither with discovery: peers), both, discovery alone, neither.",
         ),
     ];
     let sizes = SIZES.iter().map(|size| OptionDescription {

@@ -8,7 +8,7 @@ use std::ffi::CString;
 use middlemark_contract::{Congestion, Effective};
 use middlemark_runtime::{Channel, Context, Inlet, MiddlewareError, Publish, PublishError, Publisher, Session};
 
-use crate::configuration;
+use crate::configuration::{self, Peers};
 use crate::native::{self, NativeQos, TIMED_OUT, checked};
 use crate::quality;
 use crate::receiver::{ReceiveMode, Receiver};
@@ -26,7 +26,7 @@ pub(crate) struct Participant {
 impl Participant {
     pub(crate) fn open(context: &Context<'_>) -> Result<Participant, MiddlewareError> {
         let spec = context.spec;
-        let configuration = configuration::render(context.options, spec.address);
+        let configuration = configuration::render(context.options, spec.address, &Peers::of(&spec.streams));
         let text = CString::new(configuration.as_str())?;
         let mut domain = 0;
         // SAFETY: the configuration lives through the call, and `domain` can be written.

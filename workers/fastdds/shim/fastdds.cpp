@@ -77,7 +77,32 @@ void log_to_standard_error ()
   api::Log::RegisterConsumer (std::move (consumer));
 }
 
-/// The built-in transports as the library makes them, but on one interface, and only those that were asked for.
+/// As shipped participants find each other by multicast; else they are told where to look.
+void set_discovery (api::DomainParticipantQos &qos, const mm_transports &asked)
+{
+  auto &builtin = qos.wire_protocol ().builtin;
+  auto &discovery = builtin.discovery_config;
+  switch (asked.discovery) {
+    case MM_PEERS:
+      for (size_t i = 0; i < asked.others_count; i++)
+        builtin.initialPeersList.push_back (mm::locator (asked.others[i]));
+      break;
+    case MM_SERVER:
+      discovery.discoveryProtocol = mm::DiscoveryProtocol::SERVER;
+      qos.wire_protocol ().prefix = mm::server_prefix (asked.own[0].index);
+      for (size_t i = 0; i < asked.own_count; i++)
+        builtin.metatrafficUnicastLocatorList.push_back (mm::locator (asked.own[i]));
+      mm::add_servers (discovery, asked.others, asked.others_count);
+      break;
+    case MM_CLIENT:
+      discovery.discoveryProtocol = mm::DiscoveryProtocol::CLIENT;
+      mm::add_servers (discovery, asked.others, asked.others_count);
+      break;
+    default: break;
+  }
+}
+
+/// The built-in transports as the library makes them, but on the trial's interfaces, and only those that were asked for.
 api::DomainParticipantQos participant_qos (const mm_transports &asked)
 {
   api::DomainParticipantQos qos;
@@ -96,9 +121,13 @@ api::DomainParticipantQos participant_qos (const mm_transports &asked)
     udp->sendBufferSize = asked.send_buffer_bytes;
     udp->receiveBufferSize = asked.receive_buffer_bytes;
     udp->maxMessageSize = asked.max_message_bytes;
-    udp->interfaceWhiteList.emplace_back (asked.address);
+    for (size_t i = 0; i < asked.own_count; i++)
+      udp->interfaceWhiteList.emplace_back (asked.own[i].address);
+    if (asked.discovery == MM_PEERS)
+      udp->maxInitialPeersRange = asked.participants;
     qos.transport ().user_transports.push_back (udp);
   }
+  set_discovery (qos, asked);
   return qos;
 }
 

@@ -20,10 +20,25 @@ typedef struct mm_reason {
   char text[256];
 } mm_reason;
 
+/* Where a participant or a discovery server is. */
+typedef struct mm_place {
+  const char *address;
+  uint16_t port;                   /* 0: the library's own */
+  uint16_t index;                  /* a discovery server's number within the trial */
+} mm_place;
+
+/* How participants find each other. */
+enum mm_discovery { MM_MULTICAST = 0, MM_PEERS = 1, MM_CLIENT = 2, MM_SERVER = 3 };
+
 typedef struct mm_transports {
   uint32_t domain;
   const char *name;                /* the participant's */
-  const char *address;             /* of the one interface that UDP may use */
+  const mm_place *own;             /* the interfaces that UDP may use, never none; a server's port and number */
+  size_t own_count;
+  const mm_place *others;          /* peers or servers to look for; none with multicast */
+  size_t others_count;
+  int32_t discovery;               /* enum mm_discovery */
+  uint32_t participants;           /* how many a peer's host may have, with MM_PEERS */
   int32_t udp;                     /* whether there is UDP */
   int32_t shared_memory;           /* whether there is the shared memory transport */
   int32_t intraprocess;            /* 0 off, 1 user data, 2 full */

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
-    OptionValue, Pattern, Profile, Reliability,
+    OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed, When,
 };
 
+use crate::discovery::{DISCOVERIES, SERVER};
 use crate::native;
 use crate::quality::MEMORY_POLICIES;
 use crate::transport::TRANSPORTS;
@@ -30,7 +31,15 @@ pub(crate) fn describe() -> Description {
             origin: env!("MIDDLEMARK_FASTDDS_ORIGIN").into(),
         },
         capabilities: capabilities(),
-        services: Vec::new(),
+        services: vec![ServiceNeed {
+            programs: vec![],
+            service: SERVER.into(),
+            per: Per::Network,
+            when: vec![When {
+                option: "discovery".into(),
+                values: vec![OptionValue::Text("server".into())],
+            }],
+        }],
         profiles: profiles(),
         options: choices().into_iter().chain(numbers()).collect(),
     }
@@ -79,7 +88,7 @@ fn profiles() -> BTreeMap<String, Profile> {
     [("default".to_owned(), default), ("tuned".to_owned(), tuned)].into()
 }
 
-fn choices() -> [OptionDescription; 6] {
+fn choices() -> [OptionDescription; 7] {
     [
         choice(
             "transport",
@@ -93,6 +102,12 @@ fn choices() -> [OptionDescription; 6] {
             default: OptionValue::Boolean(false),
             summary: "A type of fixed size, written in place in a loan and read where it lies.".into(),
         },
+        choice(
+            "discovery",
+            &DISCOVERIES,
+            "multicast",
+            "Participants find each other by multicast, at the addresses of the trial's hosts, or through a discovery server.",
+        ),
         choice(
             "intraprocess",
             &INTRAPROCESS,

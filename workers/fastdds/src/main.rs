@@ -3,10 +3,12 @@
 //! It measures nothing itself: the runtime calls it. `docs/middlewares/fastdds.md` tells its settings and traps.
 
 mod description;
+mod discovery;
 mod native;
 mod quality;
 mod receiver;
 mod semaphores;
+mod server;
 mod session;
 mod transport;
 mod writer;
@@ -25,6 +27,7 @@ impl Middleware for FastDds {
 
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
         transport::accept(spec, options)?;
+        discovery::accept(spec, options)?;
         receiver::accept(spec, options)
     }
 
@@ -32,8 +35,8 @@ impl Middleware for FastDds {
         Ok(Box::new(session::Participant::open(context)?))
     }
 
-    fn serve(&self, spec: &ServiceSpec, _options: &Options) -> Result<Box<dyn Service>, MiddlewareError> {
-        Err(format!("Fast DDS has no service '{}': it needs none", spec.service).into())
+    fn serve(&self, spec: &ServiceSpec, options: &Options) -> Result<Box<dyn Service>, MiddlewareError> {
+        Ok(Box::new(server::Server::open(spec, options)?))
     }
 }
 

@@ -8,12 +8,25 @@ pub(crate) struct Reason {
     text: [c_char; 256],
 }
 
+/// `mm_place`.
+#[repr(C)]
+pub(crate) struct NativePlace {
+    pub(crate) address: *const c_char,
+    pub(crate) port: u16,
+    pub(crate) index: u16,
+}
+
 /// `mm_transports`.
 #[repr(C)]
 pub(crate) struct NativeTransports {
     pub(crate) domain: u32,
     pub(crate) name: *const c_char,
-    pub(crate) address: *const c_char,
+    pub(crate) own: *const NativePlace,
+    pub(crate) own_count: usize,
+    pub(crate) others: *const NativePlace,
+    pub(crate) others_count: usize,
+    pub(crate) discovery: i32,
+    pub(crate) participants: u32,
     pub(crate) udp: i32,
     pub(crate) shared_memory: i32,
     pub(crate) intraprocess: i32,

@@ -6,11 +6,14 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::fs::File;
 
-use middlemark_contract::Effective;
+use middlemark_contract::{Effective, Rendezvous};
 use middlemark_runtime::{Channel, Context, Inlet, MiddlewareError, Options, Publisher, Session};
 
 use crate::description::INTRAPROCESS;
-use crate::native::{self, NativeQos, NativeSession, NativeTransports, NativeType, NativeWriter, checked, opened};
+use crate::discovery::{Discovery, Place};
+use crate::native::{
+    self, NativePlace, NativeQos, NativeSession, NativeTransports, NativeType, NativeWriter, checked, opened,
+};
 use crate::quality;
 use crate::receiver::{ReceiveMode, Receiver};
 use crate::semaphores;
@@ -31,28 +34,13 @@ pub(crate) struct Participant {
 impl Participant {
     pub(crate) fn open(context: &Context<'_>) -> Result<Participant, MiddlewareError> {
         let (spec, options) = (context.spec, context.options);
-        let name = CString::new(spec.application.as_str())?;
-        let address = CString::new(spec.address.to_string())?;
         let transport = Transport::of(options);
-        let level = options.text("intraprocess");
-        let transports = NativeTransports {
-            domain: u32::from(spec.rendezvous.domain),
-            name: name.as_ptr(),
-            address: address.as_ptr(),
-            udp: i32::from(transport.has_udp()),
-            shared_memory: i32::from(transport.has_shared_memory()),
-            intraprocess: INTRAPROCESS.iter().position(|&name| name == level).unwrap_or(0) as i32,
-            send_buffer_bytes: options.integer("socket_send_buffer_bytes") as u32,
-            receive_buffer_bytes: options.integer("socket_receive_buffer_bytes") as u32,
-            max_message_bytes: options.integer("max_message_size_bytes") as u32,
-            segment_bytes: options.integer("shm_segment_bytes") as u32,
-            port_queue: options.integer("shm_port_queue") as u32,
-        };
-        let mut native = std::ptr::null_mut();
-        opened(
-            &format!("open domain {} on {}", spec.rendezvous.domain, spec.address),
-            // SAFETY: the transports with their strings live through the call, and `native` can be written.
-            |reason| unsafe { native::mm_open(&raw const transports, &raw mut native, reason) },
+        let native = participant(
+            &spec.application,
+            &spec.rendezvous,
+            transport,
+            options,
+            &Discovery::of_application(spec, options),
         )?;
         Ok(Participant {
             native,
@@ -69,6 +57,68 @@ impl Participant {
         NativeType {
             size: channel.size_bytes as u32,
             plain: i32::from(self.transport.needs_plain_type(self.zero_copy)),
+        }
+    }
+}
+
+/// Makes a participant, an application's or a server's.
+pub(crate) fn participant(
+    name: &str,
+    rendezvous: &Rendezvous,
+    transport: Transport,
+    options: &Options,
+    discovery: &Discovery,
+) -> Result<*mut NativeSession, MiddlewareError> {
+    let name = CString::new(name)?;
+    let (own, others) = (Places::of(&discovery.own), Places::of(&discovery.others));
+    let level = options.text("intraprocess");
+    let transports = NativeTransports {
+        domain: u32::from(rendezvous.domain),
+        name: name.as_ptr(),
+        own: own.native.as_ptr(),
+        own_count: own.native.len(),
+        others: others.native.as_ptr(),
+        others_count: others.native.len(),
+        discovery: discovery.kind as i32,
+        participants: discovery.participants,
+        udp: i32::from(transport.has_udp()),
+        shared_memory: i32::from(transport.has_shared_memory()),
+        intraprocess: INTRAPROCESS.iter().position(|&name| name == level).unwrap_or(0) as i32,
+        send_buffer_bytes: options.integer("socket_send_buffer_bytes") as u32,
+        receive_buffer_bytes: options.integer("socket_receive_buffer_bytes") as u32,
+        max_message_bytes: options.integer("max_message_size_bytes") as u32,
+        segment_bytes: options.integer("shm_segment_bytes") as u32,
+        port_queue: options.integer("shm_port_queue") as u32,
+    };
+    let mut native = std::ptr::null_mut();
+    opened(
+        &format!("open domain {} on {}", rendezvous.domain, discovery.own[0].address),
+        // SAFETY: the transports with their strings and places live through the call, and `native` can be written.
+        |reason| unsafe { native::mm_open(&raw const transports, &raw mut native, reason) },
+    )?;
+    Ok(native)
+}
+
+/// Places as the shim takes them, with the texts that they point to.
+struct Places {
+    native: Vec<NativePlace>,
+    _addresses: Vec<CString>,
+}
+
+impl Places {
+    fn of(places: &[Place]) -> Places {
+        let addresses: Vec<_> = places
+            .iter()
+            .map(|place| CString::new(place.address.to_string()).expect("an address has no zero byte"))
+            .collect();
+        let native = places.iter().zip(&addresses).map(|(place, address)| NativePlace {
+            address: address.as_ptr(),
+            port: place.port,
+            index: place.index,
+        });
+        Places {
+            native: native.collect(),
+            _addresses: addresses,
         }
     }
 }

@@ -19,6 +19,19 @@ pub(crate) fn address_for(spec: &ApplicationSpec) -> Result<IpAddr, Refusal> {
     })
 }
 
+/// Refuses what keeps a bridge from ever being made: Mosquitto sends the number as MQTT 5's receive maximum, which must not
+/// be 0, and the other broker closes the connection.
+pub(crate) fn accept_bridges(options: &Options) -> Result<(), Refusal> {
+    let unbounded = options.integer("broker_max_inflight_messages") == 0;
+    if options.text("bridge_protocol") == "mqttv50" && unbounded {
+        return Err(Refusal {
+            capability: "option".into(),
+            reason: "bridge_protocol 'mqttv50' needs broker_max_inflight_messages from 1 on".into(),
+        });
+    }
+    Ok(())
+}
+
 /// The address and number of the broker that an application uses.
 pub(crate) fn index_for(spec: &ApplicationSpec) -> Option<(IpAddr, u16)> {
     let nearest = spec.services.iter().find(|service| service.service == BROKER);
@@ -105,6 +118,7 @@ pub(crate) fn render(settings: &[(&str, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use middlemark_contract::OptionValue;
     use serde_json::json;
     use std::collections::BTreeMap;
 
@@ -118,7 +132,7 @@ mod tests {
             "rendezvous": {
                 "name": "t", "token": 1, "domain": 0, "first_port": 7550, "ports": 100, "folder": "/tmp/t",
             },
-            "services": services, "profile": "default", "options": {}, "largest_message_bytes": 1000,
+            "services": services, "profile": "default", "options": {}, "clock_offset_ns": 0, "largest_message_bytes": 1000,
             "placement": { "cpus": [], "scheduling": { "kind": "other" }, "spin_ns": 0 },
         }));
         let options = Options::resolve(&crate::description::describe(), "default", &BTreeMap::new());
@@ -141,6 +155,23 @@ mod tests {
         let bridge = "connection t_1_0\naddress 10.0.1.1:7649\ntopic # both 2\ntry_private true\n\
                       bridge_protocol_version mqttv311\n";
         assert!(text.ends_with(bridge), "{text}");
+    }
+
+    #[test]
+    fn a_bridge_of_version_5_is_refused_where_messages_in_flight_have_no_bound() {
+        let resolved = |profile: &str, protocol: &str| {
+            let set = [("bridge_protocol".to_owned(), OptionValue::Text(protocol.into()))];
+            Options::resolve(&crate::description::describe(), profile, &set.into()).unwrap()
+        };
+        let accepted = |profile, protocol| accept_bridges(&resolved(profile, protocol)).is_ok();
+        assert_eq!(
+            [
+                accepted("tuned", "mqttv50"),
+                accepted("default", "mqttv50"),
+                accepted("tuned", "mqttv311")
+            ],
+            [false, true, true]
+        );
     }
 
     #[test]

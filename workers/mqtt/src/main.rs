@@ -25,6 +25,7 @@ impl Middleware for Mqtt {
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
         let broker = configuration::address_for(spec)?;
         spec.streams.iter().try_for_each(|stream| level::check(&stream.qos))?;
+        configuration::accept_bridges(options)?;
         let endpoints = spec
             .streams
             .iter()

@@ -18,7 +18,7 @@ pub(crate) fn of_application(
     places: &Places,
 ) -> Result<Config, MiddlewareError> {
     let (mode, transport) = (options.text("mode"), options.text("transport"));
-    let fixed = options.text("scouting") == "static";
+    let fixed = options.text("discovery") == "peers";
     let listen = match (mode, fixed) {
         ("client", _) => vec![],
         (_, true) => vec![places.own_endpoint(transport)],
@@ -61,7 +61,7 @@ pub(crate) fn of_router(spec: &ServiceSpec, options: &Options, places: &Places) 
 
 /// What an application and a router have in common.
 fn shared(mode: &str, addresses: &[IpAddr], options: &Options, places: &Places) -> Vec<(&'static str, Value)> {
-    let multicast = options.text("scouting") == "multicast";
+    let multicast = options.text("discovery") == "multicast";
     let lowlatency = options.boolean("lowlatency");
     let interfaces: Vec<_> = addresses.iter().map(IpAddr::to_string).collect();
     let mut keys = vec![

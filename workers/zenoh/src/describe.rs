@@ -84,7 +84,7 @@ fn tuned() -> Profile {
         // The examples z_pub_shm, z_ping_shm and z_pub_shm_thr: payloads are allocated from a provider.
         ("zero_copy", OptionValue::Boolean(true)),
         // DEFAULT_RMW_ZENOH_SESSION_CONFIG.json5 of rmw_zenoh: multicast scouting is off, endpoints are given.
-        ("scouting", OptionValue::Text("static".into())),
+        ("discovery", OptionValue::Text("peers".into())),
         // DEFAULT_CONFIG.json5, connect/retry: with endpoints given, who starts first would else wait for a second.
         ("connect_retry_ms", OptionValue::Integer(20)),
     ];
@@ -116,9 +116,9 @@ fn session_options() -> Vec<OptionDescription> {
         ),
         choice("transport", &TRANSPORTS, "The protocol of the links."),
         choice(
-            "scouting",
-            &["multicast", "static"],
-            "How sessions find each other: multicast scouting and gossip, or endpoints given beforehand.",
+            "discovery",
+            &["multicast", "peers"],
+            "How peers find each other: multicast scouting and gossip, or endpoints given beforehand; a client is given its router.",
         ),
         integer(
             "scouting_delay_ms",
