@@ -60,12 +60,15 @@ class Behaviour:
     title: str | None = None
     library: str = "lib"
     transport: str = "tcp"
+    observed_times: float = 1.0
+    """How many times its latency an observed trial has."""
 
 
 def build_run(path: Path, suite_text: str, behaviours: Mapping[str, Behaviour], *, seed: int = 1) -> RunFolder:
     """A whole run of a suite, each middleware as `behaviours` says."""
     suite = parse_suite(suite_text, file="test.yaml")
-    trials = order_trials(expand(suite, available=sorted(behaviours)), blocks=suite.trials, seed=suite.seed)
+    experiments = expand(suite, available=sorted(behaviours))
+    trials = order_trials(experiments, blocks=suite.trials, seed=suite.seed, observe=suite.observe or ())
     folder = RunFolder(path)
     folder.write_manifest(_manifest(suite_text, suite.suite, trials, behaviours))
     for trial in trials:
@@ -82,6 +85,7 @@ def write_trial(folder: RunFolder, trial: Trial, how: Behaviour, rng: np.random.
     received, published, counts = [], [], Counts()
     for number, stream in enumerate(trial.experiment.streams):
         drift = float(np.exp(rng.normal(0, how.drift)))
+        drift *= how.observed_times if trial.observation else 1
         factored = replace(how, latency_ns=(how.latency_ns + how.per_byte_ns * stream.size_bytes) * drift)
         rows = _stream_rows(trial, number, stream, factored, rng)
         received.append(rows[0])

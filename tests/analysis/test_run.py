@@ -13,6 +13,7 @@ from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.analysis.summary import summary_table
 from middlemark.plan import Failed, NotApplicable
+from middlemark.suite import Observation
 from run_builder import MS, Behaviour, build_run
 
 SUITE = """
@@ -214,3 +215,24 @@ def test_a_run_without_a_single_trial_has_no_findings_and_no_error(tmp_path: Pat
         trial.record_path.unlink()
     findings = analyse(RunFolder(folder.path))
     assert (findings.experiments, findings.comparisons, len(findings.missing)) == ((), (), 4)
+
+
+def test_observed_trials_enter_no_figure_of_their_experiment(tmp_path: Path) -> None:
+    suite = SUITE.replace("trials: 4", "trials: 4\nobserve: resources")
+    findings = build(tmp_path, suite, one=Behaviour(latency_ns=100_000, drift=0.0, observed_times=2.0))
+    unobserved = the(findings, "one")
+    observed = unobserved.observed[Observation.RESOURCES]
+    medians = [each.estimate("stream:imu", "latency_from_send_p50_ns") for each in (unobserved, observed)]
+    assert [each and each.n_trials for each in medians] == [4, 4]
+    assert [each and each.value for each in medians] == pytest.approx([100_000, 200_000], rel=0.02)
+    assert findings.n_trials == 8
+
+
+def test_what_observing_cost_is_the_ratio_paired_by_block(tmp_path: Path) -> None:
+    suite = SUITE.replace("trials: 4", "trials: 4\nobserve: resources")
+    findings = build(tmp_path, suite, one=Behaviour(latency_ns=100_000, observed_times=2.0))
+    unobserved = the(findings, "one")
+    ratio = the_comparison(findings).ratio(unobserved.observed[Observation.RESOURCES], unobserved)
+    assert ratio is not None
+    assert ratio.low < 2 < ratio.high
+    assert ratio.n_blocks == 4

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from middlemark.plan import Trial, campaign_duration_ns, expand, order_trials, plan_trials
-from middlemark.suite import load_suite
+from middlemark.suite import Observation, load_suite
 
 QUICK = load_suite("quick").suite
 EXPERIMENTS = expand(QUICK, available=["shm", "tcp", "udp", "zenoh"])
@@ -74,3 +74,17 @@ def test_quick_takes_less_than_four_minutes_with_eleven_middlewares() -> None:
     trials = plan_trials(QUICK, available=[f"middleware_{number}" for number in range(11)])
     assert len(trials) == 99
     assert campaign_duration_ns(trials) < 240e9
+
+
+def test_each_observation_adds_a_trial_of_each_experiment_to_each_block() -> None:
+    trials = order_trials(EXPERIMENTS, blocks=2, seed=1, observe=[Observation.WIRE, Observation.RESOURCES])
+    held = Counter((t.block, t.experiment.id, t.observation) for t in trials)
+    assert len(held) == 2 * len(EXPERIMENTS) * 3
+    assert set(held.values()) == {1}
+    assert len({t.id for t in trials}) == len(trials)
+
+
+def test_unobserved_and_observed_trials_run_in_random_order() -> None:
+    trials = order_trials(EXPERIMENTS, blocks=10, seed=1, observe=[Observation.WIRE])
+    first = {(t.block, t.experiment.id): t.observation for t in reversed(trials)}
+    assert set(first.values()) == {None, Observation.WIRE}

@@ -20,6 +20,7 @@ from middlemark.analysis.quantile import LEVELS, Measured
 from middlemark.analysis.record import Effective, PathProof, TrialRecord
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import Caution, Experiment, NotApplicable, Valid
+from middlemark.suite import Observation
 
 OF_THE_PATH = (
     Distribution.LATENCY_FROM_SEND,
@@ -97,6 +98,8 @@ class ExperimentFindings:
     """Of the trials that count."""
     courses: Mapping[str, Course] = field(default_factory=dict)
     """By stream: the course of the trial with the median recovery, or else with the median latency."""
+    observed: Mapping[Observation, ExperimentFindings] = field(default_factory=dict)
+    """What its observed trials say, which enter no figure of its own; paired by block they tell what observing cost."""
 
     @property
     def n_valid(self) -> int:

@@ -7,7 +7,7 @@ It writes nothing; `summary` makes the table that `report` stores.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from middlemark.analysis.comparison import Comparison, comparisons
 from middlemark.analysis.course import courses
@@ -48,7 +48,7 @@ class RunFindings:
     @property
     def n_trials(self) -> int:
         """How many stored trials could be read."""
-        return sum(len(each.outcomes) for each in self.experiments)
+        return sum(len(findings.outcomes) for each in self.experiments for findings in (each, *each.observed.values()))
 
 
 def analyse(folder: RunFolder) -> RunFindings:
@@ -94,7 +94,20 @@ def _by_experiment(manifest: Manifest, records: Sequence[TrialRecord]) -> list[t
 def _analyse_experiment(
     folder: RunFolder, experiment: Experiment, records: Sequence[TrialRecord]
 ) -> tuple[ExperimentFindings, list[Damage]]:
-    """One experiment at a time: the samples of all its trials are in memory together, those of no other."""
+    """The findings of its unobserved trials, and with them those of its observed ones."""
+    findings, damaged = _findings(folder, experiment, [each for each in records if each.trial.observation is None])
+    observed = {}
+    for observation in sorted({each.trial.observation for each in records if each.trial.observation}):
+        own = [each for each in records if each.trial.observation is observation]
+        observed[observation], broken = _findings(folder, experiment, own)
+        damaged += broken
+    return replace(findings, observed=observed), damaged
+
+
+def _findings(
+    folder: RunFolder, experiment: Experiment, records: Sequence[TrialRecord]
+) -> tuple[ExperimentFindings, list[Damage]]:
+    """The samples of all these trials are in memory together, those of no others."""
     measured, damaged = [], []
     for record in records:
         if is_valid(record):

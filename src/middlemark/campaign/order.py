@@ -36,7 +36,8 @@ def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None) ->
     workers, unfit = available()
     asked.check(loaded, workers)
     experiments = only(expand(suite, available=list(workers)), conditions)
-    planned = order_trials(experiments, blocks=trials or suite.trials, seed=suite.seed)
+    blocks, observe = trials or suite.trials, suite.observe or ()
+    planned = order_trials(experiments, blocks=blocks, seed=suite.seed, observe=observe)
     wants_all = any(choice.middleware == ALL_MIDDLEWARES for choice in suite.middlewares)
     return Order(
         suite=suite,

@@ -18,9 +18,10 @@ _IMPLIED_BY_WORKLOAD = ("pattern", "arrival")
 
 def print_plan(trials: Sequence[Trial], console: Console) -> None:
     """Print the plan as a table, one row an experiment."""
-    numbers: dict[str, list[int]] = defaultdict(list)
+    numbers: dict[str, list[str]] = defaultdict(list)
     for trial in trials:
-        numbers[trial.experiment.id].append(trial.number)
+        watched = f" ({trial.observation})" if trial.observation else ""
+        numbers[trial.experiment.id].append(f"{trial.number}{watched}")
     experiments = list({trial.experiment.id: trial.experiment for trial in trials}.values())
     experiments.sort(key=lambda experiment: list(experiment.factors.values()))
 
@@ -38,9 +39,9 @@ def print_plan(trials: Sequence[Trial], console: Console) -> None:
     console.print(_total(experiments, trials))
 
 
-def _cells(experiment: Experiment, varying: Sequence[str], numbers: Sequence[int]) -> list[Text]:
+def _cells(experiment: Experiment, varying: Sequence[str], numbers: Sequence[str]) -> list[Text]:
     window = f"{experiment.windows.window_ns / 1e9:g} s"
-    cells = [*(experiment.factors.get(name, "") for name in varying), window, ", ".join(map(str, numbers))]
+    cells = [*(experiment.factors.get(name, "") for name in varying), window, ", ".join(numbers)]
     return [Text(cell) for cell in cells]
 
 
@@ -52,7 +53,9 @@ def _shared(experiment: Experiment, varying: Sequence[str]) -> Text:
 def _total(experiments: Sequence[Experiment], trials: Sequence[Trial]) -> str:
     minutes, seconds = divmod(round(campaign_duration_ns(trials) / 1e9), 60)
     blocks = trials[-1].block
+    observations = len({trial.observation for trial in trials}) - 1
+    each = f"{blocks} × (1 unobserved + {observations} observed)" if observations else f"{blocks}"
     return (
-        f"{len(experiments)} experiments × {blocks} trials = {len(trials)} trials in {blocks} blocks, "
+        f"{len(experiments)} experiments × {each} trials = {len(trials)} trials in {blocks} blocks, "
         f"about {minutes} min {seconds:02} s"
     )

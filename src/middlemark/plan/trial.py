@@ -1,4 +1,4 @@
-"""The trials of a campaign: every experiment once a block, each block in an order of its own drawn from the seed.
+"""The trials of a campaign: every experiment once a block, and once more for each observation, in a seeded order.
 
 Blocks pair the trials of different experiments, so that drift of the machine hits all alike. It runs nothing.
 """
@@ -6,11 +6,12 @@ Blocks pair the trials of different experiments, so that drift of the machine hi
 import hashlib
 import random
 from collections.abc import Sequence
+from itertools import product
 
 from middlemark.plan.expand import expand
 from middlemark.plan.experiment import Experiment
 from middlemark.plan.only import only
-from middlemark.suite import Model, Suite
+from middlemark.suite import Model, Observation, Suite
 
 
 class Trial(Model):
@@ -21,10 +22,12 @@ class Trial(Model):
     number: int
     """Its place in the campaign's order, from 1."""
     block: int
-    """From 1; each block holds each experiment once."""
+    """From 1; each block holds each experiment once, and once more for each observation."""
     seed: int
     """For the payload and for random schedules; the same for all experiments of a block."""
     experiment: Experiment
+    observation: Observation | None = None
+    """What watches it; None for the trials that latency, loss and rates are taken from."""
 
 
 def plan_trials(
@@ -32,13 +35,17 @@ def plan_trials(
 ) -> tuple[Trial, ...]:
     """All trials of a suite: for the middlewares available, those that `--only` leaves, as often as `--trials` says."""
     experiments = only(expand(suite, available=available), conditions)
-    return order_trials(experiments, blocks=trials or suite.trials, seed=suite.seed)
+    return order_trials(experiments, blocks=trials or suite.trials, seed=suite.seed, observe=suite.observe or ())
 
 
-def order_trials(experiments: Sequence[Experiment], *, blocks: int, seed: int) -> tuple[Trial, ...]:
+def order_trials(
+    experiments: Sequence[Experiment], *, blocks: int, seed: int, observe: Sequence[Observation] = ()
+) -> tuple[Trial, ...]:
     """All trials in the order in which they run; the same seed gives the same order."""
     order = [
-        (block, experiment) for block in range(1, blocks + 1) for experiment in _shuffled(experiments, block, seed)
+        (block, *executed)
+        for block in range(1, blocks + 1)
+        for executed in _shuffled(experiments, (None, *dict.fromkeys(observe)), block, seed)
     ]
     digits = len(str(len(order)))
     return tuple(
@@ -48,14 +55,17 @@ def order_trials(experiments: Sequence[Experiment], *, blocks: int, seed: int) -
             block=block,
             seed=_derived(seed, block),
             experiment=experiment,
+            observation=observation,
         )
-        for number, (block, experiment) in enumerate(order, start=1)
+        for number, (block, experiment, observation) in enumerate(order, start=1)
     )
 
 
-def _shuffled(experiments: Sequence[Experiment], block: int, seed: int) -> list[Experiment]:
+def _shuffled(
+    experiments: Sequence[Experiment], observations: Sequence[Observation | None], block: int, seed: int
+) -> list[tuple[Experiment, Observation | None]]:
     # Sorted first, so that the order in which a suite lists its factors does not matter.
-    shuffled = sorted(experiments, key=lambda experiment: experiment.id)
+    shuffled = sorted(product(experiments, observations), key=lambda pair: (pair[0].id, pair[1] or ""))
     random.Random(f"order {seed} {block}").shuffle(shuffled)  # noqa: S311 - an order, not a secret
     return shuffled
 

@@ -34,6 +34,7 @@ from middlemark.suite.load import (
 )
 from middlemark.suite.mobility import Mobility, PathLoss
 from middlemark.suite.model import Model
+from middlemark.suite.observation import Observation
 from middlemark.suite.option import NOT_SET, OptionValue
 from middlemark.suite.qos import Congestion, Durability, History, Qos, Reliability
 from middlemark.suite.quantity import BIT_RATE, DURATION, RATE, SHARE, SIZE
@@ -81,6 +82,7 @@ __all__ = [
     "Mobility",
     "Model",
     "Network",
+    "Observation",
     "OptionValue",
     "PathLoss",
     "Pattern",

@@ -11,6 +11,7 @@ from pydantic import Field, StrictBool, model_validator
 from middlemark.suite.condition import Conditions
 from middlemark.suite.exclude import Exclusion
 from middlemark.suite.model import Many, Model, Named, closest_first, refusal
+from middlemark.suite.observation import Observation
 from middlemark.suite.option import AskedOptions
 from middlemark.suite.qos import Qos
 from middlemark.suite.quantity import MessageSize
@@ -65,6 +66,8 @@ class Suite(Model):
     """What else is true meanwhile."""
     exclude: tuple[Exclusion, ...] = ()
     """Points that the matrix leaves out."""
+    observe: Many[Observation] | None = None
+    """What is watched from outside: each experiment then has one more trial a block for each, beside the unobserved."""
     verify: StrictBool = False
     """Whether subscribers check each message's bytes; costs them time."""
     windows: Windows = Windows()
