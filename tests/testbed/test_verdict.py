@@ -1,7 +1,8 @@
 """Whether a link is what was asked: the bounds that are stated, and nothing beyond them."""
 
+import math
+
 import pytest
-from scipy import stats
 
 from middlemark.plan.network import Direction, Link
 from middlemark.testbed.probe import Found, Loss, Measured, RoundTrip
@@ -105,11 +106,29 @@ def test_a_dead_link_is_no_link() -> None:
 
 
 @pytest.mark.parametrize(("sent", "share"), [(2000, 0.01), (2000, 0.1), (10, 0.5), (40, 0.001), (2000, 0.999)])
-def test_the_interval_is_the_binomial_distributions(sent: int, share: float) -> None:
-    least, most = stats.binom.interval(0.999, sent, share)
-    assert lost_frames(sent, share) == (int(least), int(most))
+def test_the_interval_leaves_out_no_more_than_half_a_thousandth_at_either_end(sent: int, share: float) -> None:
+    one, lost = 1000, round(1000 * share)
+    ways = [math.comb(sent, each) * lost**each * (one - lost) ** (sent - each) for each in range(sent + 1)]
+
+    def is_above(count: int, ten_thousandths: int) -> bool:
+        return sum(ways[: count + 1]) * 10_000 >= ten_thousandths * one**sent
+
+    least, most = lost_frames(sent, share)
+    assert (is_above(least - 1, 5), is_above(least, 5)) == (False, True)
+    assert (is_above(most - 1, 9995), is_above(most, 9995)) == (False, True)
 
 
 def test_without_chance_there_is_one_count() -> None:
     assert lost_frames(100, 0) == (0, 0)
     assert lost_frames(100, 1) == (100, 100)
+
+
+def test_a_probe_that_could_not_offer_the_rate_says_nothing_of_the_link() -> None:
+    asked = link(rate_bits_per_s=1_000_000_000)
+    disturbed = Found(rate_bits_per_s=6e8, offered_bits_per_s=6e8)
+    said = verdict(asked, measured(100_000, disturbed))
+    assert said is not None
+    assert "outgoing rate can't be told: the probe had CPU time to offer 600 Mbit/s, asked was 1 Gbit/s" in said
+    assert "the outgoing rate is 600 Mbit/s" in str(
+        verdict(asked, measured(100_000, Found(rate_bits_per_s=6e8, offered_bits_per_s=1.2e9)))
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -59,6 +59,8 @@ class Found(Model):
     loss: Loss | None = None
     rate_bits_per_s: float | None = None
     """On the wire, preamble and gap included."""
+    offered_bits_per_s: float | None = None
+    """What the probe really sent, likewise; no link can be found faster."""
 
 
 class Measured(Model):
@@ -70,9 +72,10 @@ class Measured(Model):
     incoming: Found
 
 
-def probe(testbed: Testbed) -> dict[str, Measured]:
-    """Measures all links, one after the other; takes a few milliseconds for each plain one, up to 1 s for others."""
-    wires = testbed.wiring.wires if testbed.wiring else ()
+def probe(testbed: Testbed, only: Collection[str] | None = None) -> dict[str, Measured]:
+    """Measures the links, one after the other; takes a few milliseconds for each plain one, up to 1 s for others."""
+    all_wires = testbed.wiring.wires if testbed.wiring else ()
+    wires = [wire for wire in all_wires if only is None or wire.name in only]
     found: dict[str, Measured] = {}
     for address in dict.fromkeys(wire.switch_address for wire in wires):
         on_it = [wire for wire in wires if wire.switch_address == address]
@@ -178,4 +181,5 @@ def _found(said: dict[str, Any]) -> Found:
     return Found(
         loss=loss and Loss(**{name: loss[name] for name in Loss.model_fields}),
         rate_bits_per_s=rate and rate["wire_bits_per_s"],
+        offered_bits_per_s=rate and rate["offered_bits_per_s"],
     )

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+from scipy.stats import binom
+
 from middlemark.plan.network import Direction, Link
 from middlemark.suite.quantity import BIT_RATE, DURATION
 from middlemark.testbed.probe import Found, Measured
@@ -59,6 +61,12 @@ def _rate(name: str, asked: Direction, found: Found) -> str | None:
     rate = found.rate_bits_per_s or 0
     if abs(rate - expected) <= RATE_SHARE * expected:
         return None
+    offered = found.offered_bits_per_s
+    if offered is not None and offered < expected:
+        return (
+            f"the {name} rate can't be told: the probe had CPU time to offer {_rate_text(offered)}, "
+            f"asked was {_rate_text(asked.rate_bits_per_s)}"
+        )
     return f"the {name} rate is {_rate_text(rate)}, asked was {_rate_text(asked.rate_bits_per_s)} (± {RATE_SHARE:.0%})"
 
 
@@ -80,22 +88,8 @@ def _lost_share(asked: Direction) -> float:
 
 def lost_frames(sent: int, share: float) -> tuple[int, int]:
     """The equal-tailed interval of the binomial distribution that a count is in with `CONFIDENCE`."""
-    if share in {0.0, 1.0}:
-        return (round(sent * share),) * 2
-    tail = (1 - CONFIDENCE) / 2
-    below, least = 0.0, None
-    for count in range(sent + 1):
-        below += _binomial(count, sent, share)
-        if least is None and below > tail:
-            least = count
-        if below >= 1 - tail:
-            return least or 0, count
-    return least or 0, sent
-
-
-def _binomial(count: int, of: int, share: float) -> float:
-    ways = math.lgamma(of + 1) - math.lgamma(count + 1) - math.lgamma(of - count + 1)
-    return math.exp(ways + count * math.log(share) + (of - count) * math.log1p(-share))
+    least, most = binom.interval(CONFIDENCE, sent, share)
+    return max(int(least), 0), int(most)
 
 
 def _duration(value_ns: float) -> str:
