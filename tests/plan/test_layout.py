@@ -8,6 +8,16 @@ from middlemark.plan.experiment import Experiment
 from middlemark.plan.network import Direction
 from middlemark.suite import Action, HostKind, parse_suite
 
+APART = """
+topologies:
+  topology: apart
+  hosts: [{name: far, kind: ssh, ssh: a@192.0.2.1}, {name: farther, kind: ssh, ssh: a@192.0.2.2}]
+  networks: [{name: cable, hosts: [far, farther]}]
+  applications:
+    - {name: publisher_0, host: far, roles: [publisher]}
+    - {name: subscriber_0, host: farther, roles: [subscriber]}
+"""
+
 
 def planned(text: str) -> Experiment:
     suite = parse_suite(
@@ -145,3 +155,14 @@ def test_what_a_condition_says_holds_over_a_mobility_and_a_mobility_over_what_wa
     fixed = "{topology: D1-1, link: {queue: 9, outgoing: {rate: 1 Mbit/s}}}"
     wireless, _ = planned(f"topologies: {fixed}\nconditions: {{link: {{mobility: {{distance: 5 m}}}}}}").links
     assert (wireless.outgoing.rate_bits_per_s, wireless.outgoing.queue_frames) == (65_000_000, 9)
+
+
+@pytest.mark.parametrize("fault", ["do: pause, of: publisher_0", "do: kill, of: publisher_0", "do: link_down, of: far"])
+def test_what_only_reaches_processes_and_links_of_this_machine_is_refused_on_another(fault: str) -> None:
+    with pytest.raises(UsageError, match="which is on another machine"):
+        planned(APART + f"conditions: {{faults: {{timeline: t, events: [{{at: 100 ms, {fault}}}]}}}}")
+
+
+def test_an_application_on_another_machine_can_be_started_again() -> None:
+    faults = "conditions: {faults: {timeline: t, events: [{at: 100 ms, do: restart, of: publisher_0}]}}"
+    assert [event.target for event in planned(APART + faults).timeline] == ["publisher_0"]

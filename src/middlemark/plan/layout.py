@@ -11,6 +11,7 @@ from middlemark.plan.timeline import Event
 from middlemark.suite import Action, Fault, HostKind, Impairment, LinkSettings, Step, Timeline, Topology
 
 _LINK_ACTIONS = (Action.LINK_DOWN, Action.LINK_UP)
+_SIGNALS = (Action.KILL, Action.PAUSE, Action.RESUME)
 
 
 def hosts(topology: Topology) -> tuple[Host, ...]:
@@ -127,6 +128,7 @@ def timeline(asked: Timeline | None, topology: Topology, stream: Stream, window_
     ]
     for event in events:
         _check_target(event, asked, topology)
+        _check_reach(event, asked, topology)
         if event.at_ns >= window_ns:
             raise UsageError(
                 f"`{asked.timeline}` has {event.action} of `{event.target}` {event.at_ns / 1e9:g} s after the window's "
@@ -168,4 +170,16 @@ def _check_target(event: Event, timeline: Timeline, topology: Topology) -> None:
         raise UsageError(
             f"`{timeline.timeline}` has {event.action} of `{event.target}`: `{topology.name}` has none",
             remedy=f"applications: {', '.join(applications)}; services by name and number: broker_0, router_1, …",
+        )
+
+
+def _check_reach(event: Event, timeline: Timeline, topology: Topology) -> None:
+    """Signals and links are this machine's: over SSH a process is only told and started."""
+    host_of = {application.name: application.host for application in topology.applications}
+    name = event.target.partition("/")[0]
+    elsewhere = {host.name for host in topology.hosts if host.kind is HostKind.SSH}
+    if event.action in (*_LINK_ACTIONS, *_SIGNALS) and host_of.get(name, name) in elsewhere:
+        raise UsageError(
+            f"`{timeline.timeline}` has {event.action} of `{event.target}`, which is on another machine",
+            remedy=f"{Action.STOP}, {Action.RESTART} or {Action.START} of its applications; or exclude the pair",
         )
