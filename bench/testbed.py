@@ -1,0 +1,96 @@
+"""What a test-bed costs and how exact its links are on this machine: two tables, in Markdown.
+
+    python bench/testbed.py [REPETITIONS]
+
+It needs the observers built (`make workers`) and hosts in namespaces (`middlemark doctor`).
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from middlemark.plan.network import Direction, Host, Link, Network
+from middlemark.suite import HostKind
+from middlemark.testbed import ledger, slot
+from middlemark.testbed.observer import executable
+from middlemark.testbed.probe import Measured, probe
+from middlemark.testbed.testbed import Testbed, built
+from middlemark.testbed.verdict import verdict
+
+MS, MBIT, GBIT = 1_000_000, 10**6, 10**9
+ASKED = (
+    Direction(),
+    Direction(rate_bits_per_s=100 * MBIT),
+    Direction(rate_bits_per_s=GBIT),
+    Direction(delay_ns=MS),
+    Direction(delay_ns=10 * MS),
+    Direction(delay_ns=100 * MS),
+    Direction(loss=0.01),
+    Direction(loss=0.1),
+    Direction(delay_ns=10 * MS, loss=0.01),
+    Direction(rate_bits_per_s=GBIT, delay_ns=10 * MS),
+)
+
+
+@contextmanager
+def two_hosts(direction: Direction) -> Iterator[tuple[Testbed, float, list[float]]]:
+    """A test-bed with one link like this; how long it took, and, once it is gone, how long that took."""
+    names = ("host_0", "host_1")
+    hosts = [Host(name=name, kind=HostKind.NETNS) for name in names]
+    plain = direction.is_plain
+    links = [
+        Link(host="host_0", network="lan", outgoing=direction, incoming=direction, offloads=plain),
+        Link(host="host_1", network="lan"),
+    ]
+    removal: list[float] = []
+    with ledger.opened() as entries, slot.taken() as taken:
+        begin = time.monotonic()
+        shown = [executable("probe").parent]
+        with built(hosts, [Network(name="lan", hosts=names)], links, taken, entries, shown=shown) as testbed:
+            yield testbed, time.monotonic() - begin, removal
+            begin = time.monotonic()
+        removal.append(time.monotonic() - begin)
+
+
+def spread(values: list[float]) -> str:
+    return f"{statistics.median(values):.4g} ({min(values):.4g} to {max(values):.4g})"
+
+
+def costs(repetitions: int) -> None:
+    print("| two hosts, one network | build ms: median (range) | remove ms |\n| --- | --- | --- |")
+    for name, direction in (("plain links", ASKED[0]), ("one link with a rate", ASKED[2]), ("one relayed", ASKED[3])):
+        built_s, removed_s = [], []
+        for _ in range(repetitions):
+            with two_hosts(direction) as (_, built_in_s, removal):
+                built_s.append(1e3 * built_in_s)
+            removed_s.append(1e3 * removal[0])
+        print(f"| {name} | {spread(built_s)} | {spread(removed_s)} |")
+
+
+def links(repetitions: int) -> None:
+    print("\n| asked, each way | round trip ms: median (range) | rate Mbit/s | lost of 2000 | as asked |")
+    print("| --- | --- | --- | --- | --- |")
+    for direction in ASKED:
+        found: list[Measured] = []
+        with two_hosts(direction) as (testbed, _, _):
+            found += [probe(testbed)["host_0/lan"] for _ in range(repetitions)]
+            words = testbed.links["host_0/lan"]
+            asked = next(wire.link for wire in testbed.wiring.wires) if testbed.wiring else None
+        assert asked is not None
+        trips = [each.round_trip.p50_ns / 1e6 for each in found if each.round_trip and each.round_trip.p50_ns]
+        ways = [way for each in found for way in (each.outgoing, each.incoming)]
+        rates = [way.rate_bits_per_s / 1e6 for way in ways if way.rate_bits_per_s]
+        lost = [float(way.loss.lost) for way in ways if way.loss]
+        good = sum(verdict(asked, each) is None for each in found)
+        cells = [spread(values) if values else "" for values in (trips, rates, lost)]
+        print(f"| {words} | {' | '.join(cells)} | {good} of {len(found)} |", flush=True)
+
+
+if __name__ == "__main__":
+    repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 7
+    costs(repetitions)
+    links(repetitions)
