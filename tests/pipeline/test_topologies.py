@@ -127,3 +127,17 @@ def test_containers_share_memory_only_as_they_are_told_to(
     assert record.outcome.kind == kind
     if kind == "valid":
         assert all(path.shared_memory for path in record.path.values())
+
+
+@pytest.mark.skipif("udp" not in BUILT, reason="the worker `udp` is not built")
+def test_a_datagram_on_the_wire_is_its_payload_and_three_headers(campaign: Campaign) -> None:
+    records = campaign(
+        "middlewares: udp\nobserve: wire\nworkloads: [{workload: imu, rate: 500 Hz, size: 1 kB}]\ntopologies: D1-1"
+    )
+    (record,) = (each for each in records if each.trial.observation)
+    assert record.outcome == Valid()
+    window = [each for each in record.wire if each.phase == "window"]
+    assert {each.host for each in window} == {"host_0", "host_1"}
+    (sender,) = (each for each in window if each.sent_packets > 100)
+    assert sender.sent_bytes == pytest.approx(sender.sent_packets * (14 + 20 + 8 + 1000), rel=0.01)
+    assert sender.sent_packets == pytest.approx(150, abs=15)

@@ -18,6 +18,7 @@ from middlemark.analysis.estimate import Estimate, median_of_trials, no_estimate
 from middlemark.analysis.metrics import Key, StreamShape, TrialMetrics, of_stream, quantile_metric
 from middlemark.analysis.quantile import LEVELS, Measured
 from middlemark.analysis.record import Effective, PathProof, TrialRecord
+from middlemark.analysis.resources import MemoryCourse
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import Caution, Experiment, NotApplicable, Valid
 from middlemark.suite import Observation
@@ -71,6 +72,8 @@ class MeasuredTrial:
     metrics: TrialMetrics
     courses: Mapping[str, Course] = field(default_factory=dict)
     """By stream; of trials in which something changes within the window."""
+    memory: tuple[MemoryCourse, ...] = ()
+    """Of trials whose resources were sampled."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,8 @@ class ExperimentFindings:
     """Of the trials that count."""
     courses: Mapping[str, Course] = field(default_factory=dict)
     """By stream: the course of the trial with the median recovery, or else with the median latency."""
+    memory: tuple[MemoryCourse, ...] = ()
+    """Of the first trial that counts, where its resources were sampled."""
     observed: Mapping[Observation, ExperimentFindings] = field(default_factory=dict)
     """What its observed trials say, which enter no figure of its own; paired by block they tell what observing cost."""
 
@@ -153,6 +158,7 @@ def experiment_findings(
         path=next((each.record.path for each in measured if each.record.path), {}),
         records=tuple(each.record for each in measured),
         courses=_middle_courses(measured),
+        memory=measured[0].memory if measured else (),
     )
 
 

@@ -157,6 +157,23 @@ class PathProof(Model):
     shared_memory: tuple[str, ...]
 
 
+Phase = Literal["discovery", "warm_up", "window", "drain"]
+"""From arming to the last first message; to the window; the window; until the drain is over."""
+
+
+class LinkTraffic(Model):
+    """What one host's interface carried during one phase: whole frames, Ethernet's header included."""
+
+    host: str
+    network: str
+    phase: Phase
+    duration_ns: NonNegativeInt
+    sent_bytes: NonNegativeInt
+    sent_packets: NonNegativeInt
+    received_bytes: NonNegativeInt
+    received_packets: NonNegativeInt
+
+
 class TrialRecord(Model):
     """All that is known of one trial but its samples: `trial.json`."""
 
@@ -187,6 +204,10 @@ class TrialRecord(Model):
     links: tuple[LinkMeasured, ...] = ()
     clocks: dict[str, ClockAgreement] = {}
     """By host with a clock of its own."""
+    wire: tuple[LinkTraffic, ...] = ()
+    """Of a trial whose observation is `wire`."""
+    unavailable: dict[str, str] = {}
+    """Of an observed trial: what could not be seen, with the reason."""
 
     def clock_bound_ns(self, stream: str) -> int:
         """By how much a one-way time of the stream may be off because its ends have different clocks."""

@@ -20,7 +20,9 @@ from middlemark.analysis.experiment import (
 )
 from middlemark.analysis.metrics import AccountingError, trial_metrics
 from middlemark.analysis.record import Manifest, TrialRecord
+from middlemark.analysis.resources import memory_courses, resource_values
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
+from middlemark.analysis.wire import wire_values
 from middlemark.errors import StoreError
 from middlemark.plan import Experiment
 
@@ -124,4 +126,14 @@ def _measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
     shapes = stream_shapes(record.trial.experiment)
     received = folder.read_received()
     metrics = trial_metrics(record, received, folder.read_published(), shapes)
-    return MeasuredTrial(record, metrics, courses(record, received))
+    measured = MeasuredTrial(record, metrics, courses(record, received))
+    return measured if record.trial.observation is None else _with_observed(measured, folder)
+
+
+def _with_observed(measured: MeasuredTrial, folder: TrialFolder) -> MeasuredTrial:
+    """With what the trial's observer saw."""
+    record = measured.record
+    processes, machine = folder.read_processes(), folder.read_machine()
+    seen = {**resource_values(record, processes, machine), **wire_values(record)}
+    metrics = replace(measured.metrics, values={**measured.metrics.values, **seen})
+    return replace(measured, metrics=metrics, memory=memory_courses(record, processes))

@@ -55,6 +55,44 @@ PUBLISHED_SCHEMA = pl.Schema(
 )
 """`published.parquet`: one row a message at its publisher."""
 
+PROCESSES_SCHEMA = pl.Schema(
+    {
+        "process": pl.String(),
+        "at_ns": pl.Int64(),
+        "cpu_ns": pl.Int64(),
+        "cpu_user_ns": pl.Int64(),
+        "cpu_system_ns": pl.Int64(),
+        "resident_bytes": pl.Int64(),
+        "proportional_bytes": pl.Int64(),
+        "unique_bytes": pl.Int64(),
+        "peak_resident_bytes": pl.Int64(),
+        "anonymous_bytes": pl.Int64(),
+        "shared_resident_bytes": pl.Int64(),
+        "dev_shm_bytes": pl.Int64(),
+        "threads": pl.Int64(),
+        "descriptors": pl.Int64(),
+        "voluntary_switches": pl.Int64(),
+        "involuntary_switches": pl.Int64(),
+        "minor_faults": pl.Int64(),
+        "major_faults": pl.Int64(),
+        "cgroup_memory_bytes": pl.Int64(),
+        "cgroup_cpu_ns": pl.Int64(),
+        "cgroup_throttled_ns": pl.Int64(),
+    }
+)
+"""`processes.parquet`: one row a process and sample; counts and times are totals, null is what could not be had."""
+
+MACHINE_SCHEMA = pl.Schema(
+    {
+        "at_ns": pl.Int64(),
+        "cpu_pressure_ns": pl.Int64(),
+        "memory_pressure_ns": pl.Int64(),
+        "io_pressure_ns": pl.Int64(),
+        "observer_cpu_ns": pl.Int64(),
+    }
+)
+"""`machine.parquet`: one row a sample."""
+
 R = TypeVar("R", bound=Model)
 
 
@@ -104,6 +142,16 @@ class TrialFolder:
         """The folder of the processes' own logs."""
         return self.path / "logs"
 
+    @property
+    def processes_path(self) -> Path:
+        """What each process used over time; of a trial whose observation is `resources`."""
+        return self.path / "processes.parquet"
+
+    @property
+    def machine_path(self) -> Path:
+        """What the machine had to wait for meanwhile."""
+        return self.path / "machine.parquet"
+
     def read_record(self) -> TrialRecord:
         """Read `trial.json`."""
         return _read(self.record_path, TrialRecord)
@@ -124,6 +172,19 @@ class TrialFolder:
         """Write both files of samples; columns and types must be those of the schemas."""
         _write_samples(self.received_path, received, RECEIVED_SCHEMA)
         _write_samples(self.published_path, published, PUBLISHED_SCHEMA)
+
+    def read_processes(self) -> pl.DataFrame:
+        """Read `processes.parquet`; no rows where the trial left none."""
+        return _read_samples(self.processes_path, PROCESSES_SCHEMA)
+
+    def read_machine(self) -> pl.DataFrame:
+        """Read `machine.parquet`; no rows where the trial left none."""
+        return _read_samples(self.machine_path, MACHINE_SCHEMA)
+
+    def write_resources(self, processes: pl.DataFrame, machine: pl.DataFrame) -> None:
+        """Write both files of a resource observer."""
+        _write_samples(self.processes_path, processes, PROCESSES_SCHEMA)
+        _write_samples(self.machine_path, machine, MACHINE_SCHEMA)
 
 
 @dataclass(frozen=True)

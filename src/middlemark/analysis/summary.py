@@ -16,6 +16,7 @@ SCHEMA = pl.Schema(
         "profile": pl.String(),
         "workload": pl.String(),
         "factors": pl.String(),
+        "observation": pl.String(),
         "subject": pl.String(),
         "metric": pl.String(),
         "estimate": pl.Float64(),
@@ -28,7 +29,10 @@ SCHEMA = pl.Schema(
         "reason": pl.String(),
     }
 )
-"""`summary.parquet`; where `estimate` is null, `reason` says why. A metric's name ends in its unit."""
+"""`summary.parquet`; a null `observation`: the trials were unobserved; a null `estimate`: `reason` says why.
+
+A metric's name ends in its unit.
+"""
 
 
 def summary_table(findings: RunFindings) -> pl.DataFrame:
@@ -40,6 +44,7 @@ def summary_table(findings: RunFindings) -> pl.DataFrame:
             each.experiment.profile,
             each.experiment.workload,
             each.experiment.key,
+            observation,
             key.subject,
             key.metric,
             estimate.value,
@@ -52,6 +57,7 @@ def summary_table(findings: RunFindings) -> pl.DataFrame:
             estimate.reason,
         )
         for each in findings.experiments
-        for key, estimate in sorted(each.estimates.items())
+        for observation, found in ((None, each), *each.observed.items())
+        for key, estimate in sorted(found.estimates.items())
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")

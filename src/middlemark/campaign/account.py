@@ -51,7 +51,7 @@ class Account:
 def of_ended(life: Life, outcome: Outcome, attempt: int) -> TrialRecord:
     """What is known of a trial that came to this outcome; for one that ran to its end `of_measured` judges further."""
     applications = [application.name for application in life.trial.experiment.applications]
-    return TrialRecord(
+    record = TrialRecord(
         trial=life.trial,
         outcome=outcome,
         attempt=attempt,
@@ -70,6 +70,7 @@ def of_ended(life: Life, outcome: Outcome, attempt: int) -> TrialRecord:
         memory_growth_bytes=life.memory_growth_bytes,
         cpu_load=life.loads_reached,
     )
+    return record.model_copy(update=dict(life.watch.found()))
 
 
 def of_measured(  # noqa: PLR0913 - a measured trial has left so much

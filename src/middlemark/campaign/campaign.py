@@ -33,7 +33,7 @@ from middlemark.plan.progress import (
     TrialStarted,
     Unobserved,
 )
-from middlemark.suite import parse_suite
+from middlemark.suite import Observation, parse_suite
 from middlemark.testbed import ledger
 
 
@@ -63,8 +63,8 @@ class Campaign:
     manifest: Manifest
     grounds: Grounds
     observer: Observer
-    _refused: dict[str, NotApplicable] = field(default_factory=dict)
-    """By experiment: what its middleware can't do holds for all its trials."""
+    _refused: dict[tuple[str, Observation | None], NotApplicable] = field(default_factory=dict)
+    """By experiment and observation: what can't be done holds for all their trials."""
     _outcomes: Counter[str] = field(default_factory=Counter)
     _fixed_costs_ns: list[int] = field(default_factory=list)
 
@@ -100,12 +100,12 @@ class Campaign:
     def _remember(self, record: TrialRecord) -> None:
         self._outcomes[record.outcome.kind] += 1
         if isinstance(record.outcome, NotApplicable):
-            self._refused[record.trial.experiment.id] = record.outcome
+            self._refused[_kind(record.trial)] = record.outcome
 
     async def _run_all(self, trials: list[Trial]) -> None:
         for index, trial in enumerate(trials):
             begin_ns = time.monotonic_ns()
-            refusal = self._refused.get(trial.experiment.id)
+            refusal = self._refused.get(_kind(trial))
             account = self._not_run(trial, refusal) if refusal else await self._until_undisturbed(trial)
             store.finish(self.run_folder.trial(trial.id), account.record)
             self._remember(account.record)
@@ -156,7 +156,7 @@ class Campaign:
         trial, outcome = account.record.trial, account.record.outcome
         known = self._fixed_costs_ns
         fixed_cost_ns = max(sum(known) // len(known), 0) if known else FIXED_COST_NS
-        to_run = [each for each in rest if each.experiment.id not in self._refused]
+        to_run = [each for each in rest if _kind(each) not in self._refused]
         self.observer.observe(
             TrialFinished(
                 trial=trial.id,
@@ -180,6 +180,10 @@ class Campaign:
 
 _DISTURBANCES = (InvalidKind.STEAL, InvalidKind.LINK)
 """What may be otherwise at the next attempt: a relay, too, is late when the CPU is taken away."""
+
+
+def _kind(trial: Trial) -> tuple[str, Observation | None]:
+    return trial.experiment.id, trial.observation
 
 
 def _signals() -> list[signal.Signals]:

@@ -18,6 +18,7 @@ from middlemark.campaign.faults import Faults
 from middlemark.campaign.hearing import Hearing, TrialOver
 from middlemark.campaign.place import Setting
 from middlemark.campaign.running import Running
+from middlemark.campaign.watching import Watch
 from middlemark.plan import MissingPath, NoCommunication, PingPong, Trial
 from middlemark.suite import Action
 from middlemark.worker import contract
@@ -38,8 +39,9 @@ M = TypeVar("M", bound=BaseModel)
 class Life:
     """One trial's course and what is known of it; `live` goes through all steps, `running.end` must follow it."""
 
-    def __init__(self, trial: Trial, running: Running, setting: Setting) -> None:
+    def __init__(self, trial: Trial, running: Running, setting: Setting, watch: Watch) -> None:
         self.trial = trial
+        self.watch = watch
         self.running = running
         self.specs = running.specs
         self.hearing = running.hearing
@@ -76,6 +78,7 @@ class Life:
             await self.running.start(name)
         await self._each(self.specs.services, contract.ServiceReady, "`ready`", _from_now(STARTING_SERVICES_NS))
         await self._each(self.on_time, contract.ApplicationArmed, "`armed`", _from_now(ARMING_NS))
+        self.watch.begin()
 
     async def bring_together(self) -> None:
         """Starts all applications at T0 and waits for the first message of each publisher at each subscriber."""
@@ -85,6 +88,7 @@ class Life:
         await self._each(self.on_time, contract.ApplicationEffective, "`effective`", deadline_ns)
         self.running.enter_shared_memory()
         await self.hearing.wait(self._missing_if_in_time(deadline_ns), deadline_ns)
+        self.watch.discovered()
 
     async def measure(self) -> None:
         """Opens the window for all at one instant, has the faults happen, and waits for what the publishers sent."""
@@ -97,10 +101,13 @@ class Life:
         loads_before = {host: load.read() for host, load in self._loads.items()}
         before = self.running.resident_bytes() if self.trial.experiment.timeline else {}
         happening = asyncio.create_task(self.faults.happen(begin_ns))
+        watching = asyncio.create_task(self.watch.during(self.window))
         try:
             await self.hearing.wait(self._unpublished, end_ns + PUBLISHING_GRACE_NS)
+            await watching
         finally:
             happening.cancel()
+            watching.cancel()
         for host, load in self._loads.items():
             reached_percent = load.reached_percent(loads_before[host], load.read())
             self.loads_reached[host] = LoadReached(asked_percent=load.asked_percent, reached_percent=reached_percent)
@@ -119,6 +126,7 @@ class Life:
             deadline_ns = _from_now(self.trial.experiment.windows.first_message_ns)
             await self._each([name], contract.ApplicationEffective, "`effective`", deadline_ns)
         self.running.enter_shared_memory()
+        self.watch.joined()
         self._open_window([name])
 
     async def drain(self) -> None:
@@ -138,6 +146,7 @@ class Life:
         deadline_ns = until_ns + WRITING_GRACE_NS
         await self._each(applications, contract.ApplicationDone, "`done`", deadline_ns)
         await self._each(services, contract.ServiceMeasured, "`measured`", deadline_ns)
+        self.watch.drained()
 
     async def stop(self) -> None:
         """Has the applications close, then the services; who does not is a leftover, which the account states."""

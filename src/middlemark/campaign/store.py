@@ -11,7 +11,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -87,6 +87,12 @@ def keep_samples(folder: TrialFolder, received: pl.DataFrame, published: pl.Data
         folder.write_samples(received, published)
         for file in files:
             shutil.copyfile(file, folder.path / file.name)
+
+
+def keep_watched(folder: TrialFolder, keep: Callable[[TrialFolder], None]) -> None:
+    """What a watch has to store."""
+    with writing(folder.path):
+        keep(folder)
 
 
 def finish(folder: TrialFolder, record: TrialRecord) -> None:

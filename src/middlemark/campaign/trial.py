@@ -19,8 +19,10 @@ from middlemark.campaign.life import Life
 from middlemark.campaign.place import Setting, clock_offsets, prepared
 from middlemark.campaign.running import Running
 from middlemark.campaign.spec import Place, specs
+from middlemark.campaign.watches import watch_of
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan import NotApplicable, Trial
+from middlemark.plan import Experiment, NotApplicable, Trial
+from middlemark.suite import Observation
 from middlemark.testbed.clock_estimate import ClockOffset, over_window
 
 Reached = Callable[[str, float | None], None]
@@ -32,11 +34,19 @@ async def run_trial(trial: Trial, grounds: Grounds, folder: TrialFolder, attempt
     store.fresh(folder)
     with ExitStack() as given:
         try:
-            setting = given.enter_context(prepared(trial.experiment, worker.path, grounds))
+            setting = given.enter_context(prepared(_as_watched(trial), worker.path, grounds))
         except EnvironmentNotReady as lacking:
             outcome = NotApplicable(capability="testbed", reason="; ".join(str(lacking).splitlines()))
             return Account.without_samples(TrialRecord(trial=trial, outcome=outcome, attempt=attempt))
         return await _run(trial, attempt, setting, grounds, folder, reached)
+
+
+def _as_watched(trial: Trial) -> Experiment:
+    """On the wire a packet is one that is no larger than the link's MTU: whole messages would pass as one otherwise."""
+    if trial.observation is not Observation.WIRE:
+        return trial.experiment
+    links = tuple(link.model_copy(update={"offloads": False}) for link in trial.experiment.links)
+    return trial.experiment.model_copy(update={"links": links})
 
 
 async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
@@ -46,7 +56,8 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
     told = specs(trial, worker.description, place)
     store.keep_specs(folder, {**told.services, **told.applications})
     running = Running(worker.path, told, place, folder.logs_path, grounds.ledger)
-    life = Life(trial, running, setting)
+    watch = watch_of(trial, running, setting, grounds.ledger)
+    life = Life(trial, running, setting, watch)
     try:
         reached("probing links", None)
         before = await links.measured(setting, "before")
@@ -65,8 +76,10 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
         result = account.of_measured(life, received, published, seen, clocks, bounds=grounds.bounds, attempt=attempt)
         store.keep_samples(folder, result.received, result.published, samples.histograms(set(folders.values())))
     finally:
+        watch.end()
         await running.end()
         store.keep_events(folder, life.hearing.lines)
+        store.keep_watched(folder, watch.keep)
     return result
 
 

@@ -27,7 +27,7 @@ def executable(name: str) -> Path:
         if path.is_file() and os.access(path, os.X_OK):
             return path.absolute()
     raise EnvironmentNotReady(
-        f"there is no middlemark-{name}, which links of a test-bed need",
+        f"there is no middlemark-{name} here",
         remedy=f"make workers; an observer elsewhere: {FOLDERS_VARIABLE}=FOLDER",
     )
 

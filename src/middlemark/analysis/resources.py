@@ -1,0 +1,165 @@
+"""The metrics of a trial's sampled resources: what each process used over the window, for each message, and its growth.
+
+Totals become rates between the first and the last sample within the window; amounts are medians of its samples. Growth
+is the slope of Theil and Sen (Sen, "Estimates of the regression coefficient based on Kendall's tau", JASA 63, 1968),
+which no single leap can bend. Pure functions over the observer's tables; `metrics` joins them with the trial's others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import scipy.stats
+
+from middlemark.analysis.metrics import TRIAL, Key, of_process
+from middlemark.analysis.quantile import Measured, Value
+from middlemark.analysis.record import TrialRecord, Window
+
+RATES = {
+    "voluntary_switches": "voluntary_switches_hz",
+    "involuntary_switches": "involuntary_switches_hz",
+    "minor_faults": "minor_faults_hz",
+    "major_faults": "major_faults_hz",
+}
+SHARES = {
+    "cpu_user_ns": "cpu_user_percent_of_core",
+    "cpu_system_ns": "cpu_system_percent_of_core",
+    "cgroup_cpu_ns": "cgroup_cpu_percent_of_core",
+    "cgroup_throttled_ns": "cgroup_throttled_percent",
+}
+AMOUNTS = (
+    "resident_bytes",
+    "proportional_bytes",
+    "unique_bytes",
+    "anonymous_bytes",
+    "shared_resident_bytes",
+    "dev_shm_bytes",
+    "cgroup_memory_bytes",
+    "threads",
+    "descriptors",
+)
+PRESSURES = ("cpu", "memory", "io")
+MOST_POINTS = 2000
+"""Slopes between all pairs of more samples than this would take seconds: samples in between are left out."""
+
+
+@dataclass(frozen=True)
+class MemoryCourse:
+    """The memory of one process over a trial."""
+
+    process: str
+    at_s: tuple[float, ...]
+    """From the window's begin."""
+    resident_bytes: tuple[int, ...]
+
+
+def resource_values(record: TrialRecord, processes: pl.DataFrame, machine: pl.DataFrame) -> dict[Key, Value]:
+    """All metrics of the samples within the window; none where there are no two of them."""
+    window = record.window
+    if window is None:
+        return {}
+    values: dict[Key, Value] = {}
+    total_ns_per_s = 0.0
+    handled_hz = _handled_hz(record, window)
+    for name in processes["process"].unique(maintain_order=True):
+        rows = _within(processes.filter(pl.col("process") == name), window)
+        if len(rows) < 2:
+            continue
+        for metric, value in (*_rates(rows), *_amounts(rows), *_growth(rows)):
+            values[Key(of_process(name), metric)] = Measured(value, len(rows))
+        cpu_ns_per_s = _per_s(rows, "cpu_ns") or 0.0
+        total_ns_per_s += cpu_ns_per_s
+        application = str(name).partition("#")[0]
+        if handled_hz.get(application):
+            per_message = Measured(cpu_ns_per_s / handled_hz[application], len(rows))
+            values[Key(of_process(name), "cpu_per_message_ns")] = per_message
+    delivered_hz = _delivered(record) / ((window.end_ns - window.begin_ns) / 1e9)
+    if total_ns_per_s and delivered_hz:
+        values[Key(TRIAL, "cpu_per_message_ns")] = Measured(total_ns_per_s / delivered_hz, _delivered(record))
+    return values | _of_machine(_within(machine, window))
+
+
+def memory_courses(record: TrialRecord, processes: pl.DataFrame, most_points: int = 200) -> tuple[MemoryCourse, ...]:
+    """The resident memory of each process over time, with so many points at most."""
+    if record.window is None:
+        return ()
+    found = []
+    for name in processes["process"].unique(maintain_order=True):
+        rows = _thinned(processes.filter(pl.col("process") == name), most_points)
+        at_s = ((rows["at_ns"] - record.window.begin_ns) / 1e9).to_list()
+        found.append(MemoryCourse(str(name), tuple(at_s), tuple(rows["resident_bytes"].to_list())))
+    return tuple(found)
+
+
+def _within(rows: pl.DataFrame, window: Window) -> pl.DataFrame:
+    return rows.filter(pl.col("at_ns").is_between(window.begin_ns, window.end_ns)).sort("at_ns")
+
+
+def _thinned(rows: pl.DataFrame, most: int) -> pl.DataFrame:
+    return rows.gather_every(-(-len(rows) // most)) if len(rows) > most else rows
+
+
+def _per_s(rows: pl.DataFrame, column: str) -> float | None:
+    known = rows.filter(pl.col(column).is_not_null())
+    if len(known) < 2:
+        return None
+    span_s = float(known["at_ns"][-1] - known["at_ns"][0]) / 1e9
+    return float(known[column][-1] - known[column][0]) / span_s
+
+
+def _rates(rows: pl.DataFrame) -> Iterator[tuple[str, float]]:
+    for column, metric in RATES.items():
+        if (rate := _per_s(rows, column)) is not None:
+            yield metric, rate
+    for column, metric in SHARES.items():
+        if (rate := _per_s(rows, column)) is not None:
+            yield metric, 100 * rate / 1e9
+
+
+def _amounts(rows: pl.DataFrame) -> Iterator[tuple[str, float]]:
+    for column in AMOUNTS:
+        known = rows[column].drop_nulls().to_numpy()
+        if len(known):
+            yield column, float(np.median(known))
+    yield "peak_resident_bytes", float(rows["peak_resident_bytes"].to_numpy().max())
+
+
+def _growth(rows: pl.DataFrame) -> Iterator[tuple[str, float]]:
+    known = _thinned(rows.filter(pl.col("unique_bytes").is_not_null()), MOST_POINTS)
+    if len(known) >= 2:
+        at_s = (known["at_ns"] - known["at_ns"][0]).to_numpy() / 1e9
+        yield "memory_slope_bytes_per_s", float(scipy.stats.theilslopes(known["unique_bytes"].to_numpy(), at_s).slope)
+
+
+def _handled_hz(record: TrialRecord, window: Window) -> Mapping[str, float]:
+    """By application: the messages a second that it sent and received, answers among them."""
+    holders = {stream.name: stream for stream in record.trial.experiment.streams}
+    handled: dict[str, int] = {}
+    for publisher in record.counts.publishers:
+        name = holders[publisher.stream].publishers[publisher.publisher]
+        handled[name] = handled.get(name, 0) + publisher.sent
+    for each in record.counts.subscribers:
+        stream = holders[each.stream]
+        name = stream.publishers[each.publisher] if each.answers else stream.subscribers[each.subscriber]
+        handled[name] = handled.get(name, 0) + each.received
+    window_s = (window.end_ns - window.begin_ns) / 1e9
+    return {name: count / window_s for name, count in handled.items()}
+
+
+def _delivered(record: TrialRecord) -> int:
+    """Messages and answers that arrived in time, over all subscribers."""
+    return sum(each.received for each in record.counts.subscribers)
+
+
+def _of_machine(rows: pl.DataFrame) -> dict[Key, Value]:
+    values: dict[Key, Value] = {}
+    for name, column in (
+        *((f"{each}_pressure_percent", f"{each}_pressure_ns") for each in PRESSURES),
+        ("observer_cpu_percent_of_core", "observer_cpu_ns"),
+    ):
+        if (rate := _per_s(rows, column)) is not None:
+            values[Key(TRIAL, name)] = Measured(100 * rate / 1e9, len(rows))
+    return values

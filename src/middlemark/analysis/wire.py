@@ -1,0 +1,47 @@
+"""The metrics of what a trial put on the wire: bytes and packets by phase, and how many for each byte of payload.
+
+Bytes count where they leave a host, so that a frame counts once for each link that a host sent it into: a message that
+goes through a broker counts twice, a multicast to three subscribers once. Pure; `campaign.wire` read the counters.
+"""
+
+from __future__ import annotations
+
+from middlemark.analysis.metrics import TRIAL, Key
+from middlemark.analysis.quantile import Measured, Value
+from middlemark.analysis.record import TrialRecord
+from middlemark.plan import PingPong
+
+
+def wire_values(record: TrialRecord) -> dict[Key, Value]:
+    """By phase all that left the hosts, and of the window its share by message and by byte of payload delivered."""
+    values: dict[Key, Value] = {}
+    for phase in dict.fromkeys(each.phase for each in record.wire):
+        links = [each for each in record.wire if each.phase == phase]
+        sent_bytes, packets = sum(each.sent_bytes for each in links), sum(each.sent_packets for each in links)
+        values[Key(TRIAL, f"wire_{phase}_bytes")] = Measured(float(sent_bytes), packets)
+        values[Key(TRIAL, f"wire_{phase}_packets")] = Measured(float(packets), packets)
+    sent_bytes, packets = _of_window(record)
+    payload_bytes, messages = _delivered(record)
+    if sent_bytes and payload_bytes:
+        values[Key(TRIAL, "wire_overhead_ratio")] = Measured(sent_bytes / payload_bytes, messages)
+        values[Key(TRIAL, "wire_bytes_per_message")] = Measured(sent_bytes / messages, messages)
+        values[Key(TRIAL, "wire_packets_per_message")] = Measured(packets / messages, messages)
+    return values
+
+
+def _of_window(record: TrialRecord) -> tuple[int, int]:
+    links = [each for each in record.wire if each.phase == "window"]
+    return sum(each.sent_bytes for each in links), sum(each.sent_packets for each in links)
+
+
+def _delivered(record: TrialRecord) -> tuple[int, int]:
+    """Payload bytes and messages that arrived, in time or late, over all subscribers, answers with them."""
+    streams = {stream.name: stream for stream in record.trial.experiment.streams}
+    payload_bytes = messages = 0
+    for each in record.counts.subscribers:
+        stream = streams[each.stream]
+        asked = stream.pattern
+        size_bytes = asked.answer_bytes if each.answers and isinstance(asked, PingPong) else stream.size_bytes
+        payload_bytes += size_bytes * (each.received + each.late)
+        messages += each.received + each.late
+    return payload_bytes, messages

@@ -1,0 +1,69 @@
+"""What left the hosts, by phase, and how much of it each delivered byte took."""
+
+from pathlib import Path
+
+import pytest
+
+from middlemark.analysis.metrics import TRIAL, Key
+from middlemark.analysis.record import LinkTraffic, Phase, TrialRecord
+from middlemark.analysis.wire import wire_values
+from run_builder import Behaviour, build_run
+
+SUITE = """
+suite: known
+trials: 1
+middlewares: one
+workloads: [{{workload: {workload}, size: 100 B, windows: {{window: 2 s}}}}]
+"""
+
+
+def record_of(tmp_path: Path, workload: str, **sent_bytes: int) -> TrialRecord:
+    (folder,) = build_run(tmp_path, SUITE.format(workload=workload), {"one": Behaviour()}).stored_trials()
+    phases: tuple[Phase, ...] = ("discovery", "warm_up", "window", "drain")
+    wire = [
+        LinkTraffic(
+            host=host,
+            network="network",
+            phase=phase,
+            duration_ns=1,
+            sent_bytes=sent_bytes.get(phase, 0),
+            sent_packets=sent_bytes.get(phase, 0) // 100,
+            received_bytes=7,
+            received_packets=1,
+        )
+        for phase in phases
+        for host in ("host_0", "host_1")
+    ]
+    return folder.read_record().model_copy(update={"wire": tuple(wire)})
+
+
+def values(record: TrialRecord) -> dict[str, float]:
+    found = wire_values(record)
+    assert all(key == Key(TRIAL, key.metric) for key in found)
+    return {key.metric: each.value for key, each in found.items()}  # type: ignore[union-attr]
+
+
+def test_phases_are_counted_apart_where_bytes_leave(tmp_path: Path) -> None:
+    found = values(record_of(tmp_path, "imu", discovery=500, window=100_000))
+    assert (found["wire_discovery_bytes"], found["wire_window_bytes"], found["wire_drain_bytes"]) == (1000, 200_000, 0)
+    assert found["wire_window_packets"] == 2000
+
+
+def test_the_overhead_is_of_the_bytes_that_were_delivered(tmp_path: Path) -> None:
+    record = record_of(tmp_path, "imu", window=100_000)
+    delivered = sum(each.received for each in record.counts.subscribers)
+    found = values(record)
+    assert found["wire_overhead_ratio"] == pytest.approx(200_000 / (delivered * 100))
+    assert found["wire_bytes_per_message"] == pytest.approx(200_000 / delivered)
+
+
+def test_answers_are_payload_too(tmp_path: Path) -> None:
+    record = record_of(tmp_path, "ping_pong", window=100_000)
+    delivered = sum(each.received for each in record.counts.subscribers)
+    assert any(each.answers for each in record.counts.subscribers)
+    assert values(record)["wire_overhead_ratio"] == pytest.approx(200_000 / (delivered * 100))
+
+
+def test_a_trial_without_readings_has_no_figures(tmp_path: Path) -> None:
+    record = record_of(tmp_path, "imu").model_copy(update={"wire": ()})
+    assert values(record) == {}
