@@ -1,6 +1,8 @@
 """The machine's facts: complete, plain, and each that is not ready says what to do."""
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -74,6 +76,30 @@ def test_kept_awake_cpus_have_an_idle_class_spinner_each_only_as_long_as_asked(
             _wait_until(lambda: [os.sched_getaffinity(pid) for pid in pids] == [{cpu} for cpu in cpus])
         assert all(processes.identity(pid) is None for pid in pids)
         assert ledger.read(entries.path) == []
+
+
+def test_spinners_take_next_to_nothing_from_a_process_of_another_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    cpu = min(os.sched_getaffinity(0))
+    program = f"import os; os.sched_setaffinity(0, {{{cpu}}}); print(flush=True)\nwhile True: pass"
+    with ledger.opened() as entries, awake.kept_awake([cpu], entries):
+        (spinner,) = (entry.process.pid for entry in ledger.read(entries.path) if entry.process)
+        _wait_until(lambda: os.sched_getscheduler(spinner) == os.SCHED_IDLE)
+        command = [sys.executable, "-c", program]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as busy:
+            assert busy.stdout is not None
+            busy.stdout.readline()
+            before = _cpu_ticks(spinner), _cpu_ticks(busy.pid)
+            _wait_until(lambda: _cpu_ticks(busy.pid) - before[1] >= 50)
+            taken, worked = _cpu_ticks(spinner) - before[0], _cpu_ticks(busy.pid) - before[1]
+            busy.kill()
+    assert taken <= 0.05 * worked
+
+
+def _cpu_ticks(pid: int) -> int:
+    return sum(int(word) for word in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13])
 
 
 def _wait_until(condition: Callable[[], bool]) -> None:

@@ -12,7 +12,7 @@ from functools import cache
 
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan.network import Direction
-from middlemark.testbed import limits
+from middlemark.testbed import awake, limits
 from middlemark.testbed.holder import required
 from middlemark.testbed.link import netem, relay
 from middlemark.testbed.link.parts import Backend
@@ -25,7 +25,7 @@ _PATIENCE_S = 10
 
 def facts() -> list[Fact]:
     """What `doctor` says of a test-bed's needs."""
-    return [_namespaces(), _offloads(), _backend(), _observers(), limits.fact()]
+    return [_namespaces(), _offloads(), _backend(), _observers(), limits.fact(), awake.fact()]
 
 
 @cache
