@@ -126,7 +126,7 @@ def write_results(outcomes: dict[str, dict[str, object]]) -> None:
     for package, result in outcomes.items():
         name = package.removeprefix(WORKER_PREFIX).removeprefix(OBSERVER_PREFIX)
         folder = "workers" if package.startswith(WORKER_PREFIX) else "observers"
-        kept[package] = {"worker": name, "package": package, "folder": f"{folder}/{name}", **result}
+        kept[package] = {"worker": name, "package": package, "folder": f"{folder}/{name.replace('-', '_')}", **result}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"workers": [kept[name] for name in sorted(kept)]}, indent=2) + "\n")
 

@@ -12,7 +12,7 @@ from functools import cache
 
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan.network import Direction
-from middlemark.testbed import awake, limits
+from middlemark.testbed import awake, kernel_path, limits
 from middlemark.testbed.holder import required
 from middlemark.testbed.link import netem, relay
 from middlemark.testbed.link.parts import Backend
@@ -25,7 +25,7 @@ _PATIENCE_S = 10
 
 def facts() -> list[Fact]:
     """What `doctor` says of a test-bed's needs."""
-    return [_namespaces(), _offloads(), _backend(), _observers(), limits.fact(), awake.fact()]
+    return [_namespaces(), _offloads(), _backend(), _observers(), _kernel_path(), limits.fact(), awake.fact()]
 
 
 @cache
@@ -87,6 +87,14 @@ def _backend() -> Fact:
 def _observers() -> Fact:
     missing = relay.missing()
     return Fact("relay", missing or str(executable("relay")), missing is None, "make workers")
+
+
+def _kernel_path() -> Fact:
+    missing = kernel_path.missing()
+    if missing is None:
+        return Fact("kernel_path", str(executable("kernel-path")), True)
+    remedy = "apt-get install clang libelf-dev zlib1g-dev; make workers; run as root: only kernel_path observes it"
+    return Fact("kernel_path", missing.splitlines()[0], None, remedy)
 
 
 def _namespaces_command(*kinds: str) -> list[str]:

@@ -1,0 +1,322 @@
+/* What the kernel does for the followed processes, one record an event, in the order in which each CPU saw it.
+ *
+ * Tracepoints only. It decides nothing: which events make up a message's path is found out afterwards. Whatever finds no
+ * room is counted, so that a gap can't be taken for silence.
+ */
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* What each means for the fields of an event stands in event.rs. */
+enum kind {
+	CALLED = 1,
+	RETURNED = 2,
+	QUEUED = 3,
+	TRANSMITTED = 4,
+	ARRIVED = 5,
+	WOKEN = 6,
+	SWITCHED = 7,
+	SENT = 8,
+	TAKEN = 9,
+	COPIED = 10,
+};
+
+/* The same layout as `Event` of event.rs. */
+struct event {
+	__u64 at_ns;
+	__u64 subject;
+	__u64 other;
+	__s64 value;
+	__u32 process;
+	__u32 thread;
+	__u32 ports;
+	__u32 mark;
+	__u32 length;
+	__u16 kind;
+	__u16 cpu;
+};
+
+/* The header of an IPv4 packet, an IPv6 packet, a TCP segment and a UDP datagram: offsets in bytes. */
+#define IP4_ID 4
+#define IP4_FRAGMENT 6
+#define IP4_PROTOCOL 9
+#define IP6_PROTOCOL 6
+#define TCP_SEQUENCE 4
+#define TCP_LENGTH 12
+#define UDP_CHECKSUM 6
+#define UDP_BYTES 8
+#define PROTOCOL_TCP 6
+#define PROTOCOL_UDP 17
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 32 << 20);
+} events SEC(".maps");
+
+/* Thread groups; a child of one becomes one. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, __u8);
+} followed SEC(".maps");
+
+/* Sockets that a followed process has used: the kernel sends for them in whatever context it is in. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64);
+	__type(value, __u8);
+} sockets SEC(".maps");
+
+/* Packets under way, by their address. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u64);
+	__type(value, __u8);
+} packets SEC(".maps");
+
+__u64 lost;
+
+static const __u8 present = 1;
+
+static __always_inline int is_followed(__u32 process)
+{
+	return bpf_map_lookup_elem(&followed, &process) != 0;
+}
+
+static __always_inline __u32 current_process(void)
+{
+	return bpf_get_current_pid_tgid() >> 32;
+}
+
+static __always_inline struct event *begin(enum kind kind)
+{
+	struct event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+	__u64 current = bpf_get_current_pid_tgid();
+
+	if (!event) {
+		__sync_fetch_and_add(&lost, 1);
+		return 0;
+	}
+	__builtin_memset(event, 0, sizeof(*event));
+	event->at_ns = bpf_ktime_get_ns();
+	event->process = current >> 32;
+	event->thread = (__u32)current;
+	event->kind = kind;
+	event->cpu = bpf_get_smp_processor_id();
+	return event;
+}
+
+/* The observer looks every few milliseconds: waking it for each event would disturb what it observes. */
+static __always_inline void end(struct event *event)
+{
+	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(called, struct pt_regs *regs, long number)
+{
+	struct event *event;
+
+	if (!is_followed(current_process()) || !(event = begin(CALLED)))
+		return 0;
+	event->subject = FIRST_ARGUMENT(regs);
+	event->other = SECOND_ARGUMENT(regs);
+	event->value = number;
+	end(event);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(returned, struct pt_regs *regs, long result)
+{
+	struct event *event;
+
+	if (!is_followed(current_process()) || !(event = begin(RETURNED)))
+		return 0;
+	event->subject = CALL_NUMBER(regs);
+	event->value = result;
+	end(event);
+	return 0;
+}
+
+/* Ports and identity from the packet's own headers, and how much of it is payload. */
+static __always_inline void describe(struct event *event, struct sk_buff *skb)
+{
+	unsigned char *network = skb->head + skb->network_header;
+	unsigned char *transport = skb->head + skb->transport_header;
+	__u32 headers_bytes = transport - skb->data;
+	__u8 version = 0, protocol = 0, words = 0;
+	__u16 fragment = 0, id = 0, checksum = 0;
+	__be32 ports = 0, sequence = 0;
+
+	bpf_probe_read_kernel(&version, sizeof(version), network);
+	if (version >> 4 == 4) {
+		bpf_probe_read_kernel(&protocol, sizeof(protocol), network + IP4_PROTOCOL);
+		bpf_probe_read_kernel(&fragment, sizeof(fragment), network + IP4_FRAGMENT);
+		bpf_probe_read_kernel(&id, sizeof(id), network + IP4_ID);
+	} else if (version >> 4 == 6) {
+		bpf_probe_read_kernel(&protocol, sizeof(protocol), network + IP6_PROTOCOL);
+	}
+	event->length = skb->len - headers_bytes;
+	if (__builtin_bswap16(fragment) & 0x1fff)
+		return; /* all but the first fragment have no ports */
+	if (protocol == PROTOCOL_TCP) {
+		bpf_probe_read_kernel(&sequence, sizeof(sequence), transport + TCP_SEQUENCE);
+		bpf_probe_read_kernel(&words, sizeof(words), transport + TCP_LENGTH);
+		event->mark = __builtin_bswap32(sequence);
+		event->length -= (words >> 4) * 4;
+	} else if (protocol == PROTOCOL_UDP) {
+		bpf_probe_read_kernel(&checksum, sizeof(checksum), transport + UDP_CHECKSUM);
+		event->mark = (__u32)__builtin_bswap16(id) << 16 | __builtin_bswap16(checksum);
+		event->length -= UDP_BYTES;
+	} else {
+		return;
+	}
+	bpf_probe_read_kernel(&ports, sizeof(ports), transport);
+	event->ports = __builtin_bswap32(ports);
+}
+
+SEC("tp_btf/net_dev_queue")
+int BPF_PROG(queued, struct sk_buff *skb)
+{
+	__u64 packet = (__u64)skb, socket = (__u64)skb->sk;
+	struct event *event;
+
+	/* Forwarded on its way, a packet has no socket any more and keeps its mark; with a socket, its address is a new
+	 * packet's. */
+	if (!is_followed(current_process()) && !(socket && bpf_map_lookup_elem(&sockets, &socket)) &&
+	    !(!socket && bpf_map_lookup_elem(&packets, &packet))) {
+		bpf_map_delete_elem(&packets, &packet);
+		return 0;
+	}
+	bpf_map_update_elem(&packets, &packet, &present, BPF_ANY);
+	event = begin(QUEUED);
+	if (!event)
+		return 0;
+	event->subject = packet;
+	event->other = socket;
+	describe(event, skb);
+	end(event);
+	return 0;
+}
+
+/* Of an arrival, the network namespace tells which of several receivers with the same port it is for. */
+static __always_inline void pass(enum kind kind, const struct sk_buff *skb)
+{
+	__u64 packet = (__u64)skb;
+	struct event *event;
+
+	if (!bpf_map_lookup_elem(&packets, &packet) || !(event = begin(kind)))
+		return;
+	event->subject = packet;
+	event->other = skb->dev->nd_net.net->ns.inum;
+	end(event);
+}
+
+SEC("tp_btf/net_dev_start_xmit")
+int BPF_PROG(transmitted, const struct sk_buff *skb)
+{
+	pass(TRANSMITTED, skb);
+	return 0;
+}
+
+SEC("tp_btf/netif_receive_skb")
+int BPF_PROG(arrived, struct sk_buff *skb)
+{
+	pass(ARRIVED, skb);
+	return 0;
+}
+
+/* `sched_waking` is where a wake-up is decided; `sched_wakeup` comes only once the other CPU has heard of it, which
+ * belongs to the time until the thread runs. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(woken, struct task_struct *task)
+{
+	struct event *event;
+
+	if (!is_followed(task->tgid) || !(event = begin(WOKEN)))
+		return 0;
+	event->subject = event->thread;
+	event->other = event->process;
+	event->process = task->tgid;
+	event->thread = task->pid;
+	end(event);
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(switched, _Bool preempted, struct task_struct *before, struct task_struct *next)
+{
+	struct event *event;
+
+	if (!(is_followed(next->tgid) || is_followed(before->tgid)) || !(event = begin(SWITCHED)))
+		return 0;
+	event->subject = before->pid;
+	event->other = before->tgid;
+	event->process = next->tgid;
+	event->thread = next->pid;
+	event->value = preempted;
+	end(event);
+	return 0;
+}
+
+/* The socket itself tells of its ports as its own packets do: source, then destination. */
+static __always_inline void carry(enum kind kind, struct sock *sk, int bytes)
+{
+	__u64 socket = (__u64)sk;
+	struct event *event;
+
+	if (!is_followed(current_process()))
+		return;
+	bpf_map_update_elem(&sockets, &socket, &present, BPF_ANY);
+	event = begin(kind);
+	if (!event)
+		return;
+	event->subject = socket;
+	event->other = sk->__sk_common.skc_net.net->ns.inum;
+	event->value = bytes;
+	event->ports = (__u32)sk->__sk_common.skc_num << 16 | __builtin_bswap16(sk->__sk_common.skc_dport);
+	end(event);
+}
+
+SEC("tp_btf/sock_send_length")
+int BPF_PROG(sent, struct sock *sk, int bytes)
+{
+	carry(SENT, sk, bytes);
+	return 0;
+}
+
+SEC("tp_btf/sock_recv_length")
+int BPF_PROG(taken, struct sock *sk, int bytes)
+{
+	carry(TAKEN, sk, bytes);
+	return 0;
+}
+
+SEC("tp_btf/skb_copy_datagram_iovec")
+int BPF_PROG(copied, const struct sk_buff *skb, int bytes)
+{
+	struct event *event;
+
+	if (!is_followed(current_process()) || !(event = begin(COPIED)))
+		return 0;
+	event->subject = (__u64)skb;
+	event->value = bytes;
+	end(event);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 process = child->tgid;
+
+	if (is_followed(parent->tgid))
+		bpf_map_update_elem(&followed, &process, &present, BPF_ANY);
+	return 0;
+}

@@ -1,0 +1,71 @@
+//! The BPF program in the kernel: loaded, attached, told whom to follow, and detached before its last records are read.
+
+use std::mem::MaybeUninit;
+
+use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
+use libbpf_rs::{MapCore, MapFlags, OpenObject, RingBuffer, RingBufferBuilder};
+
+use crate::error::ObserverError;
+use crate::process;
+use crate::recording::Recording;
+use crate::skeleton::{KernelPathLinks, KernelPathSkel, KernelPathSkelBuilder};
+
+/// A loaded and attached program.
+pub(crate) struct Program<'object> {
+    skeleton: KernelPathSkel<'object>,
+}
+
+impl<'object> Program<'object> {
+    /// Loads and attaches it; it follows no one yet.
+    pub(crate) fn load(place: &'object mut MaybeUninit<OpenObject>) -> Result<Self, ObserverError> {
+        if !process::are_numbered_as_by_the_kernel() {
+            return Err(ObserverError::Container);
+        }
+        libbpf_rs::set_print(None);
+        let open = KernelPathSkelBuilder::default().open(place);
+        let mut skeleton = open
+            .and_then(OpenSkel::load)
+            .map_err(ObserverError::kernel("loading the program"))?;
+        skeleton
+            .attach()
+            .map_err(ObserverError::kernel("attaching to the tracepoints"))?;
+        Ok(Self { skeleton })
+    }
+
+    /// Follows these processes and their children from now on; returns all of them.
+    pub(crate) fn follow(&self, processes: &[u32]) -> Result<Vec<u32>, ObserverError> {
+        let all: Vec<u32> = processes
+            .iter()
+            .flat_map(|&process| process::with_children(process))
+            .collect();
+        for process in &all {
+            self.skeleton
+                .maps
+                .followed
+                .update(&process.to_ne_bytes(), &[1], MapFlags::ANY)
+                .map_err(ObserverError::kernel("following a process"))?;
+        }
+        Ok(all)
+    }
+
+    /// The ring buffer, whose records go into the recording.
+    pub(crate) fn events<'ring>(&self, recording: &'ring Recording) -> Result<RingBuffer<'ring>, ObserverError> {
+        let mut ring = RingBufferBuilder::new();
+        ring.add(&self.skeleton.maps.events, |bytes| {
+            recording.keep(bytes);
+            0
+        })
+        .map_err(ObserverError::kernel("opening the ring buffer"))?;
+        ring.build().map_err(ObserverError::kernel("opening the ring buffer"))
+    }
+
+    /// Detaches it: no records come any more.
+    pub(crate) fn detach(&mut self) {
+        self.skeleton.links = KernelPathLinks::default();
+    }
+
+    /// How many records found no room.
+    pub(crate) fn lost(&self) -> u64 {
+        self.skeleton.maps.bss_data.as_ref().map_or(0, |data| data.lost)
+    }
+}

@@ -1,0 +1,38 @@
+"""What the kernel did for a process is recorded, and a machine that doesn't let it be is told, never thrown."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from middlemark.testbed import ability, kernel_path, ledger
+from middlemark.testbed.kernel_path import KernelPath
+
+_CALLED = 1
+
+
+def test_the_calls_of_a_process_are_recorded_by_name_and_nothing_is_lost(tmp_path: Path) -> None:
+    if missing := kernel_path.missing():
+        pytest.skip(missing)
+    file = tmp_path / "events.npy"
+    with ledger.opened() as entries:
+        observer = KernelPath(file, [os.getpid()], entries)
+        try:
+            os.getppid()
+            recorded = observer.finish()
+        finally:
+            observer.end()
+    events = np.load(file)
+    assert (recorded.lost, recorded.events) == (0, len(events))
+    own = events[(events["process"] == os.getpid()) & (events["kind"] == _CALLED)]
+    assert "getppid" in {recorded.calls[int(number)] for number in own["value"]}
+
+
+def test_an_observer_that_is_not_there_is_a_fact_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_path, "missing", lambda: "there is no middlemark-kernel-path")
+    fact = next(fact for fact in ability.facts() if fact.name == "kernel_path")
+    assert fact.value == "there is no middlemark-kernel-path"
+    assert "clang" in (fact.remedy or "")
