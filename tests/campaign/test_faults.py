@@ -6,7 +6,7 @@ import pytest
 from staged import marked_processes, suite_text
 
 from middlemark.analysis.record import TrialRecord
-from middlemark.plan import Valid
+from middlemark.plan import NotApplicable, Valid
 from middlemark.suite import Action
 
 Campaign = Callable[..., list[TrialRecord]]
@@ -63,3 +63,8 @@ def test_a_late_joiner_is_not_there_before_its_time(campaign: Campaign) -> None:
     assert (received_of(record, 0), received_of(record, 2)) == (160, 160)
     assert 0 < received_of(record, 1) < 120
     assert {each.subscriber for each in record.first_message} == {0, 2}
+
+
+def test_a_timeline_that_names_a_service_which_the_trial_has_not_is_not_applicable(campaign: Campaign) -> None:
+    record = faulty(campaign, "{at: 100 ms, do: kill, of: broker_0}")
+    assert record.outcome == NotApplicable(capability="faults", reason="this trial has no broker_0")

@@ -18,11 +18,11 @@ from middlemark.campaign.hearing import TrialOver
 from middlemark.campaign.life import Life
 from middlemark.campaign.place import Setting, clock_offsets, prepared
 from middlemark.campaign.running import Running
-from middlemark.campaign.spec import Place, specs
+from middlemark.campaign.spec import Place, Specs, specs
 from middlemark.campaign.watches import watch_of
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Experiment, NotApplicable, Trial
-from middlemark.suite import Observation
+from middlemark.suite import Action, Observation
 from middlemark.testbed.clock_estimate import ClockOffset, over_window
 
 Reached = Callable[[str, float | None], None]
@@ -36,8 +36,7 @@ async def run_trial(trial: Trial, grounds: Grounds, folder: TrialFolder, attempt
         try:
             setting = given.enter_context(prepared(_as_watched(trial), worker.path, grounds))
         except EnvironmentNotReady as lacking:
-            outcome = NotApplicable(capability="testbed", reason="; ".join(str(lacking).splitlines()))
-            return Account.without_samples(TrialRecord(trial=trial, outcome=outcome, attempt=attempt))
+            return _not_applicable(trial, attempt, "testbed", "; ".join(str(lacking).splitlines()))
         return await _run(trial, attempt, setting, grounds, folder, reached)
 
 
@@ -54,6 +53,9 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
 ) -> Account:
     worker, place = grounds.workers[trial.experiment.middleware], setting.place
     told = specs(trial, worker.description, place)
+    nobody = _nobody(trial, told)
+    if nobody:
+        return _not_applicable(trial, attempt, "faults", f"this trial has no {nobody}")
     store.keep_specs(folder, {**told.services, **told.applications})
     running = Running(worker.path, told, place, folder.logs_path, grounds.ledger)
     watch = watch_of(trial, running, setting, grounds.ledger)
@@ -81,6 +83,17 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
         store.keep_events(folder, life.hearing.lines)
         store.keep_watched(folder, watch.keep)
     return result
+
+
+def _nobody(trial: Trial, told: Specs) -> str:
+    """Whom the timeline names and the trial hasn't: which services a middleware needs only its worker says."""
+    named = [each.target for each in trial.experiment.timeline if each.action not in (Action.LINK_DOWN, Action.LINK_UP)]
+    return ", ".join(dict.fromkeys(name for name in named if name not in told.host_of))
+
+
+def _not_applicable(trial: Trial, attempt: int, capability: str, reason: str) -> Account:
+    outcome = NotApplicable(capability=capability, reason=reason)
+    return Account.without_samples(TrialRecord(trial=trial, outcome=outcome, attempt=attempt))
 
 
 def _clocks(setting: Setting, after: Mapping[str, ClockOffset]) -> dict[str, ClockAgreement]:
