@@ -56,20 +56,11 @@ def _time(drawn: Sequence[ExperimentFindings], *, titled: bool = True) -> alt.X:
 def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: Mapping[str, Contender]) -> Chart:
     """A row a middleware: Vega-Lite's own rows could not be as wide as the page lets them."""
     names, scale, _ = identity(drawn, who)
+    courses = [_course(each, comparison) for each in drawn]
+    full = 2 * _usual(courses)
     areas, rules = Rows(), Rows()
-    full = 2 * _usual([_course(each, comparison) for each in drawn])
-    for place, each in enumerate(drawn):
-        course, floor = _course(each, comparison), len(drawn) - 1 - place
-        counts = [*course.received, course.received[-1]]
-        areas += [
-            {
-                "who": names[place],
-                "s": part * course.part_ns / 1e9,
-                "low": floor,
-                "high": round(floor + 0.9 * min(n / full, 1), 4),
-            }
-            for part, n in enumerate(counts)
-        ]
+    for floor, course, name in zip(reversed(range(len(drawn))), courses, names, strict=True):
+        areas += _area_rows(course, name, floor, full)
         for fault in course.faults:
             rules.append({"s": fault.at_ns / 1e9, "low": floor, "high": floor + 0.95, "fault": fault.words})
     y = alt.Y(
@@ -78,22 +69,11 @@ def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: 
         scale=alt.Scale(domain=[0, len(drawn)], nice=False),
         axis=alt.Axis(values=[place + 0.4 for place in range(len(drawn))], labelExpr=_names(names), labelLimit=150),
     )
-    area = (
-        alt.Chart(alt.InlineData(values=areas))
-        .mark_area(interpolate="step-after", opacity=0.65)
-        .encode(
-            x=_time(drawn),
-            y=y,
-            y2="high:Q",
-            color=alt.Color("who:N", scale=scale, legend=None),
-            detail="who:N",
-            tooltip=[alt.Tooltip("who:N", title="middleware")],
-        )
-    )
+    area = _area(areas, _time(drawn), y, scale)
     layers = alt.layer(area, _rules(rules, y), _labels(drawn[0].experiment.timeline)).properties(
         width="container", height=ROW_HEIGHT * len(drawn)
     )
-    part_ms = _course(drawn[0], comparison).part_ns / 1e6
+    part_ms = courses[0].part_ns / 1e6
     return Chart(
         id="arrivals",
         title="What arrived, and when",
@@ -105,6 +85,35 @@ def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: 
         description="A row for each middleware, with the faults as vertical rules; the table Faults has the figures.",
         spec=finished(layers),
     )
+
+
+def _area_rows(course: Course, name: str, floor: int, full: float) -> Rows:
+    """The heights of one row's area; the last is said again, as each holds until the next."""
+    return [
+        {
+            "who": name,
+            "s": part * course.part_ns / 1e9,
+            "low": floor,
+            "high": round(floor + 0.9 * min(n / full, 1), 4),
+        }
+        for part, n in enumerate([*course.received, course.received[-1]])
+    ]
+
+
+def _area(rows: Rows, x: alt.X, y: alt.Y, scale: alt.Scale) -> alt.Chart:
+    area: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_area(interpolate="step-after", opacity=0.65)
+        .encode(
+            x=x,
+            y=y,
+            y2="high:Q",
+            color=alt.Color("who:N", scale=scale, legend=None),
+            detail="who:N",
+            tooltip=[alt.Tooltip("who:N", title="middleware")],
+        )
+    )
+    return area
 
 
 def _usual(courses: Sequence[Course]) -> float:
