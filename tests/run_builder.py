@@ -18,18 +18,26 @@ from middlemark.analysis.record import (
     FirstMessage,
     InterfaceTraffic,
     Library,
+    LinkTraffic,
     Manifest,
     Middleware,
     PathProof,
+    Phase,
     PublisherCounts,
     Resources,
     SubscriberCounts,
     TrialRecord,
     Window,
 )
-from middlemark.analysis.run_folder import PUBLISHED_SCHEMA, RECEIVED_SCHEMA, RunFolder
+from middlemark.analysis.run_folder import (
+    MACHINE_SCHEMA,
+    PROCESSES_SCHEMA,
+    PUBLISHED_SCHEMA,
+    RECEIVED_SCHEMA,
+    RunFolder,
+)
 from middlemark.plan import Caution, Outcome, Stream, Trial, Valid, WarningKind, expand, order_trials
-from middlemark.suite import parse_suite
+from middlemark.suite import Observation, parse_suite
 
 MS = 1_000_000
 VALID = Valid()
@@ -94,7 +102,43 @@ def write_trial(folder: RunFolder, trial: Trial, how: Behaviour, rng: np.random.
     folder.trial(trial.id).write_samples(pl.concat(received), pl.concat(published))
     record = _record(trial, how, counts, rng)
     folder.trial(trial.id).write_record(record)
+    if trial.observation is Observation.RESOURCES:
+        folder.trial(trial.id).write_resources(*_sampled(trial, how))
     return record
+
+
+def _sampled(trial: Trial, how: Behaviour) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Ten samples a second, from a second before the window to its end."""
+    at_ns = np.arange(BEGIN_NS - 10 * 100 * MS, BEGIN_NS + trial.experiment.windows.window_ns + 1, 100 * MS)
+    spent_ns = ((at_ns - at_ns[0]) * how.cpu_share).astype(np.int64)
+    plain = {name: np.zeros(len(at_ns), dtype=np.int64) for name in PROCESSES_SCHEMA if name != "process"}
+    own = {"at_ns": at_ns, "cpu_ns": spent_ns, "cpu_user_ns": spent_ns, "resident_bytes": at_ns * 0 + how.memory_bytes}
+    frames = [
+        pl.DataFrame({"process": [application.name] * len(at_ns), **plain, **own}, schema=PROCESSES_SCHEMA)
+        for application in trial.experiment.applications
+    ]
+    machine = {name: at_ns if name == "at_ns" else spent_ns for name in MACHINE_SCHEMA}
+    return pl.concat(frames), pl.DataFrame(machine, schema=MACHINE_SCHEMA)
+
+
+def _wire(trial: Trial, sent: int) -> tuple[LinkTraffic, ...]:
+    """Every message with 100 bytes of headers leaves the first host of each network, in the window."""
+    size_bytes = trial.experiment.streams[0].size_bytes + 100
+    phases: tuple[Phase, ...] = ("discovery", "warm_up", "window", "drain")
+    return tuple(
+        LinkTraffic(
+            host=network.hosts[0],
+            network=network.name,
+            phase=phase,
+            duration_ns=1,
+            sent_bytes=sent * size_bytes if phase == "window" else 500,
+            sent_packets=sent if phase == "window" else 5,
+            received_bytes=0,
+            received_packets=0,
+        )
+        for network in trial.experiment.networks
+        for phase in phases
+    )
 
 
 Rows = tuple[pl.DataFrame, pl.DataFrame, tuple[PublisherCounts, ...], tuple[SubscriberCounts, ...]]
@@ -219,6 +263,8 @@ def _record(trial: Trial, how: Behaviour, counts: Counts, rng: np.random.Generat
         window=Window(t0_ns=T0_NS, begin_ns=BEGIN_NS, end_ns=BEGIN_NS + window_ns),
         resources={name: _resources(window_ns, how) for name in processes},
         path={name: _path(how) for name in names},
+        wire=_wire(trial, counts.publishers[0].sent) if trial.observation is Observation.WIRE else (),
+        unavailable={"cgroup": "no group of its own"} if trial.observation is Observation.RESOURCES else {},
     )
 
 

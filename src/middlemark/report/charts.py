@@ -157,7 +157,7 @@ def bar_charts(comparison: Comparison, who: Mapping[str, Contender]) -> list[Cha
     """First message, loss, CPU and memory, each in the order of the ranking."""
     stream = of_stream(comparison.setting.stream)
     made = [
-        _bars(comparison, who, bars)
+        bar_chart(comparison, who, bars)
         for bars in (
             Bars("first", "Time to first message", TRIAL, "first_message_ns", "ms (logarithmic)", 1e6, FIRST, True),
             *_loss_bars(comparison, stream),
@@ -203,7 +203,8 @@ def _loss_bars(comparison: Comparison, stream: str) -> tuple[Bars, ...]:
     )
 
 
-def _bars(comparison: Comparison, who: Mapping[str, Contender], bars: Bars) -> Chart | None:
+def bar_chart(comparison: Comparison, who: Mapping[str, Contender], bars: Bars) -> Chart | None:
+    """One figure of every middleware that has it; None where all are nought."""
     rows: list[dict[str, Any]] = []
     drawn = []
     for each in comparison.experiments:

@@ -29,6 +29,7 @@ from middlemark.report.display import fact
 from middlemark.report.drawing import drawing
 from middlemark.report.faults import fault_table, timeline_words
 from middlemark.report.links import link_table
+from middlemark.report.observed import Observed, observed
 from middlemark.report.over_time import time_charts
 from middlemark.report.overview import heat_maps
 from middlemark.report.path import path_table
@@ -43,6 +44,7 @@ from middlemark.report.tables import (
     ranking_table,
     rate_table,
 )
+from middlemark.report.wire import overhead_chart, overhead_table
 
 CROWDED = 12
 """With more sections than this, each is closed until it is asked for."""
@@ -70,9 +72,16 @@ class Section:
     quantiles: tuple[Table, ...]
     tables: tuple[Table, ...]
     outcomes: Table
+    observed: Observed | None
     cautions: tuple[tuple[str, Caution, int], ...]
     """Contender, warning, number of trials."""
     configurations: tuple[Configuration, ...]
+
+    @property
+    def charts(self) -> tuple[Chart, ...]:
+        """All of them."""
+        seen = self.observed.charts if self.observed else ()
+        return (*self.over_time, *self.distributions, *self.bars, *seen)
 
 
 def write_report(run: Path | RunFindings) -> Path:
@@ -96,6 +105,7 @@ def render(findings: RunFindings) -> str:
         _section(number, each, answer(each, who, beside), who)
         for number, each in enumerate(findings.comparisons, start=1)
     ]
+    overhead, drawn = overhead_table(findings.experiments, who), overhead_chart(findings.experiments, who)
     return (
         _environment()
         .get_template("report.html.j2")
@@ -111,7 +121,10 @@ def render(findings: RunFindings) -> str:
             machine=[fact(name, value) for name, value in findings.manifest.machine.items()],
             interval_words=interval_words(findings),
             colours=range(COLOURS),
-            specs={f"{s.id}-{c.id}": c.spec for s in sections for c in (*s.over_time, *s.distributions, *s.bars)},
+            overhead=overhead,
+            overhead_chart=drawn,
+            specs={f"{s.id}-{c.id}": c.spec for s in sections for c in s.charts}
+            | ({f"wire-{drawn.id}": drawn.spec} if drawn else {}),
             style=_resource("report.css"),
             vega=_vega(),
         )
@@ -143,6 +156,7 @@ def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str
             process_table(comparison, who),
         ),
         outcomes=outcome_table(comparison, who),
+        observed=observed(comparison, who),
         cautions=tuple(
             (who[each.experiment.id].label, caution, count)
             for each in comparison.experiments

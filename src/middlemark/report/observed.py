@@ -1,0 +1,193 @@
+"""What observers saw of a setting, in tables and charts, with what observing cost and what could not be seen.
+
+Observed trials have their own findings, of which the same tables and charts are made as of any others. Figures are
+`analysis`'; what is beyond one setting, `wire` shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from middlemark.analysis.compare import Ratio, Verdict, paired_ratio
+from middlemark.analysis.comparison import Comparison
+from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.metrics import TRIAL, Key
+from middlemark.report.charts import Bars, Chart, bar_chart
+from middlemark.report.contender import Contender
+from middlemark.report.display import (
+    ABSENT,
+    COUNT,
+    MEBIBYTES,
+    MICROSECONDS,
+    PER_SECOND,
+    PERCENT_OF_CORE,
+    Unit,
+    cell,
+    plural,
+    show,
+    times,
+)
+from middlemark.report.memory import memory_chart
+from middlemark.report.tables import Table
+from middlemark.report.wire import link_traffic_table, wire_table
+from middlemark.suite import Observation
+
+KIBIBYTES_PER_S = Unit("KiB/s", lambda per_s: COUNT.write(per_s / 1024))
+SHARE_OF_TIME = Unit("% of the time", COUNT.write)
+Columns = tuple[tuple[str, str, Unit], ...]
+CPU: Columns = (
+    ("user, % of one core", "cpu_user_percent_of_core", PERCENT_OF_CORE),
+    ("system, % of one core", "cpu_system_percent_of_core", PERCENT_OF_CORE),
+    ("CPU, µs a message", "cpu_per_message_ns", MICROSECONDS),
+    ("voluntary switches/s", "voluntary_switches_hz", PER_SECOND),
+    ("preemptions/s", "involuntary_switches_hz", PER_SECOND),
+    ("minor faults/s", "minor_faults_hz", PER_SECOND),
+    ("threads", "threads", COUNT),
+    ("descriptors", "descriptors", COUNT),
+)
+MEMORY: Columns = (
+    ("resident", "resident_bytes", MEBIBYTES),
+    ("proportional", "proportional_bytes", MEBIBYTES),
+    ("unique", "unique_bytes", MEBIBYTES),
+    ("heap and stacks", "anonymous_bytes", MEBIBYTES),
+    ("shared", "shared_resident_bytes", MEBIBYTES),
+    ("in /dev/shm", "dev_shm_bytes", MEBIBYTES),
+    ("peak resident", "peak_resident_bytes", MEBIBYTES),
+    ("growth, KiB/s", "memory_slope_bytes_per_s", KIBIBYTES_PER_S),
+)
+CGROUP: Columns = (
+    ("memory, MiB", "cgroup_memory_bytes", MEBIBYTES),
+    ("CPU, % of one core", "cgroup_cpu_percent_of_core", PERCENT_OF_CORE),
+    ("throttled, % of the time", "cgroup_throttled_percent", SHARE_OF_TIME),
+)
+MACHINE: Columns = (
+    ("waiting for CPU, % of the time", "cpu_pressure_percent", SHARE_OF_TIME),
+    ("for memory", "memory_pressure_percent", SHARE_OF_TIME),
+    ("for input and output", "io_pressure_percent", SHARE_OF_TIME),
+    ("the observer, % of one core", "observer_cpu_percent_of_core", PERCENT_OF_CORE),
+)
+PER_MESSAGE = (
+    "CPU time of all applications and services for each message delivered, of trials whose resources were sampled. "
+    "Median of trials with interval."
+)
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What the page shows of a setting's observed trials."""
+
+    cost: Table
+    charts: tuple[Chart, ...]
+    tables: tuple[Table, ...]
+    unavailable: tuple[str, ...]
+    """What could not be seen, with the reason."""
+
+
+def observed(comparison: Comparison, who: Mapping[str, Contender]) -> Observed | None:
+    """All of it; None where nothing was observed."""
+    if not any(each.observed for each in comparison.experiments):
+        return None
+    sampled, wired = (_seen_by(comparison, each) for each in (Observation.RESOURCES, Observation.WIRE))
+    cpu = Bars("percpu", "CPU for each message", TRIAL, "cpu_per_message_ns", "µs of CPU time", 1e3, PER_MESSAGE)
+    charts = (bar_chart(sampled, who, cpu), memory_chart(sampled, who))
+    return Observed(
+        cost=_cost_table(comparison, who),
+        charts=tuple(chart for chart in charts if chart),
+        tables=tuple(table for table in (*_resource_tables(sampled, who), *_wire_tables(wired, who)) if table.rows),
+        unavailable=_unavailable(comparison, who),
+    )
+
+
+def _seen_by(comparison: Comparison, observation: Observation) -> Comparison:
+    """The same setting with the findings of observed trials in the place of the others."""
+    seen = tuple(each.observed[observation] for each in comparison.experiments if observation in each.observed)
+    return replace(comparison, experiments=seen)
+
+
+def _resource_tables(sampled: Comparison, who: Mapping[str, Contender]) -> list[Table]:
+    sums = "Medians of trials over the window, of a process with all that it started."
+    return [
+        _process_table("CPU and threads", sampled, who, CPU, f"{sums} CPU a message: sent or received by it."),
+        _process_table(
+            "Memory, MiB",
+            sampled,
+            who,
+            MEMORY,
+            f"{sums} Proportional: shared pages divided among their users; unique: nobody else's; heap and stacks: "
+            "anonymous pages; in /dev/shm: all that is in the one it sees. Growth: Theil and Sen's slope of unique "
+            "memory.",
+        ),
+        _process_table("Control groups", sampled, who, CGROUP, "Of processes in groups of their own."),
+        _machine_table(sampled, who),
+    ]
+
+
+def _process_table(title: str, seen: Comparison, who: Mapping[str, Contender], columns: Columns, caption: str) -> Table:
+    """A row a process that has any of the figures."""
+    rows = []
+    for each in seen.experiments:
+        metrics = {metric for _, metric, _ in columns}
+        subjects = sorted({key.subject for key in each.estimates if key.metric in metrics and key.subject != TRIAL})
+        for subject in subjects:
+            cells = (cell(show(each.estimate(subject, metric), unit)) for _, metric, unit in columns)
+            rows.append((who[each.experiment.id].label, subject.removeprefix("process:"), *cells))
+    return Table(title, ("", "process", *(heading for heading, _, _ in columns)), tuple(rows), caption)
+
+
+def _machine_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
+    rows = []
+    for each in seen.experiments:
+        estimates = [each.estimate(TRIAL, metric) for _, metric, _ in MACHINE]
+        if any(estimates):
+            cells = (cell(show(found, unit)) for found, (_, _, unit) in zip(estimates, MACHINE, strict=True))
+            rows.append((who[each.experiment.id].label, *cells))
+    caption = "Pressure: the share of the window in which some task of the machine had to wait (PSI)."
+    return Table("The machine meanwhile", ("", *(heading for heading, _, _ in MACHINE)), tuple(rows), caption)
+
+
+def _wire_tables(wired: Comparison, who: Mapping[str, Contender]) -> list[Table]:
+    return [wire_table(wired, who), link_traffic_table(wired, who)]
+
+
+def _cost_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+    """Observed over unobserved, paired by block."""
+    rows = []
+    for each in comparison.experiments:
+        for observation, seen in each.observed.items():
+            ratios = (comparison.ratio(seen, each), _cpu_ratio(seen, each))
+            valid = f"{seen.n_valid} of {plural(len(seen.outcomes), 'trial')}"
+            rows.append((who[each.experiment.id].label, str(observation), valid, *map(_ratio_words, ratios)))
+    main = comparison.criterion.metric.partition("_p50")[0].replace("_", " ").removesuffix(" bytes per s")
+    return Table(
+        "What observing cost",
+        ("", "observation", "valid", f"{main}, observed to unobserved", "CPU, observed to unobserved"),
+        tuple(rows),
+        "Ratios of the medians of observed and unobserved trials, paired by block, with 95 % intervals. Observed "
+        "trials enter no other figure than those of this part.",
+    )
+
+
+def _cpu_ratio(seen: ExperimentFindings, each: ExperimentFindings) -> Ratio | None:
+    key = Key(TRIAL, "cpu_percent_of_core")
+    return paired_ratio(seen.rates.get(key, {}), each.rates.get(key, {}))
+
+
+def _ratio_words(ratio: Ratio | None) -> str:
+    if ratio is None:
+        return ABSENT
+    return f"{times(ratio)}{', no difference to be told' if ratio.verdict is Verdict.CANNOT_TELL else ''}"
+
+
+def _unavailable(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[str, ...]:
+    """Each reason once, with those it holds for where not for all."""
+    found: dict[str, dict[str, None]] = {}
+    for each in comparison.experiments:
+        for seen in each.observed.values():
+            for record in seen.records:
+                for what, reason in record.unavailable.items():
+                    found.setdefault(f"{what.replace('_', ' ')}: {reason}", {})[who[each.experiment.id].label] = None
+    everyone = len([each for each in comparison.experiments if each.observed])
+    return tuple(
+        reason if len(labels) == everyone else f"{reason} ({', '.join(labels)})" for reason, labels in found.items()
+    )

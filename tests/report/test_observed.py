@@ -1,0 +1,84 @@
+"""What observers saw stands in tables of its own, with what watching cost and what could not be seen."""
+
+from pathlib import Path
+
+from middlemark.analysis.run import RunFindings, analyse
+from middlemark.report.contender import Contender, contenders
+from middlemark.report.observed import Observed, observed
+from middlemark.report.wire import overhead_chart, overhead_table
+from run_builder import Behaviour, build_run
+
+SUITE = """
+suite: watched
+trials: 4
+middlewares: all
+observe: {observe}
+workloads: {{workload: imu, size: [100 B, 1 kB], windows: {{window: 1 s}}}}
+topologies: D1-1
+"""
+
+
+def watched(path: Path, observe: str = "[resources, wire]", **how: float) -> tuple[RunFindings, dict[str, Contender]]:
+    findings = analyse(build_run(path / "run", SUITE.format(observe=observe), {"one": Behaviour(**how)}))  # type: ignore[arg-type]
+    return findings, contenders(findings.manifest, (each.experiment for each in findings.experiments))
+
+
+def shown(path: Path, observe: str = "[resources, wire]", **how: float) -> Observed:
+    findings, who = watched(path, observe, **how)
+    found = observed(findings.comparisons[0], who)
+    assert found is not None
+    return found
+
+
+def table(found: Observed, title: str) -> list[dict[str, str]]:
+    (wanted,) = (each for each in found.tables if each.title == title)
+    return [dict(zip(wanted.headings, row, strict=True)) for row in wanted.rows]
+
+
+def test_a_process_has_its_cpu_time_by_message(tmp_path: Path) -> None:
+    rows = table(shown(tmp_path, cpu_share=0.1), "CPU and threads")
+    assert [row["process"] for row in rows] == ["publisher_0", "subscriber_0"]
+    assert {row["user, % of one core"] for row in rows} == {"10.0"}
+    assert {row["CPU, µs a message"] for row in rows} == {"500"}
+
+
+def test_an_observer_that_doubles_the_latency_is_said_to(tmp_path: Path) -> None:
+    found = shown(tmp_path, observed_times=2.0, drift=0.001)
+    assert all(row[3].startswith("2.0") and "no difference" not in row[3] for row in found.cost.rows)
+    assert {row[1] for row in found.cost.rows} == {"resources", "wire"}
+
+
+def test_an_observer_that_costs_nothing_is_not_said_to_cost(tmp_path: Path) -> None:
+    found = shown(tmp_path, observe="wire")
+    assert all("no difference to be told" in row[3] for row in found.cost.rows)
+
+
+def test_what_could_not_be_seen_is_said_once_with_its_reason(tmp_path: Path) -> None:
+    assert shown(tmp_path).unavailable == ("cgroup: no group of its own",)
+
+
+def test_the_wire_is_told_by_phase_and_by_message(tmp_path: Path) -> None:
+    (row,) = table(shown(tmp_path), "On the wire, all hosts together")
+    assert row["discovery"] == "500 B, 5.00 packets"
+    assert (row["bytes a message"], row["wire to payload"]) in {("200 B", "2.00"), ("1.10 kB", "1.10")}
+
+
+def test_the_overhead_falls_with_the_size(tmp_path: Path) -> None:
+    findings, who = watched(tmp_path)
+    overhead = overhead_table(findings.experiments, who)
+    assert overhead is not None
+    assert overhead.headings[2:] == ("100 B", "1.00 kB")
+    assert overhead.rows[0][2:] == ("2.00", "1.10")
+    assert overhead_chart(findings.experiments, who) is not None
+
+
+def test_without_an_observation_there_is_nothing_of_it(tmp_path: Path) -> None:
+    unobserved = SUITE.replace("observe: {observe}", "").format()
+    findings = analyse(build_run(tmp_path, unobserved, {"one": Behaviour()}))
+    assert observed(findings.comparisons[0], {}) is None
+    assert overhead_table(findings.experiments, {}) is None
+
+
+def test_only_what_was_observed_is_shown(tmp_path: Path) -> None:
+    found = shown(tmp_path, "resources")
+    assert not any("wire" in each.title for each in found.tables)
