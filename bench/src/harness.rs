@@ -13,8 +13,8 @@ const MESSAGES: u32 = 200_000;
 const SIZE_BYTES: usize = 64;
 
 pub(crate) fn figures() -> Vec<Figure> {
-    let figure = |name, goal, measure: fn() -> f64| Figure {
-        name,
+    let figure = |name: &str, goal, measure: fn() -> f64| Figure {
+        name: name.into(),
         unit: "ns",
         goal,
         spread: Spread::of(REPETITIONS, measure),

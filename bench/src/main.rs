@@ -15,7 +15,7 @@ use spread::Spread;
 
 /// One line of the table.
 struct Figure {
-    name: &'static str,
+    name: String,
     unit: &'static str,
     goal: &'static str,
     spread: Spread,
@@ -42,7 +42,7 @@ fn print(out: &mut impl Write, figure: &Figure) -> io::Result<()> {
         median,
         maximum,
     } = figure.spread;
-    let (name, unit, goal) = (figure.name, figure.unit, figure.goal);
+    let (name, unit, goal) = (&figure.name, figure.unit, figure.goal);
     writeln!(
         out,
         "{name:<58} {minimum:>10.2} {median:>10.2} {maximum:>10.2}  {unit:<4} {goal}"

@@ -25,7 +25,7 @@ pub(crate) fn figures() -> io::Result<Vec<Figure>> {
     }
     let mut medians = medians.into_iter();
     Ok(vec![Figure {
-        name: "shm polling, 64 B one way between CPUs, median",
+        name: "shm polling, 64 B one way between CPUs, median".into(),
         unit: "ns",
         goal: "<= 1000",
         spread: Spread::of(REPETITIONS, || medians.next().unwrap_or_default()),

@@ -11,7 +11,12 @@ pub(crate) struct Spread {
 impl Spread {
     /// Of `repetitions` calls; at least one.
     pub(crate) fn of(repetitions: usize, figure: impl FnMut() -> f64) -> Spread {
-        let mut values: Vec<f64> = std::iter::repeat_with(figure).take(repetitions).collect();
+        Spread::over(std::iter::repeat_with(figure).take(repetitions))
+    }
+
+    /// Of these values; at least one.
+    pub(crate) fn over(values: impl Iterator<Item = f64>) -> Spread {
+        let mut values: Vec<f64> = values.collect();
         values.sort_by(f64::total_cmp);
         Spread {
             minimum: values[0],
