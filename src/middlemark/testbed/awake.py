@@ -88,6 +88,6 @@ def fact() -> Fact:
     return Fact(
         "keep_awake",
         said,
-        None if group else False,
+        group is not None,
         "run as root, with a kernel from 5.15 on and the controller `cpu`, so that spinners take nothing",
     )
