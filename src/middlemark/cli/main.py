@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from middlemark.cli import clean, describe, doctor, report, run, topology
+from middlemark.cli import clean, describe, doctor, footprint, report, run, topology
 from middlemark.cli import list as list_command
 from middlemark.cli.boundary import told_errors
 
@@ -43,6 +43,7 @@ app.command("report")(report.command)
 app.command("list")(list_command.command)
 app.add_typer(topology.app, name="topology")
 app.command("describe")(describe.command)
+app.command("footprint")(footprint.command)
 app.command("doctor")(doctor.command)
 app.command("clean")(clean.command)
 
