@@ -50,7 +50,7 @@ class Part:
 
     path: Path
     kind: str
-    """`worker`, `program`, `library`; `plugin`: it came with the worker, which loads it by a name of its own, if at all."""
+    """`worker`, `program`, `library`; `plugin`: it came with the worker, which loads it by name, if at all."""
     size: Size
 
 
