@@ -1,25 +1,32 @@
-"""What a test-bed costs and how exact its links are on this machine: two tables, in Markdown.
+"""What a test-bed costs and how exact its links are on this machine: tables, in Markdown.
 
     python bench/testbed.py [REPETITIONS]
 
-It needs the observers built (`make workers`) and hosts in namespaces (`middlemark doctor`).
+It needs the workers and observers built (`make workers`) and hosts in namespaces (`middlemark doctor`).
 """
 
 from __future__ import annotations
 
+import os
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from middlemark.plan.network import Direction, Host, Link, Network
-from middlemark.suite import HostKind
-from middlemark.testbed import ledger, slot
+from middlemark.suite import ContainerIpc, Deployment, DeploymentKind, HostKind
+from middlemark.testbed import ledger, processes, slot
+from middlemark.testbed.deployment import deployed
+from middlemark.testbed.host import LocalHost
 from middlemark.testbed.observer import executable
 from middlemark.testbed.probe import Measured, probe
+from middlemark.testbed.root_filesystem import Contents
 from middlemark.testbed.testbed import Testbed, built
 from middlemark.testbed.verdict import verdict
+from middlemark.worker import locate
 
 MS, MBIT, GBIT = 1_000_000, 10**6, 10**9
 ASKED = (
@@ -71,6 +78,40 @@ def costs(repetitions: int) -> None:
         print(f"| {name} | {spread(built_s)} | {spread(removed_s)} |")
 
 
+def deployments(repetitions: int) -> None:
+    """What it takes until a host's processes can be started, to start one that ends at once, and to remove it all."""
+    worker = locate.worker("udp")
+    print(
+        "\n| deployment | make ms: median (range) | start and end a worker ms | remove ms |\n| --- | --- | --- | --- |"
+    )
+    for deployment in (
+        Deployment(),
+        Deployment(deployment=DeploymentKind.SINGLE_CONTAINER),
+        Deployment(deployment=DeploymentKind.MULTI_CONTAINER),
+        Deployment(deployment=DeploymentKind.MULTI_CONTAINER, ipc=ContainerIpc.SHAREABLE),
+    ):
+        times = [deployment_times(deployment, worker) for _ in range(repetitions)]
+        name = " ".join(word for word in (deployment.deployment, deployment.ipc and f"ipc {deployment.ipc}") if word)
+        print(f"| {name} | {' | '.join(spread(list(each)) for each in zip(*times, strict=True))} |", flush=True)
+
+
+def deployment_times(deployment: Deployment, worker: Path) -> tuple[float, float, float]:
+    """Milliseconds to make it, to have the worker describe itself there, and to remove it."""
+    with ledger.opened() as entries, slot.taken() as taken:
+        host = LocalHost()
+        folder, mark = host.create_folder(taken.name, entries)
+        begin = time.monotonic()
+        with deployed(host, deployment, Contents(worker), folder, entries) as place:
+            made = time.monotonic()
+            command = place.command([str(worker), "describe"])
+            environment = os.environ | {processes.MARK_VARIABLE: entries.enter("process", "describes itself")}
+            subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+            ended = time.monotonic()
+        removed = time.monotonic()
+        entries.remove(mark)
+    return 1e3 * (made - begin), 1e3 * (ended - made), 1e3 * (removed - ended)
+
+
 def links(repetitions: int) -> None:
     print("\n| asked, each way | round trip ms: median (range) | rate Mbit/s | lost of 2000 | as asked |")
     print("| --- | --- | --- | --- | --- |")
@@ -93,4 +134,5 @@ def links(repetitions: int) -> None:
 if __name__ == "__main__":
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 7
     costs(repetitions)
+    deployments(repetitions)
     links(repetitions)
