@@ -86,6 +86,24 @@ def test_the_wire_of_hosts_that_share_their_interfaces_is_not_to_be_had(campaign
     assert "namespace" in record.unavailable["wire"]
 
 
+def test_an_observer_that_can_not_be_executed_fails_no_trial(campaign: Campaign, tmp_path: Path) -> None:
+    broken = tmp_path / "workers" / "middlemark-resources"
+    broken.write_bytes(b"\x7fELF")
+    broken.chmod(0o755)
+    record = watched(campaign(suite_text(more="observe: resources")), Observation.RESOURCES)
+    assert record.outcome == Valid()
+    assert "resources" in record.unavailable
+
+
+def test_an_observer_that_dies_within_the_trial_fails_nothing(campaign: Campaign, tmp_path: Path) -> None:
+    dying = tmp_path / "workers" / "middlemark-resources"
+    dying.write_text('#!/bin/sh\nread spec\necho \'{"event": "ready"}\'\n')
+    dying.chmod(0o755)
+    record = watched(campaign(suite_text(more="observe: resources")), Observation.RESOURCES)
+    assert record.outcome == Valid()
+    assert "it said nothing" in record.unavailable["resources"]
+
+
 def test_an_unobserved_trial_has_nothing_to_say_of_observers(campaign: Campaign) -> None:
     records = campaign(suite_text(more="observe: wire"))
     (record,) = (each for each in records if each.trial.observation is None)

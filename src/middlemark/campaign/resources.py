@@ -35,8 +35,8 @@ class ResourceWatch(Watch):
             self._observer = Observer("samples resources", [str(executable("resources"))], self.ledger)
             self._observer.tell({"period_ns": PERIOD_NS, "processes": self._pids()})
             self._observer.hear("ready")
-        except EnvironmentNotReady as lacking:
-            self.unavailable["resources"] = lacking.text
+        except (EnvironmentNotReady, OSError) as lacking:
+            self.unavailable["resources"] = " ".join(str(lacking).splitlines())
             self.end()
 
     def joined(self) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from middlemark.analysis.record import LinkTraffic, Phase, Window
 from middlemark.campaign.watching import Watch
+from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed.wiring import Counts, LinkCounts
 
 
@@ -57,7 +58,12 @@ class WireWatch(Watch):
         return {**super().found(), "wire": tuple(traffic)}
 
     def _read(self, ended: Phase | None) -> None:
-        self._readings.append((ended, time.monotonic_ns(), self.setting.testbed.counters()))
+        try:
+            counters = self.setting.testbed.counters()
+        except (EnvironmentNotReady, OSError) as gone:
+            self.unavailable["wire"] = str(gone)
+        else:
+            self._readings.append((ended, time.monotonic_ns(), counters))
 
 
 def _traffic(name: str, phase: Phase, duration_ns: int, before: LinkCounts, after: LinkCounts) -> LinkTraffic:

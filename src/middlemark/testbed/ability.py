@@ -25,7 +25,8 @@ _PATIENCE_S = 10
 
 def facts() -> list[Fact]:
     """What `doctor` says of a test-bed's needs."""
-    return [_namespaces(), _offloads(), _backend(), _observers(), _kernel_path(), limits.fact(), awake.fact()]
+    hosts_and_links = [_namespaces(), _offloads(), _backend(), _relay()]
+    return [*hosts_and_links, _resources(), _kernel_path(), limits.fact(), awake.fact()]
 
 
 @cache
@@ -84,9 +85,16 @@ def _backend() -> Fact:
     )
 
 
-def _observers() -> Fact:
+def _relay() -> Fact:
     missing = relay.missing()
     return Fact("relay", missing or str(executable("relay")), missing is None, "make workers")
+
+
+def _resources() -> Fact:
+    try:
+        return Fact("resources", str(executable("resources")), True)
+    except EnvironmentNotReady as missing:
+        return Fact("resources", missing.text, None, "make workers: only the observation `resources` needs it")
 
 
 def _kernel_path() -> Fact:
