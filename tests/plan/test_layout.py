@@ -94,7 +94,7 @@ def test_what_every_link_does_is_one_factor_in_words() -> None:
         "link": "1 Gbit/s, 10 ms ± 1 ms, loss 1 %"
     }
     assert factors("topologies: D1-1\nconditions: {link: {loss: 0.1 %, outgoing: {rate: 6 Mbit/s}}}") == {
-        "link": "loss 0.1 %, out (6 Mbit/s)"
+        "link": "loss 0.1 %, outgoing (6 Mbit/s)"
     }
 
 

@@ -63,7 +63,7 @@ def findings(tmp_path: Path) -> RunFindings:
 def test_what_was_asked_stands_beside_what_was_measured_before_and_after(findings: RunFindings) -> None:
     table = link_table(findings.comparisons[0])
     assert table is not None
-    assert table.headings[4:] == ("round trip, ms", "loss out, %", "problem")
+    assert table.headings[4:] == ("round trip, ms", "outgoing loss, %", "problem")
     before, after = table.rows
     asked = "delay 10 ms, loss 1 %"
     assert before == ("host_0 – lan", asked, "netem on the host's end", "before", "20.2 (20.1–20.3)", "1", "none")
@@ -73,7 +73,7 @@ def test_what_was_asked_stands_beside_what_was_measured_before_and_after(finding
 def test_in_the_terminal_each_measurement_is_a_line(findings: RunFindings) -> None:
     before, after = link_lines(findings.comparisons[0])
     asked = "host_0 – lan, asked delay 10 ms, loss 1 %, made by netem on the host's end"
-    assert before == f"{asked}; before: round trip 20.2 (20.1–20.3) ms, loss out 1 %"
+    assert before == f"{asked}; before: round trip 20.2 (20.1–20.3) ms, outgoing loss 1 %"
     assert after.endswith("problem the round trip is too long")
 
 
@@ -93,8 +93,8 @@ def test_directions_that_differ_are_told_apart() -> None:
     slow = Direction(rate_bits_per_s=1_000_000, delay_ns=5_000_000, jitter_ns=1_000_000)
     assert direction_words(slow) == "1 Mbit/s, delay 5 ms ± 1 ms"
     assert link_words(Link(host="a", network="n")) == "plain"
-    assert link_words(Link(host="a", network="n", outgoing=slow)).startswith("out: 1 Mbit/s, delay 5 ms")
-    assert link_words(Link(host="a", network="n", outgoing=slow)).endswith("; in: plain")
+    assert link_words(Link(host="a", network="n", outgoing=slow)).startswith("outgoing: 1 Mbit/s, delay 5 ms")
+    assert link_words(Link(host="a", network="n", outgoing=slow)).endswith("; incoming: plain")
 
 
 def test_hosts_and_links_are_told_under_conditions_and_the_topology_is_drawn(findings: RunFindings) -> None:

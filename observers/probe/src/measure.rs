@@ -37,15 +37,15 @@ pub(crate) fn measure(spec: &Spec) -> Result<Outcome, ProbeError> {
         outcome.round_trip = Some(round_trip::measure(&mut client, part)?);
     }
     if let Some(part) = &spec.loss {
-        outcome.out.loss = send(&mut client, loss_train(part))?.map(|(sent, arrived)| Loss::of(sent, &arrived));
-        outcome.inward.loss = fetch(&mut client, loss_train(part))?.map(|(sent, arrived)| Loss::of(sent, &arrived));
+        outcome.outgoing.loss = send(&mut client, loss_train(part))?.map(|(sent, arrived)| Loss::of(sent, &arrived));
+        outcome.incoming.loss = fetch(&mut client, loss_train(part))?.map(|(sent, arrived)| Loss::of(sent, &arrived));
     }
     if let Some(part) = &spec.rate {
         let headers = ip_udp_bytes(spec.to);
         let train = rate_train(part, headers);
         let rate = |(sent, arrived): Account| Rate::of(&train, headers, sent, &arrived);
-        outcome.out.rate = send(&mut client, train)?.map(rate);
-        outcome.inward.rate = fetch(&mut client, train)?.map(rate);
+        outcome.outgoing.rate = send(&mut client, train)?.map(rate);
+        outcome.incoming.rate = fetch(&mut client, train)?.map(rate);
     }
     outcome.checksum_failures = client
         .ask(&Request::Hello, |_, _| {})?

@@ -14,10 +14,9 @@ pub(crate) struct Outcome {
     pub(crate) reachable: bool,
     pub(crate) round_trip: Option<RoundTrip>,
     /// From the measuring to the answering side.
-    pub(crate) out: Direction,
+    pub(crate) outgoing: Direction,
     /// From the answering to the measuring side.
-    #[serde(rename = "in")]
-    pub(crate) inward: Direction,
+    pub(crate) incoming: Direction,
     /// Datagrams discarded for a wrong checksum during the measurement, at either side.
     pub(crate) checksum_failures: Option<ChecksumFailures>,
 }

@@ -17,9 +17,9 @@ pub(crate) enum Command {
     /// Changes the impairment at once; a direction left out stays as it is. Ends the trace.
     Set {
         #[serde(default)]
-        out: Option<Impairment>,
-        #[serde(default, rename = "in")]
-        inward: Option<Impairment>,
+        outgoing: Option<Impairment>,
+        #[serde(default)]
+        incoming: Option<Impairment>,
     },
     /// The trace's points count from this instant on.
     Begin { at_ns: i64 },
@@ -33,8 +33,8 @@ impl Command {
     /// Reads and checks a command.
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
         let command = serde_json::from_str(line).map_err(|error| error.to_string())?;
-        if let Self::Set { out, inward } = &command {
-            for (name, impairment) in [("out", out), ("in", inward)] {
+        if let Self::Set { outgoing, incoming } = &command {
+            for (name, impairment) in [("outgoing", outgoing), ("incoming", incoming)] {
                 impairment
                     .as_ref()
                     .map_or(Ok(()), |impairment| impairment.check(name))?;
@@ -121,13 +121,15 @@ mod tests {
             Command::parse(r#"{"command": "begin", "at_ns": 5}"#),
             Ok(Command::Begin { at_ns: 5 })
         ));
-        let set = Command::parse(r#"{"command": "set", "in": {"loss": 1}}"#);
-        assert!(matches!(set, Ok(Command::Set { out: None, inward: Some(impairment) }) if impairment.loss > 0.9));
+        let set = Command::parse(r#"{"command": "set", "incoming": {"loss": 1}}"#);
+        assert!(
+            matches!(set, Ok(Command::Set { outgoing: None, incoming: Some(impairment) }) if impairment.loss > 0.9)
+        );
         for line in [
             "",
             r#"{"command": "dance"}"#,
             r#"{"command": "stop", "now": true}"#,
-            r#"{"command": "set", "out": {"loss": 7}}"#,
+            r#"{"command": "set", "outgoing": {"loss": 7}}"#,
         ] {
             assert!(Command::parse(line).is_err(), "{line}");
         }

@@ -32,9 +32,8 @@ pub(crate) enum Event {
 #[derive(Debug, Serialize)]
 pub(crate) struct Summary {
     pub(crate) at_ns: i64,
-    pub(crate) out: Account,
-    #[serde(rename = "in")]
-    pub(crate) inward: Account,
+    pub(crate) outgoing: Account,
+    pub(crate) incoming: Account,
 }
 
 /// One direction's account.

@@ -102,7 +102,7 @@ mod tests {
     fn refusal(json: &str) -> String {
         serde_json::from_str::<Impairment>(json)
             .unwrap()
-            .check("out")
+            .check("outgoing")
             .unwrap_err()
     }
 
@@ -110,16 +110,16 @@ mod tests {
     fn the_default_is_accepted_and_changes_nothing() {
         let impairment: Impairment = serde_json::from_str("{}").unwrap();
         assert_eq!(impairment, Impairment::default());
-        impairment.check("out").unwrap();
+        impairment.check("outgoing").unwrap();
     }
 
     #[test]
     fn figures_that_cannot_be_meant_are_refused_by_name() {
-        assert!(refusal(r#"{"loss": 1.5}"#).contains("out.loss"));
-        assert!(refusal(r#"{"corruption": -0.1}"#).contains("out.corruption"));
-        assert!(refusal(r#"{"delay_ns": -1}"#).contains("out.delay_ns"));
-        assert!(refusal(r#"{"queue_frames": 0}"#).contains("out.queue_frames"));
-        assert!(refusal(r#"{"rate_bits_per_s": 0}"#).contains("out.rate_bits_per_s"));
+        assert!(refusal(r#"{"loss": 1.5}"#).contains("outgoing.loss"));
+        assert!(refusal(r#"{"corruption": -0.1}"#).contains("outgoing.corruption"));
+        assert!(refusal(r#"{"delay_ns": -1}"#).contains("outgoing.delay_ns"));
+        assert!(refusal(r#"{"queue_frames": 0}"#).contains("outgoing.queue_frames"));
+        assert!(refusal(r#"{"rate_bits_per_s": 0}"#).contains("outgoing.rate_bits_per_s"));
     }
 
     #[test]

@@ -29,8 +29,8 @@ const ETHERNET_BYTES: usize = 18;
 pub(crate) struct Relay {
     host: Port,
     network: Port,
-    out: Path,
-    inward: Path,
+    outgoing: Path,
+    incoming: Path,
     trace: Trace,
     spin_ns: i64,
     heard_ns: i64,
@@ -43,8 +43,8 @@ impl Relay {
         let largest_frame_bytes = interfaces.iter().map(|one| one.mtu_bytes).max().unwrap_or(0) + ETHERNET_BYTES;
         let trace = Trace::new(spec.trace);
         let first = trace.first();
-        let out = first.and_then(|point| point.out.clone()).unwrap_or(spec.out);
-        let inward = first.and_then(|point| point.inward.clone()).unwrap_or(spec.inward);
+        let outgoing = first.and_then(|point| point.outgoing.clone()).unwrap_or(spec.outgoing);
+        let incoming = first.and_then(|point| point.incoming.clone()).unwrap_or(spec.incoming);
         let path = |impairment, direction| {
             Path::new(
                 impairment,
@@ -56,8 +56,8 @@ impl Relay {
         let relay = Self {
             host: Port::open(&interfaces[0], largest_frame_bytes)?,
             network: Port::open(&interfaces[1], largest_frame_bytes)?,
-            out: path(out, 0),
-            inward: path(inward, 1),
+            outgoing: path(outgoing, 0),
+            incoming: path(incoming, 1),
             trace,
             spin_ns: spec.spin_ns,
             heard_ns: now_ns(),
@@ -79,9 +79,9 @@ impl Relay {
                     return Ok(Event::Done(self.summary()));
                 }
             }
-            let received = receive(&mut self.host, &mut self.out) + receive(&mut self.network, &mut self.inward);
+            let received = receive(&mut self.host, &mut self.outgoing) + receive(&mut self.network, &mut self.incoming);
             self.follow_trace();
-            let released = release(&mut self.out, &self.network) + release(&mut self.inward, &self.host);
+            let released = release(&mut self.outgoing, &self.network) + release(&mut self.incoming, &self.host);
             if !self.wait(lines, received + released > 0)? {
                 return Ok(Event::Done(self.summary()));
             }
@@ -91,8 +91,8 @@ impl Relay {
     /// Does what a line says; true when it says stop.
     fn obey(&mut self, line: &str) -> Result<bool, RelayError> {
         match Command::parse(line) {
-            Ok(Command::Set { out, inward }) => {
-                self.change(out, inward);
+            Ok(Command::Set { outgoing, incoming }) => {
+                self.change(outgoing, incoming);
                 self.trace = Trace::new(Vec::new());
                 event::print(&Event::Applied { at_ns: now_ns() })?;
             }
@@ -110,12 +110,12 @@ impl Relay {
         Ok(false)
     }
 
-    fn change(&mut self, out: Option<Impairment>, inward: Option<Impairment>) {
-        if let Some(out) = out {
-            self.out.change(out);
+    fn change(&mut self, outgoing: Option<Impairment>, incoming: Option<Impairment>) {
+        if let Some(outgoing) = outgoing {
+            self.outgoing.change(outgoing);
         }
-        if let Some(inward) = inward {
-            self.inward.change(inward);
+        if let Some(incoming) = incoming {
+            self.incoming.change(incoming);
         }
     }
 
@@ -124,14 +124,14 @@ impl Relay {
             return;
         }
         while let Some(point) = self.trace.step(now_ns()).cloned() {
-            self.change(point.out, point.inward);
+            self.change(point.outgoing, point.incoming);
         }
     }
 
     /// Sleeps, spins or goes on at once; false when the front is gone.
     fn wait<R: Read + AsRawFd>(&mut self, lines: &mut Lines<R>, is_busy: bool) -> Result<bool, RelayError> {
         let now_ns = now_ns();
-        let next_ns = [self.out.next_ns(), self.inward.next_ns(), self.trace.next_ns()]
+        let next_ns = [self.outgoing.next_ns(), self.incoming.next_ns(), self.trace.next_ns()]
             .into_iter()
             .flatten()
             .min();
@@ -166,8 +166,8 @@ impl Relay {
         };
         Summary {
             at_ns: now_ns(),
-            out: account(&self.out, &mut self.host),
-            inward: account(&self.inward, &mut self.network),
+            outgoing: account(&self.outgoing, &mut self.host),
+            incoming: account(&self.incoming, &mut self.network),
         }
     }
 }

@@ -20,10 +20,10 @@ pub(crate) struct Spec {
     pub(crate) seed: u64,
     /// From the host to the network.
     #[serde(default)]
-    pub(crate) out: Impairment,
+    pub(crate) outgoing: Impairment,
     /// From the network to the host.
-    #[serde(default, rename = "in")]
-    pub(crate) inward: Impairment,
+    #[serde(default)]
+    pub(crate) incoming: Impairment,
     /// Impairments that follow one another.
     #[serde(default)]
     pub(crate) trace: Vec<Point>,
@@ -51,8 +51,8 @@ impl Spec {
     }
 
     fn check(&self) -> Result<(), String> {
-        self.out.check("out")?;
-        self.inward.check("in")?;
+        self.outgoing.check("outgoing")?;
+        self.incoming.check("incoming")?;
         crate::trace::check(&self.trace)?;
         if self.host_side == self.network_side {
             return Err(format!("`host_side` and `network_side` are both `{}`", self.host_side));
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_spec_needs_only_its_interfaces_and_a_seed() {
         let spec = Spec::parse(r#"{"host_side": "a", "network_side": "b", "seed": 1}"#).unwrap();
-        assert_eq!(spec.out, Impairment::default());
+        assert_eq!(spec.outgoing, Impairment::default());
         assert_eq!(spec.priority, None);
     }
 
@@ -92,7 +92,7 @@ mod tests {
             "{}",
             r#"{"host_side": "a", "network_side": "a", "seed": 1}"#,
             r#"{"host_side": "a", "network_side": "b", "seed": 1, "priority": 100}"#,
-            r#"{"host_side": "a", "network_side": "b", "seed": 1, "in": {"loss": 2}}"#,
+            r#"{"host_side": "a", "network_side": "b", "seed": 1, "incoming": {"loss": 2}}"#,
             r#"{"host_side": "a", "network_side": "b", "seed": 1, "delay_ns": 2}"#,
         ] {
             assert_eq!(Spec::parse(line).unwrap_err().exit_code(), 2, "{line}");

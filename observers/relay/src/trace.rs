@@ -14,10 +14,10 @@ pub(crate) struct Point {
     pub(crate) at_ns: i64,
     /// From the host to the network.
     #[serde(default)]
-    pub(crate) out: Option<Impairment>,
+    pub(crate) outgoing: Option<Impairment>,
     /// From the network to the host.
-    #[serde(default, rename = "in")]
-    pub(crate) inward: Option<Impairment>,
+    #[serde(default)]
+    pub(crate) incoming: Option<Impairment>,
 }
 
 /// Says what is wrong with a list of points.
@@ -27,7 +27,7 @@ pub(crate) fn check(points: &[Point]) -> Result<(), String> {
         if point.at_ns < 0 || (index > 0 && point.at_ns <= points[index - 1].at_ns) {
             return Err(format!("`{place}.at_ns` is {}: it has to grow from 0 on", point.at_ns));
         }
-        for (name, impairment) in [("out", &point.out), ("in", &point.inward)] {
+        for (name, impairment) in [("outgoing", &point.outgoing), ("incoming", &point.incoming)] {
             if let Some(impairment) = impairment {
                 impairment.check(&format!("{place}.{name}"))?;
             }
@@ -88,10 +88,10 @@ mod tests {
 
     #[test]
     fn nothing_is_due_before_the_begin_is_known() {
-        let mut trace = Trace::new(points(r#"[{"at_ns": 0, "out": {"delay_ns": 7}}]"#));
+        let mut trace = Trace::new(points(r#"[{"at_ns": 0, "outgoing": {"delay_ns": 7}}]"#));
         assert_eq!(trace.next_ns(), None);
         assert!(trace.step(i64::MAX).is_none());
-        assert_eq!(trace.first().unwrap().out.as_ref().unwrap().delay_ns, 7);
+        assert_eq!(trace.first().unwrap().outgoing.as_ref().unwrap().delay_ns, 7);
     }
 
     #[test]
@@ -115,9 +115,9 @@ mod tests {
         );
         assert!(check(&points(r#"[{"at_ns": -1}]"#)).is_err());
         assert!(
-            check(&points(r#"[{"at_ns": 0, "in": {"loss": 3}}]"#))
+            check(&points(r#"[{"at_ns": 0, "incoming": {"loss": 3}}]"#))
                 .unwrap_err()
-                .contains("trace[0].in.loss")
+                .contains("trace[0].incoming.loss")
         );
     }
 }

@@ -68,7 +68,7 @@ fn a_plain_relay_loses_nothing_and_keeps_order(lab: &Lab) -> Result<(), Failed> 
         found["round_trip"]["lost"] == 0 && number(&found, "/round_trip/p50_ns") < TOLERANCE_NS,
         &found,
     )?;
-    for direction in ["out", "in"] {
+    for direction in ["outgoing", "incoming"] {
         let loss = &found[direction]["loss"];
         ensure(
             loss["received"] == 2000 && loss["duplicates"] == 0 && loss["reordered"] == 0,
@@ -76,7 +76,7 @@ fn a_plain_relay_loses_nothing_and_keeps_order(lab: &Lab) -> Result<(), Failed> 
         )?;
     }
     let done = relay.end();
-    for direction in ["out", "in"] {
+    for direction in ["outgoing", "incoming"] {
         let account = &done[direction];
         ensure(
             account["frames_in"] == account["frames_out"] && account["unfinished_checksums"] == 0,
@@ -88,7 +88,7 @@ fn a_plain_relay_loses_nothing_and_keeps_order(lab: &Lab) -> Result<(), Failed> 
 }
 
 fn each_direction_has_its_own_delay(lab: &Lab) -> Result<(), Failed> {
-    let _relay = lab.relay(json!({"out": {"delay_ns": 20 * MS}, "in": {"delay_ns": 5 * MS}}));
+    let _relay = lab.relay(json!({"outgoing": {"delay_ns": 20 * MS}, "incoming": {"delay_ns": 5 * MS}}));
     let found = lab.measure(&json!({"round_trip": {"pings": 100, "interval_ns": 2 * MS}}));
     let (least, median) = (
         number(&found, "/round_trip/min_ns"),
@@ -98,10 +98,10 @@ fn each_direction_has_its_own_delay(lab: &Lab) -> Result<(), Failed> {
 }
 
 fn loss_is_as_asked_in_each_direction(lab: &Lab) -> Result<(), Failed> {
-    let (relay, _) = lab.relay(json!({"out": {"loss": 0.1}, "in": {"loss": 0.01}}));
+    let (relay, _) = lab.relay(json!({"outgoing": {"loss": 0.1}, "incoming": {"loss": 0.01}}));
     let found = lab.measure(&json!({"loss": {"packets": 5000, "interval_ns": 100_000}}));
     let done = relay.end();
-    for (direction, asked) in [("out", 0.1), ("in", 0.01)] {
+    for (direction, asked) in [("outgoing", 0.1), ("incoming", 0.01)] {
         let loss = &found[direction]["loss"];
         ensure(is_fraction(number(loss, "/lost"), number(loss, "/sent"), asked), loss)?;
         let account = &done[direction];
@@ -118,33 +118,39 @@ fn loss_is_as_asked_in_each_direction(lab: &Lab) -> Result<(), Failed> {
 }
 
 fn duplicates_are_seen(lab: &Lab) -> Result<(), Failed> {
-    let _relay = lab.relay(json!({"out": {"duplication": 0.2}}));
+    let _relay = lab.relay(json!({"outgoing": {"duplication": 0.2}}));
     let found = lab.measure(&json!({"loss": {"packets": 2000, "interval_ns": 100_000}}));
-    ensure(is_fraction(number(&found, "/out/loss/duplicates"), 2000, 0.2), &found)?;
     ensure(
-        found["out"]["loss"]["lost"] == 0 && found["in"]["loss"]["duplicates"] == 0,
+        is_fraction(number(&found, "/outgoing/loss/duplicates"), 2000, 0.2),
+        &found,
+    )?;
+    ensure(
+        found["outgoing"]["loss"]["lost"] == 0 && found["incoming"]["loss"]["duplicates"] == 0,
         &found,
     )
 }
 
 fn overtaking_frames_are_seen(lab: &Lab) -> Result<(), Failed> {
-    let (relay, _) = lab.relay(json!({"out": {"delay_ns": 10 * MS, "reordering": 0.1}}));
+    let (relay, _) = lab.relay(json!({"outgoing": {"delay_ns": 10 * MS, "reordering": 0.1}}));
     let found = lab.measure(&json!({"loss": {"packets": 2000, "interval_ns": 100_000}}));
-    let late = number(&found, "/out/loss/reordered");
-    let overtaking = number(&relay.end(), "/out/reordered");
+    let late = number(&found, "/outgoing/loss/reordered");
+    let overtaking = number(&relay.end(), "/outgoing/reordered");
     // One that overtakes makes late those that it passes, and at 10 000 a second and 10 ms nearly all are passed.
     ensure(
-        found["out"]["loss"]["lost"] == 0 && late > 1000 && is_fraction(overtaking, 2000, 0.1),
+        found["outgoing"]["loss"]["lost"] == 0 && late > 1000 && is_fraction(overtaking, 2000, 0.1),
         &found,
     )
 }
 
 fn corrupted_datagrams_vanish_by_their_checksum(lab: &Lab) -> Result<(), Failed> {
-    let (relay, _) = lab.relay(json!({"out": {"corruption": 0.2}}));
+    let (relay, _) = lab.relay(json!({"outgoing": {"corruption": 0.2}}));
     let found = lab.measure(&json!({"loss": {"packets": 2000, "interval_ns": 100_000}}));
-    ensure(is_fraction(number(&relay.end(), "/out/corrupted"), 2000, 0.2), &found)?;
+    ensure(
+        is_fraction(number(&relay.end(), "/outgoing/corrupted"), 2000, 0.2),
+        &found,
+    )?;
     let (lost, failures) = (
-        number(&found, "/out/loss/lost"),
+        number(&found, "/outgoing/loss/lost"),
         number(&found, "/checksum_failures/answering_side"),
     );
     // A bit in the Ethernet or the IP header loses the frame before its UDP checksum is looked at.
@@ -153,10 +159,11 @@ fn corrupted_datagrams_vanish_by_their_checksum(lab: &Lab) -> Result<(), Failed>
 
 fn the_rate_is_as_asked(lab: &Lab) -> Result<(), Failed> {
     let asked = 50e6;
-    let _relay = lab.relay(json!({"out": {"rate_bits_per_s": 50_000_000}, "in": {"rate_bits_per_s": 50_000_000}}));
+    let _relay =
+        lab.relay(json!({"outgoing": {"rate_bits_per_s": 50_000_000}, "incoming": {"rate_bits_per_s": 50_000_000}}));
     let rate = json!({"duration_ns": 500 * MS, "offered_bits_per_s": 60_000_000});
     let found = lab.measure(&json!({"rate": rate}));
-    for direction in ["out", "in"] {
+    for direction in ["outgoing", "incoming"] {
         let wire = found[direction]["rate"]["wire_bits_per_s"].as_f64().ok_or("no rate")?;
         ensure((wire / asked - 1.0).abs() < 0.05, &found)?;
     }
@@ -170,22 +177,22 @@ fn a_command_changes_the_link_at_once(lab: &Lab) -> Result<(), Failed> {
         number(&lab.measure(&parts), "/round_trip/p50_ns") < 30 * MS,
         &Value::Null,
     )?;
-    relay.say(&json!({"command": "set", "in": {"delay_ns": 30 * MS}}));
+    relay.say(&json!({"command": "set", "incoming": {"delay_ns": 30 * MS}}));
     ensure(relay.event()["event"] == "applied", &Value::Null)?;
     let slow = lab.measure(&parts);
     ensure(number(&slow, "/round_trip/min_ns") >= 30 * MS, &slow)?;
-    relay.say(&json!({"command": "set", "in": {"loss": 5}}));
+    relay.say(&json!({"command": "set", "incoming": {"loss": 5}}));
     ensure(relay.event()["event"] == "refused", &Value::Null)?;
     relay.say(&json!({"command": "report"}));
     let report = relay.event();
     ensure(
-        report["event"] == "report" && number(&report, "/in/frames_out") >= 100,
+        report["event"] == "report" && number(&report, "/incoming/frames_out") >= 100,
         &report,
     )
 }
 
 fn a_trace_is_followed_from_its_begin(lab: &Lab) -> Result<(), Failed> {
-    let trace = json!([{"at_ns": 0, "out": {"delay_ns": 40 * MS}}, {"at_ns": 1, "out": {}}]);
+    let trace = json!([{"at_ns": 0, "outgoing": {"delay_ns": 40 * MS}}, {"at_ns": 1, "outgoing": {}}]);
     let (mut relay, _) = lab.relay(json!({"trace": trace}));
     let parts = json!({"round_trip": {"pings": 50, "interval_ns": MS}});
     let before = lab.measure(&parts);
@@ -197,10 +204,10 @@ fn a_trace_is_followed_from_its_begin(lab: &Lab) -> Result<(), Failed> {
 }
 
 fn a_dead_link_gives_a_result_that_says_so(lab: &Lab) -> Result<(), Failed> {
-    let _relay = lab.relay(json!({"out": {"loss": 1.0}}));
+    let _relay = lab.relay(json!({"outgoing": {"loss": 1.0}}));
     let found = lab.measure(&json!({"patience_ns": 300 * MS, "round_trip": {}, "loss": {}, "rate": {}}));
     ensure(
-        found["reachable"] == false && found["round_trip"].is_null() && found["out"]["loss"].is_null(),
+        found["reachable"] == false && found["round_trip"].is_null() && found["outgoing"]["loss"].is_null(),
         &found,
     )
 }

@@ -16,18 +16,18 @@ from middlemark.suite.quantity import BIT_RATE, DURATION, SHARE, SIZE
 
 MEASURED: tuple[tuple[str, str, Unit], ...] = (
     ("round trip, ms", "round_trip_median_ns", MILLISECONDS),
-    ("loss out, %", "outgoing_loss_share", PERCENT),
-    ("loss in, %", "incoming_loss_share", PERCENT),
-    ("rate out, Mbit/s", "outgoing_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
-    ("rate in, Mbit/s", "incoming_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
-    ("relay late out, ms", "outgoing_relay_late_p99_ns", MILLISECONDS),
-    ("relay late in, ms", "incoming_relay_late_p99_ns", MILLISECONDS),
+    ("outgoing loss, %", "outgoing_loss_share", PERCENT),
+    ("incoming loss, %", "incoming_loss_share", PERCENT),
+    ("outgoing rate, Mbit/s", "outgoing_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
+    ("incoming rate, Mbit/s", "incoming_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
+    ("outgoing relay late, ms", "outgoing_relay_late_p99_ns", MILLISECONDS),
+    ("incoming relay late, ms", "incoming_relay_late_p99_ns", MILLISECONDS),
 )
 """Of the recorded figures those that tell whether a link is what was asked for."""
 CAPTION = (
-    "Out is from the host to the network, in the other way. The probe measures before and after each trial; medians of "
-    "all middlewares' trials, with the least and the most. Relay late: how long after its instant it let a frame "
-    "go, for 99 % of the trial's frames. Links that are plain and without a problem are left out."
+    "Outgoing is from the host to the network, incoming the other way. The probe measures before and after each "
+    "trial; medians of all middlewares' trials, with the least and the most. Relay late: how long after its instant "
+    "it let a frame go, for 99 % of the trial's frames. Links that are plain and without a problem are left out."
 )
 
 
@@ -83,8 +83,9 @@ def link_words(link: Link) -> str:
         return str(link.mobility)
     if link.trace:
         return _trace_words(link)
-    out, inward = direction_words(link.outgoing), direction_words(link.incoming)
-    both = [out] if out == inward else [f"out: {out or 'plain'}", f"in: {inward or 'plain'}"]
+    outgoing, incoming = direction_words(link.outgoing), direction_words(link.incoming)
+    each = [f"outgoing: {outgoing or 'plain'}", f"incoming: {incoming or 'plain'}"]
+    both = [outgoing] if outgoing == incoming else each
     mtu = [] if link.mtu_bytes == STANDARD_MTU_BYTES else [f"MTU {SIZE.text(link.mtu_bytes)}"]
     return "; ".join(word for word in [*both, *mtu] if word) or "plain"
 

@@ -212,13 +212,13 @@ def _traces(each: ExperimentFindings) -> list[Chart]:
 
 def _trace_rows(link: Link, value: Callable[[Direction], float | None], window_s: float) -> Rows:
     ways: dict[str, list[tuple[int, Direction]]] = {
-        "out": [(point.at_ns, point.outgoing) for point in link.trace],
-        "in": [(point.at_ns, point.incoming) for point in link.trace],
+        "outgoing": [(point.at_ns, point.outgoing) for point in link.trace],
+        "incoming": [(point.at_ns, point.incoming) for point in link.trace],
     }
-    alike = [value(way) for _, way in ways["out"]] == [value(way) for _, way in ways["in"]]
+    alike = [value(way) for _, way in ways["outgoing"]] == [value(way) for _, way in ways["incoming"]]
     rows: Rows = []
     for name, points in ways.items():
-        if not points or (alike and name == "in"):
+        if not points or (alike and name == "incoming"):
             continue
         series = f"{link.host} – {link.network}" + ("" if alike else f", {name}")
         rows += [{"link": series, "s": max(at_ns / 1e9, 0), "value": value(way)} for at_ns, way in points]

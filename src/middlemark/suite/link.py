@@ -52,7 +52,7 @@ class LinkSettings(Impairment):
     def _said(self) -> list[str]:
         mtu = [] if self.mtu is None else [f"MTU {SIZE.text(self.mtu)}"]
         offloads = [] if self.offloads is None else [f"offloads {'on' if self.offloads else 'off'}"]
-        ways = [(name, way) for name, way in (("out", self.outgoing), ("in", self.incoming)) if way is not None]
+        ways = [(name, way) for name in ("outgoing", "incoming") if (way := getattr(self, name)) is not None]
         over_time = [str(source) for source in (self.trace, self.mobility) if source is not None]
         return [*over_time, *super()._said(), *mtu, *offloads, *(f"{name} ({way})" for name, way in ways)]
 

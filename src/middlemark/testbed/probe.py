@@ -171,8 +171,8 @@ def read(said: dict[str, Any]) -> Measured:
     return Measured(
         reachable=said["reachable"],
         round_trip=trip and RoundTrip(**{name: trip[name] for name in RoundTrip.model_fields}),
-        outgoing=_found(said["out"]),
-        incoming=_found(said["in"]),
+        outgoing=_found(said["outgoing"]),
+        incoming=_found(said["incoming"]),
     )
 
 

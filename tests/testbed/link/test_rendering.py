@@ -110,7 +110,7 @@ def test_the_relay_stands_where_netem_would() -> None:
 def test_the_relay_is_told_what_no_token_bucket_does() -> None:
     camera = LINKS[0]
     assert json.dumps(relay.spec(camera, parts(camera, Backend.RELAY), "h0n0", "ih0n0", 5)) == snapshot(
-        '{"host_side": "h0n0", "network_side": "ih0n0", "seed": 5, "out": {"delay_ns": 0, "jitter_ns": 0, "loss": 0.0, "duplication": 0.0, "reordering": 0.0, "corruption": 0.0}, "in": {"delay_ns": 10000000, "jitter_ns": 500000, "loss": 0.01, "duplication": 0.002, "reordering": 0.03, "corruption": 0.0001}, "trace": []}'
+        '{"host_side": "h0n0", "network_side": "ih0n0", "seed": 5, "outgoing": {"delay_ns": 0, "jitter_ns": 0, "loss": 0.0, "duplication": 0.0, "reordering": 0.0, "corruption": 0.0}, "incoming": {"delay_ns": 10000000, "jitter_ns": 500000, "loss": 0.01, "duplication": 0.002, "reordering": 0.03, "corruption": 0.0001}, "trace": []}'
     )
 
 
@@ -121,11 +121,11 @@ def test_along_a_trace_the_relay_limits_the_rate_too() -> None:
     )
     moving = LINKS[0].model_copy(update={"trace": points})
     told = relay.spec(moving, parts(moving, Backend.NETEM), "h0n0", "ih0n0", 5)
-    assert [(point["at_ns"], point["out"].get("rate_bits_per_s")) for point in told["trace"]] == [
+    assert [(point["at_ns"], point["outgoing"].get("rate_bits_per_s")) for point in told["trace"]] == [
         (0, 10**9),
         (9, 5 * 10**7),
     ]
-    assert [point["in"].get("queue_frames") for point in told["trace"]] == [50, rate.QUEUE_FRAMES]
+    assert [point["incoming"].get("queue_frames") for point in told["trace"]] == [50, rate.QUEUE_FRAMES]
 
 
 @pytest.mark.parametrize(

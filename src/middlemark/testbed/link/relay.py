@@ -77,7 +77,7 @@ class Relay:
         """Its account so far."""
         self._observer.tell({"command": "report"})
         said = self._observer.hear("report")
-        return Report.model_validate({"at_ns": said["at_ns"], "outgoing": said["out"], "incoming": said["in"]})
+        return Report.model_validate({name: said[name] for name in Report.model_fields})
 
     def end(self) -> None:
         """Ends it: the link is cut."""
@@ -86,14 +86,14 @@ class Relay:
 
 def spec(link: Link, made_of: Parts, host_side: str, network_side: str, seed: int) -> dict[str, Any]:
     """What the relay is told of a link; a rate only where no token bucket limits it."""
-    directions = {"out": link.outgoing, "in": link.incoming}
+    directions = {"outgoing": link.outgoing, "incoming": link.incoming}
     told: dict[str, Any] = {"host_side": host_side, "network_side": network_side, "seed": seed}
     told |= {name: _impairment(direction, made_of) for name, direction in directions.items()}
     told["trace"] = [
         {
             "at_ns": point.at_ns,
-            "out": _impairment(point.outgoing, made_of),
-            "in": _impairment(point.incoming, made_of),
+            "outgoing": _impairment(point.outgoing, made_of),
+            "incoming": _impairment(point.incoming, made_of),
         }
         for point in link.trace
     ]
