@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from middlemark.plan.network import Host as PlannedHost
 from middlemark.suite import HostKind, LoadedSuite, parse_suite
 from middlemark.testbed import clock_offset, ledger, observer, processes, remote, ssh_host
 from middlemark.testbed.holder import required
+from middlemark.testbed.host import ALONE, Attachment
 from middlemark.testbed.ledger import Ledger
 from middlemark.testbed.remote import RemoteFolder
 from middlemark.testbed.ssh_host import SshHost
@@ -156,6 +158,18 @@ def test_the_mark_of_the_client_is_that_of_the_program(host: SshHost) -> None:
 
 def test_without_an_address_it_has_the_one_that_the_client_reached(host: SshHost) -> None:
     assert [(each.network, each.address, each.interface) for each in host.attachments] == [("lan", "127.0.0.1", "lo")]
+
+
+def test_this_machine_is_beside_it_by_the_address_that_it_sees(host: SshHost) -> None:
+    here = ssh_host.attachments_here(["lan", "elsewhere"], [host])
+    assert here == (Attachment("lan", "127.0.0.1", "lo"),)
+    assert ssh_host.attachments_here(["elsewhere"], [host]) == (ALONE,)
+
+
+def test_an_address_that_is_translated_on_the_way_is_refused(host: SshHost) -> None:
+    behind = replace(host, client_address="192.0.2.9")
+    with pytest.raises(EnvironmentNotReady, match=r"this machine has no interface with the address 192\.0\.2\.9"):
+        ssh_host.attachments_here(["lan"], [behind])
 
 
 def test_executables_are_copied_with_their_own_libraries_and_run_from_the_copy(

@@ -98,10 +98,12 @@ class Host(ABC):
 
 
 class LocalHost(Host):
-    """This machine, over its loopback interface."""
+    """This machine, over its loopback interface unless other machines are there."""
 
-    def __init__(self, name: str = "local", limits: tuple[str, ...] = ()) -> None:
-        super().__init__(name=name, attachments=(ALONE,), limits=limits)
+    def __init__(
+        self, name: str = "local", limits: tuple[str, ...] = (), attachments: tuple[Attachment, ...] = (ALONE,)
+    ) -> None:
+        super().__init__(name=name, attachments=attachments, limits=limits)
 
     @property
     def shares_memory(self) -> bool:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import secrets
 import shlex
+import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import network as plan
 from middlemark.testbed import remote
+from middlemark.testbed.holder import required
 from middlemark.testbed.host import ALONE, Attachment, Host
 from middlemark.testbed.ledger import Ledger
 from middlemark.testbed.lifeline import Lifeline
@@ -23,6 +25,7 @@ from middlemark.testbed.processes import MARK_VARIABLE
 from middlemark.testbed.remote import REMOTE_VARIABLE, RemoteFolder, Unreachable
 from middlemark.testbed.root_filesystem import WORKERS, Contents, file_hash, files_of
 
+LISTING = "ip -o address show"
 REMEDY = "try it: ssh -o BatchMode=yes TARGET true; keys and addresses are the business of ~/.ssh/config"
 
 
@@ -90,6 +93,8 @@ class SshHost(Host):
     connection: Connection
     executables: Mapping[str, str]
     """Where there the executables of this machine are."""
+    client_address: str
+    """The address of this machine that it sees."""
 
     @property
     def shares_memory(self) -> bool:
@@ -134,19 +139,34 @@ class SshHost(Host):
 def ssh_host(host: plan.Host, networks: Sequence[str], executables: Sequence[Path], ledger: Ledger) -> SshHost:
     """A remote host with its executables in place; without an address, it has the one that the client has reached."""
     connection = connected(host.ssh or "", ledger)
-    address = host.address or connection.run("echo $SSH_CONNECTION").split()[2]
-    interface = _interface(connection, address)
+    client_address, _, reached, _ = connection.run("echo $SSH_CONNECTION").split()
+    address = host.address or reached
+    interface = _interface(address, connection.run(LISTING), connection.target, "name one of its own: `address:`")
     attachments = tuple(Attachment(network, address, interface) for network in networks or (ALONE.network,))
     copies = {str(executable): connection.copy_executable(executable) for executable in executables}
-    return SshHost(host.name, attachments, connection, copies)
+    return SshHost(host.name, attachments, connection, copies, client_address)
 
 
-def _interface(connection: Connection, address: str) -> str:
-    """`2: eth0    inet 192.0.2.7/24 brd …` is a line of what it is found in."""
-    for line in connection.run("ip -o address show").splitlines():
+def attachments_here(networks: Sequence[str], others: Iterable[SshHost]) -> tuple[Attachment, ...]:
+    """Where this machine is on networks that other machines are on, by the address that the first of them sees."""
+    seen: dict[str, str] = {}
+    for other in others:
+        for network in other.addresses.keys() & (networks or (ALONE.network,)):
+            seen.setdefault(network, other.client_address)
+    if not seen:
+        return (ALONE,)
+    listing = subprocess.run([required("ip"), *LISTING.split()[1:]], capture_output=True, text=True, check=True).stdout
+    remedy = "something between the machines translates addresses: name this machine over SSH, too, by its own address"
+    return tuple(
+        Attachment(network, address, _interface(address, listing, "this machine", remedy))
+        for network, address in sorted(seen.items())
+    )
+
+
+def _interface(address: str, listing: str, machine: str, remedy: str) -> str:
+    """`2: eth0    inet 192.0.2.7/24 brd …` is a line of the listing."""
+    for line in listing.splitlines():
         fields = line.split()
         if fields[3].partition("/")[0] == address:
             return fields[1]
-    raise EnvironmentNotReady(
-        f"{connection.target} has no interface with the address {address}", remedy="name one of its own: `address:`"
-    )
+    raise EnvironmentNotReady(f"{machine} has no interface with the address {address}", remedy=remedy)

@@ -24,7 +24,7 @@ from middlemark.testbed.link.parts import Backend, words
 from middlemark.testbed.link.relay import Report
 from middlemark.testbed.namespace_host import NamespaceHost, PrivateFolders, network_settings, setting_up
 from middlemark.testbed.slot import Slot
-from middlemark.testbed.ssh_host import ssh_host
+from middlemark.testbed.ssh_host import SshHost, attachments_here, ssh_host
 from middlemark.testbed.switch import wires
 from middlemark.testbed.wiring import LinkCounts, Wiring, wired
 
@@ -93,16 +93,21 @@ def built(  # noqa: PLR0913 - a test-bed has so many sides
     for network in networks:
         _check_kinds(network, kinds)
     with ExitStack() as given:
-        made: dict[str, Host] = {}
+        made: dict[str, Host] = {
+            host.name: _elsewhere(host, networks, executables, ledger) for host in hosts if host.kind is HostKind.SSH
+        }
+        others = [host for host in made.values() if isinstance(host, SshHost)]
         in_namespaces: dict[str, tuple[str, ...]] = {}
         for host in hosts:
             match host.kind:
                 case HostKind.LOCAL:
-                    made[host.name] = LocalHost(host.name, given.enter_context(limited(host, slot.name, ledger)))
+                    prefix = given.enter_context(limited(host, slot.name, ledger))
+                    here = attachments_here(_networks_of(host, networks), others)
+                    made[host.name] = LocalHost(host.name, prefix, here)
                 case HostKind.NETNS:
                     in_namespaces[host.name] = given.enter_context(limited(host, slot.name, ledger))
                 case HostKind.SSH:
-                    made[host.name] = _elsewhere(host, networks, executables, ledger)
+                    pass
         if not in_namespaces:
             yield Testbed(made)
             return
@@ -117,14 +122,19 @@ def built(  # noqa: PLR0913 - a test-bed has so many sides
         yield Testbed({host.name: made[host.name] for host in hosts}, wiring, ledger)
 
 
-def _elsewhere(host: plan.Host, networks: Sequence[plan.Network], executables: Sequence[Path], ledger: Ledger) -> Host:
+def _elsewhere(
+    host: plan.Host, networks: Sequence[plan.Network], executables: Sequence[Path], ledger: Ledger
+) -> SshHost:
     if host.cpus or host.cpu_quota is not None or host.memory_bytes is not None:
         raise UsageError(
             f"the host `{host.name}` is another machine, which is given no limits from here",
             remedy="leave its `cpus`, `cpu_quota` and `memory` out, or set them on that machine",
         )
-    on = [network.name for network in networks if host.name in network.hosts]
-    return ssh_host(host, on, executables, ledger)
+    return ssh_host(host, _networks_of(host, networks), executables, ledger)
+
+
+def _networks_of(host: plan.Host, networks: Sequence[plan.Network]) -> list[str]:
+    return [network.name for network in networks if host.name in network.hosts]
 
 
 @contextmanager

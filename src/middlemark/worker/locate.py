@@ -49,7 +49,7 @@ def workers() -> dict[str, Path]:
     """Every worker there is, by middleware, in the order of the names."""
     found: dict[str, Path] = {}
     for folder in folders():
-        if folder.is_dir():
+        if os.access(folder, os.R_OK | os.X_OK):
             for path in folder.glob(f"{PREFIX}*"):
                 middleware = path.name.removeprefix(PREFIX)
                 if "." not in middleware and path.is_file() and os.access(path, os.X_OK):
