@@ -24,7 +24,7 @@ def executable(name: str) -> Path:
     """Where `middlemark-<name>` is."""
     for folder in _folders():
         path = folder / f"middlemark-{name}"
-        if path.is_file() and os.access(path, os.X_OK):
+        if os.access(path, os.X_OK) and path.is_file():
             return path.absolute()
     raise EnvironmentNotReady(
         f"there is no middlemark-{name} here",
