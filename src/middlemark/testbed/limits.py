@@ -5,6 +5,7 @@ It renders what the kernel is told and has the groups entered, made and removed;
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -105,8 +106,11 @@ def _has_swap() -> bool:
 def fact() -> Fact:
     """What `doctor` says of limits."""
     there = cgroup.hierarchies()
+    closed = [controller for controller, hierarchy in there.items() if not os.access(hierarchy.top, os.W_OK)]
+    said = [
+        f"{controller} (cgroup v{hierarchy.version}{', root only' if controller in closed else ''})"
+        for controller, hierarchy in there.items()
+    ]
     missing = [controller for controller in cgroup.CONTROLLERS if controller not in there]
-    said = ", ".join(f"{controller} (cgroup v{there[controller].version})" for controller in there)
-    return Fact(
-        "host_limits", said or "none", not missing, f"missing: {', '.join(missing)}; run outside of a container"
-    )
+    remedy = f"missing: {', '.join(missing)}; run outside of a container" if missing else "run as root"
+    return Fact("host_limits", ", ".join(said) or "none", not missing and not closed, remedy)
