@@ -11,9 +11,8 @@
 //!  5 arrived     who was running    the packet         its namespace
 //!  6 woken       who is woken       the waking thread  its process
 //!  7 switched    who runs now       the thread before  its process       1: that was preempted
-//!  8 sent        the caller         the socket         its namespace     bytes (ports: own, peer's)
-//!  9 taken       the caller         the socket         its namespace     bytes (ports: own, peer's)
-//! 10 copied      the caller         the packet                           bytes; not of a datagram in one piece
+//!  8 sent        the caller         the socket         its namespace     bytes (ports: own, peer's; mark: protocol)
+//!  9 taken       the caller         the socket         its namespace     bytes (ports: own, peer's; mark: protocol)
 //! ```
 
 use npyz::{AutoSerialize, Serialize};

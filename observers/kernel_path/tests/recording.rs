@@ -126,6 +126,7 @@ fn each_datagram_is_followed_from_call_to_call(lab: &Lab) -> Result<(), Failed> 
     let there: HashSet<u64> = of_kind(&events, ARRIVED).map(|event| event.other).collect();
     for taken in of_kind(&events, TAKEN).filter(|event| event.process == to) {
         expect(taken.value == i64::from(SIZE_BYTES), "each is taken whole")?;
+        expect(taken.mark == libc::IPPROTO_UDP as u32, "of a UDP socket")?;
         expect(
             there.contains(&taken.other),
             "each is taken in the namespace where it arrived",

@@ -174,6 +174,18 @@ class LinkTraffic(Model):
     received_packets: NonNegativeInt
 
 
+class KernelRecording(Model):
+    """What belongs to a recording of kernel events beside the events themselves."""
+
+    processes: dict[str, NonNegativeInt]
+    """By process, its number on the machine."""
+    events: NonNegativeInt
+    lost: NonNegativeInt
+    """Events that found no room: with any, the recording has gaps."""
+    calls: dict[int, str]
+    """The names of the system calls, by number."""
+
+
 class TrialRecord(Model):
     """All that is known of one trial but its samples: `trial.json`."""
 
@@ -204,6 +216,8 @@ class TrialRecord(Model):
     links: tuple[LinkMeasured, ...] = ()
     clocks: dict[str, ClockAgreement] = {}
     """By host with a clock of its own."""
+    kernel_path: KernelRecording | None = None
+    """Of a trial whose observation is `kernel_path`."""
     wire: tuple[LinkTraffic, ...] = ()
     """Of a trial whose observation is `wire`."""
     unavailable: dict[str, str] = {}

@@ -93,6 +93,23 @@ MACHINE_SCHEMA = pl.Schema(
 )
 """`machine.parquet`: one row a sample."""
 
+KERNEL_EVENTS_SCHEMA = pl.Schema(
+    {
+        "at_ns": pl.Int64(),
+        "subject": pl.UInt64(),
+        "other": pl.UInt64(),
+        "value": pl.Int64(),
+        "process": pl.UInt32(),
+        "thread": pl.UInt32(),
+        "ports": pl.UInt32(),
+        "mark": pl.UInt32(),
+        "length": pl.UInt32(),
+        "kind": pl.UInt16(),
+        "cpu": pl.UInt16(),
+    }
+)
+"""`kernel_path.parquet`: one row an event, in the order of time; `kernel_trace` says what the columns mean."""
+
 R = TypeVar("R", bound=Model)
 
 
@@ -172,6 +189,19 @@ class TrialFolder:
         """Write both files of samples; columns and types must be those of the schemas."""
         _write_samples(self.received_path, received, RECEIVED_SCHEMA)
         _write_samples(self.published_path, published, PUBLISHED_SCHEMA)
+
+    @property
+    def kernel_path(self) -> Path:
+        """What the kernel did for the processes; of a trial whose observation is `kernel_path`."""
+        return self.path / "kernel_path.parquet"
+
+    def read_kernel_events(self) -> pl.DataFrame:
+        """Read `kernel_path.parquet`; no rows where the trial left none."""
+        return _read_samples(self.kernel_path, KERNEL_EVENTS_SCHEMA)
+
+    def write_kernel_events(self, events: pl.DataFrame) -> None:
+        """Write what a kernel path observer recorded."""
+        _write_samples(self.kernel_path, events, KERNEL_EVENTS_SCHEMA)
 
     def read_processes(self) -> pl.DataFrame:
         """Read `processes.parquet`; no rows where the trial left none."""

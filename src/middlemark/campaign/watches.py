@@ -5,6 +5,7 @@ The watches themselves are modules of their own; `trial` starts the one that its
 
 from __future__ import annotations
 
+from middlemark.campaign.kernel_path import KernelPathWatch
 from middlemark.campaign.place import Setting
 from middlemark.campaign.resources import ResourceWatch
 from middlemark.campaign.running import Running
@@ -14,7 +15,11 @@ from middlemark.plan import Trial
 from middlemark.suite import Observation
 from middlemark.testbed.ledger import Ledger
 
-_KINDS: dict[Observation, Kind] = {Observation.RESOURCES: ResourceWatch, Observation.WIRE: WireWatch}
+_KINDS: dict[Observation, Kind] = {
+    Observation.KERNEL_PATH: KernelPathWatch,
+    Observation.RESOURCES: ResourceWatch,
+    Observation.WIRE: WireWatch,
+}
 
 
 def watch_of(trial: Trial, running: Running, setting: Setting, ledger: Ledger) -> Watch:

@@ -11,5 +11,7 @@ class Observation(StrEnum):
 
     RESOURCES = "resources"
     """CPU, memory, threads, descriptors, switches and page faults of each process over time."""
+    KERNEL_PATH = "kernel_path"
+    """Where the time of each message goes: middleware, kernel, queue, wire, scheduler."""
     WIRE = "wire"
     """Bytes and packets on each interface of the hosts in namespaces, by phase of the trial."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
@@ -18,7 +17,6 @@ from middlemark.testbed.observer import Observer, executable
 _PATIENCE_S = 20
 
 
-@cache
 def missing() -> str | None:
     """Why the kernel can't be observed here; None where it can."""
     try:

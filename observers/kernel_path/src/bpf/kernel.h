@@ -44,6 +44,7 @@ struct sock_common {
 
 struct sock {
 	struct sock_common __sk_common;
+	__u16 sk_protocol;
 };
 
 struct sk_buff {

@@ -20,7 +20,6 @@ enum kind {
 	SWITCHED = 7,
 	SENT = 8,
 	TAKEN = 9,
-	COPIED = 10,
 };
 
 /* The same layout as `Event` of event.rs. */
@@ -280,6 +279,7 @@ static __always_inline void carry(enum kind kind, struct sock *sk, int bytes)
 	event->subject = socket;
 	event->other = sk->__sk_common.skc_net.net->ns.inum;
 	event->value = bytes;
+	event->mark = sk->sk_protocol;
 	event->ports = (__u32)sk->__sk_common.skc_num << 16 | __builtin_bswap16(sk->__sk_common.skc_dport);
 	end(event);
 }
@@ -295,19 +295,6 @@ SEC("tp_btf/sock_recv_length")
 int BPF_PROG(taken, struct sock *sk, int bytes)
 {
 	carry(TAKEN, sk, bytes);
-	return 0;
-}
-
-SEC("tp_btf/skb_copy_datagram_iovec")
-int BPF_PROG(copied, const struct sk_buff *skb, int bytes)
-{
-	struct event *event;
-
-	if (!is_followed(current_process()) || !(event = begin(COPIED)))
-		return 0;
-	event->subject = (__u64)skb;
-	event->value = bytes;
-	end(event);
 	return 0;
 }
 
