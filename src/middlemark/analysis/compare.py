@@ -3,7 +3,7 @@
 Trials of one block ran close in time, so they are compared with each other: the interval is Student's over the
 logarithms of the blocks' ratios (paired observations: Jain, "The art of computer systems performance analysis", 1991,
 §13.4.1; ratios by their logarithms: Fleming & Wallace, CACM 29, 1986). A bootstrap of three blocks could never reach
-95 % (see `estimate.coverage`), hence Student's here; it takes the logarithms of trials' medians to be near normal.
+95 % (see `interval.coverage`), hence Student's here; it takes the logarithms of trials' medians to be near normal.
 Each comparison stands for itself at 95 %: over many, some of the smaller differences will be chance.
 """
 
@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import scipy.stats
 
-from middlemark.analysis.estimate import CONFIDENCE
+from middlemark.analysis.interval import CONFIDENCE
 
 K = TypeVar("K", bound=Hashable)
 Block = int

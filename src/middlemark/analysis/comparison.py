@@ -124,7 +124,7 @@ def _comparison(setting: Setting, group: Sequence[ExperimentFindings]) -> Compar
 
 def _values(each: ExperimentFindings, setting: Setting, criterion: Criterion) -> Mapping[Block, float]:
     if criterion.distribution is None:
-        return each.rates.get(Key(of_stream(setting.stream), criterion.metric), {})
+        return each.by_block.get(Key(of_stream(setting.stream), criterion.metric), {})
     return each.medians.get((setting.stream, criterion.distribution), {})
 
 

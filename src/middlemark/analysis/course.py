@@ -1,7 +1,8 @@
 """How one stream fared over the window of one trial: messages that arrived and their latency, part by part.
 
-Only trials in which something changes within the window, a fault or a link, have a course. It is small enough for a
-page; figures over trials are `experiment`'s, and what faults cost is `recovery`'s.
+Only trials in which something changes within the window, a fault or a link, have a course, small enough for a page; all
+others are asked by `settling` whether they were steady. Figures over trials are `experiment`'s, what faults cost is
+`recovery`'s.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import polars as pl
 
 from middlemark.analysis.quantile import Measured
 from middlemark.analysis.record import TrialRecord, Window
+from middlemark.analysis.settling import Settling, settling
 from middlemark.plan import Experiment, Stream
 
 PARTS = 120
@@ -52,12 +54,22 @@ def courses(record: TrialRecord, received: pl.DataFrame) -> dict[str, Course]:
     if record.window is None or not changes_within_window(record.trial.experiment):
         return {}
     return {
-        stream.name: _course(record, record.window, _latencies(stream, received.filter(pl.col("stream") == number)))
+        stream.name: _course(record, record.window, arrivals(stream, received.filter(pl.col("stream") == number)))
         for number, stream in enumerate(record.trial.experiment.streams)
     }
 
 
-def _latencies(stream: Stream, received: pl.DataFrame) -> pl.DataFrame:
+def settlings(record: TrialRecord, received: pl.DataFrame) -> dict[str, Settling]:
+    """Whether each stream's latency was steady; of trials only in which nothing is meant to change."""
+    if record.window is None or changes_within_window(record.trial.experiment):
+        return {}
+    return {
+        stream.name: settling(arrivals(stream, received.filter(pl.col("stream") == number)))
+        for number, stream in enumerate(record.trial.experiment.streams)
+    }
+
+
+def arrivals(stream: Stream, received: pl.DataFrame) -> pl.DataFrame:
     """When each message came, and how long it took; of a ping-pong, the answers and their round trips."""
     asks = stream.pattern.kind == "ping_pong"
     since = "intended_ns" if asks else "sent_ns"  # a question's hand-over stands in its answer's `intended_ns`

@@ -1,10 +1,9 @@
 """From the values of several trials to one figure with its uncertainty.
 
 The trial, not the message, is the unit of inference: messages of one trial depend on each other (Hoefler & Belli,
-"Scientific benchmarking of parallel computing systems", SC'15, rules 5 to 8). Intervals are percentile bootstraps
-(Efron & Tibshirani, "An introduction to the bootstrap", 1993, ch. 13) that resample trials; a quantile that no single
-trial supports is taken of all trials' samples together and resampled by whole trials (cluster bootstrap: Field &
-Welsh, "Bootstrapping clustered data", JRSS B 69, 2007), and marked as pooled. Comparisons are `compare`'s.
+"Scientific benchmarking of parallel computing systems", SC'15, rules 5 to 8). A share, or a quantile that no single
+trial supports, is taken of all trials' samples together and its interval is bootstrapped by whole trials (cluster
+bootstrap: Field & Welsh, "Bootstrapping clustered data", JRSS B 69, 2007). Comparisons are `compare`'s.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-import scipy.stats
 from numpy.typing import NDArray
 
+from middlemark.analysis.interval import coverage, median_interval, tails
+from middlemark.analysis.outlier import NO_OUTLIERS, Outliers, outliers
 from middlemark.analysis.quantile import Measured, Samples, TooFewSamples, Value, needed, quantile, rank
 
-CONFIDENCE = 0.95
 RESAMPLES = 1999
 SEED = 20_111_125
 """The same samples give the same interval."""
@@ -47,6 +46,8 @@ class Estimate:
     n_messages: int
     method: Method
     reason: str = ""
+    outliers: Outliers = NO_OUTLIERS
+    """Among the trials; they are in the figure all the same."""
 
 
 def no_estimate(reason: str, n_messages: int = 0) -> Estimate:
@@ -54,17 +55,8 @@ def no_estimate(reason: str, n_messages: int = 0) -> Estimate:
     return Estimate(None, None, None, None, 0, n_messages, Method.NONE, reason)
 
 
-def coverage(n_trials: int) -> float:
-    """The most that an interval over so many trials can cover.
-
-    All trials lie on one side of the true median with probability 2^(1−n), and no interval within their range holds it
-    then (the sign test's bound: Conover, "Practical nonparametric statistics", 1999, ch. 3.4): 75 % with three trials.
-    """
-    return min(CONFIDENCE, 1 - 2.0 ** (1 - n_trials))
-
-
 def median_of_trials(values: Sequence[Measured]) -> Estimate:
-    """The median of the trials' values, with a bootstrap interval over trials; a single trial has no interval."""
+    """The median of the trials' values, with its interval; a single trial has no interval."""
     if not values:
         return no_estimate("no valid trial measured it")
     array = np.array([each.value for each in values])
@@ -72,20 +64,11 @@ def median_of_trials(values: Sequence[Measured]) -> Estimate:
     value = float(np.median(array))
     if len(array) == 1:
         return Estimate(value, None, None, None, 1, n_messages, Method.MEDIAN_OF_TRIALS)
-    low, high = _percentile_interval(array)
-    return Estimate(value, low, high, coverage(len(array)), len(array), n_messages, Method.MEDIAN_OF_TRIALS)
-
-
-def _percentile_interval(array: NDArray[np.float64]) -> tuple[float, float]:
-    interval = scipy.stats.bootstrap(
-        (array,),
-        np.median,
-        confidence_level=CONFIDENCE,
-        n_resamples=RESAMPLES,
-        method="percentile",
-        rng=np.random.default_rng(SEED),
-    ).confidence_interval
-    return float(interval.low), float(interval.high)
+    low, high = median_interval(array)
+    n = len(array)
+    return Estimate(
+        value, low, high, coverage(n), n, n_messages, Method.MEDIAN_OF_TRIALS, outliers=outliers(array.tolist())
+    )
 
 
 def share_of_trials(values: Sequence[Measured]) -> Estimate:
@@ -99,12 +82,8 @@ def share_of_trials(values: Sequence[Measured]) -> Estimate:
     if len(values) == 1:
         return Estimate(value, None, None, None, 1, n_messages, Method.SHARE_OF_ALL)
     weights = _resampled_trials(len(values))
-    low, high = np.quantile((weights @ missing) / (weights @ asked), _tails(), method="inverted_cdf")
+    low, high = np.quantile((weights @ missing) / (weights @ asked), tails(len(values)), method="inverted_cdf")
     return Estimate(value, float(low), float(high), coverage(len(values)), len(values), n_messages, Method.SHARE_OF_ALL)
-
-
-def _tails() -> list[float]:
-    return [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
 
 
 def _resampled_trials(count: int) -> NDArray[np.int64]:
@@ -138,7 +117,7 @@ def _pooled_quantile(trials: Sequence[Samples], level: float) -> Estimate:
     again, times = np.unique(_resampled_trials(len(trials)), axis=0, return_counts=True)
     quantiles = np.array([_weighted_quantile(pooled, weights[owner], level) for weights in again])
     kept = ~np.isnan(quantiles)
-    low, high = np.quantile(np.repeat(quantiles[kept], times[kept]), _tails(), method="inverted_cdf")
+    low, high = np.quantile(np.repeat(quantiles[kept], times[kept]), tails(len(trials)), method="inverted_cdf")
     return Estimate(value, float(low), float(high), coverage(len(trials)), len(trials), len(pooled), Method.POOLED)
 
 

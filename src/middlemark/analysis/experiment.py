@@ -5,6 +5,7 @@ Only valid trials enter figures; every other is kept with its outcome. It compar
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
@@ -15,12 +16,13 @@ from middlemark.analysis.compare import Block
 from middlemark.analysis.course import Course, middle_trial
 from middlemark.analysis.distribution import Box, Curve, box, curve, pooled
 from middlemark.analysis.estimate import Estimate, median_of_trials, no_estimate, quantile_of_trials, share_of_trials
-from middlemark.analysis.metrics import Key, StreamShape, TrialMetrics, of_stream, quantile_metric
+from middlemark.analysis.metrics import Key, StreamShape, TrialMetrics, metrics_of, of_stream, quantile_metric
 from middlemark.analysis.quantile import LEVELS, Measured
 from middlemark.analysis.record import Effective, PathProof, TrialRecord
 from middlemark.analysis.resources import MemoryCourse
 from middlemark.analysis.samples import Distribution
-from middlemark.plan import Caution, Experiment, NotApplicable, Valid
+from middlemark.analysis.settling import Settling, Steadiness
+from middlemark.plan import Caution, Experiment, NotApplicable, Valid, WarningKind
 from middlemark.suite import Observation
 
 OF_THE_PATH = (
@@ -74,6 +76,8 @@ class MeasuredTrial:
     """By stream; of trials in which something changes within the window."""
     memory: tuple[MemoryCourse, ...] = ()
     """Of trials whose resources were sampled."""
+    settling: Mapping[str, Settling] = field(default_factory=dict)
+    """By stream; of all other trials."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +89,9 @@ class ExperimentFindings:
     estimates: Mapping[Key, Estimate]
     medians: Mapping[tuple[str, Distribution], Mapping[Block, float]]
     """By stream: each trial's median, for pairing by block; overloaded trials left out where `OF_THE_PATH`."""
-    rates: Mapping[Key, Mapping[Block, float]]
-    """Every other value of a stream by block."""
+    by_block: Mapping[Key, Mapping[Block, float]]
+    """Every metric's values by block; a trial that has too few samples for one is not there, nor an overloaded trial's
+    latency."""
     curves: Mapping[tuple[str, Distribution], Curve]
     boxes: Mapping[tuple[str, Distribution], Box]
     totals: Mapping[tuple[str, bool], Totals]
@@ -140,12 +145,13 @@ def experiment_findings(
 ) -> ExperimentFindings:
     """Put together what an experiment's trials say; `measured` are those of `records` that count."""
     shapes, boxes = _shapes(measured)
+    of_records = [caution for record in records for caution in _once_a_trial(record)]
     return ExperimentFindings(
         experiment=experiment,
         outcomes=tuple(_outcome(record) for record in records),
         estimates=_estimates(measured),
         medians=_medians(measured),
-        rates=_rates(measured),
+        by_block=_by_block(measured),
         curves=shapes,
         boxes=boxes,
         totals=_totals(flow for trial in measured for flow in trial.metrics.flows),
@@ -153,7 +159,7 @@ def experiment_findings(
             stream.name: sum(stream.name in trial.metrics.overloaded for trial in measured)
             for stream in experiment.streams
         },
-        cautions=_cautions(records),
+        cautions=_cautions([*(caution for each in measured for caution in unsteady(each)), *of_records]),
         effective=next((each.record.effective for each in measured if each.record.effective), {}),
         path=next((each.record.path for each in measured if each.record.path), {}),
         records=tuple(each.record for each in measured),
@@ -233,13 +239,24 @@ def _medians(measured: Sequence[MeasuredTrial]) -> dict[tuple[str, Distribution]
     }
 
 
-def _rates(measured: Sequence[MeasuredTrial]) -> dict[Key, dict[Block, float]]:
+def _by_block(measured: Sequence[MeasuredTrial]) -> dict[Key, dict[Block, float]]:
     found: dict[Key, dict[Block, float]] = {}
     for trial in measured:
+        queues = _of_a_queue(trial)
         for key, value in trial.metrics.values.items():
-            if isinstance(value, Measured) and not key.metric.endswith("_ns"):
+            if isinstance(value, Measured) and key not in queues:
                 found.setdefault(key, {})[trial.record.trial.block] = value.value
     return found
+
+
+def _of_a_queue(trial: MeasuredTrial) -> set[Key]:
+    """The metrics that an overload turned into those of a queue."""
+    return {
+        Key(of_stream(stream), metric)
+        for stream in trial.metrics.overloaded
+        for kind in OF_THE_PATH
+        for metric in metrics_of(kind)
+    }
 
 
 def _shapes(
@@ -281,13 +298,31 @@ def _totals(flows: Iterable[Flow]) -> dict[tuple[str, bool], Totals]:
     return found
 
 
-def _cautions(records: Sequence[TrialRecord]) -> tuple[tuple[Caution, int], ...]:
-    """Each kind once, in the words of its first trial."""
-    first: dict[str, Caution] = {}
-    count: dict[str, int] = {}
-    for record in records:
-        for caution in record.warnings:
-            first.setdefault(caution.kind, caution)
-        for kind in {caution.kind for caution in record.warnings}:
-            count[kind] = count.get(kind, 0) + 1
+def _once_a_trial(record: TrialRecord) -> list[Caution]:
+    return list({caution.kind: caution for caution in reversed(record.warnings)}.values())
+
+
+def unsteady(trial: MeasuredTrial) -> list[Caution]:
+    """What must be said of a trial whose latency was not steady, each kind once."""
+    kinds = {stream: found.kind for stream, found in trial.settling.items()}
+    never = [stream for stream, kind in kinds.items() if kind is Steadiness.NEVER]
+    late = [stream for stream, kind in kinds.items() if kind in {Steadiness.WARM_UP, Steadiness.SLOW_DOWN}]
+    remedy = "lengthen `windows: {warm_up: …}`, and look at what else the machine does"
+    said = []
+    if never:
+        text = f"the latency of {', '.join(never)} held no level to the window's end"
+        said.append(Caution(kind=WarningKind.NEVER_SETTLED, text=text, remedy=remedy))
+    if late:
+        parts = [f"{stream} after {100 * (trial.settling[stream].after_share or 0):.0f} %" for stream in late]
+        text = f"latency settled within the window only: {', '.join(parts)} of the messages"
+        said.append(Caution(kind=WarningKind.SETTLED_LATE, text=text, remedy=remedy))
+    return said
+
+
+def _cautions(cautions: Sequence[Caution]) -> tuple[tuple[Caution, int], ...]:
+    """Each kind in the words of its first trial, with the number of trials; a trial has each kind once at most."""
+    first: dict[WarningKind, Caution] = {}
+    for caution in cautions:
+        first.setdefault(caution.kind, caution)
+    count = Counter(caution.kind for caution in cautions)
     return tuple((first[kind], count[kind]) for kind in sorted(first))

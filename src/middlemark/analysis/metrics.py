@@ -10,9 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from middlemark.analysis.accounting import Flow, breaches, flows, settled
+from middlemark.analysis.histogram import Logged, merged, recorded
+from middlemark.analysis.loss_runs import loss_runs, run_figures
 from middlemark.analysis.quantile import LEVELS, Measured, Samples, Value, quantile
 from middlemark.analysis.record import PublisherCounts, Resources, TrialRecord, Window
 from middlemark.analysis.recovery import fault_figures
@@ -79,9 +82,13 @@ class TrialMetrics:
 
 
 def trial_metrics(
-    record: TrialRecord, received: pl.DataFrame, published: pl.DataFrame, streams: Sequence[StreamShape]
+    record: TrialRecord,
+    received: pl.DataFrame,
+    published: pl.DataFrame,
+    streams: Sequence[StreamShape],
+    beyond: Sequence[Logged] = (),
 ) -> TrialMetrics:
-    """Compute every metric of a trial that was measured."""
+    """Compute every metric of a trial that was measured; `beyond` are the messages that left no sample."""
     counts, accounted = settled(record, received)
     found = breaches(counts, accounted, tuple(stream.name for stream in streams))
     if found or record.window is None:
@@ -98,13 +105,23 @@ def trial_metrics(
             window,
         )
         known = distributions(rows.received, rows.published, stream.late_after_ns)
+        _add_beyond(known, stream, beyond)
         for kind, ordered in _as_far_as_clocks_agree(known, record.clock_bound_ns(stream.name)).items():
             samples[stream.name, kind] = ordered
             values |= {Key(of_stream(stream.name), name): value for name, value in _of_distribution(kind, ordered)}
-        for name, value in (*_rates(record, rows), *_shares(record, stream)):
+        for name, value in (*_rates(record, rows), *_shares(record, stream), *_loss_runs(record, rows)):
             values[Key(of_stream(stream.name), name)] = value
     overloaded = tuple(stream.name for stream in streams if _is_overloaded(values, stream))
     return TrialMetrics(values, samples, flows(record.counts), overloaded)
+
+
+def _add_beyond(known: dict[Distribution, Samples], stream: StreamShape, beyond: Sequence[Logged]) -> None:
+    """The latencies that only a histogram has, to 1.6 %; answers' are one way, which no round trip is."""
+    logged = [each.histogram for each in beyond if each.stream == stream.name and not each.answers]
+    kind = Distribution.LATENCY_FROM_SEND
+    if logged and kind in known:
+        latencies = recorded(merged(logged))
+        known[kind] = np.sort(np.concatenate([known[kind], latencies[latencies <= stream.late_after_ns]]))
 
 
 def _as_far_as_clocks_agree(known: Mapping[Distribution, Samples], bound_ns: int) -> dict[Distribution, Samples]:
@@ -132,6 +149,11 @@ Named = list[tuple[str, Value]]
 def quantile_metric(kind: Distribution, level: str) -> str:
     """The name of a quantile's metric."""
     return f"{kind}_{level}_ns"
+
+
+def metrics_of(kind: Distribution) -> tuple[str, ...]:
+    """The names of all metrics of a distribution."""
+    return tuple(quantile_metric(kind, level) for level in ("min", *LEVELS, "max"))
 
 
 def _of_distribution(kind: Distribution, ordered: Samples) -> Named:
@@ -192,6 +214,15 @@ def _shares(record: TrialRecord, stream: StreamShape) -> Named:
             missing = sum(flow.lost + flow.late for flow in asked)  # RFC 7680: what comes after Tmax is lost
             found.append((name, Measured(missing / sent, sent)))
     return found
+
+
+def _loss_runs(record: TrialRecord, rows: Rows) -> Named:
+    own = [flow for flow in flows(record.counts) if flow.stream == rows.stream.name]
+    in_time = rows.received.filter(
+        (pl.col("answer") == 0) & (pl.col("received_ns") - pl.col("sent_ns") <= rows.stream.late_after_ns)
+    )
+    found = loss_runs(own, in_time, rows.published)
+    return [] if found is None else list(run_figures(found, sum(flow.sent for flow in own)).items())
 
 
 def _first_message(record: TrialRecord) -> dict[Key, Value]:

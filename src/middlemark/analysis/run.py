@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from middlemark.analysis.comparison import Comparison, comparisons
-from middlemark.analysis.course import courses
+from middlemark.analysis.course import courses, settlings
 from middlemark.analysis.experiment import (
     ExperimentFindings,
     MeasuredTrial,
@@ -23,9 +23,10 @@ from middlemark.analysis.path_shares import kernel_path_values
 from middlemark.analysis.record import Manifest, TrialRecord
 from middlemark.analysis.resources import memory_courses, resource_values
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
+from middlemark.analysis.scaling import Scaling, scalings
 from middlemark.analysis.wire import wire_values
 from middlemark.errors import StoreError
-from middlemark.plan import Experiment
+from middlemark.plan import Experiment, only
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class RunFindings:
     experiments: tuple[ExperimentFindings, ...]
     comparisons: tuple[Comparison, ...]
     damaged: tuple[Damage, ...]
+    scalings: tuple[Scaling, ...]
     missing: tuple[str, ...]
     """Planned trials that are not stored: the run was interrupted, or goes on."""
 
@@ -54,13 +56,13 @@ class RunFindings:
         return sum(len(findings.outcomes) for each in self.experiments for findings in (each, *each.observed.values()))
 
 
-def analyse(folder: RunFolder) -> RunFindings:
-    """Read and analyse a run; only a folder that is no run is an error."""
+def analyse(folder: RunFolder, conditions: Sequence[str] = ()) -> RunFindings:
+    """Read and analyse a run, or the part that `only` leaves of it; only a folder that is no run is an error."""
     manifest = folder.read_manifest()
     stored = list(folder.stored_trials())
     records, damaged = _read_records(stored)
     experiments: list[ExperimentFindings] = []
-    for experiment, own in _by_experiment(manifest, records):
+    for experiment, own in _chosen(_by_experiment(manifest, records), conditions):
         found, broken = _analyse_experiment(folder, experiment, own)
         experiments.append(found)
         damaged += broken
@@ -71,6 +73,7 @@ def analyse(folder: RunFolder) -> RunFindings:
         experiments=tuple(experiments),
         comparisons=comparisons(experiments),
         damaged=tuple(damaged),
+        scalings=scalings(experiments),
         missing=tuple(trial.id for trial in manifest.trials if trial.id not in there),
     )
 
@@ -92,6 +95,15 @@ def _by_experiment(manifest: Manifest, records: Sequence[TrialRecord]) -> list[t
     for record in records:
         groups[record.trial.experiment.id].append(record)
     return [((planned | stored)[name], own) for name, own in groups.items() if own]
+
+
+def _chosen(
+    groups: list[tuple[Experiment, list[TrialRecord]]], conditions: Sequence[str]
+) -> list[tuple[Experiment, list[TrialRecord]]]:
+    if not conditions:
+        return groups
+    chosen = {experiment.id for experiment in only([experiment for experiment, _ in groups], conditions)}
+    return [group for group in groups if group[0].id in chosen]
 
 
 def _analyse_experiment(
@@ -126,8 +138,8 @@ def _findings(
 def _measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
     shapes = stream_shapes(record.trial.experiment)
     received = folder.read_received()
-    metrics = trial_metrics(record, received, folder.read_published(), shapes)
-    measured = MeasuredTrial(record, metrics, courses(record, received))
+    metrics = trial_metrics(record, received, folder.read_published(), shapes, folder.read_beyond())
+    measured = MeasuredTrial(record, metrics, courses(record, received), settling=settlings(record, received))
     return measured if record.trial.observation is None else _with_observed(measured, folder)
 
 

@@ -5,6 +5,7 @@ name, then a rename), so that a file that is there is whole; `campaign` writes t
 
     <run>/manifest.json
     <run>/trials/<trial id>/trial.json spec.json events.jsonl received.parquet published.parquet resources.json logs/
+                              *.beyond.hlog
     <run>/summary.parquet
     <run>/report.html
 """
@@ -12,13 +13,17 @@ name, then a rename), so that a file that is there is whole; `campaign` writes t
 from __future__ import annotations
 
 import os
+import struct
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
+from hdrh.codec import HdrCookieException, HdrLengthException
 from pydantic import ValidationError
 
+from middlemark.analysis.histogram import Logged, read_log
 from middlemark.analysis.record import Manifest, TrialRecord
 from middlemark.errors import StoreError
 from middlemark.suite import Model
@@ -184,6 +189,16 @@ class TrialFolder:
     def read_published(self) -> pl.DataFrame:
         """Read `published.parquet`; no rows where the trial left none."""
         return _read_samples(self.published_path, PUBLISHED_SCHEMA)
+
+    def read_beyond(self) -> list[Logged]:
+        """Read the histograms of messages beyond the sample memory; none where it held all."""
+        found = []
+        for path in sorted(self.path.glob("*.beyond.hlog")):
+            try:
+                found += read_log(path.read_text(encoding="utf-8"))
+            except (OSError, ValueError, HdrCookieException, HdrLengthException, struct.error, zlib.error) as cause:
+                raise StoreError(path, "it can't be read", "restore the file, or remove the trial's folder") from cause
+        return found
 
     def write_samples(self, received: pl.DataFrame, published: pl.DataFrame) -> None:
         """Write both files of samples; columns and types must be those of the schemas."""

@@ -27,6 +27,8 @@ SCHEMA = pl.Schema(
         "n_messages": pl.Int64(),
         "method": pl.String(),
         "reason": pl.String(),
+        "mild_outliers": pl.Int64(),
+        "severe_outliers": pl.Int64(),
     }
 )
 """`summary.parquet`; a null `observation`: the trials were unobserved; a null `estimate`: `reason` says why.
@@ -55,6 +57,8 @@ def summary_table(findings: RunFindings) -> pl.DataFrame:
             estimate.n_messages,
             estimate.method.value,
             estimate.reason,
+            estimate.outliers.mild,
+            estimate.outliers.severe,
         )
         for each in findings.experiments
         for observation, found in ((None, each), *each.observed.items())

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from middlemark.cli import clean, describe, doctor, footprint, report, run, topology
+from middlemark.cli import clean, compare, describe, doctor, export, footprint, gate, report, run, selftest, topology
 from middlemark.cli import list as list_command
 from middlemark.cli.boundary import told_errors
 
@@ -40,10 +40,14 @@ def options(
 
 app.command("run")(run.command)
 app.command("report")(report.command)
+app.command("compare")(compare.command)
+app.command("export")(export.command)
 app.command("list")(list_command.command)
 app.add_typer(topology.app, name="topology")
 app.command("describe")(describe.command)
 app.command("footprint")(footprint.command)
+app.command("gate")(gate.command)
+app.command("selftest")(selftest.command)
 app.command("doctor")(doctor.command)
 app.command("clean")(clean.command)
 

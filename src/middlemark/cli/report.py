@@ -4,6 +4,7 @@ It analyses once and hands the findings to those who write and print; damaged tr
 """
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -57,6 +58,18 @@ def _json(findings: "RunFindings", report: Path) -> str:
                 "not_ranked": dict(comparison.unranked),
             }
             for comparison in findings.comparisons
+        ],
+        "scaling_factors": [
+            {
+                "experiments": dict(scaling.factors),
+                "stream": scaling.stream,
+                "metric": scaling.metric,
+                "sizes_bytes": scaling.sizes_bytes,
+                "slope_ns_per_byte": asdict(scaling.slope_ns_per_byte),
+                "base_ns": asdict(scaling.base_ns),
+                "misfit_share": scaling.misfit_share,
+            }
+            for scaling in findings.scalings
         ],
         "estimates": summary_table(findings).to_dicts(),
         "damaged": {damage.trial: damage.problem for damage in findings.damaged},

@@ -50,7 +50,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     if dry_run:
         _show_plan(order, as_json)
     else:
-        _run(out or _new_folder(order.suite.suite), order, as_json)
+        _run(out or new_folder(order.suite.suite), order, as_json)
 
 
 def _beside_resume(
@@ -71,7 +71,8 @@ def _check(suite: str | None, given: list[str], resume: Path | None) -> None:
         )
 
 
-def _new_folder(suite: str) -> Path:
+def new_folder(suite: str) -> Path:
+    """Where a run goes that is given no place."""
     return Path("runs", f"{suite}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")
 
 
@@ -87,23 +88,29 @@ def _show_plan(order: "Order", as_json: bool) -> None:
 
 
 def _run(path: Path, order: "Order | None", as_json: bool) -> None:
-    from rich.console import Console
-
     from middlemark.analysis.run_folder import RunFolder
     from middlemark.campaign import acceptance
     from middlemark.cli import report
+
+    carry_out(path, order, as_json)
+    report.command(path, as_json)
+    acceptance.check(acceptance.outcomes(RunFolder(path)))
+
+
+def carry_out(path: Path, order: "Order | None", as_json: bool) -> None:
+    """Run all trials of an order, or those that a run still lacks, watched unless a program reads."""
+    from rich.console import Console
+
     from middlemark.plan.progress import Unobserved
     from middlemark.report.live import live
     from middlemark.testbed import ledger
 
     ledger.sweep()  # what runs left that were killed
     with nullcontext(Unobserved()) if as_json else live(Console(stderr=True)) as observer:
-        _carry_out(path, order, observer)
-    report.command(path, as_json)
-    acceptance.check(acceptance.outcomes(RunFolder(path)))
+        _run_trials(path, order, observer)
 
 
-def _carry_out(path: Path, order: "Order | None", observer: "Observer") -> None:
+def _run_trials(path: Path, order: "Order | None", observer: "Observer") -> None:
     from middlemark.campaign.campaign import run_new, run_on
 
     if order is None:

@@ -163,6 +163,10 @@ class WarningKind(StrEnum):
     """Hosts have clocks of their own; how well they agree bounds every one-way time."""
     CPU_LOAD = "cpu_load"
     """A host's CPUs were not kept as busy as asked."""
+    NEVER_SETTLED = "never_settled"
+    """The latency of a stream held no level to the window's end."""
+    SETTLED_LATE = "settled_late"
+    """A part of the window, at its begin, had another latency than the rest."""
 
 
 class Caution(Model):

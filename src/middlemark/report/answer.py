@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from middlemark.analysis.compare import Ratio, Verdict
 from middlemark.analysis.comparison import Comparison, Setting
-from middlemark.analysis.estimate import CONFIDENCE, coverage
 from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.interval import CONFIDENCE, coverage
 from middlemark.analysis.metrics import of_stream
 from middlemark.analysis.run import RunFindings
 from middlemark.report.contender import Contender

@@ -1,4 +1,4 @@
-"""Puts the estimates of a run into its folder as `summary.parquet`, whole or not at all."""
+"""Puts onto disk what `report` and `analysis` made: estimates of a run, and texts for others; whole or not at all."""
 
 from __future__ import annotations
 
@@ -18,4 +18,16 @@ def write_summary(findings: RunFindings) -> Path:
         partial.replace(path)
     except OSError as error:
         raise StoreError(path, f"the estimates can't be written: {error.strerror}") from error
+    return path
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a text that a user asked for, with the folder it belongs into; whole or not at all."""
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise StoreError(path, f"it can't be written: {error.strerror}", "choose another place for it") from error
     return path

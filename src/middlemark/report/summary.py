@@ -27,6 +27,7 @@ from middlemark.report.display import Shown, plural
 from middlemark.report.faults import fault_table, timeline_words
 from middlemark.report.links import link_lines
 from middlemark.report.path import load_words
+from middlemark.report.scaling import scaling_lines
 from middlemark.report.tables import Line, outcome_table, ranking_table
 
 READING = (
@@ -42,6 +43,7 @@ def print_summary(run: Path | RunFindings, console: Console) -> None:
     beside = distinguishing(findings.comparisons)
     for comparison in findings.comparisons:
         _print_comparison(comparison, answer(comparison, who, beside), who, console)
+    _print_scaling(findings, console)
     console.print(Text(f"\n{READING} {interval_words(findings)}", "dim"))
     _print_damage(findings, console)
     _print_cautions(findings, console)
@@ -126,6 +128,14 @@ def _print_outcomes(comparison: Comparison, who: Mapping[str, Contender], consol
         if kind not in {"valid", "not applicable"}:
             text = f"{name}: {plural(count, 'trial')} {kind}, {why}"
             console.print(Padding(Text(text, "yellow"), (0, 0, 0, 2)))
+
+
+def _print_scaling(findings: RunFindings, console: Console) -> None:
+    lines = scaling_lines(findings.scalings)
+    if lines:
+        console.print("\n[bold]How latency grows with size[/]")
+    for line in lines:
+        console.print(Padding(Text(line), (0, 0, 0, 2)))
 
 
 def _print_damage(findings: RunFindings, console: Console) -> None:

@@ -1,0 +1,95 @@
+"""The figures that experiments are compared by, under the names that people write: `p99(latency)`, `loss`, `cpu`.
+
+A figure has one value a trial; which metric that is, in what unit, and whether less is better, stands here and nowhere
+else. It compares nothing: `pairing` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from middlemark.analysis.metrics import TRIAL, Key, metrics_of, of_stream, quantile_metric
+from middlemark.analysis.quantile import LEVELS
+from middlemark.analysis.samples import Distribution
+from middlemark.errors import UsageError
+from middlemark.suite.model import closest_first
+
+
+class Dimension(StrEnum):
+    """What a figure is a number of."""
+
+    TIME = "time"
+    SHARE = "share"
+    BYTES = "bytes"
+    BYTES_PER_S = "bytes_per_s"
+    PERCENT_OF_CORE = "percent_of_core"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One value of a trial."""
+
+    name: str
+    metric: str
+    dimension: Dimension
+    of_trial: bool = False
+    """Whether it is of the trial as a whole, all processes together, rather than of each stream."""
+    lower_is_better: bool = True
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it may well be nought, so that differences say what ratios can't."""
+        return self.dimension is Dimension.SHARE
+
+    def key(self, stream: str) -> Key:
+        """Where its values are."""
+        return Key(TRIAL if self.of_trial else of_stream(stream), self.metric)
+
+
+DISTRIBUTIONS = {
+    "latency": Distribution.LATENCY_FROM_SEND,
+    "latency_from_intended": Distribution.LATENCY_FROM_INTENDED,
+    "round_trip": Distribution.ROUND_TRIP,
+    "jitter": Distribution.JITTER,
+    "publish_call": Distribution.PUBLISH_CALL,
+    "pacing_error": Distribution.PACING_ERROR,
+}
+PLAIN = (
+    Figure("first_message", "first_message_ns", Dimension.TIME, of_trial=True),
+    Figure("loss", "loss_share", Dimension.SHARE),
+    Figure("unanswered", "unanswered_share", Dimension.SHARE),
+    Figure("goodput", "goodput_bytes_per_s", Dimension.BYTES_PER_S, lower_is_better=False),
+    Figure("cpu", "cpu_percent_of_core", Dimension.PERCENT_OF_CORE, of_trial=True),
+    Figure("memory", "peak_memory_bytes", Dimension.BYTES, of_trial=True),
+)
+USUAL = ("median(latency)", "p99(latency)", "median(round_trip)", "p99(round_trip)", "loss", "unanswered", "goodput")
+USUAL_OF_TRIALS = ("first_message", "cpu", "memory")
+"""What is compared where nothing is asked for."""
+
+_CALL = re.compile(r"\s*(?P<level>[a-z0-9]+)\s*\(\s*(?P<what>[a-z_]+)\s*\)\s*")
+
+
+def figure(written: str) -> Figure:
+    """The figure of a name; refuses what there is not, with what there is."""
+    plain = next((each for each in PLAIN if each.name == written.strip()), None)
+    if plain is not None:
+        return plain
+    call = _CALL.fullmatch(written)
+    if call is None or call["what"] not in DISTRIBUTIONS:
+        known = [f"p99({name})" for name in DISTRIBUTIONS] + [each.name for each in PLAIN]
+        raise UsageError(f"`{written}` is no figure", remedy=f"figures: {closest_first(written, known)}")
+    level = "p50" if call["level"] == "median" else call["level"]
+    metric = quantile_metric(DISTRIBUTIONS[call["what"]], level)
+    if metric not in metrics_of(DISTRIBUTIONS[call["what"]]):
+        levels = ", ".join(["median", "min", "max", *list(LEVELS)[1:]])
+        raise UsageError(f"`{written}`: there is no `{call['level']}`", remedy=f"before the bracket: {levels}")
+    shown = "median" if level == "p50" else level
+    return Figure(f"{shown}({call['what']})", metric, Dimension.TIME)
+
+
+def usual() -> Sequence[Figure]:
+    """The figures to compare where none is named."""
+    return [figure(name) for name in (*USUAL, *USUAL_OF_TRIALS)]

@@ -1,0 +1,105 @@
+"""HdrHistograms: read from the logs that workers leave, made from samples, merged, and written as percentile tables.
+
+Three significant digits from 1 ns to an hour. What a worker logs is what its sample memory had no room for; together
+with the samples it is every message. Negative values have no place in such a histogram: they are counted beside it.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from io import BytesIO
+
+import numpy as np
+from hdrh.histogram import HdrHistogram
+
+from middlemark.analysis.quantile import Samples
+
+LOWEST_NS, HIGHEST_NS, DIGITS = 1, 3_600_000_000_000, 3
+_KIND, _PLAIN, _COMPRESSED = 0xFFFF_FF0F, 0x1C84_9303, 0x1C84_9314
+_SUB_BUCKET_BITS = 11
+"""2048 sub-buckets make three digits."""
+
+
+@dataclass(frozen=True)
+class Logged:
+    """The histogram of one flow's messages beyond the sample memory."""
+
+    stream: str
+    publisher: int
+    subscriber: int
+    answers: bool
+    histogram: HdrHistogram
+
+
+def empty() -> HdrHistogram:
+    """A histogram to add others to."""
+    return HdrHistogram(LOWEST_NS, HIGHEST_NS, DIGITS)
+
+
+def read_log(text: str) -> list[Logged]:
+    """Every tagged entry of a histogram log; other lines say when it was written."""
+    entries = [line for line in text.splitlines() if line.startswith("Tag=")]
+    return [_entry(*line.removeprefix("Tag=").split(",", 4)) for line in entries]
+
+
+def _entry(tag: str, _start: str, _length: str, _most: str, payload: str) -> Logged:
+    parts = tag.split(".")
+    answers = parts[-1] == "answers"
+    stream, first, second = ".".join(parts[: -3 if answers else -2]), *parts[-3 if answers else -2 :][:2]
+    return Logged(stream, int(first), int(second), answers, HdrHistogram.decode(_compressed(payload)))
+
+
+def _compressed(payload: str) -> bytes:
+    """The encoding that the library reads; a worker may have left the compression out."""
+    raw = base64.b64decode(payload)
+    if struct.unpack(">I", raw[:4])[0] & _KIND != _PLAIN:
+        return payload.encode()
+    packed = zlib.compress(raw)
+    return base64.b64encode(struct.pack(">II", _COMPRESSED, len(packed)) + packed)
+
+
+def recorded(histogram: HdrHistogram) -> Samples:
+    """Every recorded value, each in the middle of its bucket, ascending."""
+    counted = [
+        (histogram.get_value_from_index(index), count)
+        for index in range(histogram.counts_len)
+        if (count := histogram.get_count_at_index(index))
+    ]
+    middles = [value + (_width_ns(value) >> 1) for value, _ in counted]
+    return np.repeat(np.array(middles, dtype=np.int64), [count for _, count in counted])
+
+
+def _width_ns(value: int) -> int:
+    return 1 << max(value.bit_length() - _SUB_BUCKET_BITS, 0)
+
+
+def of_samples(samples: Samples) -> tuple[HdrHistogram, int]:
+    """The histogram of samples, and how many of these are negative and so not in it."""
+    histogram = empty()
+    known = samples[samples >= 0]
+    # One call a bucket rather than one a sample: a value is cut to what the histogram tells apart.
+    shift = np.maximum(np.frexp(known.astype(np.float64))[1] - _SUB_BUCKET_BITS, 0).astype(np.int64)
+    cut, counts = np.unique((known >> shift) << shift, return_counts=True)
+    for value, count in zip(cut.tolist(), counts.tolist(), strict=True):
+        if not histogram.record_value(value, count):
+            raise ValueError(f"{value} ns is beyond the hour that a histogram can hold")
+    return histogram, len(samples) - len(known)
+
+
+def merged(histograms: Iterable[HdrHistogram]) -> HdrHistogram:
+    """All of them together."""
+    whole = empty()
+    for each in histograms:
+        whole.add(each)
+    return whole
+
+
+def percentile_table(histogram: HdrHistogram) -> str:
+    """The table that HdrHistogram's own tools and plotters read (`.hgrm`), its values in nanoseconds."""
+    out = BytesIO()
+    histogram.output_percentile_distribution(out, 1.0)
+    return out.getvalue().decode()

@@ -1,0 +1,209 @@
+"""What is compared with what: the same experiment in two runs, or experiments of one run that differ in one factor.
+
+It finds the pairs and names the sides; `contrast` has the statistics. Trials of one run are paired by block. Two runs
+did not take turns, so their trials are not paired, and what the machine did between them is part of any difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from middlemark.analysis.contrast import Contrast, Finding, NoContrast, contrast, finding
+from middlemark.analysis.estimate import Estimate
+from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.figure import Figure
+from middlemark.analysis.run import RunFindings
+from middlemark.errors import UsageError
+from middlemark.suite.model import closest_first
+
+MARGIN = 0.05
+"""Ratios within 5 % of 1 are no difference, unless something else is asked for."""
+OPTION = "option."
+OF_THE_CONTENDER = ("middleware", "profile")
+"""Factors that options go with: whoever varies these compares each with its own options."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two experiments to compare, the first being the base."""
+
+    setting: str
+    """What both have in common."""
+    names: tuple[str, str]
+    sides: tuple[ExperimentFindings, ExperimentFindings]
+    paired: bool
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One figure of one stream on both sides."""
+
+    pair: Pair
+    figure: Figure
+    stream: str | None
+    """None where the figure is of the trial."""
+    estimates: tuple[Estimate | None, Estimate | None]
+    contrast: Contrast | NoContrast
+    finding: Finding
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All pairs, and what has no counterpart."""
+
+    pairs: tuple[Pair, ...]
+    alone: tuple[str, ...]
+    """Experiments that one run has only, in words."""
+
+
+def of_two_runs(base: RunFindings, head: RunFindings) -> Pairs:
+    """Pair the experiments that both runs have."""
+    sides = [{each.experiment.id: each for each in run.experiments} for run in (base, head)]
+    common = sorted(sides[0].keys() & sides[1].keys())
+    if not common:
+        raise UsageError(
+            "the two runs have no experiment in common",
+            remedy=f"they differ in {', '.join(_differing(sides[0].values(), sides[1].values()))}; "
+            "compare runs of one suite, or one run `--by` a factor",
+        )
+    names = (base.folder.path.name, head.folder.path.name)
+    shown = _telling([sides[0][name] for name in common])
+    both = [(sides[0][name], sides[1][name]) for name in common]
+    pairs = [Pair(_words(each[0], shown), names, each, paired=False) for each in both]
+    alone = [
+        f"only {name} has {each.experiment.key}"
+        for name, own, others in ((names[0], sides[0], sides[1]), (names[1], sides[1], sides[0]))
+        for each in own.values()
+        if each.experiment.id not in others
+    ]
+    return Pairs(tuple(pairs), tuple(alone))
+
+
+def _differing(first: Iterable[ExperimentFindings], second: Iterable[ExperimentFindings]) -> list[str]:
+    one, other = ([each.experiment.factors for each in side] for side in (first, second))
+    names = dict.fromkeys(name for factors in (*one, *other) for name in factors)
+    apart = [name for name in names if {f.get(name) for f in one}.isdisjoint({f.get(name) for f in other})]
+    return apart or ["factors"]
+
+
+def within_run(experiments: Sequence[ExperimentFindings], by: str, base: str | None = None) -> Pairs:
+    """Pair the experiments of one run that differ in one factor alone; with `base`, each with that value only."""
+    values = list(dict.fromkeys(each.experiment.factors[by] for each in experiments if by in each.experiment.factors))
+    if len(values) < 2:
+        raise UsageError(
+            f"the run has {'one value' if values else 'nothing'} of `{by}` to compare",
+            remedy=f"factors that vary: {closest_first(by, _varying(experiments)) or 'none'}",
+        )
+    if base is not None and base not in values:
+        raise UsageError(f"no experiment of the run has {by}={base}", remedy=f"{by}: {closest_first(base, values)}")
+    groups: dict[tuple[tuple[str, str], ...], list[ExperimentFindings]] = {}
+    for each in experiments:
+        if by in each.experiment.factors:
+            groups.setdefault(_beside(each, by), []).append(each)
+    shown = [name for name in _telling(experiments) if name != by and not _goes_with(name, by)]
+    found = [
+        Pair(_words(first, shown), (_side(first, by), _side(second, by)), (first, second), paired=True)
+        for group in groups.values()
+        for first, second in combinations(_base_first(group, by, base), 2)
+        if base is None or first.experiment.factors[by] == base != second.experiment.factors[by]
+    ]
+    if not found:
+        raise UsageError(
+            f"no two experiments of the run differ in `{by}` alone",
+            remedy=f"factors that vary: {', '.join(_varying(experiments))}",
+        )
+    return Pairs(tuple(found), ())
+
+
+def _base_first(group: Sequence[ExperimentFindings], by: str, base: str | None) -> list[ExperimentFindings]:
+    return sorted(group, key=lambda each: (each.experiment.factors[by] != base, each.experiment.factors[by]))
+
+
+def _goes_with(name: str, by: str) -> bool:
+    return by in OF_THE_CONTENDER and name.startswith(OPTION)
+
+
+def _beside(each: ExperimentFindings, by: str) -> tuple[tuple[str, str], ...]:
+    factors = each.experiment.factors
+    return tuple((name, value) for name, value in factors.items() if name != by and not _goes_with(name, by))
+
+
+def _side(each: ExperimentFindings, by: str) -> str:
+    factors = each.experiment.factors
+    options = [f"{name.removeprefix(OPTION)}={v}" for name, v in factors.items() if _goes_with(name, by)]
+    return f"{factors[by]} ({', '.join(options)})" if options else factors[by]
+
+
+def _varying(experiments: Sequence[ExperimentFindings]) -> list[str]:
+    names = dict.fromkeys(name for each in experiments for name in each.experiment.factors)
+    return [name for name in names if len({each.experiment.factors.get(name) for each in experiments}) > 1]
+
+
+def _telling(experiments: Sequence[ExperimentFindings]) -> list[str]:
+    """The factors that name a setting: those that vary, and always the middleware and the workload."""
+    varying = _varying(experiments)
+    return [name for name in experiments[0].experiment.factors if name in {"middleware", "workload", *varying}] + [
+        name for name in varying if name not in experiments[0].experiment.factors
+    ]
+
+
+def _words(each: ExperimentFindings, shown: Sequence[str]) -> str:
+    return " ".join(f"{name}={each.experiment.factors[name]}" for name in shown if name in each.experiment.factors)
+
+
+def compared(pairs: Sequence[Pair], figures: Sequence[Figure], margin: float) -> tuple[Compared, ...]:
+    """Every figure that a pair has, of every stream."""
+    return tuple(
+        _compared(pair, figure, stream, margin)
+        for pair in pairs
+        for figure in figures
+        for stream in _streams(pair, figure)
+    )
+
+
+def _streams(pair: Pair, figure: Figure) -> list[str | None]:
+    """The streams of which at least one side has the figure; `None` for the trial as a whole."""
+    names: list[str | None]
+    names = [None] if figure.of_trial else [stream.name for stream in pair.sides[0].experiment.streams]
+    return [name for name in names if any(figure.key(name or "") in side.estimates for side in pair.sides)]
+
+
+def _compared(pair: Pair, figure: Figure, stream: str | None, margin: float) -> Compared:
+    key = figure.key(stream or "")
+    first, second = (side.by_block.get(key, {}) for side in pair.sides)
+    missing = {
+        name: _why_missing(side, figure, stream)
+        for name, side, values in zip(pair.names, pair.sides, (first, second), strict=True)
+        if not values
+    }
+    found = (
+        NoContrast(_said_once(missing))
+        if missing
+        else contrast(first, second, paired=pair.paired, as_ratio=not figure.is_share)
+    )
+    return Compared(
+        pair=pair,
+        figure=figure,
+        stream=stream,
+        estimates=(pair.sides[0].estimates.get(key), pair.sides[1].estimates.get(key)),
+        contrast=found,
+        finding=finding(found, lower_is_better=figure.lower_is_better, margin=margin),
+    )
+
+
+def _said_once(missing: Mapping[str, str]) -> str:
+    """What either side lacks; once where both lack the same."""
+    if len(missing) == 2 and len(set(missing.values())) == 1:
+        return f"both: {next(iter(missing.values()))}"
+    return "; ".join(f"{name}: {why}" for name, why in missing.items())
+
+
+def _why_missing(side: ExperimentFindings, figure: Figure, stream: str | None) -> str:
+    if not side.n_valid:
+        return f"no valid trial ({', '.join(sorted({outcome.kind for outcome in side.outcomes})) or 'none was run'})"
+    estimate = side.estimates.get(figure.key(stream or ""))
+    if estimate is None:
+        return "not measured"
+    return estimate.reason or "too few samples in each trial"

@@ -1,0 +1,67 @@
+"""Every distribution of a run as one HdrHistogram: all valid trials of an experiment, whether or not they left samples.
+
+One trial's samples are in memory at a time, so that runs of any length can be read. These tables are for other tools'
+plots; intervals over trials are `estimate`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from hdrh.histogram import HdrHistogram
+
+from middlemark.analysis.experiment import is_valid, stream_shapes
+from middlemark.analysis.histogram import empty, of_samples, percentile_table
+from middlemark.analysis.metrics import trial_metrics
+from middlemark.analysis.quantile import Samples
+from middlemark.analysis.run_folder import RunFolder, TrialFolder
+from middlemark.analysis.samples import Distribution
+
+
+@dataclass
+class _Gathered:
+    histogram: HdrHistogram = field(default_factory=empty)
+    negative: int = 0
+    trials: int = 0
+
+
+@dataclass(frozen=True)
+class PercentileTable:
+    """One distribution of one stream of one experiment."""
+
+    experiment: str
+    stream: str
+    distribution: Distribution
+    text: str
+
+    @property
+    def name(self) -> str:
+        """What its file is called."""
+        return f"{self.experiment}.{self.stream}.{self.distribution}.hgrm"
+
+
+def percentile_tables(folder: RunFolder) -> Iterator[PercentileTable]:
+    """The tables of all distributions that a run has, by experiment."""
+    gathered: dict[tuple[str, str, Distribution], _Gathered] = {}
+    for trial in folder.stored_trials():
+        for (experiment, stream, kind), samples in _samples(trial).items():
+            whole = gathered.setdefault((experiment, stream, kind), _Gathered())
+            histogram, negative = of_samples(samples)
+            whole.histogram.add(histogram)
+            whole.negative += negative
+            whole.trials += 1
+    for (experiment, stream, kind), whole in sorted(gathered.items()):
+        facts = f"#[Unit = ns, Trials = {whole.trials}, Negative = {whole.negative}]\n"
+        yield PercentileTable(experiment, stream, kind, percentile_table(whole.histogram) + facts)
+
+
+def _samples(trial: TrialFolder) -> Mapping[tuple[str, str, Distribution], Samples]:
+    record = trial.read_record()
+    if not is_valid(record) or record.trial.observation is not None:
+        return {}
+    experiment = record.trial.experiment
+    metrics = trial_metrics(
+        record, trial.read_received(), trial.read_published(), stream_shapes(experiment), trial.read_beyond()
+    )
+    return {(experiment.id, stream, kind): samples for (stream, kind), samples in metrics.samples.items()}

@@ -1,0 +1,87 @@
+"""Whether the latency of a stream was steady over a trial's window, and from when on: found by change points.
+
+The window is cut into parts of equally many messages; the logarithms of their medians are split where their level
+changes (PELT: Killick, Fearnhead & Eckley, JASA 107, 2012), and the trial is classified by its segments as Barrett et
+al. do ("Virtual machine warmup blows hot and cold", OOPSLA 2017). Nothing is cut off: the reader is told.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import polars as pl
+import ruptures
+from numpy.typing import NDArray
+
+PARTS = 60
+FEWEST_PARTS = 20
+MESSAGES_OF_A_PART = 10
+SHORTEST_SEGMENT = 3
+PENALTY = 15.0
+"""Times the noise's variance and the logarithm of the parts: Barrett et al.'s, so that noise alone is seldom split."""
+EQUAL = math.log(1.05)
+"""Levels within 5 % are one."""
+STEADY_SHARE = 0.25
+"""The part of the window, at its end, that must be steady for the trial to have settled."""
+
+
+class Steadiness(StrEnum):
+    """How a stream's latency went over the window."""
+
+    FLAT = "flat"
+    WARM_UP = "warm_up"
+    """Slower at first."""
+    SLOW_DOWN = "slow_down"
+    """Faster at first."""
+    NEVER = "never"
+    """No level held to the end for a quarter of the window."""
+    TOO_SHORT = "too_short"
+    """Too few messages to tell."""
+
+
+@dataclass(frozen=True)
+class Settling:
+    """How a stream's latency went, and when it settled."""
+
+    kind: Steadiness
+    after_share: float | None = None
+    """The share of the window's messages that came before it settled."""
+
+
+def settling(arrived: pl.DataFrame) -> Settling:
+    """Classify one stream of a trial by its messages (`received_ns`, `latency_ns`)."""
+    ordered = arrived.sort("received_ns")["latency_ns"].to_numpy()
+    n_parts = min(PARTS, len(ordered) // MESSAGES_OF_A_PART)
+    if n_parts < FEWEST_PARTS:
+        return Settling(Steadiness.TOO_SHORT)
+    medians = [float(np.median(part)) for part in np.array_split(ordered, n_parts)]
+    return classified(np.log(np.maximum(medians, 1.0)))
+
+
+def classified(levels: NDArray[np.float64]) -> Settling:
+    """Classify logarithms of latency, in their order."""
+    ends = changes(levels)
+    begins = [0, *ends[:-1]]
+    segments = [float(np.median(levels[begin:end])) for begin, end in zip(begins, ends, strict=True)]
+    steady = len(segments) - 1
+    while steady > 0 and abs(segments[steady - 1] - segments[-1]) <= EQUAL:
+        steady -= 1
+    share = begins[steady] / len(levels)
+    if 1 - share < STEADY_SHARE:
+        return Settling(Steadiness.NEVER)
+    if steady == 0:
+        return Settling(Steadiness.FLAT, 0.0)
+    before = float(np.median(levels[: begins[steady]]))
+    return Settling(Steadiness.WARM_UP if before > segments[-1] else Steadiness.SLOW_DOWN, share)
+
+
+def changes(levels: NDArray[np.float64]) -> list[int]:
+    """Where each segment ends, the last at the end of all."""
+    steps = np.diff(levels)
+    noise = 1.4826 * float(np.median(np.abs(steps - np.median(steps)))) / math.sqrt(2)
+    penalty = PENALTY * max(noise, 1e-4) ** 2 * math.log(len(levels))
+    search = ruptures.Pelt(model="l2", min_size=SHORTEST_SEGMENT, jump=1).fit(levels.reshape(-1, 1))
+    return [int(end) for end in search.predict(pen=penalty)]

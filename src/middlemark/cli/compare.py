@@ -1,0 +1,71 @@
+"""`middlemark compare`: what differs between two runs, or within one run between the values of a factor.
+
+It reads, has `analysis.pairing` compare and `report.compared` show; the one decision here is which of the two is asked.
+"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from middlemark.cli import sides
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from middlemark.analysis.figure import Figure
+
+
+def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
+    first: Annotated[Path, typer.Argument(metavar="A", help="A run folder: the base.")],
+    second: Annotated[Path | None, typer.Argument(metavar="[B]", help="The run to compare with it.")] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="FACTOR", help="Within one run: compare the values of this factor.")
+    ] = None,
+    base: Annotated[str | None, typer.Option(help="With --by: compare all others with this value only.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="K=V", help="Only experiments with this factor; again for another.")
+    ] = None,
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="`p99(latency)`, `loss`, `cpu`, …; again for another."),
+    ] = None,
+    margin: Annotated[
+        float, typer.Option(min=0, max=100, help="In %: ratios that lie this near to 1 are no difference.")
+    ] = 5.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+) -> None:
+    """Compare two runs, or within a run what differs in one factor, and say what can be told."""
+    sides.check("compare", first, second, by, base)
+    from middlemark.analysis.figure import figure as named
+    from middlemark.analysis.figure import usual
+    from middlemark.analysis.pairing import compared
+
+    figures = [named(name) for name in figure] if figure else usual()
+    pairs = sides.pairs(first, second, by, base, only or [])
+    found = compared(pairs.pairs, figures, margin / 100)
+    _check_figures(found, figures)
+    if as_json:
+        from middlemark.report.compared import as_data
+
+        said = {"margin_share": margin / 100, "comparisons": as_data(found), "alone": pairs.alone}
+        typer.echo(json.dumps(said, indent=2))
+        return
+    from rich.console import Console
+
+    from middlemark.report.compared import print_compared
+
+    print_compared(found, margin / 100, Console())
+    for each in pairs.alone:
+        typer.echo(each)
+
+
+def _check_figures(found: "Sequence[object]", figures: "Sequence[Figure]") -> None:
+    from middlemark.errors import UsageError
+
+    if not found:
+        raise UsageError(
+            f"no stream of these runs has {', '.join(each.name for each in figures)}",
+            remedy="a latency is of messages, a round trip of ping-pongs; `middlemark report` shows what there is",
+        )

@@ -1,0 +1,83 @@
+"""`middlemark gate`: whether a change may go in, by conditions on what was measured before and after it.
+
+`analysis.gate` decides, `report.gated` shows; a failed condition ends the program with exit code 1.
+"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from middlemark.cli import sides
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from middlemark.analysis.gate import Gated
+
+
+def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
+    first: Annotated[Path, typer.Argument(metavar="BASE", help="The run folder of the base.")],
+    fail_if: Annotated[
+        list[str],
+        typer.Option(
+            "--fail-if",
+            metavar="CONDITION",
+            help="`p99(latency) > +5 %`: a change of head against base; without a sign a value; again for another.",
+        ),
+    ],
+    second: Annotated[Path | None, typer.Argument(metavar="[HEAD]", help="The run folder of the head.")] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="FACTOR", help="Base and head are values of this factor in one run.")
+    ] = None,
+    base: Annotated[str | None, typer.Option(help="With --by: the value that is the base.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="K=V", help="Only experiments with this factor; again for another.")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Also fail where nothing could be decided.")] = False,
+    junit_file: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML.")] = None,
+    markdown_file: Annotated[
+        Path | None, typer.Option("--markdown", metavar="FILE", help="Write a summary for a pull request.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+) -> None:
+    """Fail where a change made something measurably worse than it may be."""
+    sides.check("gate", first, second, by, base)
+    from middlemark.analysis.gate import condition, gated
+    from middlemark.report.gated import as_data, junit, markdown, print_gated
+    from middlemark.report.store import write_text
+
+    conditions = [condition(each) for each in fail_if]
+    pairs = sides.pairs(first, second, by, base, only or [])
+    found = gated(pairs.pairs, conditions)
+    if junit_file is not None:
+        write_text(junit_file, junit(found))
+    if markdown_file is not None:
+        write_text(markdown_file, markdown(found, pairs.alone))
+    if as_json:
+        typer.echo(json.dumps({"conditions": as_data(found), "alone": pairs.alone}, indent=2))
+    else:
+        from rich.console import Console
+
+        print_gated(found, Console())
+        for each in pairs.alone:
+            typer.echo(each)
+    _check(found, fail_if, strict=strict)
+
+
+def _check(found: "Sequence[Gated]", fail_if: "Sequence[str]", *, strict: bool) -> None:
+    from middlemark.analysis.gate import Decision
+    from middlemark.errors import ResultsNotAccepted, UsageError
+    from middlemark.report.gated import headline
+
+    judged = {each.condition.text for each in found}
+    idle = [each for each in fail_if if " ".join(each.split()) not in judged]
+    if idle:
+        raise UsageError(
+            f"no stream of these runs has what `{idle[0]}` asks for",
+            remedy="a latency is of messages, a round trip of ping-pongs; `middlemark report` shows what there is",
+        )
+    refused = {Decision.FAILED, *([Decision.UNDECIDED] if strict else [])}
+    if any(each.decision in refused for each in found):
+        raise ResultsNotAccepted(headline(found), remedy="more trials narrow the intervals; the table has the figures")

@@ -1,0 +1,84 @@
+"""`middlemark selftest`: runs the same against the same and counts how often a difference is found that is not there.
+
+One long campaign holds all trials; `analysis.chance` deals them to campaigns of two equal sides and compares these.
+"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from middlemark.cli import completion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from middlemark.analysis.chance import ChanceRate
+
+
+def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
+    middleware: Annotated[
+        str, typer.Argument(help="What is compared with itself.", autocompletion=completion.middlewares)
+    ] = "udp",
+    campaigns: Annotated[int, typer.Option(min=1, help="How many campaigns of the same against the same.")] = 40,
+    blocks: Annotated[int, typer.Option(min=2, help="How many blocks each has.")] = 5,
+    stored: Annotated[
+        Path | None, typer.Option("--from", metavar="DIR", help="Deal the trials of this run instead of running any.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The run folder, instead of runs/selftest-<time>.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+) -> None:
+    """Check that comparing the same with itself finds a difference in at most 5 % of cases."""
+    folder = stored or _run(middleware, 2 * campaigns * blocks, out, as_json)
+    rates = _rates(folder, blocks)
+    if as_json:
+        from middlemark.report.chance import as_data
+
+        typer.echo(json.dumps({"run": str(folder), "blocks": blocks, "figures": as_data(rates)}, indent=2))
+    else:
+        from rich.console import Console
+
+        from middlemark.report.chance import print_chance
+
+        print_chance(rates, blocks, Console())
+        typer.echo(f"run: {folder}")
+    _check(rates)
+
+
+def _run(middleware: str, trials: int, out: Path | None, as_json: bool) -> Path:
+    from middlemark.campaign.order import place
+    from middlemark.cli.run import carry_out, new_folder
+    from middlemark.suite import load_suite
+
+    path = out or new_folder("selftest")
+    carry_out(path, place(load_suite("selftest"), [f"middleware={middleware}"], trials), as_json)
+    return path
+
+
+def _rates(folder: Path, blocks: int) -> "tuple[ChanceRate, ...]":
+    from middlemark.analysis.chance import chance_rates
+    from middlemark.analysis.figure import usual
+    from middlemark.analysis.run import analyse
+    from middlemark.analysis.run_folder import RunFolder
+    from middlemark.errors import UsageError
+
+    findings = analyse(RunFolder(folder))
+    rates = chance_rates(findings.experiments, usual(), blocks, findings.manifest.seed)
+    if not rates:
+        raise UsageError(
+            f"no experiment of {folder} has the {2 * blocks} valid trials that one campaign takes",
+            remedy="give fewer `--blocks`, or a run with more trials",
+        )
+    return rates
+
+
+def _check(rates: "Sequence[ChanceRate]") -> None:
+    from middlemark.errors import ResultsNotAccepted
+
+    broken = [f"{each.stream or 'trial'} {each.figure}" for each in rates if not each.holds]
+    if broken:
+        raise ResultsNotAccepted(
+            f"differences are found that are not there: {', '.join(broken)}",
+            remedy="look at the machine: `middlemark doctor`; then take more blocks a campaign",
+        )

@@ -1,0 +1,157 @@
+"""A comparison in words and tables: each figure on both sides, how they differ, and what that comes to.
+
+For the terminal and, as the same rows, for Markdown; JSON keeps every digit. It judges nothing: `contrast` did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from middlemark.analysis.compare import Ratio
+from middlemark.analysis.contrast import SHARE_MARGIN, Contrast, Finding, NoContrast
+from middlemark.analysis.estimate import Estimate
+from middlemark.analysis.figure import Dimension, Figure
+from middlemark.analysis.interval import CONFIDENCE
+from middlemark.analysis.pairing import Compared
+from middlemark.report.display import (
+    ABSENT,
+    MEBIBYTES,
+    MEGABYTES_PER_S,
+    MICROSECONDS,
+    MILLISECONDS,
+    NARROW_SPACE,
+    PERCENT,
+    PERCENT_OF_CORE,
+    Unit,
+    digits,
+    plural,
+    show,
+    times,
+)
+
+_UNITS = {
+    Dimension.TIME: MICROSECONDS,
+    Dimension.SHARE: PERCENT,
+    Dimension.BYTES: MEBIBYTES,
+    Dimension.BYTES_PER_S: MEGABYTES_PER_S,
+    Dimension.PERCENT_OF_CORE: PERCENT_OF_CORE,
+}
+_STYLES = {Finding.BETTER: "bold green", Finding.WORSE: "bold red", Finding.CANNOT_TELL: "dim"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure as it is shown."""
+
+    figure: str
+    unit: str
+    first: str
+    second: str
+    difference: str
+    finding: str
+    style: str
+
+
+def unit_of(figure: Figure) -> Unit:
+    """The unit that a figure is shown in."""
+    return MILLISECONDS if figure.name == "first_message" else _UNITS[figure.dimension]
+
+
+def verdict_words(figure: Figure, finding: Finding) -> str:
+    """`faster` and `slower` of times, `better` and `worse` of all else."""
+    if figure.dimension is Dimension.TIME and finding in {Finding.BETTER, Finding.WORSE}:
+        return "faster" if finding is Finding.BETTER else "slower"
+    return {Finding.NO_DIFFERENCE: "no difference", Finding.CANNOT_TELL: "can't tell"}.get(finding, finding.value)
+
+
+def difference_words(found: Contrast | NoContrast) -> str:
+    """The ratio or the difference with its interval, or why there is none."""
+    if isinstance(found, NoContrast):
+        return found.reason
+    if found.is_ratio:
+        return times(Ratio(found.value, found.low, found.high, min(found.n_first, found.n_second)))
+    low, middle, high = (f"{100 * each:+.2g}" if each else "0" for each in (found.low, found.value, found.high))
+    return f"{middle}{NARROW_SPACE}pp ({low} to {high})"
+
+
+def row(compared: Compared) -> Row:
+    """One comparison as a row."""
+    unit = unit_of(compared.figure)
+    stream = f"{compared.stream} " if compared.stream else ""
+    first, second = (_value(each, unit) for each in compared.estimates)
+    return Row(
+        figure=f"{stream}{compared.figure.name}",
+        unit=unit.name,
+        first=first,
+        second=second,
+        difference=difference_words(compared.contrast),
+        finding=verdict_words(compared.figure, compared.finding),
+        style=_STYLES.get(compared.finding, ""),
+    )
+
+
+def _value(estimate: Estimate | None, unit: Unit) -> str:
+    shown = show(estimate, unit)
+    return ABSENT if shown.missing else shown.text
+
+
+def print_compared(all_compared: Sequence[Compared], margin: float, console: Console) -> None:
+    """One table a pair, then what it takes to read them."""
+    for pair, own in groupby(all_compared, key=lambda each: each.pair):
+        console.print()
+        console.print(Text(pair.setting, "bold"))
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+        table.add_column("", no_wrap=True)
+        for heading in (*pair.names, f"{pair.names[1]} /\n{pair.names[0]}"):
+            table.add_column(heading, justify="right", overflow="fold")
+        table.add_column("", no_wrap=True)
+        for each in map(row, own):
+            figure = Text.assemble(each.figure, (f" {each.unit}", "dim"))
+            finding = Text(each.finding, each.style)
+            table.add_row(figure, *map(Text, (each.first, each.second, each.difference)), finding)
+        console.print(table)
+    console.print(Text(reading(all_compared, margin), "dim"))
+
+
+def reading(all_compared: Sequence[Compared], margin: float) -> str:
+    """What a table of comparisons means."""
+    told = sum(isinstance(each.contrast, Contrast) for each in all_compared)
+    paired = any(each.pair.paired for each in all_compared)
+    how = (
+        "Trials of one block are compared with each other."
+        if paired
+        else "The runs did not take turns: what the machine did between them is part of every difference."
+    )
+    chance = (1 - CONFIDENCE) * told
+    return (
+        f"Ratios of geometric means over trials with {100 * CONFIDENCE:.0f} % intervals. No difference: the interval "
+        f"lies within {digits(100 * margin)} % of 1 (of shares, within {100 * SHARE_MARGIN:g} percentage points). "
+        f"{how} Each comparison stands for itself: of {plural(told, 'comparison')} of equals {digits(chance)} would "
+        "seem different by chance."
+    )
+
+
+def as_data(all_compared: Iterable[Compared]) -> list[dict[str, object]]:
+    """Every comparison for a program to read; values in the units that the metrics' names end in."""
+    return [
+        {
+            "setting": each.pair.setting,
+            "experiments": [side.experiment.id for side in each.pair.sides],
+            "sides": list(each.pair.names),
+            "stream": each.stream,
+            "figure": each.figure.name,
+            "metric": each.figure.metric,
+            "estimates": [None if estimate is None else asdict(estimate) for estimate in each.estimates],
+            "contrast": asdict(each.contrast) if isinstance(each.contrast, Contrast) else None,
+            "reason": each.contrast.reason if isinstance(each.contrast, NoContrast) else None,
+            "verdict": verdict_words(each.figure, each.finding),
+        }
+        for each in all_compared
+    ]

@@ -1,0 +1,34 @@
+"""A/A campaigns: every trial is dealt once, and the rate found is that of a test at 95 %."""
+
+import numpy as np
+import pytest
+
+from middlemark.analysis.chance import ChanceRate, campaigns
+from middlemark.analysis.contrast import Contrast, contrast
+
+
+def test_every_trial_is_dealt_once_and_two_that_ran_one_after_the_other_share_a_block() -> None:
+    values = {block: float(block) for block in range(1, 25)}
+    dealt = campaigns(values, 4, seed=1)
+    assert len(dealt) == 3
+    used = [value for sides in dealt for side in sides for value in side.values()]
+    assert sorted(used) == sorted(values.values())
+    assert all(abs(first[block] - second[block]) == 1 for first, second in dealt for block in first)
+
+
+def test_what_does_not_fill_a_campaign_stays_out() -> None:
+    assert len(campaigns(dict.fromkeys(range(19), 1.0), 5, seed=1)) == 1
+    assert campaigns({1: 1.0}, 5, seed=1) == []
+
+
+def test_drift_over_the_campaign_makes_no_differences() -> None:
+    rng = np.random.default_rng(2)
+    drifting = {n: float(1000 * np.exp(n / 500 + rng.normal(0, 0.02))) for n in range(5000)}
+    found = [contrast(*sides, paired=True, as_ratio=True) for sides in campaigns(drifting, 5, seed=3)]
+    told = sum(isinstance(each, Contrast) and not each.low <= 1 <= each.high for each in found)
+    assert told / len(found) == pytest.approx(0.05, abs=0.03)
+
+
+@pytest.mark.parametrize(("found", "of", "holds"), [(0, 40, True), (4, 40, True), (9, 40, False), (30, 1000, True)])
+def test_a_rate_that_is_surely_above_the_bound_breaks_it(found: int, of: int, *, holds: bool) -> None:
+    assert ChanceRate("e", "cpu", None, found, of).holds is holds

@@ -1,0 +1,36 @@
+"""Figures are known by the names that people write; what there is not is refused with what there is."""
+
+import pytest
+
+from middlemark.analysis.figure import figure, usual
+from middlemark.analysis.metrics import Key
+from middlemark.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("written", "key"),
+    [
+        ("median(latency)", Key("stream:imu", "latency_from_send_p50_ns")),
+        (" p50( latency ) ", Key("stream:imu", "latency_from_send_p50_ns")),
+        ("p999(round_trip)", Key("stream:imu", "round_trip_p999_ns")),
+        ("max(jitter)", Key("stream:imu", "jitter_max_ns")),
+        ("loss", Key("stream:imu", "loss_share")),
+        ("cpu", Key("trial", "cpu_percent_of_core")),
+    ],
+)
+def test_a_name_stands_for_a_metric(written: str, key: Key) -> None:
+    assert figure(written).key("imu") == key
+
+
+@pytest.mark.parametrize(
+    ("written", "remedy"),
+    [("p99(latancy)", "p99(latency)"), ("p98(latency)", "p99"), ("los", "did you mean `loss`"), ("", "goodput")],
+)
+def test_what_there_is_not_is_refused_with_what_there_is(written: str, remedy: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        figure(written)
+    assert remedy in (refused.value.remedy or "")
+
+
+def test_less_is_better_of_all_usual_figures_but_goodput() -> None:
+    assert [each.name for each in usual() if not each.lower_is_better] == ["goodput"]

@@ -1,0 +1,73 @@
+"""Histograms against NumPy's quantiles, merged, read from workers' logs, and written as tables."""
+
+import numpy as np
+from hdrh.histogram import HdrHistogram
+from hypothesis import given
+from hypothesis import strategies as st
+
+from middlemark.analysis.histogram import empty, merged, of_samples, percentile_table, read_log, recorded
+
+PLAIN = (
+    "#[StartTime: 0.000 (seconds since epoch)]\n"
+    "Tag=imu.0.1,0.000,0.000,0.000,{plain}\n"
+    "Tag=left.camera.2.0.answers,0.000,0.000,0.000,{packed}\n"
+)
+latencies = st.lists(st.integers(0, 3_000_000_000_000), min_size=1, max_size=300)
+
+
+@given(latencies)
+def test_a_histogram_of_samples_is_the_one_that_recording_each_would_give(values: list[int]) -> None:
+    one_by_one = empty()
+    for value in values:
+        one_by_one.record_value(value)
+    found, negative = of_samples(np.sort(np.array(values, dtype=np.int64)))
+    assert negative == 0
+    assert found.get_total_count() == len(values)
+    assert recorded(found).tolist() == recorded(one_by_one).tolist()
+
+
+@given(latencies)
+def test_recorded_values_are_the_samples_to_three_digits(values: list[int]) -> None:
+    ordered = np.sort(np.array(values, dtype=np.int64))
+    found = recorded(of_samples(ordered)[0])
+    assert np.all(np.abs(found - ordered) <= ordered / 1000)
+
+
+@given(latencies, latencies)
+def test_merging_is_recording_all(first: list[int], second: list[int]) -> None:
+    parts = [of_samples(np.sort(np.array(each, dtype=np.int64)))[0] for each in (first, second)]
+    whole = of_samples(np.sort(np.array(first + second, dtype=np.int64)))[0]
+    assert recorded(merged(parts)).tolist() == recorded(whole).tolist()
+
+
+def test_negative_values_are_counted_beside_it() -> None:
+    found, negative = of_samples(np.array([-5, -1, 7], dtype=np.int64))
+    assert (found.get_total_count(), negative) == (1, 2)
+
+
+def plain(histogram: HdrHistogram) -> str:
+    """As workers write it: the same encoding without compression."""
+    import base64  # noqa: PLC0415
+    import zlib  # noqa: PLC0415
+
+    return base64.b64encode(zlib.decompress(base64.b64decode(histogram.encode())[8:])).decode()
+
+
+def test_a_log_is_read_with_and_without_compression_and_its_tags_name_the_flows() -> None:
+    first, second = (of_samples(np.array(each, dtype=np.int64))[0] for each in ([100, 200], [5_000_000]))
+    packed = second.encode()
+    text = PLAIN.format(plain=plain(first), packed=packed.decode() if isinstance(packed, bytes) else packed)
+    imu, camera = read_log(text)
+    assert (imu.stream, imu.publisher, imu.subscriber, imu.answers) == ("imu", 0, 1, False)
+    assert (camera.stream, camera.publisher, camera.subscriber, camera.answers) == ("left.camera", 2, 0, True)
+    assert recorded(imu.histogram).tolist() == [100, 200]
+    assert camera.histogram.get_total_count() == 1
+
+
+def test_the_table_has_the_quantiles_and_how_many_there_are() -> None:
+    samples = np.arange(1, 10_001, dtype=np.int64) * 100
+    table = percentile_table(of_samples(samples)[0])
+    rows = [line.split() for line in table.splitlines()[2:] if not line.startswith("#")]
+    assert len(rows) > 20
+    assert all(abs(float(value) - 100 * int(up_to)) <= 1e-3 * float(value) for value, _, up_to, *_ in rows)
+    assert "TotalCount     =    10000.000" in table

@@ -1,0 +1,92 @@
+"""Intervals against SciPy's order statistics, and by simulation: nominal 95 % must cover 93 to 97 %."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from middlemark.analysis.compare import paired_ratio
+from middlemark.analysis.estimate import quantile_of_trials, share_of_trials
+from middlemark.analysis.interval import coverage, median_interval, tails
+from middlemark.analysis.quantile import Measured
+
+REPEATS = 4000
+DRAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    "log-normal": lambda rng, n: rng.lognormal(0, 0.2, n),
+    "skewed": lambda rng, n: rng.exponential(1, n) / np.log(2),
+    "heavy-tailed": lambda rng, n: 1 + 0.1 * rng.standard_t(3, n),
+}
+"""Populations with the median 1."""
+
+
+@given(st.lists(st.floats(1, 1e9), min_size=6, max_size=40, unique=True))
+def test_a_median_lies_within_and_the_interval_within_the_exact_one(values: list[float]) -> None:
+    low, high = median_interval(np.array(values))
+    exact = scipy.stats.quantile_test(values, p=0.5).confidence_interval(0.95)
+    hair = 1e-9 * max(values)
+    assert exact.low - hair <= low <= np.median(values) <= high <= exact.high + hair
+
+
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS.keys())
+@pytest.mark.parametrize("n", [6, 7, 8, 10, 15, 30])
+def test_the_interval_of_a_median_covers_93_to_97_percent(
+    n: int, draw: Callable[[np.random.Generator, int], np.ndarray]
+) -> None:
+    rng = np.random.default_rng([n, 5])
+    found = (median_interval(draw(rng, n)) for _ in range(REPEATS))
+    assert 0.93 <= sum(low <= 1 <= high for low, high in found) / REPEATS <= 0.97
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_too_few_values_give_their_range_which_covers_what_is_said(n: int) -> None:
+    rng = np.random.default_rng([n, 6])
+    drawn = rng.lognormal(0, 0.2, (REPEATS, n))
+    found = [median_interval(row) for row in drawn]
+    assert found == [(row.min(), row.max()) for row in drawn]
+    assert sum(low <= 1 <= high for low, high in found) / REPEATS == pytest.approx(coverage(n), abs=0.02)
+
+
+@pytest.mark.parametrize("n", [8, 10, 20])
+def test_the_interval_of_a_share_covers_93_to_97_percent(n: int) -> None:
+    rng = np.random.default_rng([n, 7])
+    shares = rng.beta(20, 180, (2000, n))  # what a trial loses differs by more than chance among its messages
+    lost = rng.binomial(2000, shares) / 2000
+    found = [share_of_trials([Measured(float(share), 2000) for share in row]) for row in lost]
+    covers = sum(each.low <= 0.1 <= each.high for each in found if each.low is not None and each.high is not None)
+    assert 0.93 <= covers / len(found) <= 0.97
+
+
+def test_the_interval_of_a_pooled_quantile_covers_a_little_less() -> None:
+    rng = np.random.default_rng(8)
+    covers = 0
+    for _ in range(400):
+        trials = [np.sort(rng.exponential(1e6, 150).astype(np.int64)) for _ in range(10)]
+        found = quantile_of_trials(trials, 0.99)
+        assert found.low is not None
+        assert found.high is not None
+        covers += found.low <= 1e6 * np.log(100) <= found.high
+    assert 0.88 <= covers / 400 <= 0.97  # as the page on the method says: a tail of 15 samples has no more to give
+
+
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS.keys())
+@pytest.mark.parametrize("blocks", [3, 5, 10])
+def test_the_interval_of_a_paired_ratio_covers_93_to_97_percent(
+    blocks: int, draw: Callable[[np.random.Generator, int], np.ndarray]
+) -> None:
+    rng = np.random.default_rng([blocks, 9])
+    covers = 0
+    for _ in range(REPEATS):
+        drift = np.exp(rng.normal(0, 0.5, blocks))
+        first, second = np.abs(1.3 * drift * draw(rng, blocks)), np.abs(drift * draw(rng, blocks))
+        ratio = paired_ratio(dict(enumerate(first)), dict(enumerate(second)))
+        assert ratio is not None
+        covers += ratio.low <= 1.3 <= ratio.high
+    assert 0.93 <= covers / REPEATS <= 0.97
+
+
+def test_tails_are_those_of_the_percentile_bootstrap_where_trials_are_many() -> None:
+    assert tails(100_000) == pytest.approx((0.025, 0.975), abs=1e-4)
+    assert tails(5)[0] < 0.005

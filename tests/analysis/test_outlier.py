@@ -1,0 +1,43 @@
+"""Outliers are Tukey's, and none is told where there are too few values."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from middlemark.analysis.estimate import median_of_trials
+from middlemark.analysis.outlier import Outliers, Place, outliers, places
+from middlemark.analysis.quantile import Measured
+
+SEVEN = [10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0]
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        (13.0, Place.WITHIN),
+        (22.0, Place.MILD_HIGH),
+        (40.0, Place.SEVERE_HIGH),
+        (4.0, Place.MILD_LOW),
+        (-20.0, Place.SEVERE_LOW),
+    ],
+)
+def test_a_value_beyond_a_fence_is_told_by_side_and_severity(value: float, place: Place) -> None:
+    assert places([*SEVEN, value])[-1] is place
+
+
+def test_five_values_are_too_few_for_any_to_be_out() -> None:
+    assert outliers([1.0, 1.0, 1.0, 1.0, 1000.0]) == Outliers()
+
+
+def test_an_outlier_is_counted_and_stays_in_the_figure() -> None:
+    found = median_of_trials([Measured(value, 1) for value in [*SEVEN, 500.0]])
+    assert (found.outliers, found.n_trials, found.value) == (Outliers(severe=1), 8, 13.5)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=6, max_size=60))
+def test_exactly_what_lies_beyond_the_fences_is_out(values: list[float]) -> None:
+    lower, upper = np.quantile(values, [0.25, 0.75])
+    reach = upper - lower
+    beyond = [max(value - upper, lower - value, 0.0) for value in values]
+    assert [place is not Place.WITHIN for place in places(values)] == [each > 1.5 * reach for each in beyond]

@@ -1,0 +1,62 @@
+"""Windows whose course is known are classified; noise alone is flat."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from middlemark.analysis.run import analyse
+from middlemark.analysis.settling import PARTS, Settling, Steadiness, classified, settling
+from run_builder import Behaviour, build_run
+
+RNG = np.random.default_rng(3)
+
+
+def levels(*pieces: tuple[int, float], noise: float = 0.02) -> np.ndarray:
+    """Parts at a latency each, with log-normal noise."""
+    steady = np.concatenate([np.full(parts, np.log(latency)) for parts, latency in pieces])
+    return steady + RNG.normal(0, noise, len(steady))
+
+
+@pytest.mark.parametrize(
+    ("pieces", "kind", "after"),
+    [
+        ([(60, 100.0)], Steadiness.FLAT, 0.0),
+        ([(12, 200.0), (48, 100.0)], Steadiness.WARM_UP, 0.2),
+        ([(30, 100.0), (30, 150.0)], Steadiness.SLOW_DOWN, 0.5),
+        ([(50, 100.0), (10, 200.0)], Steadiness.NEVER, None),
+        ([(20, 100.0), (20, 103.0), (20, 101.0)], Steadiness.FLAT, 0.0),
+    ],
+)
+def test_a_known_course_is_classified(pieces: list[tuple[int, float]], kind: Steadiness, after: float | None) -> None:
+    assert classified(levels(*pieces)) == Settling(kind, after)
+
+
+def test_what_grows_to_the_end_never_settles() -> None:
+    assert classified(np.log(np.linspace(100, 400, PARTS))).kind is Steadiness.NEVER
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.05, 0.2])
+def test_noise_alone_is_seldom_taken_for_a_change(noise: float) -> None:
+    found = [classified(levels((60, 100.0), noise=noise)).kind for _ in range(200)]
+    assert sum(kind is not Steadiness.FLAT for kind in found) <= 6
+
+
+def test_few_messages_are_too_short_to_tell() -> None:
+    frame = pl.DataFrame({"received_ns": range(150), "latency_ns": [100] * 150})
+    assert settling(frame).kind is Steadiness.TOO_SHORT
+
+
+def test_messages_are_looked_at_in_the_order_in_which_they_came() -> None:
+    latency = np.repeat([300, 100], [400, 1600])
+    frame = pl.DataFrame({"received_ns": np.arange(2000), "latency_ns": latency}).sample(2000, shuffle=True, seed=1)
+    found = settling(frame)
+    assert found.kind is Steadiness.WARM_UP
+    assert found.after_share == pytest.approx(0.2)
+
+
+def test_a_steady_run_has_no_caution_of_it(tmp_path: Path) -> None:
+    suite = "suite: s\ntrials: 3\nmiddlewares: all\nworkloads: [{workload: imu, windows: {window: 5 s}}]\n"
+    findings = analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()}))
+    assert [caution for caution, _ in findings.experiments[0].cautions if "settled" in caution.kind] == []

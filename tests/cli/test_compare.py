@@ -1,0 +1,123 @@
+"""`middlemark compare`: runs and factors, what can be told and what can't, and errors that name what is missing."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.cli.main import app
+from middlemark.errors import UsageError
+from run_builder import Behaviour, build_run
+
+SUITE = """
+suite: {name}
+trials: {trials}
+middlewares: {middlewares}
+workloads: [{{workload: {workload}, windows: {{window: 1 s}}}}]
+"""
+RUNNER = CliRunner()
+
+
+def suite(workload: str = "imu", middlewares: str = "all", trials: int = 8) -> str:
+    return SUITE.format(name="s", trials=trials, middlewares=middlewares, workload=workload)
+
+
+def run(path: Path, seed: int = 1, text: str = "", **behaviours: Behaviour) -> RunFolder:
+    return build_run(path, text or suite(), behaviours, seed=seed)
+
+
+def verdicts(*arguments: str) -> dict[tuple[str, str, str], str]:
+    answer = RUNNER.invoke(app, ["compare", *arguments, "--json"])
+    assert answer.exit_code == 0, answer.exception
+    said = json.loads(answer.stdout)
+    return {(*each["sides"], each["figure"]): each["verdict"] for each in said["comparisons"]}
+
+
+def test_two_runs_of_one_suite_are_compared_experiment_by_experiment(tmp_path: Path) -> None:
+    base = run(tmp_path / "base", 1, udp=Behaviour(latency_ns=50_000), tcp=Behaviour(latency_ns=80_000))
+    head = run(tmp_path / "head", 2, udp=Behaviour(latency_ns=50_000), tcp=Behaviour(latency_ns=40_000))
+    answer = RUNNER.invoke(app, ["compare", str(base.path), str(head.path), "--json", "--margin", "10"])
+    found = {
+        each["setting"]: each
+        for each in json.loads(answer.stdout)["comparisons"]
+        if each["figure"] == "median(latency)"
+    }
+    assert found["middleware=tcp workload=imu"]["verdict"] == "faster"
+    assert found["middleware=tcp workload=imu"]["contrast"]["value"] == pytest.approx(0.5, rel=0.1)
+    assert not found["middleware=tcp workload=imu"]["contrast"]["paired"]
+    assert found["middleware=udp workload=imu"]["verdict"] == "no difference"
+
+
+def test_middlewares_of_one_run_are_compared_block_by_block(tmp_path: Path) -> None:
+    folder = run(tmp_path / "run", udp=Behaviour(latency_ns=50_000), tcp=Behaviour(latency_ns=80_000))
+    found = verdicts(str(folder.path), "--by", "middleware")
+    assert found["tcp", "udp", "median(latency)"] == "faster"
+    assert found["tcp", "udp", "loss"] == "no difference"
+    assert (
+        verdicts(str(folder.path), "--by", "middleware", "--base", "udp")["udp", "tcp", "median(latency)"] == "slower"
+    )
+
+
+def test_with_three_trials_a_small_difference_can_not_be_told(tmp_path: Path) -> None:
+    how = {"a": Behaviour(latency_ns=50_000, drift=0.2), "b": Behaviour(latency_ns=53_000, drift=0.2)}
+    folder = run(tmp_path / "run", text=suite(trials=3), **how)
+    assert verdicts(str(folder.path), "--by", "middleware")["a", "b", "median(latency)"] == "can't tell"
+
+
+def test_the_table_shows_both_sides_the_ratio_and_how_to_read_it(tmp_path: Path) -> None:
+    folder = run(tmp_path / "run", udp=Behaviour(latency_ns=50_000), tcp=Behaviour(latency_ns=80_000))
+    answer = RUNNER.invoke(app, ["compare", str(folder.path), "--by", "middleware"], env={"COLUMNS": "140"})
+    assert "udp /" in answer.stdout
+    assert "faster" in answer.stdout
+    assert "would seem different by chance" in " ".join(answer.stdout.split())
+
+
+def test_a_side_without_a_valid_trial_is_named_with_its_outcome(tmp_path: Path) -> None:
+    from middlemark.plan import Failed  # noqa: PLC0415
+
+    failed = Failed(application="publisher_0", doing="starting", causes=("no memory",))
+    folder = run(tmp_path / "run", udp=Behaviour(), tcp=Behaviour(outcome=failed))
+    answer = RUNNER.invoke(app, ["compare", str(folder.path), "--by", "middleware", "--json"])
+    (median,) = (e for e in json.loads(answer.stdout)["comparisons"] if e["figure"] == "median(latency)")
+    assert (median["verdict"], median["reason"]) == ("can't tell", "tcp: no valid trial (failed)")
+
+
+def test_experiments_that_one_run_has_only_are_named(tmp_path: Path) -> None:
+    base = run(tmp_path / "base", udp=Behaviour(), tcp=Behaviour())
+    head = run(tmp_path / "head", udp=Behaviour())
+    answer = RUNNER.invoke(app, ["compare", str(base.path), str(head.path)])
+    assert "only base has middleware=tcp" in answer.stdout
+
+
+def test_only_leaves_a_part_of_the_run(tmp_path: Path) -> None:
+    folder = run(tmp_path / "run", a=Behaviour(), b=Behaviour(), c=Behaviour())
+    found = verdicts(str(folder.path), "--by", "middleware", "--only", "middleware=a,c", "--figure", "cpu")
+    assert list(found) == [("a", "c", "cpu")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "remedy"),
+    [
+        ([], "--by middleware"),
+        (["--by", "midleware"], "did you mean `middleware`"),
+        (["--by", "workload"], "factors that vary: middleware"),
+        (["--by", "middleware", "--base", "upd"], "did you mean `udp`"),
+        (["--by", "middleware", "--figure", "p99(round_trip)"], "a round trip of ping-pongs"),
+        (["--base", "udp"], "--by middleware"),
+    ],
+)
+def test_what_there_is_not_is_refused_with_what_there_is(tmp_path: Path, arguments: list[str], remedy: str) -> None:
+    folder = run(tmp_path / "run", text=suite(trials=2), udp=Behaviour(), tcp=Behaviour())
+    answer = RUNNER.invoke(app, ["compare", str(folder.path), *arguments])
+    assert isinstance(answer.exception, UsageError)
+    assert remedy in (answer.exception.remedy or "")
+
+
+def test_runs_without_a_common_experiment_say_in_what_they_differ(tmp_path: Path) -> None:
+    base = run(tmp_path / "base", text=suite("imu", trials=2), udp=Behaviour())
+    head = run(tmp_path / "head", text=suite("ping_pong", trials=2), udp=Behaviour())
+    answer = RUNNER.invoke(app, ["compare", str(base.path), str(head.path)])
+    assert isinstance(answer.exception, UsageError)
+    assert "workload" in (answer.exception.remedy or "")

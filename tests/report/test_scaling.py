@@ -1,0 +1,36 @@
+"""Scaling factors in words: who, how steep, from where to where."""
+
+import re
+from pathlib import Path
+
+from rich.console import Console
+
+from middlemark.analysis.run import analyse
+from middlemark.report.scaling import scaling_lines
+from middlemark.report.summary import print_summary
+from run_builder import Behaviour, build_run
+
+SUITE = """
+suite: sizes
+trials: 6
+middlewares: all
+sizes: [1 kB, 10 kB, 100 kB]
+workloads: [{workload: imu, windows: {window: 1 s}}]
+"""
+
+
+def test_each_middleware_has_a_line_and_the_summary_shows_it(tmp_path: Path) -> None:
+    behaviours = {name: Behaviour(latency_ns=50_000, per_byte_ns=0.5, drift=0.01) for name in ("one", "two")}
+    findings = analyse(build_run(tmp_path / "run", SUITE, behaviours))
+    first, second = scaling_lines(findings.scalings)
+    assert re.match(r"one imu: 0\.(49|5)\d* ns a byte \(0\.(49|5)\d*–0\.5\d*\) upon [45]\d\.\d µs", first)
+    assert "3 sizes from 1.00 kB to 100 kB" in first
+    assert second.startswith("two imu: ")
+    console = Console(record=True, width=200, quiet=True)
+    print_summary(findings, console)
+    assert "ns a byte" in "".join(console.export_text().splitlines())
+
+
+def test_a_run_of_one_size_has_none(tmp_path: Path) -> None:
+    suite = SUITE.replace("sizes: [1 kB, 10 kB, 100 kB]\n", "")
+    assert scaling_lines(analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()})).scalings) == []
