@@ -170,7 +170,7 @@ def _cost_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
 
 def _cpu_ratio(seen: ExperimentFindings, each: ExperimentFindings) -> Ratio | None:
     key = Key(TRIAL, "cpu_percent_of_core")
-    return paired_ratio(seen.rates.get(key, {}), each.rates.get(key, {}))
+    return paired_ratio(seen.by_block.get(key, {}), each.by_block.get(key, {}))
 
 
 def _ratio_words(ratio: Ratio | None) -> str:
