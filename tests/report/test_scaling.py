@@ -1,6 +1,7 @@
 """Scaling factors in words: who, how steep, from where to where."""
 
 import re
+from io import StringIO
 from pathlib import Path
 
 from rich.console import Console
@@ -26,7 +27,7 @@ def test_each_middleware_has_a_line_and_the_summary_shows_it(tmp_path: Path) -> 
     assert re.match(r"one imu: 0\.(49|5)\d* ns a byte \(0\.[45]\d*–0\.5\d*\) upon [45]\d\.\d µs", first)
     assert "3 sizes from 1.00 kB to 100 kB" in first
     assert second.startswith("two imu: ")
-    console = Console(record=True, width=200, quiet=True)
+    console = Console(file=StringIO(), record=True, width=200)
     print_summary(findings, console)
     assert "ns a byte" in "".join(console.export_text().splitlines())
 
