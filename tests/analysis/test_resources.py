@@ -47,6 +47,7 @@ def test_a_process_that_is_busy_a_tenth_of_the_time_uses_a_tenth_of_a_core(recor
     busy = busy.with_columns(cpu_system_ns=pl.col("cpu_ns"))
     assert value(record, busy, "cpu_system_percent_of_core") == pytest.approx(10)
     assert value(record, busy, "cpu_user_percent_of_core") == 0
+    assert value(record, busy, "sampled_cpu_percent_of_core") == pytest.approx(10)
     assert value(record, busy, "cpu_per_message_ns") == pytest.approx(0.1e9 / 200)
 
 

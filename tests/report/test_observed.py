@@ -38,7 +38,7 @@ def table(found: Observed, title: str) -> list[dict[str, str]]:
 def test_a_process_has_its_cpu_time_by_message(tmp_path: Path) -> None:
     rows = table(shown(tmp_path, cpu_share=0.1), "CPU and threads")
     assert [row["process"] for row in rows] == ["publisher_0", "subscriber_0"]
-    assert {row["user, % of one core"] for row in rows} == {"10.0"}
+    assert {row["CPU, % of one core"] for row in rows} == {"10.0"}
     assert {row["CPU, µs a message"] for row in rows} == {"500"}
 
 

@@ -25,6 +25,7 @@ RATES = {
     "major_faults": "major_faults_hz",
 }
 SHARES = {
+    "cpu_ns": "sampled_cpu_percent_of_core",
     "cpu_user_ns": "cpu_user_percent_of_core",
     "cpu_system_ns": "cpu_system_percent_of_core",
     "cgroup_cpu_ns": "cgroup_cpu_percent_of_core",

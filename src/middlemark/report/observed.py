@@ -37,6 +37,7 @@ KIBIBYTES_PER_S = Unit("KiB/s", lambda per_s: COUNT.write(per_s / 1024))
 SHARE_OF_TIME = Unit("% of the time", COUNT.write)
 Columns = tuple[tuple[str, str, Unit], ...]
 CPU: Columns = (
+    ("CPU, % of one core", "sampled_cpu_percent_of_core", PERCENT_OF_CORE),
     ("user, % of one core", "cpu_user_percent_of_core", PERCENT_OF_CORE),
     ("system, % of one core", "cpu_system_percent_of_core", PERCENT_OF_CORE),
     ("CPU, µs a message", "cpu_per_message_ns", MICROSECONDS),
