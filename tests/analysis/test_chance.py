@@ -1,10 +1,15 @@
 """A/A campaigns: every trial is dealt once, and the rate found is that of a test at 95 %."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from middlemark.analysis.chance import ChanceRate, campaigns
+from middlemark.analysis.chance import ChanceRate, campaigns, chance_rates
 from middlemark.analysis.contrast import Contrast, contrast
+from middlemark.analysis.figure import figure
+from middlemark.analysis.run import analyse
+from run_builder import Behaviour, build_run
 
 
 def test_every_trial_is_dealt_once_and_two_that_ran_one_after_the_other_share_a_block() -> None:
@@ -32,3 +37,10 @@ def test_drift_over_the_campaign_makes_no_differences() -> None:
 @pytest.mark.parametrize(("found", "of", "holds"), [(0, 40, True), (4, 40, True), (9, 40, False), (30, 1000, True)])
 def test_a_rate_that_is_surely_above_the_bound_breaks_it(found: int, of: int, *, holds: bool) -> None:
     assert ChanceRate("e", "cpu", None, found, of).holds is holds
+
+
+def test_what_does_not_vary_is_no_test_of_chance(tmp_path: Path) -> None:
+    suite = "suite: s\ntrials: 20\nmiddlewares: all\nworkloads: [{workload: imu, windows: {window: 200 ms}}]\n"
+    experiments = analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()})).experiments
+    rates = chance_rates(experiments, [figure("loss"), figure("median(latency)")], blocks=5, seed=1)
+    assert [each.figure for each in rates] == ["median(latency)"]

@@ -78,9 +78,9 @@ def chance_rates(
 
 
 def _differs(first: Mapping[Block, float], second: Mapping[Block, float], figure: Figure) -> bool | None:
-    """Whether the interval leaves out that they are equal; None where there is no interval."""
+    """Whether the interval leaves out that they are equal; None where nothing varies, and so nothing was tested."""
     found = contrast(first, second, paired=True, as_ratio=not figure.is_share)
-    if not isinstance(found, Contrast):
+    if not isinstance(found, Contrast) or found.low == found.high:
         return None
     equal = 1.0 if found.is_ratio else 0.0
     return found.low > equal or found.high < equal

@@ -16,17 +16,17 @@ from middlemark.report.display import digits
 def print_chance(rates: Sequence[ChanceRate], blocks: int, console: Console) -> None:
     """One line a figure, then what it says of all."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for heading in ("experiment", "figure"):
-        table.add_column(heading, overflow="fold")
+    table.add_column("", no_wrap=True)
     for heading in ("comparisons", "differences", "rate, 95 % interval"):
         table.add_column(heading, justify="right")
     table.add_column("")
     for each in rates:
         low, high = each.interval
-        name = f"{each.stream} {each.figure}" if each.stream else each.figure
         rate = f"{digits(100 * each.share)} % ({digits(100 * low)} to {digits(100 * high)})"
         verdict = Text("holds") if each.holds else Text("too many", "bold red")
-        table.add_row(each.experiment, name, str(each.comparisons), str(each.found), rate, verdict)
+        table.add_row(
+            f"{each.stream or each.experiment} {each.figure}", str(each.comparisons), str(each.found), rate, verdict
+        )
     console.print(table)
     console.print(Text(words(rates, blocks)))
 
