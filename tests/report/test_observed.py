@@ -72,6 +72,25 @@ def test_the_overhead_falls_with_the_size(tmp_path: Path) -> None:
     assert overhead_chart(findings.experiments, who) is not None
 
 
+def test_the_way_of_a_message_is_told_in_its_parts_and_drawn(tmp_path: Path) -> None:
+    found = shown(tmp_path, observe="kernel_path")
+    (row,) = table(found, "The way of a typical message")
+    assert {name: cell.split(", ")[-1] for name, cell in row.items() if name not in {"", "whole, µs"}} == {
+        "middleware, sender": "10 %",
+        "kernel, sender": "10 %",
+        "queue": "10 %",
+        "wire": "10 %",
+        "kernel, delivery": "10 %",
+        "scheduler": "10 %",
+        "kernel, receiver": "30 %",
+        "service": "0 %",
+        "middleware, receiver": "10 %",
+    }
+    (counts,) = table(found, "What a message takes of the kernel")
+    assert (counts["packets"], counts["wake-ups"], counts["set aside, %"]) == ("1.00", "1.00", "0")
+    assert {"kernelpath", "kernelshares"} <= {chart.id for chart in found.charts}
+
+
 def test_without_an_observation_there_is_nothing_of_it(tmp_path: Path) -> None:
     unobserved = SUITE.replace("observe: {observe}", "").format()
     findings = analyse(build_run(tmp_path, unobserved, {"one": Behaviour()}))

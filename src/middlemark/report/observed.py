@@ -28,6 +28,7 @@ from middlemark.report.display import (
     show,
     times,
 )
+from middlemark.report.kernel_path import path_charts, path_tables
 from middlemark.report.memory import memory_chart
 from middlemark.report.tables import Table
 from middlemark.report.wire import link_traffic_table, wire_table
@@ -89,13 +90,19 @@ def observed(comparison: Comparison, who: Mapping[str, Contender]) -> Observed |
     """All of it; None where nothing was observed."""
     if not any(each.observed for each in comparison.experiments):
         return None
-    sampled, wired = (_seen_by(comparison, each) for each in (Observation.RESOURCES, Observation.WIRE))
+    sampled, wired, cut = (
+        _seen_by(comparison, each) for each in (Observation.RESOURCES, Observation.WIRE, Observation.KERNEL_PATH)
+    )
     cpu = Bars("percpu", "CPU for each message", TRIAL, "cpu_per_message_ns", "µs of CPU time", 1e3, PER_MESSAGE)
-    charts = (bar_chart(sampled, who, cpu), memory_chart(sampled, who))
+    charts = (*path_charts(cut, who), bar_chart(sampled, who, cpu), memory_chart(sampled, who))
     return Observed(
         cost=_cost_table(comparison, who),
         charts=tuple(chart for chart in charts if chart),
-        tables=tuple(table for table in (*_resource_tables(sampled, who), *_wire_tables(wired, who)) if table.rows),
+        tables=tuple(
+            table
+            for table in (*path_tables(cut, who), *_resource_tables(sampled, who), *_wire_tables(wired, who))
+            if table.rows
+        ),
         unavailable=_unavailable(comparison, who),
     )
 

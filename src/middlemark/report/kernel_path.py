@@ -1,0 +1,163 @@
+"""Where the time of a setting's messages goes: the parts of their way as stacked bars and tables.
+
+`analysis.path_shares` has the figures; that they are of observed trials, `observed` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+
+from middlemark.analysis.comparison import Comparison
+from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.kernel_path import Part
+from middlemark.analysis.metrics import of_stream
+from middlemark.report.charts import INK, ROW_HEIGHT, Chart, finished
+from middlemark.report.contender import Contender
+from middlemark.report.display import ABSENT, COUNT, MICROSECONDS, Unit, cell, show, size
+from middlemark.report.tables import Table
+
+PARTS: dict[Part, tuple[str, str]] = {
+    Part.MIDDLEWARE_SENDER: ("middleware, sender", "#1f5f99"),
+    Part.KERNEL_SENDER: ("kernel, sender", "#c65a11"),
+    Part.QUEUE: ("queue", "#8a8a2b"),
+    Part.WIRE: ("wire", "#3f8f4f"),
+    Part.KERNEL_DELIVERY: ("kernel, delivery", "#e08a3c"),
+    Part.SCHEDULER: ("scheduler", "#8c8c8c"),
+    Part.KERNEL_RECEIVER: ("kernel, receiver", "#f0b27a"),
+    Part.SERVICE: ("service", "#7d5ba6"),
+    Part.MIDDLEWARE_RECEIVER: ("middleware, receiver", "#6fa8dc"),
+}
+"""In the order of a message's way: what the page calls each, and its colour, alike for what belongs together."""
+COUNTS = (
+    ("system calls", "path_calls_per_message", COUNT),
+    ("packets", "path_packets_per_message", COUNT),
+    ("wake-ups", "path_wake_ups_per_message", COUNT),
+    ("context switches", "path_switches_per_message", COUNT),
+    ("copied by sockets", "path_copied_bytes_per_message", Unit("", size)),
+    ("set aside, %", "path_set_aside_share", Unit("%", lambda share: COUNT.write(100 * share))),
+)
+TYPICAL = (
+    "The one-way time of a typical message (the mean of the middle fifth), cut where it passes from the middleware to "
+    "the kernel, to the wire, and back. The line is the interval of the whole. Service: a broker or router between "
+    "both. Medians of trials whose kernel path was observed, which are slower than others by what observing costs."
+)
+SHARES = "The same parts, each as a share of the middleware's own whole."
+WHOLES = {"typical": "a typical message", "slow": "a slow message, the mean of the slowest hundredth"}
+
+
+def path_charts(seen: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
+    """The parts of a typical message's way, stacked for each middleware: in µs, and as shares; none without a way."""
+    rows, wholes = _rows(seen, who)
+    if not rows:
+        return []
+    names = list(dict.fromkeys(row["who"] for row in rows))
+    y = alt.Y("who:N", sort=names, title=None, axis=alt.Axis(labelLimit=180))
+    times = _stacked(rows, y, alt.X("us:Q", stack="zero", title="µs of one-way time"))
+    shares = _stacked(rows, y, alt.X("us:Q", stack="normalize", title="share of one-way time"))
+    spans = alt.Chart(alt.InlineData(values=wholes)).mark_rule(strokeWidth=1.5)
+    spans = spans.encode(y=y, x="low:Q", x2="high:Q", color=alt.value(INK))
+    layers = {"kernelpath": alt.layer(*([times, spans] if wholes else [times])), "kernelshares": alt.layer(shares)}
+    titles = {"kernelpath": "Where the time goes", "kernelshares": "Where the time goes, as shares"}
+    return [
+        Chart(
+            id=name,
+            title=titles[name],
+            caption=TYPICAL if name == "kernelpath" else SHARES,
+            description="A stacked bar for each middleware; the tables below have the figures.",
+            spec=finished(drawn.properties(width="container", height=ROW_HEIGHT * len(names))),
+        )
+        for name, drawn in layers.items()
+    ]
+
+
+def _stacked(rows: list[dict[str, Any]], y: alt.Y, x: alt.X) -> alt.Chart:
+    names, colours = zip(*PARTS.values(), strict=True)
+    drawn: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_bar(height=14)
+        .encode(
+            y=y,
+            x=x,
+            color=alt.Color(
+                "part:N",
+                scale=alt.Scale(domain=list(names), range=list(colours)),
+                title=None,
+                legend=alt.Legend(orient="bottom", columns=3, labelColor=INK),
+            ),
+            order=alt.Order("order:Q"),
+            tooltip=[
+                alt.Tooltip("who:N", title="middleware"),
+                alt.Tooltip("part:N"),
+                alt.Tooltip("us:Q", title="µs", format=",.4~g"),
+                alt.Tooltip("share:Q", format=".1%"),
+            ],
+        )
+    )
+    return drawn
+
+
+def _rows(seen: Comparison, who: Mapping[str, Contender]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """A row a part, and one a whole that has an interval."""
+    stream = of_stream(seen.setting.stream)
+    rows, wholes = [], []
+    for each in seen.experiments:
+        whole = each.estimate(stream, "path_typical_whole_ns")
+        if whole is None or not whole.value:
+            continue
+        label = who[each.experiment.id].label
+        for number, (part, (name, _)) in enumerate(PARTS.items()):
+            if value := _value(each, stream, f"path_typical_{part}_ns"):
+                share = value / whole.value
+                rows.append({"who": label, "part": name, "order": number, "us": value / 1e3, "share": share})
+        if whole.low is not None and whole.high is not None:
+            wholes.append({"who": label, "low": whole.low / 1e3, "high": whole.high / 1e3})
+    return rows, wholes
+
+
+def path_tables(seen: Comparison, who: Mapping[str, Contender]) -> list[Table]:
+    """The parts in µs and as shares, and what a message takes of the kernel."""
+    return [*(_parts_table(seen, who, kind) for kind in WHOLES), _counts_table(seen, who)]
+
+
+def _parts_table(seen: Comparison, who: Mapping[str, Contender], kind: str) -> Table:
+    stream = of_stream(seen.setting.stream)
+    rows = []
+    for each in seen.experiments:
+        whole = each.estimate(stream, f"path_{kind}_whole_ns")
+        if whole is not None and whole.value:
+            metrics = [f"path_{kind}_{part}_ns" for part in PARTS]
+            cells = (_with_share(each, stream, metric, whole.value) for metric in metrics)
+            rows.append((who[each.experiment.id].label, cell(show(whole, MICROSECONDS)), *cells))
+    headings = ("", "whole, µs", *(name for name, _ in PARTS.values()))
+    caption = "µs and share of the whole. Medians of trials, so that parts may miss the whole by a little."
+    return Table(f"The way of {WHOLES[kind]}", headings, tuple(rows), caption)
+
+
+def _with_share(each: ExperimentFindings, stream: str, metric: str, whole_ns: float) -> str:
+    value = _value(each, stream, metric)
+    if value is None:
+        return ABSENT
+    return f"{cell(show(each.estimate(stream, metric), MICROSECONDS))}, {100 * value / whole_ns:.0f} %"
+
+
+def _counts_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
+    stream = of_stream(seen.setting.stream)
+    rows = []
+    for each in seen.experiments:
+        if each.estimate(stream, "path_set_aside_share") is not None:
+            cells = (cell(show(each.estimate(stream, metric), unit)) for _, metric, unit in COUNTS)
+            rows.append((who[each.experiment.id].label, *cells))
+    caption = (
+        "Of all processes on a message's way, from its hand-over to its arrival; means over messages, medians of "
+        "trials. Set aside: messages whose way was not found."
+    )
+    headings = ("", *(heading for heading, _, _ in COUNTS))
+    return Table("What a message takes of the kernel", headings, tuple(rows), caption)
+
+
+def _value(each: ExperimentFindings, stream: str, metric: str) -> float | None:
+    found = each.estimate(stream, metric)
+    return None if found is None else found.value
