@@ -40,7 +40,10 @@ def headline(found: Sequence[Gated]) -> str:
 def _cells(each: Gated) -> tuple[str, str, str, str, str]:
     shown = row(each.compared)
     unit = f" {shown.unit}"
-    setting = f"{each.compared.pair.setting} {each.compared.stream or ''}".strip()
+    pair = each.compared.pair
+    setting = f"{pair.setting} {each.compared.stream or ''}".strip()
+    if pair.paired:  # of one run, which may have many sides
+        setting = f"{pair.names[1]} against {pair.names[0]}, {setting}"
     difference = each.reason or shown.difference
     return setting, each.condition.text, f"{shown.first}{unit}", f"{shown.second}{unit}", difference
 
