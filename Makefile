@@ -11,7 +11,7 @@ STAMPS := $(CARGO_TARGET_DIR)/stamps
 SOURCES := Cargo.toml Cargo.lock $(shell find workers observers -type f -not -path '*/tests/*' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help quick setup workers test check check-python check-rust check-schemas check-docs test-python test-rust \
+.PHONY: help quick setup workers test check check-python check-rust check-schemas check-docs test-python test-rust test-guest \
 	conformance format schemas requirements docs bench clean
 
 help: ## this list
@@ -55,6 +55,9 @@ conformance: setup ## the suite that every worker must pass
 
 test-python: setup $(STAMPS)/test-packages ## tests of the front, and of the whole from suite to report
 	$(BIN)/pytest
+
+test-guest: setup ## links by the kernel's netem, in an emulated guest whose kernel has it (3 minutes; says what it needs)
+	$(BIN)/pytest -m guest tests/guest
 
 check: check-rust check-python check-schemas check-docs ## formats, lints, types, layers, schemas, documentation
 

@@ -61,12 +61,15 @@ def _offloads() -> Fact:
 @cache
 def netem_missing() -> str | None:
     """Why the kernel's netem can't be had; None where it can."""
-    lines = netem.commands("v0", "v1", Direction(delay_ns=1), Direction(loss=0.1))
     try:
-        wanted = f"{required('ip')} link add v0 type veth peer name v1\n{batch(required('tc'), lines)}"
-        return namespaces_missing() or _failure([*_namespaces_command("--net"), "sh", "-ec", wanted])
+        return namespaces_missing() or _failure([*_namespaces_command("--net"), "sh", "-ec", _netem_wanted()])
     except EnvironmentNotReady as error:
         return str(error)
+
+
+def _netem_wanted() -> str:
+    lines = netem.commands("v0", "v1", Direction(delay_ns=1), Direction(loss=0.1))
+    return f"{required('ip')} link add v0 type veth peer name v1\n{batch(required('tc'), lines)}"
 
 
 def backend() -> Backend:

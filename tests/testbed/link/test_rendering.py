@@ -79,7 +79,7 @@ def test_a_link_with_the_kernels_netem() -> None:
                 "filter add dev h0n0 ingress matchall action mirred egress redirect dev ih0n0",
                 "qdisc add dev ih0n0 clsact",
                 "filter add dev ih0n0 ingress matchall action mirred egress redirect dev h0n0",
-                "qdisc add dev h0n0 root netem limit 65536 delay 10000000ns 500000ns loss 1% duplicate 0.2% corrupt 0.01% reorder 3% rate 1tbit",
+                "qdisc add dev h0n0 root netem limit 65536 delay 10000us 500us loss 1% duplicate 0.2% corrupt 0.01% reorder 3% rate 1tbit",
             ],
             "ip of the host": [
                 "link set lo up",
@@ -136,6 +136,23 @@ def test_a_bucket_holds_what_comes_in_a_timers_time_and_two_frames_at_least(
     rate_bits_per_s: int, mtu_bytes: int, expected: int
 ) -> None:
     assert rate.bucket_bytes(rate_bits_per_s, mtu_bytes) == expected
+
+
+@pytest.mark.parametrize(
+    ("loss", "duplication"), [(0, 0), (0.1, 0), (0, 0.1), (1, 0), (0, 1), (1, 1), (0.1, 0.1), (0.01, 0.002), (0.3, 0.2)]
+)
+def test_netem_which_spares_what_it_would_both_lose_and_double_is_told_more(loss: float, duplication: float) -> None:
+    told = netem.drawn(Direction(loss=loss, duplication=duplication))
+    assert told is not None
+    lost, doubled = told
+    assert lost * (1 - doubled) == pytest.approx(loss)
+    assert doubled * (1 - lost) == pytest.approx(duplication * (1 - loss))
+
+
+def test_what_netem_cannot_lose_and_double_at_once_is_the_relays() -> None:
+    much = Link(host="camera", network="lan", incoming=Direction(loss=0.4, duplication=0.4), offloads=False)
+    assert netem.drawn(much.incoming) is None
+    assert parts(much, Backend.NETEM).middle is Backend.RELAY
 
 
 def test_netem_does_only_what_is_asked() -> None:

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Link
 from middlemark.suite.quantity import BIT_RATE, DURATION, SHARE, SIZE
+from middlemark.testbed.link import netem
 
 
 class Backend(StrEnum):
@@ -30,13 +31,17 @@ class Parts:
 
 
 def parts(link: Link, backend: Backend) -> Parts:
-    """What this link needs; a trace is always the relay's, as it changes everything at its instants."""
+    """What this link needs; a trace is always the relay's, as it changes everything at its instants.
+
+    So are shares of loss and duplication that netem can't have at once.
+    """
     if link.trace:
         return Parts(rate=False, middle=Backend.RELAY)
     directions = (link.outgoing, link.incoming)
+    able = backend if all(netem.drawn(direction) for direction in directions) else Backend.RELAY
     return Parts(
         rate=any(direction.rate_bits_per_s is not None for direction in directions),
-        middle=backend if any(_is_more_than_rate(direction) for direction in directions) else None,
+        middle=able if any(_is_more_than_rate(direction) for direction in directions) else None,
     )
 
 
