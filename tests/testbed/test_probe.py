@@ -118,6 +118,13 @@ def test_only_what_is_asked_of_a_link_is_measured() -> None:
     json.dumps(slow)
 
 
+def test_the_address_of_a_neighbour_may_be_lost_more_than_once() -> None:
+    plain = Link(host="host_0", network="lan")
+    lossy = plain.model_copy(update={"outgoing": Direction(loss=0.1)})
+    assert what(plain)["patience_ns"] < 2_000_000_000  # what is dead is found dead soon
+    assert what(lossy)["patience_ns"] > 5_000_000_000
+
+
 def test_an_observer_that_is_not_built_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MIDDLEMARK_WORKERS", str(tmp_path))
     monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path))

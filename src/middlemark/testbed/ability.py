@@ -62,7 +62,8 @@ def _offloads() -> Fact:
 def netem_missing() -> str | None:
     """Why the kernel's netem can't be had; None where it can."""
     try:
-        return namespaces_missing() or _failure([*_namespaces_command("--net"), "sh", "-ec", _netem_wanted()])
+        wanted = _netem_wanted()
+        return namespaces_missing() or _failure([*_namespaces_command("--net"), "sh", "-ec", wanted])
     except EnvironmentNotReady as error:
         return str(error)
 

@@ -26,6 +26,8 @@ LOSS_PACKETS, LOSS_INTERVAL_NS, LOSS_SIZE_BYTES = 2000, 100_000, 64
 RATE_NS, RATE_FRAMES, RATE_OFFERED = 200_000_000, 150, 1.2
 # Stragglers are waited for beyond the round trip that was asked.
 PATIENCE_NS = 1_000_000_000
+# The kernel asks for a neighbour's address once a second, and a link that loses frames may lose question or answer.
+NEIGHBOUR_PATIENCE_NS = 5_000_000_000
 _HEADERS_BYTES = 28
 _ENDED_NS = 30_000_000_000
 
@@ -134,6 +136,7 @@ def what(asked: Link) -> dict[str, Any]:
         "round_trip": {"pings": pings, "interval_ns": PING_INTERVAL_NS},
     }
     if any(direction.loss or direction.corruption for direction in directions):
+        told["patience_ns"] += NEIGHBOUR_PATIENCE_NS
         frame_bits = 8 * (LOSS_SIZE_BYTES + _HEADERS_BYTES + HEADER_BYTES + OVERHEAD_BYTES)
         # No more than half of the rate, so that no queue fills and looks like loss.
         interval_ns = max([LOSS_INTERVAL_NS, *(2 * frame_bits * 1_000_000_000 // rate for rate in rates)])

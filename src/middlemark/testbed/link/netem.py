@@ -5,17 +5,12 @@ Pure: `tc -batch` lines for the switch's namespace. Whether the kernel has netem
 
 from __future__ import annotations
 
-import math
-
-from middlemark.errors import InternalError
 from middlemark.plan.network import Direction
 
 # Frames that one direction can hold at once, those that are delayed included: as many as the relay holds.
 FRAMES_IN_FLIGHT = 65_536
 # Netem keeps the order of frames with different delays only where it serialises them; at this rate that takes no time.
 KEEPING_ORDER = "rate 1tbit"
-# Finer than the 32 bits of netem's shares, and coarser than what is left over where nothing is asked.
-DRAWN_PLACES = 12
 
 
 def commands(host_side: str, network_side: str, outgoing: Direction, incoming: Direction) -> list[str]:
@@ -35,33 +30,23 @@ def _crossing(receiving: str, sending: str) -> list[str]:
     ]
 
 
-def drawn(direction: Direction) -> tuple[float, float] | None:
-    """The shares of loss and duplication that netem has to be told; None where no shares would do.
+def is_able(direction: Direction) -> bool:
+    """Whether netem can do it.
 
-    It draws both for each frame, and one that is to be lost and doubled passes once. So it loses l (1 - d) of all and
-    doubles d (1 - l); asked are `loss` of all, and `duplication` of those that aren't lost.
+    It draws loss and duplication for each frame: one that is to be lost and doubled passes once, and a copy may be lost
+    as well. With both, neither share would be as asked.
     """
-    lost, doubled = direction.loss, direction.duplication * (1 - direction.loss)
-    half = (1 - lost + doubled) / 2
-    square = half**2 - doubled
-    if square < 0:
-        return None
-    duplication = half - math.sqrt(square)
-    return round(duplication + lost - doubled, DRAWN_PLACES), round(duplication, DRAWN_PLACES)
+    return not (direction.loss and direction.duplication)
 
 
 def _impairing(interface: str, direction: Direction) -> list[str]:
-    shares = drawn(direction)
-    if shares is None:
-        raise InternalError(f"netem can't lose and double as much at once: {direction}")
-    loss, duplication = shares
     asked = []
     if direction.delay_ns or direction.jitter_ns:
         jitter = f" {_time(direction.jitter_ns)}" if direction.jitter_ns else ""
         asked.append(f"delay {_time(direction.delay_ns)}{jitter}")
     for word, share in (
-        ("loss", loss),
-        ("duplicate", duplication),
+        ("loss", direction.loss),
+        ("duplicate", direction.duplication),
         ("corrupt", direction.corruption),
         ("reorder", direction.reordering if direction.delay_ns else 0),  # a frame can only skip a delay
     ):

@@ -33,12 +33,12 @@ class Parts:
 def parts(link: Link, backend: Backend) -> Parts:
     """What this link needs; a trace is always the relay's, as it changes everything at its instants.
 
-    So are shares of loss and duplication that netem can't have at once.
+    So is what netem can't do.
     """
     if link.trace:
         return Parts(rate=False, middle=Backend.RELAY)
     directions = (link.outgoing, link.incoming)
-    able = backend if all(netem.drawn(direction) for direction in directions) else Backend.RELAY
+    able = backend if all(netem.is_able(direction) for direction in directions) else Backend.RELAY
     return Parts(
         rate=any(direction.rate_bits_per_s is not None for direction in directions),
         middle=able if any(_is_more_than_rate(direction) for direction in directions) else None,
