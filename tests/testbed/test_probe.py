@@ -104,6 +104,21 @@ def test_a_trace_changes_the_link_when_it_is_due() -> None:
     assert second.round_trip.min_ns >= 30 * MS
 
 
+@needs_namespaces
+@observers_built
+def test_a_trace_that_is_cut_short_holds_its_last_point() -> None:
+    before, after = Direction(), Direction(delay_ns=30 * MS)
+    points = (
+        TracePoint(at_ns=0, outgoing=before, incoming=before),
+        TracePoint(at_ns=3_600_000_000_000, outgoing=after, incoming=before),
+    )
+    asked = links(Direction(), Direction(), points)
+    with two_hosts(links=asked, shown=(observer.executable("probe").parent,)) as testbed:
+        testbed.begin(time.monotonic_ns())
+        testbed.finish_traces()
+        assert verdict(asked_now(testbed, "host_0/lan"), probe(testbed)["host_0/lan"]) is None
+
+
 def test_only_what_is_asked_of_a_link_is_measured() -> None:
     plain = Link(host="host_0", network="lan")
     assert set(what(plain)) == {"patience_ns", "round_trip"}

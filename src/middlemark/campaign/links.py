@@ -70,7 +70,8 @@ def _found(testbed: Testbed) -> dict[str, _Probed]:
 
 
 def mend(setting: Setting, timeline: Sequence[Event]) -> None:
-    """Takes up the links that a timeline has left down, so that what they are can be measured."""
+    """Takes up the links that a timeline has left down and ends their traces, so that what they are can be measured."""
+    setting.testbed.finish_traces()
     down = {}
     for event in timeline:
         if event.action in (Action.LINK_DOWN, Action.LINK_UP):

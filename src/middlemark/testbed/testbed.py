@@ -58,6 +58,11 @@ class Testbed:
         if self.wiring:
             self.wiring.begin(at_ns)
 
+    def finish_traces(self) -> None:
+        """Has the traces of links hold their last point from now on."""
+        if self.wiring:
+            self.wiring.finish_traces()
+
     def counters(self) -> dict[str, LinkCounts]:
         """What has crossed each link so far."""
         return self.wiring.counters() if self.wiring else {}

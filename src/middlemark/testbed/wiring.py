@@ -5,6 +5,7 @@ Links are cut, mended and counted here; what was asked of them and what came of 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -71,6 +72,12 @@ class Wiring:
             if wire.link.trace:
                 self.relays[wire.name].begin(at_ns)
                 self.begun = True
+
+    def finish_traces(self) -> None:
+        """Has all traces that are under way hold their last point from now on."""
+        for wire in self.wires:
+            if self.begun and wire.link.trace:
+                self.relays[wire.name].begin(time.monotonic_ns() - wire.link.trace[-1].at_ns)
 
     def counters(self) -> dict[str, LinkCounts]:
         """What has crossed each link so far."""
