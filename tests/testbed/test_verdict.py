@@ -132,3 +132,14 @@ def test_a_probe_that_could_not_offer_the_rate_says_nothing_of_the_link() -> Non
     assert "the outgoing rate is 600 Mbit/s" in str(
         verdict(asked, measured(100_000, Found(rate_bits_per_s=6e8, offered_bits_per_s=1.2e9)))
     )
+
+
+@pytest.mark.parametrize(
+    ("reordering", "round_trip_ms", "holds"),
+    [(0.1, 20, True), (0.1, 0, False), (0.5, 20, True), (0.5, 10, True), (0.5, 0, True), (0.5, 25, False)],
+)
+def test_where_half_of_the_frames_overtake_a_median_may_be_of_those(
+    reordering: float, round_trip_ms: int, *, holds: bool
+) -> None:
+    said = verdict(link(delay_ns=10 * MS, reordering=reordering), measured(round_trip_ms * MS))
+    assert (said is None) is holds

@@ -12,6 +12,8 @@ from collections.abc import Collection, Sequence
 from contextlib import closing
 from typing import Any
 
+from pydantic import ValidationError
+
 from middlemark.errors import EnvironmentNotReady, InternalError
 from middlemark.plan.network import Link
 from middlemark.suite import Model
@@ -157,6 +159,10 @@ def _measured(command: Sequence[str], told: dict[str, Any]) -> Measured:
             command, input=json.dumps(told), capture_output=True, text=True, timeout=_ENDED_NS / 1e9, check=True
         )
         return read(json.loads(result.stdout))
+    except (KeyError, ValidationError) as error:
+        raise EnvironmentNotReady(
+            f"{executable('probe')} is of another version: what it says is not understood", remedy="make workers"
+        ) from error
     except subprocess.CalledProcessError as error:
         reason = error.stderr.strip() or f"status {error.returncode}"
         raise EnvironmentNotReady(
