@@ -1,0 +1,247 @@
+"""What begins at a chain's first node is followed to its last, its parts add up, and whatever does not end is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from middlemark.analysis.chain import ChainPart, Fate, Followed, Route, Rows, followed
+
+END_NS = 1_000_000
+CAMERA, DETECT, PLAN, ACTUATE, LIDAR = range(5)
+IMAGE, OBJECTS, COMMAND, POINTS = range(4)
+WHOLE_WAY = Route(nodes=(CAMERA, DETECT, PLAN), streams=(IMAGE, OBJECTS), subscribers=(0, 0))
+
+
+class Recorder:
+    """Writes down what nodes did, as a trial stores it."""
+
+    def __init__(self) -> None:
+        """Nothing has happened yet."""
+        self.executions: list[tuple[int, int, int, int]] = []
+        self.inputs: list[tuple[int, int, int, int, int]] = []
+        self.outputs: list[tuple[int, int, int, int]] = []
+        self.received: list[tuple[int, int, int, int]] = []
+
+    def ran(self, node: int, execution: int, started_ns: int, computed_ns: int) -> None:
+        self.executions.append((node, execution, started_ns, computed_ns))
+
+    def sent(self, node: int, execution: int, stream: int, sequence: int | None = None) -> None:
+        self.outputs.append((node, execution, stream, execution if sequence is None else sequence))
+
+    def arrived(self, stream: int, sequence: int, received_ns: int, subscriber: int = 0) -> None:
+        self.received.append((stream, subscriber, sequence, received_ns))
+
+    def took(self, node: int, execution: int, stream: int, sequence: int, received_ns: int, subscriber: int = 0) -> None:
+        self.inputs.append((node, execution, stream, sequence, received_ns))
+        self.arrived(stream, sequence, received_ns, subscriber)
+
+    def rows(self) -> Rows:
+        def frame(names: str, rows: Sequence[tuple[int, ...]]) -> pl.DataFrame:
+            return pl.DataFrame(rows, schema=dict.fromkeys(names.split(), pl.Int64), orient="row")
+
+        return Rows(
+            executions=frame("node execution started_ns computed_ns", self.executions),
+            inputs=frame("node execution stream sequence received_ns", self.inputs),
+            outputs=frame("node execution stream sequence", self.outputs),
+            received=frame("stream subscriber sequence received_ns", self.received).with_columns(answer=0),
+            end_ns=END_NS,
+        )
+
+
+def one_way(record: Recorder, number: int, begun_ns: int) -> None:
+    """Camera 10, under way 5, waits 3, detects 20, under way 7, waits 40 for the timer, plans 15."""
+    b = begun_ns
+    record.ran(CAMERA, number, b, b + 10)
+    record.sent(CAMERA, number, IMAGE)
+    record.took(DETECT, number, IMAGE, number, b + 15)
+    record.ran(DETECT, number, b + 18, b + 38)
+    record.sent(DETECT, number, OBJECTS)
+    record.took(PLAN, number, OBJECTS, number, b + 45)
+    record.ran(PLAN, number, b + 85, b + 100)
+
+
+def told(found: Followed) -> dict[Fate, int]:
+    return {fate: count for fate, count in found.fates.items() if count}
+
+
+def sums(found: Followed) -> dict[ChainPart, list[int]]:
+    return {part: found.ended.select(pl.sum_horizontal(found.columns(part))).to_series().to_list() for part in ChainPart}
+
+
+def test_a_chain_is_split_node_by_node() -> None:
+    record = Recorder()
+    one_way(record, 0, 1000)
+    found = followed(WHOLE_WAY, record.rows())
+    assert found.instances.row(0, named=True) == {
+        "begun_ns": 1000,
+        "whole_ns": 100,
+        "fate": "ended",
+        "at": 2,
+        "communication_1_ns": 5,
+        "communication_2_ns": 7,
+        "idle_1_ns": 3,
+        "idle_2_ns": 40,
+        "computation_0_ns": 10,
+        "computation_1_ns": 20,
+        "computation_2_ns": 15,
+    }
+    assert sums(found) == {ChainPart.COMMUNICATION: [12], ChainPart.IDLE: [43], ChainPart.COMPUTATION: [45]}
+
+
+def test_handing_over_another_output_first_is_communication() -> None:
+    record = Recorder()
+    record.ran(CAMERA, 0, 100, 110)
+    record.sent(CAMERA, 0, POINTS)
+    record.sent(CAMERA, 0, IMAGE)  # after 50 ns in the call that sent the points
+    record.took(DETECT, 0, IMAGE, 0, 165)
+    record.ran(DETECT, 0, 165, 170)
+    found = followed(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
+    assert found.ended["communication_1_ns"].to_list() == [55]
+
+
+def test_a_node_that_takes_the_newest_only_passes_the_others_over() -> None:
+    """A timer node at a third of the rate: of each three messages it takes the last."""
+    record = Recorder()
+    for number in range(9):
+        record.ran(CAMERA, number, 1000 * number, 1000 * number + 10)
+        record.sent(CAMERA, number, IMAGE)
+        record.arrived(IMAGE, number, 1000 * number + 20)
+    for execution, newest in enumerate((2, 5, 8)):
+        fires_ns = 1000 * newest + 500
+        record.took(DETECT, execution, IMAGE, newest, 1000 * newest + 20)
+        record.ran(DETECT, execution, fires_ns, fires_ns + 30)
+    found = followed(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
+    assert told(found) == {Fate.ENDED: 3, Fate.PASSED_OVER: 6}
+    assert found.ended["idle_1_ns"].to_list() == [480] * 3
+    assert found.instances["at"].to_list() == [0, 0, 1] * 3
+
+
+def test_with_fan_in_each_chain_has_its_own_wait() -> None:
+    """Both inputs must be there: the earlier one waits for the later."""
+    record = Recorder()
+    for node, stream, arrived_ns in ((CAMERA, IMAGE, 300), (LIDAR, POINTS, 120)):
+        record.ran(node, 0, 100, 110)
+        record.sent(node, 0, stream)
+        record.took(PLAN, 0, stream, 0, arrived_ns)
+    record.ran(PLAN, 0, 310, 400)
+    by_camera, by_lidar = (
+        followed(Route((node, PLAN), (stream,), (0,)), record.rows()) for node, stream in ((CAMERA, IMAGE), (LIDAR, POINTS))
+    )
+    assert by_camera.ended["idle_1_ns"].to_list() == [10]
+    assert by_lidar.ended["idle_1_ns"].to_list() == [190]
+    assert by_camera.ended["whole_ns"].to_list() == by_lidar.ended["whole_ns"].to_list() == [300]
+
+
+def test_with_fan_out_each_subscriber_has_its_own_message() -> None:
+    record = Recorder()
+    record.ran(CAMERA, 0, 100, 110)
+    record.sent(CAMERA, 0, IMAGE)
+    record.took(DETECT, 0, IMAGE, 0, 120)
+    record.ran(DETECT, 0, 125, 130)
+    lost = followed(Route((CAMERA, PLAN), (IMAGE,), (1,)), record.rows())
+    assert told(followed(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())) == {Fate.ENDED: 1}
+    assert told(lost) == {Fate.LOST: 1}
+
+
+def test_executions_and_messages_are_joined_by_their_own_numbers() -> None:
+    """A node of several inputs has run more often than its chain's messages came, and sends under other numbers."""
+    record = Recorder()
+    record.ran(CAMERA, 7, 1000, 1010)
+    record.sent(CAMERA, 7, IMAGE, sequence=3)
+    record.took(DETECT, 21, IMAGE, 3, 1020)
+    record.ran(DETECT, 20, 900, 950)
+    record.ran(DETECT, 21, 1030, 1040)
+    record.sent(DETECT, 21, OBJECTS, sequence=12)
+    record.took(PLAN, 4, OBJECTS, 12, 1050)
+    record.ran(PLAN, 4, 1060, 1070)
+    found = followed(WHOLE_WAY, record.rows())
+    assert found.ended["whole_ns"].to_list() == [70]
+
+
+def test_what_does_not_end_has_its_reason_and_its_place() -> None:
+    record = Recorder()
+    one_way(record, 0, 1000)
+    record.ran(CAMERA, 1, 2000, 2010)  # refused by the middleware
+    record.ran(CAMERA, 2, 3000, 3010)
+    record.sent(CAMERA, 2, IMAGE)  # lost
+    record.ran(CAMERA, 3, 4000, 4010)
+    record.sent(CAMERA, 3, IMAGE)
+    record.took(DETECT, 3, IMAGE, 3, 4020)
+    record.ran(DETECT, 3, 4030, 4040)
+    record.sent(DETECT, 3, OBJECTS)
+    record.arrived(OBJECTS, 3, 4050)  # passed over: of the next, the node takes
+    one_way(record, 4, 5000)
+    record.ran(CAMERA, 5, 6000, 6010)
+    record.sent(CAMERA, 5, IMAGE)
+    record.arrived(IMAGE, 5, 6020)  # still waits
+    found = followed(WHOLE_WAY, record.rows())
+    assert found.instances["fate"].to_list() == ["ended", "not_sent", "lost", "passed_over", "ended", "under_way"]
+    assert found.instances["at"].to_list() == [2, 0, 0, 1, 2, 0]
+
+
+def test_what_begins_too_late_to_be_sure_to_end_is_set_aside_even_where_it_ended() -> None:
+    record = Recorder()
+    one_way(record, 0, 1000)
+    one_way(record, 1, END_NS - 100)
+    one_way(record, 2, END_NS - 99)
+    assert told(followed(WHOLE_WAY, record.rows())) == {Fate.ENDED: 2, Fate.BEGUN_TOO_LATE: 1}
+    patient = Route((CAMERA, DETECT, PLAN), (IMAGE, OBJECTS), (0, 0), deadline_ns=500)
+    assert told(followed(patient, record.rows())) == {Fate.ENDED: 1, Fate.BEGUN_TOO_LATE: 2}
+
+
+def test_a_message_that_comes_before_it_was_sent_is_in_no_figure() -> None:
+    record = Recorder()
+    record.ran(CAMERA, 0, 100, 110)
+    record.sent(CAMERA, 0, IMAGE)
+    record.took(DETECT, 0, IMAGE, 0, 105)
+    record.ran(DETECT, 0, 120, 130)
+    found = followed(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
+    assert told(found) == {Fate.NOT_IN_ORDER: 1}
+
+
+def test_a_message_that_came_twice_counts_once() -> None:
+    record = Recorder()
+    one_way(record, 0, 1000)
+    record.took(DETECT, 1, IMAGE, 0, 1016)
+    record.ran(DETECT, 1, 1039, 1050)
+    assert followed(WHOLE_WAY, record.rows()).ended["whole_ns"].to_list() == [100]
+
+
+@pytest.mark.parametrize("length", [1, 3])
+def test_where_nothing_ran_nothing_is_told(length: int) -> None:
+    route = Route(tuple(range(length)), tuple(range(length - 1)), (0,) * (length - 1))
+    found = followed(route, Recorder().rows())
+    assert told(found) == {}
+    assert len(found.ended) == 0
+
+
+steps = st.tuples(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
+ways = st.lists(st.one_of(st.none(), steps), min_size=1, max_size=4)
+
+
+@given(st.lists(ways, max_size=12), st.integers(2, 5))
+def test_parts_add_up_and_no_instance_goes_uncounted(histories: list[list[tuple[int, int, int] | None]], length: int) -> None:
+    """Each history is what happens at each node in turn; where it is None or ends, the message is lost."""
+    record, whole = Recorder(), []
+    for number, history in enumerate(histories):
+        at_ns = 1000 * number
+        record.ran(0, number, at_ns, at_ns)
+        for node, step in enumerate((*history, None)[: length - 1], start=1):
+            record.sent(node - 1, number, node - 1)
+            if step is None:
+                break
+            record.took(node, number, node - 1, number, at_ns + step[0])
+            record.ran(node, number, at_ns + step[0] + step[1], at_ns + sum(step))
+            at_ns += sum(step)
+        else:
+            whole.append(at_ns - 1000 * number)
+    found = followed(Route(tuple(range(length)), tuple(range(length - 1)), (0,) * (length - 1)), record.rows())
+    assert sum(found.fates.values()) == len(histories)
+    assert found.ended["whole_ns"].to_list() == whole
+    assert [sum(parts) for parts in zip(*sums(found).values(), strict=True)] == whole
+    assert found.fates[Fate.LOST] == len(histories) - len(whole)
