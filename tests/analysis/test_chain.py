@@ -33,12 +33,12 @@ class Recorder:
     def sent(self, node: int, execution: int, stream: int, sequence: int | None = None) -> None:
         self.outputs.append((node, execution, stream, execution if sequence is None else sequence))
 
-    def arrived(self, stream: int, sequence: int, received_ns: int, subscriber: int = 0) -> None:
-        self.received.append((stream, subscriber, sequence, received_ns))
+    def arrived(self, stream: int, sequence: int, received_ns: int) -> None:
+        self.received.append((stream, 0, sequence, received_ns))
 
-    def took(self, node: int, execution: int, stream: int, sequence: int, received_ns: int, subscriber: int = 0) -> None:
+    def took(self, node: int, execution: int, stream: int, sequence: int, received_ns: int) -> None:
         self.inputs.append((node, execution, stream, sequence, received_ns))
-        self.arrived(stream, sequence, received_ns, subscriber)
+        self.arrived(stream, sequence, received_ns)
 
     def rows(self) -> Rows:
         def frame(names: str, rows: Sequence[tuple[int, ...]]) -> pl.DataFrame:
@@ -70,7 +70,9 @@ def told(found: Followed) -> dict[Fate, int]:
 
 
 def sums(found: Followed) -> dict[ChainPart, list[int]]:
-    return {part: found.ended.select(pl.sum_horizontal(found.columns(part))).to_series().to_list() for part in ChainPart}
+    return {
+        part: found.ended.select(pl.sum_horizontal(found.columns(part))).to_series().to_list() for part in ChainPart
+    }
 
 
 def test_a_chain_is_split_node_by_node() -> None:
@@ -130,7 +132,8 @@ def test_with_fan_in_each_chain_has_its_own_wait() -> None:
         record.took(PLAN, 0, stream, 0, arrived_ns)
     record.ran(PLAN, 0, 310, 400)
     by_camera, by_lidar = (
-        followed(Route((node, PLAN), (stream,), (0,)), record.rows()) for node, stream in ((CAMERA, IMAGE), (LIDAR, POINTS))
+        followed(Route((node, PLAN), (stream,), (0,)), record.rows())
+        for node, stream in ((CAMERA, IMAGE), (LIDAR, POINTS))
     )
     assert by_camera.ended["idle_1_ns"].to_list() == [10]
     assert by_lidar.ended["idle_1_ns"].to_list() == [190]
@@ -225,7 +228,9 @@ ways = st.lists(st.one_of(st.none(), steps), min_size=1, max_size=4)
 
 
 @given(st.lists(ways, max_size=12), st.integers(2, 5))
-def test_parts_add_up_and_no_instance_goes_uncounted(histories: list[list[tuple[int, int, int] | None]], length: int) -> None:
+def test_parts_add_up_and_no_instance_goes_uncounted(
+    histories: list[list[tuple[int, int, int] | None]], length: int
+) -> None:
     """Each history is what happens at each node in turn; where it is None or ends, the message is lost."""
     record, whole = Recorder(), []
     for number, history in enumerate(histories):
