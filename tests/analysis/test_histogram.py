@@ -1,12 +1,17 @@
 """Histograms against NumPy's quantiles, merged, read from workers' logs, and written as tables."""
 
+from pathlib import Path
+
 import numpy as np
 from hdrh.histogram import HdrHistogram
+from hdrh.log import HistogramLogReader
 from hypothesis import given
 from hypothesis import strategies as st
 
 from middlemark.analysis.histogram import empty, merged, of_samples, percentile_table, read_log, recorded
 
+WORKERS = Path(__file__).parent.parent / "golden" / "histogram" / "worker.beyond.hlog"
+"""As a worker wrote it."""
 PLAIN = (
     "#[StartTime: 0.000 (seconds since epoch)]\n"
     "Tag=imu.0.1,0.000,0.000,0.000,{plain}\n"
@@ -46,11 +51,22 @@ def test_negative_values_are_counted_beside_it() -> None:
 
 
 def plain(histogram: HdrHistogram) -> str:
-    """As workers write it: the same encoding without compression."""
+    """As workers wrote it once: the same encoding without compression."""
     import base64  # noqa: PLC0415
     import zlib  # noqa: PLC0415
 
     return base64.b64encode(zlib.decompress(base64.b64decode(histogram.encode())[8:])).decode()
+
+
+def test_what_a_worker_logs_every_reader_of_such_logs_reads() -> None:
+    reader = HistogramLogReader(str(WORKERS), empty())
+    theirs = reader.get_next_interval_histogram()
+    assert reader.get_next_interval_histogram() is None
+    (ours,) = read_log(WORKERS.read_text())
+    assert (ours.stream, ours.publisher, ours.subscriber) == ("imu", 0, 0)
+    assert theirs.get_tag() == "imu.0.0"
+    assert theirs.get_total_count() == ours.histogram.get_total_count() == 200
+    assert theirs.get_value_at_percentile(50) == ours.histogram.get_value_at_percentile(50) == 43295
 
 
 def test_a_log_is_read_with_and_without_compression_and_its_tags_name_the_flows() -> None:

@@ -70,7 +70,15 @@ def test_what_was_asked_stands_beside_what_was_measured_before_and_after(finding
     assert after[-1] == "the round trip is too long"
 
 
-def test_in_the_terminal_each_measurement_is_a_line(findings: RunFindings) -> None:
+def test_in_the_terminal_links_that_are_as_asked_are_one_line(tmp_path: Path) -> None:
+    run = build_run(tmp_path / "run", SUITE, {"one": Behaviour()})
+    probe(run, (20_100_000, 20_300_000, 20_200_000))
+    (line,) = link_lines(analyse(run).comparisons[0])
+    asked = "host_0 – lan: delay 10 ms, loss 1 %"
+    assert line == f"links as asked, before and after each trial: {asked} (by netem on the host's end)"
+
+
+def test_in_the_terminal_each_measurement_is_a_line_where_one_is_not_as_asked(findings: RunFindings) -> None:
     before, after = link_lines(findings.comparisons[0])
     asked = "host_0 – lan, asked delay 10 ms, loss 1 %, made by netem on the host's end"
     assert before == f"{asked}; before: round trip 20.2 (20.1–20.3) ms, outgoing loss 1 %"

@@ -54,7 +54,7 @@ def _entry(tag: str, _start: str, _length: str, _most: str, payload: str) -> Log
 
 
 def _compressed(payload: str) -> bytes:
-    """The encoding that the library reads; a worker may have left the compression out."""
+    """The encoding that the library reads; stored runs have logs whose worker left the compression out."""
     raw = base64.b64decode(payload)
     if struct.unpack(">I", raw[:4])[0] & _KIND != _PLAIN:
         return payload.encode()

@@ -61,15 +61,26 @@ def link_table(comparison: Comparison) -> Table | None:
 
 
 def link_lines(comparison: Comparison) -> tuple[str, ...]:
-    """The table for a narrow place: a line a link and measurement."""
+    """The table for a narrow place: one line where all links are as asked, else one a link and measurement."""
     table = link_table(comparison)
+    if table is None:
+        return ()
+    if _are_as_asked(table):
+        made = " / ".join(dict.fromkeys(row[2] for row in table.rows))
+        asked = "; ".join(f"{name}: {words}" for name, words in {row[0]: row[1] for row in table.rows}.items())
+        return (f"links as asked, before and after each trial: {asked} (by {made})",)
     lines = []
-    for name, asked, made_by, when, *cells in table.rows if table else ():
-        figures = zip(table.headings[4:] if table else (), cells, strict=True)
+    for name, asked, made_by, when, *cells in table.rows:
+        figures = zip(table.headings[4:], cells, strict=True)
         told = [_told(heading, figure) for heading, figure in figures if figure not in {ABSENT, "none"}]
         made = "" if made_by == ABSENT else f", made by {made_by}"
         lines.append(f"{name}, asked {asked}{made}; {when}{': ' if told else ''}{', '.join(told)}")
     return tuple(lines)
+
+
+def _are_as_asked(table: Table) -> bool:
+    """Whether every link was measured and the probe found nothing wrong with any."""
+    return all(row[2] != ABSENT and row[-1] == "none" for row in table.rows)
 
 
 def _told(heading: str, figure: str) -> str:

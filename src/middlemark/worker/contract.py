@@ -210,6 +210,16 @@ class ServiceAddress(BaseModel):
     """The service, as named in `Description::services`."""
 
 
+class Dissector(BaseModel):
+    """What shows a captured packet of the middleware field by field."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: str
+    """Wireshark's name of the protocol, which filters its packets too."""
+    remark: str | None = None
+    """What Wireshark needs to be told, where it doesn't know the protocol's packets by itself."""
+
+
 class Library(BaseModel):
     """The library that a worker is linked with."""
 
@@ -842,6 +852,8 @@ class Description(BaseModel):
     """What it can do; everything else is refused before a trial."""
     contract_version: Annotated[int, Field(ge=0)]
     """[`crate::CONTRACT_VERSION`] of the worker."""
+    dissectors: list[Dissector] | None = None
+    """Wireshark's dissectors of what it puts on the wire; empty where it puts nothing there."""
     library: Library
     """The library really linked, with the version it reports itself."""
     middleware: str

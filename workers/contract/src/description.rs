@@ -23,6 +23,9 @@ pub struct Description {
     pub library: Library,
     /// What it can do; everything else is refused before a trial.
     pub capabilities: Capabilities,
+    /// Wireshark's dissectors of what it puts on the wire; empty where it puts nothing there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dissectors: Vec<Dissector>,
     /// The services it needs, and when.
     pub services: Vec<ServiceNeed>,
     /// `default` (as shipped) and `tuned` (as its own documentation advises), by name.
@@ -41,6 +44,17 @@ pub struct Library {
     pub version: String,
     /// Where it comes from: a crate, a Debian package, bundled source.
     pub origin: String,
+}
+
+/// What shows a captured packet of the middleware field by field.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dissector {
+    /// Wireshark's name of the protocol, which filters its packets too.
+    pub name: String,
+    /// What Wireshark needs to be told, where it doesn't know the protocol's packets by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
 }
 
 /// What a middleware can do.

@@ -27,8 +27,8 @@ mod stream;
 pub use application::{ApplicationSpec, Endpoint, Placement, Recording, Rendezvous, Role, Scheduling, ServiceAddress};
 pub use command::{ApplicationCommand, ExpectedMessages, ServiceCommand};
 pub use description::{
-    Capabilities, Description, Library, OptionDescription, OptionKind, OptionValue, Pattern, Per, Profile, ServiceNeed,
-    When,
+    Capabilities, Description, Dissector, Library, OptionDescription, OptionKind, OptionValue, Pattern, Per, Profile,
+    ServiceNeed, When,
 };
 pub use event::{ApplicationEvent, Effective, PublisherCounts, Refusal, ServiceEvent, SubscriberCounts};
 pub use record::{Published, Received};

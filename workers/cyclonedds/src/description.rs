@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
-    OptionValue, Pattern, Profile, Reliability,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
+    OptionKind, OptionValue, Pattern, Profile, Reliability,
 };
 
 use crate::configuration::SIZES;
@@ -25,6 +25,10 @@ pub(crate) fn describe() -> Description {
             origin: env!("MIDDLEMARK_CYCLONEDDS_ORIGIN").into(),
         },
         capabilities: capabilities(),
+        dissectors: vec![Dissector {
+            name: "rtps".into(),
+            remark: None,
+        }],
         services: Vec::new(),
         profiles: profiles(),
         options: options(),

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
-    OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed, When,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
+    OptionKind, OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed, When,
 };
 
 use crate::discovery::{DISCOVERIES, SERVER};
@@ -31,6 +31,10 @@ pub(crate) fn describe() -> Description {
             origin: env!("MIDDLEMARK_FASTDDS_ORIGIN").into(),
         },
         capabilities: capabilities(),
+        dissectors: vec![Dissector {
+            name: "rtps".into(),
+            remark: None,
+        }],
         services: vec![ServiceNeed {
             programs: vec![],
             service: SERVER.into(),

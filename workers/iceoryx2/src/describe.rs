@@ -25,6 +25,7 @@ pub(crate) fn description() -> Description {
             origin: "crate iceoryx2, features std, console".into(),
         },
         capabilities: capabilities(),
+        dissectors: vec![],
         services: vec![],
         profiles: BTreeMap::from([("default".into(), shipped()), ("tuned".into(), tuned())]),
         options: options(),

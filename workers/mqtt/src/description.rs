@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
-    OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
+    OptionKind, OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed,
 };
 
 use crate::broker;
@@ -24,6 +24,10 @@ pub(crate) fn describe() -> Description {
             origin: "crate rumqttc without TLS; the broker is the system's mosquitto".into(),
         },
         capabilities: capabilities(),
+        dissectors: vec![Dissector {
+            name: "mqtt".into(),
+            remark: Some("the broker's port is the trial's own: decode it as MQTT".into()),
+        }],
         services: vec![ServiceNeed {
             service: "broker".into(),
             per: Per::Network,

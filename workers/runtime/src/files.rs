@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::V2Serializer;
+use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use npyz::{AutoSerialize, WriterBuilder};
 
@@ -44,7 +44,7 @@ pub(crate) struct Beyond<'a> {
 /// The file that could not be written.
 pub(crate) fn write_histograms(path: &Path, flows: &[Beyond<'_>]) -> io::Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
-    let mut serializer = V2Serializer::new();
+    let mut serializer = V2DeflateSerializer::new();
     let mut log = IntervalLogWriterBuilder::new()
         .with_start_time(SystemTime::UNIX_EPOCH)
         .with_max_value_divisor(1.0)

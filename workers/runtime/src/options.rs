@@ -135,6 +135,7 @@ mod tests {
                 origin: String::new(),
             },
             capabilities: capabilities(),
+            dissectors: vec![],
             services: vec![],
             profiles: [
                 ("default", vec![]),

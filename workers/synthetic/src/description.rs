@@ -38,6 +38,7 @@ pub(crate) fn description() -> Description {
             security: vec![],
             between_hosts: false,
         },
+        dissectors: vec![],
         services: vec![],
         profiles: [
             (

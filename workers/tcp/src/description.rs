@@ -1,8 +1,8 @@
 //! What the worker says of TCP.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
-    OptionValue, Pattern, Profile, Reliability,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
+    OptionKind, OptionValue, Pattern, Profile, Reliability,
 };
 use middlemark_sockets::{kernel_release, option, shared_options};
 
@@ -40,6 +40,10 @@ pub(crate) fn description() -> Description {
             security: vec![],
             between_hosts: true,
         },
+        dissectors: vec![Dissector {
+            name: "tcp".into(),
+            remark: None,
+        }],
         services: vec![],
         profiles: [("default".into(), default_profile()), ("tuned".into(), tuned_profile())].into(),
         options: shared_options().into_iter().chain(own_options()).collect(),

@@ -1,8 +1,8 @@
 //! What the worker says of UDP.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionValue, Pattern, Profile,
-    Reliability,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionValue, Pattern,
+    Profile, Reliability,
 };
 use middlemark_sockets::{kernel_release, shared_options};
 
@@ -42,6 +42,10 @@ pub(crate) fn description() -> Description {
             security: vec![],
             between_hosts: true,
         },
+        dissectors: vec![Dissector {
+            name: "udp".into(),
+            remark: None,
+        }],
         services: vec![],
         profiles: [
             (

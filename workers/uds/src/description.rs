@@ -40,6 +40,7 @@ pub(crate) fn description() -> Description {
             security: vec![],
             between_hosts: false,
         },
+        dissectors: vec![],
         services: vec![],
         profiles: [("default".into(), default_profile()), ("tuned".into(), tuned_profile())].into(),
         options: shared_options().into_iter().chain(own_options()).collect(),

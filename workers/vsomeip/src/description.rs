@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
-    OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
+    OptionKind, OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed,
 };
 
 use crate::configuration::ROUTING_MANAGER;
@@ -29,6 +29,18 @@ pub(crate) fn describe() -> Description {
             origin: "source bundled by the crate vsomeip-sys 0.6.0".into(),
         },
         capabilities: capabilities(),
+        dissectors: vec![
+            Dissector {
+                name: "someip".into(),
+                remark: Some(
+                    "the ports are the trial's own: switch its heuristics on, or decode them as SOME/IP".into(),
+                ),
+            },
+            Dissector {
+                name: "someipsd".into(),
+                remark: None,
+            },
+        ],
         services: vec![ServiceNeed {
             service: ROUTING_MANAGER.into(),
             per: Per::Host,

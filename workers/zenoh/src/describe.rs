@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
-    OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed, When,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
+    OptionKind, OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed, When,
 };
 
 use crate::places::ROUTER;
@@ -27,6 +27,10 @@ pub(crate) fn description() -> Description {
                 .into(),
         },
         capabilities: capabilities(),
+        dissectors: vec![Dissector {
+            name: "zenoh".into(),
+            remark: Some("of eclipse-zenoh/zenoh-dissector, a plugin for Wireshark; without it `tcp` or `udp`".into()),
+        }],
         services: vec![ServiceNeed {
             service: ROUTER.into(),
             per: Per::Network,
