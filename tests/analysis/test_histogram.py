@@ -1,5 +1,6 @@
 """Histograms against NumPy's quantiles, merged, read from workers' logs, and written as tables."""
 
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -59,9 +60,9 @@ def plain(histogram: HdrHistogram) -> str:
 
 
 def test_what_a_worker_logs_every_reader_of_such_logs_reads() -> None:
-    reader = HistogramLogReader(str(WORKERS), empty())
-    theirs = reader.get_next_interval_histogram()
-    assert reader.get_next_interval_histogram() is None
+    with closing(HistogramLogReader(str(WORKERS), empty())) as reader:
+        theirs = reader.get_next_interval_histogram()
+        assert reader.get_next_interval_histogram() is None
     (ours,) = read_log(WORKERS.read_text())
     assert (ours.stream, ours.publisher, ours.subscriber) == ("imu", 0, 0)
     assert theirs.get_tag() == "imu.0.0"
