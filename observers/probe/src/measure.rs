@@ -18,6 +18,8 @@ use crate::spec::{LossSpec, RateSpec, Spec};
 
 /// How often the answering side is asked for what it counts.
 const ASK_EVERY_NS: i64 = 20_000_000;
+/// More is offered than a link carries, so that frames are missing for ever; the answer queues behind those that aren't.
+const RATE_SETTLE_NS: i64 = 0;
 /// More datagrams than any socket sends in the longest train.
 const MOST: u32 = 100_000_000;
 
@@ -37,15 +39,17 @@ pub(crate) fn measure(spec: &Spec) -> Result<Outcome, ProbeError> {
         outcome.round_trip = Some(round_trip::measure(&mut client, part)?);
     }
     if let Some(part) = &spec.loss {
-        outcome.outgoing.loss = send(&mut client, loss_train(part))?.map(|(sent, arrived)| Loss::of(sent, &arrived));
-        outcome.incoming.loss = fetch(&mut client, loss_train(part))?.map(|(sent, arrived)| Loss::of(sent, &arrived));
+        let (train, settle_ns) = (loss_train(part), client.settle_ns());
+        let loss = |(sent, arrived): Account| Loss::of(sent, &arrived);
+        outcome.outgoing.loss = send(&mut client, train, settle_ns)?.map(loss);
+        outcome.incoming.loss = fetch(&mut client, train, settle_ns)?.map(loss);
     }
     if let Some(part) = &spec.rate {
         let headers = ip_udp_bytes(spec.to);
         let train = rate_train(part, headers);
         let rate = |(sent, arrived): Account| Rate::of(&train, headers, sent, &arrived);
-        outcome.outgoing.rate = send(&mut client, train)?.map(rate);
-        outcome.incoming.rate = fetch(&mut client, train)?.map(rate);
+        outcome.outgoing.rate = send(&mut client, train, RATE_SETTLE_NS)?.map(rate);
+        outcome.incoming.rate = fetch(&mut client, train, RATE_SETTLE_NS)?.map(rate);
     }
     outcome.checksum_failures = client
         .ask(&Request::Hello, |_, _| {})?
@@ -85,8 +89,8 @@ fn rate_train(spec: &RateSpec, ip_udp_bytes: usize) -> Train {
     }
 }
 
-/// Sends a train and asks the answering side what came of it; none when it doesn't say.
-fn send(client: &mut Client, train: Train) -> Result<Option<Account>, ProbeError> {
+/// Sends a train and asks the answering side what came of it by `settle_ns` after the last; none when it doesn't say.
+fn send(client: &mut Client, train: Train, settle_ns: i64) -> Result<Option<Account>, ProbeError> {
     let train = Train {
         id: client.next_train(),
         ..train
@@ -97,7 +101,7 @@ fn send(client: &mut Client, train: Train) -> Result<Option<Account>, ProbeError
         client.socket.wait(None, Some((next_ns - now_ns()).max(0)))?;
         departures.send_due(now_ns(), |datagram, to| client.socket.send(datagram, to));
     }
-    let settled_ns = now_ns() + client.settle_ns();
+    let settled_ns = now_ns() + settle_ns;
     loop {
         let Some(reply) = client.ask(&Request::Tell { train: train.id }, |_, _| {})? else {
             return Ok(None);
@@ -109,8 +113,8 @@ fn send(client: &mut Client, train: Train) -> Result<Option<Account>, ProbeError
     }
 }
 
-/// Has a train sent here and counts what arrives; none when the answering side doesn't say what it sent.
-fn fetch(client: &mut Client, train: Train) -> Result<Option<Account>, ProbeError> {
+/// Has a train sent here and counts what arrives by `settle_ns` after its end is told; none when that is never told.
+fn fetch(client: &mut Client, train: Train, settle_ns: i64) -> Result<Option<Account>, ProbeError> {
     let train = Train {
         id: client.next_train(),
         ..train
@@ -138,11 +142,9 @@ fn fetch(client: &mut Client, train: Train) -> Result<Option<Account>, ProbeErro
         }
     };
     reception.latest_ns = now_ns();
-    while reception.arrivals.counts(0).received < sent && now_ns() < reception.latest_ns + client.settle_ns() {
-        reception.take_until(
-            client,
-            (now_ns() + ASK_EVERY_NS).min(reception.latest_ns + client.settle_ns()),
-        )?;
+    while reception.arrivals.counts(0).received < sent && now_ns() < reception.latest_ns + settle_ns {
+        let settled_ns = reception.latest_ns + settle_ns;
+        reception.take_until(client, (now_ns() + ASK_EVERY_NS).min(settled_ns))?;
     }
     Ok(Some((sent, reception.arrivals.counts(client.socket.drops()))))
 }
