@@ -119,3 +119,19 @@ def test_two_campaigns_at_once_have_ports_domains_and_names_of_their_own(tmp_pat
     assert len({each["name"] for each in given}) == len({each["token"] for each in given}) == 8
     # Trials that overlap in time have other slots; a slot is used again only when it was given back.
     assert len({each["domain"] for each in given[:4]} | {each["domain"] for each in given[4:]}) >= 5
+
+
+def test_trials_that_results_ask_for_are_planned_before_they_run_and_decided_alike_by_resume(tmp_path: Path) -> None:
+    text = suite_text(more="stop: {relative_width: 0.1 %, max_trials: 8, figures: [first_message]}")
+    kill_front(tmp_path, text.replace("trials: 1", "trials: 6"), signal.SIGKILL.value, "stopping", 0)
+    ledger.sweep()
+    run = RunFolder(tmp_path / "run")
+    run_on(run.path)
+    manifest = run.read_manifest()
+    assert [trial.id[:2] for trial in manifest.trials] == [folder.id[:2] for folder in run.stored_trials()]
+    assert [trial.block for trial in manifest.trials] == list(range(1, 9))
+    (width,) = manifest.widths
+    assert (width.figure, width.n_trials, width.settled) == ("first_message", 8, False)
+    before = run.manifest_path.read_bytes()
+    run_on(run.path)
+    assert run.manifest_path.read_bytes() == before

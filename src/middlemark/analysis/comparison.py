@@ -13,7 +13,7 @@ from middlemark.analysis.compare import Block, Place, Ratio, paired_ratio, ranki
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.metrics import Key, of_stream
 from middlemark.analysis.samples import Distribution
-from middlemark.plan import Experiment
+from middlemark.plan import Experiment, Stream
 
 LOSS_ALLOWED = 0.01
 """A stream that loses more than this share of its messages is not ranked: the latency of the survivors flatters it."""
@@ -82,6 +82,11 @@ class Comparison:
         return paired_ratio(_values(first, self.setting, self.criterion), _values(second, self.setting, self.criterion))
 
 
+def criterion_of(stream: Stream) -> Criterion:
+    """What a stream is ranked by."""
+    return _CRITERIA[stream.pattern.kind]
+
+
 def comparisons(findings: Iterable[ExperimentFindings]) -> tuple[Comparison, ...]:
     """Group experiments by their settings and rank each group."""
     groups: dict[Setting, list[ExperimentFindings]] = {}
@@ -101,8 +106,7 @@ def _settings(experiment: Experiment) -> list[Setting]:
 
 
 def _comparison(setting: Setting, group: Sequence[ExperimentFindings]) -> Comparison:
-    pattern = next(s.pattern.kind for s in group[0].experiment.streams if s.name == setting.stream)
-    criterion = _CRITERIA[pattern]
+    criterion = next(criterion_of(s) for s in group[0].experiment.streams if s.name == setting.stream)
     reasons = {each.experiment.id: _why_not_ranked(each, setting, criterion) for each in group}
     unranked = {name: reason for name, reason in reasons.items() if reason is not None}
     values = {

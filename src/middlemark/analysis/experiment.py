@@ -242,18 +242,24 @@ def _medians(measured: Sequence[MeasuredTrial]) -> dict[tuple[str, Distribution]
 def _by_block(measured: Sequence[MeasuredTrial]) -> dict[Key, dict[Block, float]]:
     found: dict[Key, dict[Block, float]] = {}
     for trial in measured:
-        queues = _of_a_queue(trial)
-        for key, value in trial.metrics.values.items():
-            if isinstance(value, Measured) and key not in queues:
-                found.setdefault(key, {})[trial.record.trial.block] = value.value
+        for key, value in of_the_path(trial.metrics).items():
+            found.setdefault(key, {})[trial.record.trial.block] = value
     return found
 
 
-def _of_a_queue(trial: MeasuredTrial) -> set[Key]:
+def of_the_path(metrics: TrialMetrics) -> dict[Key, float]:
+    """The values of a trial, without those that an overload made the queue's."""
+    queues = _of_a_queue(metrics)
+    return {
+        key: value.value for key, value in metrics.values.items() if isinstance(value, Measured) and key not in queues
+    }
+
+
+def _of_a_queue(metrics: TrialMetrics) -> set[Key]:
     """The metrics that an overload turned into those of a queue."""
     return {
         Key(of_stream(stream), metric)
-        for stream in trial.metrics.overloaded
+        for stream in metrics.overloaded
         for kind in OF_THE_PATH
         for metric in metrics_of(kind)
     }

@@ -7,6 +7,7 @@ Both are made for the handful of trials that a campaign has, where the plain per
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import scipy.stats
@@ -15,17 +16,17 @@ from numpy.typing import NDArray
 CONFIDENCE = 0.95
 
 
-def coverage(n_trials: int) -> float:
+def coverage(n_trials: int, confidence: float = CONFIDENCE) -> float:
     """The most that an interval over so many trials can cover.
 
     All trials lie on one side of the true median with probability 2^(1−n), and no interval within their range holds it
     then (the sign test's bound: Conover, "Practical nonparametric statistics", 1999, ch. 3.4): 75 % with three trials.
     """
-    return min(CONFIDENCE, 1 - 2.0 ** (1 - n_trials))
+    return min(confidence, 1 - 2.0 ** (1 - n_trials))
 
 
-def median_interval(values: NDArray[np.float64]) -> tuple[float, float]:
-    """The interval of a median, between order statistics; the range where these are too few for 95 %.
+def median_interval(values: NDArray[np.float64], confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """The interval of a median, between order statistics; the range where these are too few for the confidence.
 
     It is the limit of the bootstrap of a median, whose coverage jumps with n, smoothed by interpolation between
     neighbouring order statistics (Hettmansperger & Sheather, Statistics & Probability Letters 4, 1986; Nyblom, ibid.
@@ -34,18 +35,19 @@ def median_interval(values: NDArray[np.float64]) -> tuple[float, float]:
     ordered = np.sort(values)
     n = len(ordered)
     depth = 1
-    while depth + 1 <= n // 2 and _covered(n, depth + 1) >= CONFIDENCE:
+    while depth + 1 <= n // 2 and _covered(n, depth + 1) >= confidence:
         depth += 1
-    if _covered(n, depth) < CONFIDENCE or depth >= n - depth:
+    if _covered(n, depth) < confidence or depth >= n - depth:
         return float(ordered[0]), float(ordered[-1])
     wide, narrow = _covered(n, depth), _covered(n, depth + 1)
-    excess = (wide - CONFIDENCE) / (wide - narrow)
+    excess = (wide - confidence) / (wide - narrow)
     inward = (n - depth) * excess / (depth + (n - 2 * depth) * excess)
     low = (1 - inward) * ordered[depth - 1] + inward * ordered[depth]
     high = (1 - inward) * ordered[n - depth] + inward * ordered[n - depth - 1]
     return float(low), float(high)
 
 
+@cache
 def _covered(n: int, depth: int) -> float:
     """How often the median lies between the `depth`-th smallest and the `depth`-th largest of n values."""
     return float(1 - 2 * scipy.stats.binom.cdf(depth - 1, n, 0.5))

@@ -251,6 +251,25 @@ class Middleware(Model):
     library: Library
 
 
+class Width(Model):
+    """How far the interval of a figure reaches, and whether that is narrow enough for the suite's `stop`."""
+
+    experiment: str
+    stream: str | None
+    """None where the figure is of the trial."""
+    figure: str
+    n_trials: NonNegativeInt
+    """Trials that have the figure."""
+    relative_width: float | None
+    """Half of the interval as a share of the median; None where there is no interval."""
+    allowed: float
+    confidence: float
+    settled: bool
+    """Whether it was narrow enough at two looks in a row."""
+    reason: str = ""
+    """Why it stays open, or has no interval."""
+
+
 class Manifest(Model):
     """What a run was asked for and what it ran on: `manifest.json`."""
 
@@ -262,7 +281,9 @@ class Manifest(Model):
     """The suite as given, word for word."""
     seed: int
     trials: tuple[Trial, ...]
-    """The suite as expanded: every planned trial, in the order in which they run."""
+    """The suite as expanded: every planned trial, in the order in which they run; with `stop`, those decided so far."""
+    widths: tuple[Width, ...] = ()
+    """Of a suite with `stop`: how wide the intervals were after the last block that was looked at."""
     started_at: str
     """ISO 8601, UTC."""
     command: tuple[str, ...] = ()

@@ -1,14 +1,16 @@
-"""Whether what a suite asks of its middlewares by name is there: their options and profiles.
+"""Whether what a suite asks for by name is there: options and profiles of its middlewares, figures of its `stop`.
 
-The suite's models can't know these, as only the workers do; so it is asked here, before anything runs, and answered
-with the place in the suite's file. Values are the worker's own to judge.
+The suite's models can't know these, as only the workers and the analysis do; so it is asked here, before anything runs,
+and answered with the place in the suite's file. Values are the worker's own to judge.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from middlemark.analysis.figure import figure
 from middlemark.campaign.grounds import Worker
+from middlemark.errors import UsageError
 from middlemark.suite import ALL_MIDDLEWARES, LoadedSuite
 from middlemark.suite.document import Path, read_document
 from middlemark.suite.model import closest_first
@@ -16,12 +18,28 @@ from middlemark.suite.model import closest_first
 
 def check(loaded: LoadedSuite, workers: Mapping[str, Worker]) -> None:
     """Refuses the first name in the suite that no worker knows."""
+    _check_figures(loaded)
     if not workers:
         return  # that there are none is the first thing to say, and `plan` says it
     for path, problem, name, known in (*_options(loaded, workers), *_profiles(loaded, workers)):
         if name not in known:
             document = read_document(loaded.text, file=loaded.file)
             raise document.error(problem, path, closest_first(name, known))
+
+
+def _check_figures(loaded: LoadedSuite) -> None:
+    """Refuses a `stop` on what is no figure, or is a share: a width relative to a loss of nought says nothing."""
+    for number, each in enumerate(loaded.suite.stop.figures or () if loaded.suite.stop else ()):
+        path = ("stop", "figures", number)
+        document = read_document(loaded.text, file=loaded.file)
+        try:
+            asked = figure(each.figure)
+        except UsageError as unknown:
+            raise document.error(unknown.text, path, unknown.remedy) from unknown
+        if asked.is_share:
+            others = "a latency, `first_message`, `goodput`, `cpu`, `memory`"
+            problem = f"`{each.figure}` is a share, which may be nought and has no relative width"
+            raise document.error(problem, path, others)
 
 
 Asked = Iterator[tuple[Path, str, str, list[str]]]

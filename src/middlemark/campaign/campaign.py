@@ -14,7 +14,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from middlemark.analysis.further import asks_for_more, further
 from middlemark.analysis.record import Manifest, TrialRecord
+from middlemark.analysis.result import Result, result
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign import store
 from middlemark.campaign.account import Account
@@ -25,6 +27,7 @@ from middlemark.campaign.trial import run_trial
 from middlemark.errors import Interrupted
 from middlemark.plan import FIXED_COST_NS, Invalid, InvalidKind, NotApplicable, Trial, campaign_duration_ns
 from middlemark.plan.progress import (
+    CampaignExtended,
     CampaignFinished,
     CampaignStarted,
     Observer,
@@ -33,7 +36,7 @@ from middlemark.plan.progress import (
     TrialStarted,
     Unobserved,
 )
-from middlemark.suite import Observation, parse_suite
+from middlemark.suite import Observation, Suite, parse_suite
 from middlemark.testbed import ledger
 
 
@@ -42,7 +45,7 @@ def run_new(path: Path, order: Order, observer: Observer | None = None) -> None:
     manifest = gather(order)
     with store.created(path, manifest) as run, ledger.opened() as entries:
         grounds = Grounds(order.workers, entries, order.suite.disturbance)
-        asyncio.run(Campaign(run, manifest, grounds, observer or Unobserved()).run())
+        asyncio.run(Campaign(run, order.suite, manifest, grounds, observer or Unobserved()).run())
 
 
 def run_on(path: Path, observer: Observer | None = None) -> None:
@@ -52,7 +55,7 @@ def run_on(path: Path, observer: Observer | None = None) -> None:
         workers = needed(manifest.trials, *available())
         suite = parse_suite(manifest.suite_text, file=str(run.manifest_path))
         grounds = Grounds(workers, entries, suite.disturbance)
-        asyncio.run(Campaign(run, manifest, grounds, observer or Unobserved()).run())
+        asyncio.run(Campaign(run, suite, manifest, grounds, observer or Unobserved()).run())
 
 
 @dataclass
@@ -60,6 +63,7 @@ class Campaign:
     """A campaign under way."""
 
     run_folder: RunFolder
+    suite: Suite
     manifest: Manifest
     grounds: Grounds
     observer: Observer
@@ -67,6 +71,8 @@ class Campaign:
     """By experiment and observation: what can't be done holds for all their trials."""
     _outcomes: Counter[str] = field(default_factory=Counter)
     _fixed_costs_ns: list[int] = field(default_factory=list)
+    _results: dict[str, Result] = field(default_factory=dict)
+    """By trial; of those that were looked at to decide on further ones."""
 
     async def run(self) -> None:
         """Runs every trial that is not stored yet."""
@@ -78,17 +84,41 @@ class Campaign:
                 handlers.callback(loop.remove_signal_handler, number)
             self._take_stock()
             stored = sum(self._outcomes.values())
-            trials = self.manifest.trials
-            self.observer.observe(CampaignStarted(self.run_folder.path, self.manifest.suite, len(trials), stored))
+            planned = len(self.manifest.trials)
+            self.observer.observe(CampaignStarted(self.run_folder.path, self.manifest.suite, planned, stored))
             try:
-                await self._run_all([trial for trial in trials if not self._is_stored(trial)])
+                await self._run_all(self._to_run())
+                while self._extend():
+                    await self._run_all(self._to_run())
             except asyncio.CancelledError:
                 self._finished(interrupted=True)
                 raise Interrupted(
-                    f"interrupted after {sum(self._outcomes.values())} of {len(trials)} trials",
+                    f"interrupted after {sum(self._outcomes.values())} of {len(self.manifest.trials)} trials",
                     remedy=f"go on with: middlemark run --resume {self.run_folder.path}",
                 ) from None
             self._finished(interrupted=False)
+
+    def _to_run(self) -> list[Trial]:
+        return [trial for trial in self.manifest.trials if not self._is_stored(trial)]
+
+    def _extend(self) -> bool:
+        """Plans the trials that the stored ones ask for; whether there are any.
+
+        The manifest has them before the first of them runs, and a campaign cut off before that decides the same again.
+        """
+        if not asks_for_more(self.suite):
+            return False
+        for trial in self.manifest.trials:
+            if trial.id not in self._results:
+                self._results[trial.id] = result(self.run_folder.trial(trial.id))
+        more = further(self.suite, self.manifest.trials, list(self._results.values()))
+        trials = (*self.manifest.trials, *more.trials)
+        self.manifest = self.manifest.model_copy(update={"trials": trials, "widths": more.widths})
+        with store.writing(self.run_folder.manifest_path):
+            self.run_folder.write_manifest(self.manifest)
+        if more.trials:
+            self.observer.observe(CampaignExtended(len(trials), more.why))
+        return bool(more.trials)
 
     def _take_stock(self) -> None:
         for folder in self.run_folder.stored_trials():

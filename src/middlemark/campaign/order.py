@@ -37,7 +37,8 @@ def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None) ->
     asked.check(loaded, workers)
     experiments = only(expand(suite, available=list(workers)), conditions)
     blocks, observe = trials or suite.trials, suite.observe or ()
-    planned = order_trials(experiments, blocks=blocks, seed=suite.seed, observe=observe)
+    most = suite.stop.max_trials * len(experiments) * (1 + len(set(observe))) if suite.stop else 0
+    planned = order_trials(experiments, blocks=blocks, seed=suite.seed, observe=observe, most_trials=most)
     wants_all = any(choice.middleware == ALL_MIDDLEWARES for choice in suite.middlewares)
     return Order(
         suite=suite,

@@ -40,8 +40,8 @@ def created(path: Path, manifest: Manifest) -> Iterator[RunFolder]:
 def reopened(path: Path) -> Iterator[RunFolder]:
     """An existing run folder, locked for this process."""
     run = RunFolder(path)
-    with writing(run.manifest_path):
-        file = os.open(run.manifest_path, os.O_RDONLY | os.O_CLOEXEC)
+    with writing(path):  # the folder, as the manifest is replaced when a campaign decides on further trials
+        file = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield run

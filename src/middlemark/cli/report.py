@@ -71,6 +71,7 @@ def _json(findings: "RunFindings", report: Path) -> str:
             }
             for scaling in findings.scalings
         ],
+        "widths": [each.model_dump(mode="json") for each in findings.manifest.widths],
         "estimates": summary_table(findings).to_dicts(),
         "damaged": {damage.trial: damage.problem for damage in findings.damaged},
         "missing": findings.missing,

@@ -36,7 +36,7 @@ from middlemark.plan.stream import (
     Unthrottled,
 )
 from middlemark.plan.timeline import Event
-from middlemark.plan.trial import Trial, order_trials, plan_trials
+from middlemark.plan.trial import Trial, next_block, order_trials, plan_trials
 
 __all__ = [
     "FIXED_COST_NS",
@@ -71,6 +71,7 @@ __all__ = [
     "campaign_duration_ns",
     "expand",
     "loaded_hosts",
+    "next_block",
     "only",
     "order_trials",
     "plan_trials",

@@ -40,6 +40,15 @@ class CampaignStarted:
 
 
 @dataclass(frozen=True)
+class CampaignExtended:
+    """What was stored asks for further trials."""
+
+    trials: int
+    """All trials of the campaign, as far as is known now."""
+    why: str
+
+
+@dataclass(frozen=True)
 class TrialStarted:
     """A trial begins."""
 
@@ -99,7 +108,7 @@ class CampaignFinished:
     """How many trials ended with each kind of outcome."""
 
 
-Event = CampaignStarted | TrialStarted | StepReached | TrialFinished | CampaignFinished
+Event = CampaignStarted | CampaignExtended | TrialStarted | StepReached | TrialFinished | CampaignFinished
 
 
 class Observer(Protocol):

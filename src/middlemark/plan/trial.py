@@ -22,7 +22,7 @@ class Trial(Model):
     number: int
     """Its place in the campaign's order, from 1."""
     block: int
-    """From 1; each block holds each experiment once, and once more for each observation."""
+    """From 1; each block holds each experiment once that has trials left, and once more for each observation."""
     seed: int
     """For the payload and for random schedules; the same for all experiments of a block."""
     experiment: Experiment
@@ -39,25 +39,47 @@ def plan_trials(
 
 
 def order_trials(
-    experiments: Sequence[Experiment], *, blocks: int, seed: int, observe: Sequence[Observation] = ()
+    experiments: Sequence[Experiment],
+    *,
+    blocks: int,
+    seed: int,
+    observe: Sequence[Observation] = (),
+    most_trials: int = 0,
 ) -> tuple[Trial, ...]:
-    """All trials in the order in which they run; the same seed gives the same order."""
+    """All trials in the order in which they run; the same seed gives the same order.
+
+    Where later ones may follow, `most_trials` says how many there may be in all, so that ids sort in the same order.
+    """
     order = [
         (block, *executed)
         for block in range(1, blocks + 1)
         for executed in _shuffled(experiments, (None, *dict.fromkeys(observe)), block, seed)
     ]
-    digits = len(str(len(order)))
+    digits = len(str(max(len(order), most_trials)))
+    return tuple(_trial(number, digits, seed, *executed) for number, executed in enumerate(order, start=1))
+
+
+def next_block(
+    before: Sequence[Trial], experiments: Sequence[Experiment], *, seed: int, observe: Sequence[Observation] = ()
+) -> tuple[Trial, ...]:
+    """One more block, of these experiments alone, after all the trials that there are."""
+    digits, block = len(before[-1].id.partition("-")[0]), before[-1].block + 1
+    executed = _shuffled(experiments, (None, *dict.fromkeys(observe)), block, seed)
     return tuple(
-        Trial(
-            id=f"{number:0{digits}}-{experiment.id}",
-            number=number,
-            block=block,
-            seed=_derived(seed, block),
-            experiment=experiment,
-            observation=observation,
-        )
-        for number, (block, experiment, observation) in enumerate(order, start=1)
+        _trial(number, digits, seed, block, *each) for number, each in enumerate(executed, start=before[-1].number + 1)
+    )
+
+
+def _trial(  # noqa: PLR0913, PLR0917 - as many as a trial has parts
+    number: int, digits: int, seed: int, block: int, experiment: Experiment, observation: Observation | None
+) -> Trial:
+    return Trial(
+        id=f"{number:0{digits}}-{experiment.id}",
+        number=number,
+        block=block,
+        seed=_derived(seed, block),
+        experiment=experiment,
+        observation=observation,
     )
 
 

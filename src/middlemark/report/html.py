@@ -33,6 +33,7 @@ from middlemark.report.observed import Observed, observed
 from middlemark.report.over_time import time_charts
 from middlemark.report.overview import heat_maps
 from middlemark.report.path import path_table
+from middlemark.report.stopping import stop_table
 from middlemark.report.surroundings import topology_table
 from middlemark.report.tables import (
     Ranking,
@@ -122,6 +123,7 @@ def render(findings: RunFindings) -> str:
             interval_words=interval_words(findings),
             colours=range(COLOURS),
             overhead=overhead,
+            enough=stop_table(findings, who),
             overhead_chart=drawn,
             specs={f"{s.id}-{c.id}": c.spec for s in sections for c in s.charts}
             | ({f"wire-{drawn.id}": drawn.spec} if drawn else {}),

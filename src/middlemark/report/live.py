@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from middlemark.plan.progress import (
+    CampaignExtended,
     CampaignFinished,
     CampaignStarted,
     Event,
@@ -84,6 +85,8 @@ class View:
         match event:
             case CampaignStarted():
                 self.trials, self.done = event.trials, event.stored
+            case CampaignExtended():
+                self.trials = event.trials
             case TrialStarted():
                 self.current, self.step = event, ""
             case StepReached():
@@ -146,6 +149,9 @@ class Lines:
         if isinstance(event, CampaignStarted):
             self.trials = event.trials
             self.console.print(f"{event.suite}: {plural(event.trials, 'trial')}, {event.stored} stored already")
+        elif isinstance(event, CampaignExtended):
+            self.console.print(f"{plural(event.trials - self.trials, 'further trial')}: {event.why}")
+            self.trials = event.trials
         elif isinstance(event, TrialFinished):
             self.console.print(self._line(event), soft_wrap=True)
         elif isinstance(event, CampaignFinished):

@@ -5,7 +5,7 @@ The same words and figures as the HTML report's, from the same tables; it prints
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from middlemark.report.faults import fault_table, timeline_words
 from middlemark.report.links import link_lines
 from middlemark.report.path import load_words
 from middlemark.report.scaling import scaling_lines
+from middlemark.report.stopping import stop_lines
 from middlemark.report.tables import Line, outcome_table, ranking_table
 
 READING = (
@@ -44,6 +45,7 @@ def print_summary(run: Path | RunFindings, console: Console) -> None:
     for comparison in findings.comparisons:
         _print_comparison(comparison, answer(comparison, who, beside), who, console)
     _print_scaling(findings, console)
+    _print_lines("Enough trials", stop_lines(findings, who), console)
     console.print(Text(f"\n{READING} {interval_words(findings)}", "dim"))
     _print_damage(findings, console)
     _print_cautions(findings, console)
@@ -131,9 +133,12 @@ def _print_outcomes(comparison: Comparison, who: Mapping[str, Contender], consol
 
 
 def _print_scaling(findings: RunFindings, console: Console) -> None:
-    lines = scaling_lines(findings.scalings)
+    _print_lines("How latency grows with size", scaling_lines(findings.scalings), console)
+
+
+def _print_lines(title: str, lines: Sequence[str], console: Console) -> None:
     if lines:
-        console.print("\n[bold]How latency grows with size[/]")
+        console.print(f"\n[bold]{title}[/]")
     for line in lines:
         console.print(Padding(Text(line), (0, 0, 0, 2)))
 

@@ -38,6 +38,7 @@ from middlemark.suite.observation import Observation
 from middlemark.suite.option import NOT_SET, OptionValue
 from middlemark.suite.qos import Congestion, Durability, History, Qos, Reliability
 from middlemark.suite.quantity import BIT_RATE, DURATION, RATE, SHARE, SIZE
+from middlemark.suite.stop import Precision, Stop
 from middlemark.suite.suite import ALL_MIDDLEWARES, MiddlewareChoice, Suite
 from middlemark.suite.topology import Application, Host, HostKind, Link, Network, Placement, Role, Topology
 from middlemark.suite.topology_choice import COUNTED_TOPOLOGIES, TopologyChoice
@@ -87,12 +88,14 @@ __all__ = [
     "PathLoss",
     "Pattern",
     "Placement",
+    "Precision",
     "Qos",
     "Recording",
     "Reliability",
     "Role",
     "Scheduling",
     "Step",
+    "Stop",
     "Suite",
     "Timeline",
     "Topology",

@@ -15,6 +15,7 @@ from middlemark.suite.observation import Observation
 from middlemark.suite.option import AskedOptions
 from middlemark.suite.qos import Qos
 from middlemark.suite.quantity import MessageSize
+from middlemark.suite.stop import Stop
 from middlemark.suite.topology_choice import TopologyChoice
 from middlemark.suite.windows import Disturbance, Recording, Windows
 from middlemark.suite.workload import Workload
@@ -49,7 +50,9 @@ class Suite(Model):
     seed: Annotated[int, Field(ge=0, lt=2**63, strict=True)] = 1
     """The same seed gives the same order of trials and the same payload."""
     trials: Annotated[int, Field(ge=1, le=10_000, strict=True)] = 3
-    """How many trials each experiment has."""
+    """How many trials each experiment has; with `stop`, how many it has at least."""
+    stop: Stop | None = None
+    """When its intervals are narrow enough; until then experiments have further trials."""
     middlewares: Many[MiddlewareChoice]
     """What is measured."""
     profiles: Many[ProfileName] = ("default",)
@@ -88,6 +91,16 @@ class Suite(Model):
                     allowed="a `late_after` of at most `windows: drain`",
                     at=("recording", "late_after"),
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _stops_after_it_began(self) -> Self:
+        if self.stop is not None and self.stop.max_trials < self.trials:
+            raise refusal(
+                f"`max_trials` is less than the {self.trials} `trials` that each experiment has anyway",
+                allowed=f"at least {self.trials}",
+                at=("stop", "max_trials"),
+            )
         return self
 
     @model_validator(mode="after")

@@ -1,0 +1,39 @@
+"""What one stored trial came to, as far as deciding on further trials goes: its outcome and its values.
+
+It is computed of the trial's folder alone, so that whoever goes on with a run decides as its first campaign would have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from middlemark.analysis.experiment import is_valid, of_the_path, stream_shapes
+from middlemark.analysis.metrics import AccountingError, Key, trial_metrics
+from middlemark.analysis.run_folder import TrialFolder
+from middlemark.plan import Trial
+
+
+@dataclass(frozen=True)
+class Result:
+    """One trial's outcome and values."""
+
+    trial: Trial
+    outcome: str
+    """Its kind."""
+    detail: str = ""
+    values: Mapping[Key, float] = field(default_factory=dict)
+    """Without what it has too few samples for, and without the latency of an overloaded stream."""
+
+
+def result(folder: TrialFolder) -> Result:
+    """Read what a stored trial came to; accounting that does not add up leaves it without values."""
+    record = folder.read_record()
+    if not is_valid(record):
+        return Result(record.trial, record.outcome.kind, record.outcome.detail)
+    shapes = stream_shapes(record.trial.experiment)
+    try:
+        metrics = trial_metrics(record, folder.read_received(), folder.read_published(), shapes, folder.read_beyond())
+    except AccountingError as error:
+        return Result(record.trial, "invalid", str(error))
+    return Result(record.trial, "valid", values=of_the_path(metrics))

@@ -1,0 +1,130 @@
+"""Whether an experiment has had enough trials: whether the intervals of its medians over trials are narrow enough.
+
+The rule looks at every fifth trial, from the first interval on, and is content with two narrow looks in a row. To stop
+at the first would cover too little: an interval is often narrow because it is wrong (fixed-width intervals by stopping:
+Chow & Robbins, Ann. Math. Statist. 36, 1965; Anscombe, Proc. Camb. Phil. Soc. 48, 1952). A few more observations after
+that make good for it (Simons, Ann. Math. Statist. 39, 1968). Pure; `further` makes trials of what is open here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from middlemark.analysis.comparison import criterion_of
+from middlemark.analysis.figure import Figure, figure
+from middlemark.analysis.interval import coverage, median_interval
+from middlemark.analysis.record import Width
+from middlemark.analysis.result import Result
+from middlemark.plan import Experiment, Stream
+from middlemark.suite import Stop
+
+BETWEEN_LOOKS = 5
+NARROW_LOOKS = 2
+Values = NDArray[np.float64]
+
+
+def widths(stop: Stop, experiments: Sequence[Experiment], results: Sequence[Result]) -> tuple[Width, ...]:
+    """Every figure that the rule asks for, of every experiment, by the results of its unobserved trials."""
+    by_experiment: dict[str, list[Result]] = {each.id: [] for each in experiments}
+    for each in sorted(results, key=lambda result: result.trial.number):
+        if each.trial.observation is None and each.trial.experiment.id in by_experiment:
+            by_experiment[each.trial.experiment.id].append(each)
+    return tuple(
+        _width(stop, experiment.id, asked, stream, by_experiment[experiment.id], allowed)
+        for experiment in experiments
+        for asked, stream, allowed in _asked(stop, experiment)
+    )
+
+
+def open_experiments(found: Sequence[Width], stop: Stop, results: Sequence[Result]) -> set[str]:
+    """The ids of those that further trials may still settle."""
+    had: dict[str, int] = {}
+    for each in results:
+        had[each.trial.experiment.id] = had.get(each.trial.experiment.id, 0) + (each.trial.observation is None)
+    wide = {each.experiment for each in found if not each.settled and each.n_trials}
+    return {name for name in wide if had.get(name, 0) < stop.max_trials}
+
+
+def _asked(stop: Stop, experiment: Experiment) -> list[tuple[Figure, str | None, float]]:
+    """Each figure with its stream and the width it may have; those that a pattern does not have are left out."""
+    found: list[tuple[Figure, str | None, float]] = []
+    for stream in experiment.streams:
+        if stop.figures is None:
+            found.append((_ranked_by(stream), stream.name, stop.relative_width / 100))
+        for each in stop.figures or ():
+            asked, allowed = figure(each.figure), (each.relative_width or stop.relative_width) / 100
+            if not asked.of_trial and _has(stream, asked):
+                found.append((asked, stream.name, allowed))
+    of_trial = [(figure(each.figure), each.relative_width or stop.relative_width) for each in stop.figures or ()]
+    return found + [(asked, None, allowed / 100) for asked, allowed in of_trial if asked.of_trial]
+
+
+def _ranked_by(stream: Stream) -> Figure:
+    names = {"round_trip_p50_ns": "median(round_trip)", "goodput_bytes_per_s": "goodput"}
+    return figure(names.get(criterion_of(stream).metric, "median(latency)"))
+
+
+def _has(stream: Stream, asked: Figure) -> bool:
+    """A round trip is of ping-pongs alone."""
+    return "round_trip" not in asked.metric or stream.pattern.kind == "ping_pong"
+
+
+def _width(  # noqa: PLR0913, PLR0917 - one figure of one stream of one experiment
+    stop: Stop, experiment: str, asked: Figure, stream: str | None, results: Sequence[Result], allowed: float
+) -> Width:
+    key = asked.key(stream or "")
+    values = np.array([each.values[key] for each in results if key in each.values])
+    confidence = stop.confidence / 100
+    reach = relative_width(values, confidence)
+    done = settled_after(values, allowed, confidence) is not None
+    return Width(
+        experiment=experiment,
+        stream=stream,
+        figure=asked.name,
+        n_trials=len(values),
+        relative_width=reach,
+        allowed=allowed,
+        confidence=confidence,
+        settled=done,
+        reason="" if done else _why(len(values), reach, results),
+    )
+
+
+def _why(n: int, reach: float | None, results: Sequence[Result]) -> str:
+    if not n:
+        kinds: Mapping[str, None] = dict.fromkeys(each.outcome.replace("_", " ") for each in results)
+        return f"no trial has it ({', '.join(kinds) or 'none was run'})"
+    return "too few trials for an interval" if reach is None else "still too wide"
+
+
+def settled_after(values: Values, allowed: float, confidence: float) -> int | None:
+    """After how many values, looking at each fifth as they came, the interval was narrow at two looks in a row."""
+    narrow = 0
+    for n in range(first_look(confidence), len(values) + 1, BETWEEN_LOOKS):
+        reach = relative_width(values[:n], confidence)
+        narrow = narrow + 1 if reach is not None and reach <= allowed else 0
+        if narrow == NARROW_LOOKS:
+            return n
+    return None
+
+
+@cache
+def first_look(confidence: float) -> int:
+    """The fewest trials whose range covers as much as is asked for: six for 95 %."""
+    return next(n for n in count(2) if coverage(n, confidence) >= confidence)
+
+
+def relative_width(values: Values, confidence: float) -> float | None:
+    """Half of the interval of the median as a share of the median; None with too few values."""
+    if len(values) < first_look(confidence):
+        return None
+    low, high = median_interval(values, confidence)
+    middle = float(np.median(values))
+    if high == low:
+        return 0.0
+    return (high - low) / 2 / abs(middle) if middle else None
