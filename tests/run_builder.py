@@ -81,7 +81,8 @@ def build_run(path: Path, suite_text: str, behaviours: Mapping[str, Behaviour], 
     experiments = expand(suite, available=sorted(behaviours))
     trials = order_trials(experiments, blocks=suite.trials, seed=suite.seed, observe=suite.observe or ())
     folder = RunFolder(path)
-    folder.write_manifest(_manifest(suite_text, suite.suite, trials, behaviours))
+    manifest = _manifest(suite_text, suite.suite, trials, behaviours)
+    folder.write_manifest(manifest.model_copy(update={"claims": suite.claims}))
     for trial in trials:
         write_trial(folder, trial, behaviours[trial.experiment.middleware], np.random.default_rng([seed, trial.number]))
     return folder

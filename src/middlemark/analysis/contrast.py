@@ -70,7 +70,9 @@ class NoContrast:
 Values = Mapping[Block, float]
 
 
-def contrast(first: Values, second: Values, *, paired: bool, as_ratio: bool) -> Contrast | NoContrast:
+def contrast(
+    first: Values, second: Values, *, paired: bool, as_ratio: bool, confidence: float = CONFIDENCE
+) -> Contrast | NoContrast:
     """The second against the first, by their values a block."""
     if paired:
         common = sorted(first.keys() & second.keys())
@@ -86,20 +88,20 @@ def contrast(first: Values, second: Values, *, paired: bool, as_ratio: bool) -> 
         return NoContrast("a value that is not positive has no ratio")
     if as_ratio:
         one, other = np.log(one), np.log(other)
-    middle, reach = _paired(other - one) if paired else _unpaired(one, other)
+    middle, reach = _paired(other - one, confidence) if paired else _unpaired(one, other, confidence)
     ends = [middle, middle - min(reach, FARTHEST), middle + min(reach, FARTHEST)]
     value, low, high = (math.exp(end) for end in ends) if as_ratio else ends
     return Contrast(value, low, high, len(one), len(other), paired, as_ratio)
 
 
-def _paired(differences: NDArray[np.float64]) -> tuple[float, float]:
+def _paired(differences: NDArray[np.float64], confidence: float) -> tuple[float, float]:
     """The mean, and how far its interval reaches."""
     n = len(differences)
     error = float(np.std(differences, ddof=1)) / math.sqrt(n)
-    return float(np.mean(differences)), _student(n - 1) * error
+    return float(np.mean(differences)), _student(n - 1, confidence) * error
 
 
-def _unpaired(one: NDArray[np.float64], other: NDArray[np.float64]) -> tuple[float, float]:
+def _unpaired(one: NDArray[np.float64], other: NDArray[np.float64], confidence: float) -> tuple[float, float]:
     """The difference of means, and how far its interval reaches (Welch's degrees of freedom)."""
     squares = [float(np.var(side, ddof=1)) / len(side) for side in (one, other)]
     error = math.sqrt(sum(squares))
@@ -108,11 +110,11 @@ def _unpaired(one: NDArray[np.float64], other: NDArray[np.float64]) -> tuple[flo
         return middle, 0.0
     shares = [square / error**2 for square in squares]  # squares themselves may be too small to be squared
     freedom = 1 / sum(s**2 / (len(side) - 1) for s, side in zip(shares, (one, other), strict=True))
-    return middle, _student(freedom) * error
+    return middle, _student(freedom, confidence) * error
 
 
-def _student(freedom: float) -> float:
-    return float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, freedom))
+def _student(freedom: float, confidence: float) -> float:
+    return float(scipy.stats.t.ppf((1 + confidence) / 2, freedom))
 
 
 def finding(found: Contrast | NoContrast, *, lower_is_better: bool, margin: float) -> Finding:

@@ -9,23 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
-from middlemark.analysis.metrics import TRIAL, Key, metrics_of, of_stream, quantile_metric
-from middlemark.analysis.quantile import LEVELS
+from pydantic_core import PydanticCustomError
+
+from middlemark.analysis.metrics import TRIAL, Key, of_stream, quantile_metric
 from middlemark.analysis.samples import Distribution
 from middlemark.errors import UsageError
-from middlemark.suite.model import closest_first
-
-
-class Dimension(StrEnum):
-    """What a figure is a number of."""
-
-    TIME = "time"
-    SHARE = "share"
-    BYTES = "bytes"
-    BYTES_PER_S = "bytes_per_s"
-    PERCENT_OF_CORE = "percent_of_core"
+from middlemark.suite import Dimension, figure_name
 
 
 @dataclass(frozen=True)
@@ -74,20 +64,20 @@ _CALL = re.compile(r"\s*(?P<level>[a-z0-9]+)\s*\(\s*(?P<what>[a-z_]+)\s*\)\s*")
 
 def figure(written: str) -> Figure:
     """The figure of a name; refuses what there is not, with what there is."""
-    plain = next((each for each in PLAIN if each.name == written.strip()), None)
-    if plain is not None:
-        return plain
     call = _CALL.fullmatch(written)
-    if call is None or call["what"] not in DISTRIBUTIONS:
-        known = [f"p99({name})" for name in DISTRIBUTIONS] + [each.name for each in PLAIN]
-        raise UsageError(f"`{written}` is no figure", remedy=f"figures: {closest_first(written, known)}")
-    level = "p50" if call["level"] == "median" else call["level"]
-    metric = quantile_metric(DISTRIBUTIONS[call["what"]], level)
-    if metric not in metrics_of(DISTRIBUTIONS[call["what"]]):
-        levels = ", ".join(["median", "min", "max", *list(LEVELS)[1:]])
-        raise UsageError(f"`{written}`: there is no `{call['level']}`", remedy=f"before the bracket: {levels}")
-    shown = "median" if level == "p50" else level
-    return Figure(f"{shown}({call['what']})", metric, Dimension.TIME)
+    try:
+        name = figure_name(call["level"], call["what"]) if call else figure_name(None, written.strip())
+    except PydanticCustomError as error:
+        context = error.context or {}
+        raise UsageError(context["problem"], remedy=f"figures: {context['allowed']}") from error
+    plain = next((each for each in PLAIN if each.name == name), None)
+    return plain or _of_distribution(name)
+
+
+def _of_distribution(name: str) -> Figure:
+    level, _, what = name.removesuffix(")").partition("(")
+    metric = quantile_metric(DISTRIBUTIONS[what], "p50" if level == "median" else level)
+    return Figure(name, metric, Dimension.TIME)
 
 
 def usual() -> Sequence[Figure]:

@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pydantic_core import PydanticCustomError
-
 from middlemark.analysis.contrast import Contrast
-from middlemark.analysis.figure import Dimension, Figure, figure
+from middlemark.analysis.figure import Figure, figure
 from middlemark.analysis.pairing import Compared, Pair, compared
 from middlemark.errors import UsageError
-from middlemark.suite import DURATION, SHARE, SIZE
+from middlemark.suite import Dimension, bound_of
 
 EXAMPLES = "`p99(latency) > +5 %`, `goodput < -10 %`, `loss > +0.1 pp`, `median(round_trip) > 200 µs`"
 _WRITTEN = re.compile(r"\s*(?P<figure>[^<>]+?)\s*(?P<side>[<>])\s*(?P<sign>[+-]?)\s*(?P<bound>[^<>+-]+?)\s*")
@@ -65,7 +63,7 @@ def condition(written: str) -> Condition:
         raise UsageError(f"`{written}` is no condition", remedy=f"as in {EXAMPLES}")
     asked = figure(parts["figure"])
     of_change = bool(parts["sign"])
-    read = _change(parts["bound"], asked) if of_change else _value(parts["bound"], asked)
+    read = _change(parts["bound"], asked) if of_change else bound_of(asked.dimension, parts["bound"])
     if read is None:
         wanted = _wanted(asked, of_change=of_change)
         raise UsageError(f"`{written}`: `{parts['bound']}` is no bound of {asked.name}", remedy=f"write {wanted}")
@@ -76,24 +74,6 @@ def condition(written: str) -> Condition:
 def _change(written: str, asked: Figure) -> float | None:
     found = (_POINTS if asked.is_share else _PERCENT).fullmatch(written)
     return float(found["number"]) / 100 if found else None
-
-
-def _value(written: str, asked: Figure) -> float | None:
-    try:
-        match asked.dimension:
-            case Dimension.TIME:
-                return DURATION.parse(written)
-            case Dimension.SHARE:
-                return SHARE.parse(written) / 100
-            case Dimension.BYTES:
-                return SIZE.parse(written)
-            case Dimension.BYTES_PER_S:
-                return SIZE.parse(written.removesuffix("/s")) if written.endswith("/s") else None
-            case Dimension.PERCENT_OF_CORE:
-                found = _PERCENT.fullmatch(written)
-                return float(found["number"]) if found else None
-    except PydanticCustomError:
-        return None
 
 
 def _wanted(asked: Figure, *, of_change: bool) -> str:

@@ -174,7 +174,7 @@ def _compared(pair: Pair, figure: Figure, stream: str | None, margin: float) -> 
     key = figure.key(stream or "")
     first, second = (side.by_block.get(key, {}) for side in pair.sides)
     missing = {
-        name: _why_missing(side, figure, stream)
+        name: why_missing(side, figure, stream)
         for name, side, values in zip(pair.names, pair.sides, (first, second), strict=True)
         if not values
     }
@@ -200,7 +200,8 @@ def _said_once(missing: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {why}" for name, why in missing.items())
 
 
-def _why_missing(side: ExperimentFindings, figure: Figure, stream: str | None) -> str:
+def why_missing(side: ExperimentFindings, figure: Figure, stream: str | None) -> str:
+    """Why an experiment has no value of a figure in any trial."""
     if not side.n_valid:
         return f"no valid trial ({', '.join(sorted({outcome.kind for outcome in side.outcomes})) or 'none was run'})"
     estimate = side.estimates.get(figure.key(stream or ""))

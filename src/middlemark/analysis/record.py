@@ -13,6 +13,7 @@ from pydantic import Field, NonNegativeInt
 
 from middlemark.plan import Caution, Outcome, Trial
 from middlemark.suite import Action, Model
+from middlemark.suite.claim_text import ClaimText
 
 FORMAT_VERSION: Final = 1
 """The version of the run folder: a change that an old reader would misread raises it."""
@@ -291,6 +292,8 @@ class Manifest(Model):
     """What was recorded of the machine: names with their units, values as read."""
     middlewares: dict[str, Middleware] = {}
     """By name."""
+    claims: tuple[ClaimText, ...] = ()
+    """The suite's."""
     left_out: dict[str, str] = {}
     """Middlewares without a worker here, each with the reason."""
     warnings: tuple[Caution, ...] = ()

@@ -46,6 +46,7 @@ def gather(order: Order) -> Manifest:
         command=tuple(sys.argv),
         machine={fact.name: _plain(fact.value) for fact in facts},
         middlewares={name: _middleware(worker) for name, worker in order.workers.items()},
+        claims=order.suite.claims,
         left_out=dict(order.left_out),
         warnings=cautions(facts, order),
     )

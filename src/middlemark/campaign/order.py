@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from middlemark.campaign import asked
+from middlemark.campaign import asked, claimed
 from middlemark.campaign.grounds import Worker
 from middlemark.errors import EnvironmentNotReady, WorkerFailed
 from middlemark.plan import Trial, expand, only, order_trials
@@ -35,7 +35,9 @@ def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None) ->
     suite = loaded.suite
     workers, unfit = available()
     asked.check(loaded, workers)
-    experiments = only(expand(suite, available=list(workers)), conditions)
+    whole = expand(suite, available=list(workers))
+    claimed.check(loaded, whole)
+    experiments = only(whole, conditions)
     blocks, observe = trials or suite.trials, suite.observe or ()
     most = suite.stop.max_trials * len(experiments) * (1 + len(set(observe))) if suite.stop else 0
     planned = order_trials(experiments, blocks=blocks, seed=suite.seed, observe=observe, most_trials=most)

@@ -8,7 +8,20 @@ from typing import Annotated
 
 import typer
 
-from middlemark.cli import clean, compare, describe, doctor, export, footprint, gate, report, run, selftest, topology
+from middlemark.cli import (
+    claims,
+    clean,
+    compare,
+    describe,
+    doctor,
+    export,
+    footprint,
+    gate,
+    report,
+    run,
+    selftest,
+    topology,
+)
 from middlemark.cli import list as list_command
 from middlemark.cli.boundary import told_errors
 
@@ -41,6 +54,7 @@ def options(
 app.command("run")(run.command)
 app.command("report")(report.command)
 app.command("compare")(compare.command)
+app.command("claims")(claims.command)
 app.command("export")(export.command)
 app.command("list")(list_command.command)
 app.add_typer(topology.app, name="topology")

@@ -41,7 +41,9 @@ def command(
 
 
 def _json(findings: "RunFindings", report: Path) -> str:
+    from middlemark.analysis.claims import own_claims
     from middlemark.analysis.summary import summary_table
+    from middlemark.report.claims import as_data
 
     said = {
         "run": str(findings.folder.path),
@@ -72,6 +74,7 @@ def _json(findings: "RunFindings", report: Path) -> str:
             for scaling in findings.scalings
         ],
         "widths": [each.model_dump(mode="json") for each in findings.manifest.widths],
+        "claims": as_data(own_claims(findings)),
         "estimates": summary_table(findings).to_dicts(),
         "damaged": {damage.trial: damage.problem for damage in findings.damaged},
         "missing": findings.missing,

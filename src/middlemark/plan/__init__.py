@@ -24,6 +24,7 @@ from middlemark.plan.outcome import (
     Valid,
     WarningKind,
 )
+from middlemark.plan.selected import is_selected
 from middlemark.plan.stream import (
     Burst,
     KeepAll,
@@ -70,6 +71,7 @@ __all__ = [
     "Windows",
     "campaign_duration_ns",
     "expand",
+    "is_selected",
     "loaded_hosts",
     "next_block",
     "only",

@@ -17,7 +17,7 @@ from rich.text import Text
 from middlemark.analysis.compare import Ratio
 from middlemark.analysis.contrast import SHARE_MARGIN, Contrast, Finding, NoContrast
 from middlemark.analysis.estimate import Estimate
-from middlemark.analysis.figure import Dimension, Figure
+from middlemark.analysis.figure import Figure
 from middlemark.analysis.interval import CONFIDENCE
 from middlemark.analysis.pairing import Compared
 from middlemark.report.display import (
@@ -35,8 +35,9 @@ from middlemark.report.display import (
     show,
     times,
 )
+from middlemark.suite import Dimension
 
-_UNITS = {
+UNITS = {
     Dimension.TIME: MICROSECONDS,
     Dimension.SHARE: PERCENT,
     Dimension.BYTES: MEBIBYTES,
@@ -61,7 +62,7 @@ class Row:
 
 def unit_of(figure: Figure) -> Unit:
     """The unit that a figure is shown in."""
-    return MILLISECONDS if figure.name == "first_message" else _UNITS[figure.dimension]
+    return MILLISECONDS if figure.name == "first_message" else UNITS[figure.dimension]
 
 
 def verdict_words(figure: Figure, finding: Finding) -> str:

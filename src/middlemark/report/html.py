@@ -15,6 +15,7 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
+from middlemark.analysis.claims import own_claims
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
@@ -23,6 +24,7 @@ from middlemark.errors import StoreError
 from middlemark.plan import Caution
 from middlemark.report.answer import Answer, answer, distinguishing, interval_words
 from middlemark.report.charts import Chart, bar_charts, boxes, ecdf
+from middlemark.report.claims import READING, shown
 from middlemark.report.config import Configuration, configurations
 from middlemark.report.contender import COLOURS, Contender, contenders
 from middlemark.report.display import fact
@@ -117,6 +119,8 @@ def render(findings: RunFindings) -> str:
             crowded=len(sections) > CROWDED,
             first_sections={each.answer.workload: each.id for each in reversed(sections)},
             heat_maps=heat_maps(findings.comparisons, [each.id for each in sections], who),
+            claims=shown(own_claims(findings)),
+            claims_reading=READING,
             topologies=topology_table(findings),
             who=sorted({each.middleware: each for each in who.values()}.values(), key=lambda each: each.number),
             machine=[fact(name, value) for name, value in findings.manifest.machine.items()],

@@ -16,12 +16,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from middlemark.analysis.claims import own_claims
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.plan import Caution
 from middlemark.report import tables
 from middlemark.report.answer import Answer, answer, distinguishing, interval_words
+from middlemark.report.claims import print_claims
 from middlemark.report.contender import Contender, contenders
 from middlemark.report.display import Shown, plural
 from middlemark.report.faults import fault_table, timeline_words
@@ -46,6 +48,10 @@ def print_summary(run: Path | RunFindings, console: Console) -> None:
         _print_comparison(comparison, answer(comparison, who, beside), who, console)
     _print_scaling(findings, console)
     _print_lines("Enough trials", stop_lines(findings, who), console)
+    claims = own_claims(findings)
+    if claims:
+        console.print("\n[bold]Claims[/]")
+        print_claims(claims, console)
     console.print(Text(f"\n{READING} {interval_words(findings)}", "dim"))
     _print_damage(findings, console)
     _print_cautions(findings, console)

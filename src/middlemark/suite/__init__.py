@@ -5,6 +5,8 @@
 It plans and runs nothing; `plan` makes experiments and trials of a suite.
 """
 
+from middlemark.suite.claim import Bound, Claim, Comparison, Monotone, NoCommunication, NoLoss, Selection, Side
+from middlemark.suite.claim_text import bound_of, parse_claim
 from middlemark.suite.condition import (
     Conditions,
     ContainerIpc,
@@ -18,12 +20,14 @@ from middlemark.suite.condition import (
     Scheduling,
 )
 from middlemark.suite.exclude import Exclusion
-from middlemark.suite.factor import factor_text, respelled
+from middlemark.suite.factor import factor_text, magnitude, respelled
 from middlemark.suite.fault import Action, Fault, Timeline
+from middlemark.suite.figure_name import Dimension, figure_name
 from middlemark.suite.impairment import Impairment
 from middlemark.suite.link import LinkSettings
 from middlemark.suite.load import (
     LoadedSuite,
+    load_claims,
     load_suite,
     load_topologies,
     parse_suite,
@@ -58,6 +62,9 @@ __all__ = [
     "Action",
     "Application",
     "Arrival",
+    "Bound",
+    "Claim",
+    "Comparison",
     "Conditions",
     "Congestion",
     "ContainerIpc",
@@ -67,6 +74,7 @@ __all__ = [
     "Cpus",
     "Deployment",
     "DeploymentKind",
+    "Dimension",
     "Disturbance",
     "Durability",
     "Exclusion",
@@ -82,7 +90,10 @@ __all__ = [
     "MiddlewareChoice",
     "Mobility",
     "Model",
+    "Monotone",
     "Network",
+    "NoCommunication",
+    "NoLoss",
     "Observation",
     "OptionValue",
     "PathLoss",
@@ -94,6 +105,8 @@ __all__ = [
     "Reliability",
     "Role",
     "Scheduling",
+    "Selection",
+    "Side",
     "Step",
     "Stop",
     "Suite",
@@ -103,9 +116,14 @@ __all__ = [
     "Trace",
     "Windows",
     "Workload",
+    "bound_of",
     "factor_text",
+    "figure_name",
+    "load_claims",
     "load_suite",
     "load_topologies",
+    "magnitude",
+    "parse_claim",
     "parse_suite",
     "respelled",
     "shipped_suite_names",

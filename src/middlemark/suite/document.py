@@ -30,10 +30,21 @@ class Document:
     text: str
     data: Any
 
-    def error(self, problem: str, path: Path = (), allowed: str | None = None) -> SuiteError:
-        """A refusal of the part at `path`."""
+    def error(
+        self, problem: str, path: Path = (), allowed: str | None = None, within: tuple[str, int] | None = None
+    ) -> SuiteError:
+        """A refusal of the part at `path`; `within` is its text and which character of it is to blame."""
         place = self._place(path)
+        if place is not None and within is not None:
+            place = self._character(place, *within)
         return refusal_at(place, problem, self.text, file=self.file, allowed=allowed)
+
+    def _character(self, place: Place, text: str, character: int) -> Place:
+        """The place of one character of a text that is written on one line; else where the text begins."""
+        line, column = place
+        rest = self.text.splitlines()[line - 1][column - 1 :]
+        quote = rest[:1] in {"'", '"'}
+        return (line, column + quote + character) if rest[quote:].startswith(text) else place
 
     def _place(self, path: Path) -> Place | None:
         """Line and column, from 1, of the deepest part of `path` that is written; none for the document as a whole."""

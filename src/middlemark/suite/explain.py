@@ -58,3 +58,9 @@ def _shown(value: object) -> str:
     if isinstance(value, list | tuple):
         return "a list" if value else "an empty list"
     return f"`{str(value)[:80]}`"
+
+
+def within(error: ErrorDetails) -> tuple[str, int] | None:
+    """Of a text with a grammar of its own: the text, and which character of it is to blame."""
+    facts = error.get("ctx", {})
+    return (facts["text"], facts["character"]) if "character" in facts else None

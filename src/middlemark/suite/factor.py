@@ -18,6 +18,18 @@ _QUANTITIES: dict[str, Quantity] = {
 }
 
 
+GROWING = tuple(_QUANTITIES)
+"""Factors whose values are quantities, so that one is more than another."""
+
+
+def magnitude(factor: str, written: str) -> float | None:
+    """A quantity's figure in base units; None where the value is none."""
+    try:
+        return _QUANTITIES[factor].parse(written) if factor in _QUANTITIES else None
+    except PydanticCustomError:
+        return None
+
+
 def factor_text(factor: str, value: object) -> str:
     """A factor's value in its one spelling."""
     if factor in _QUANTITIES and isinstance(value, int | float):

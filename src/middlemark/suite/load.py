@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
 
 from middlemark.errors import SuiteError, UsageError
+from middlemark.suite.claim import Claim
+from middlemark.suite.claim_text import Claims, parse_claim
 from middlemark.suite.document import Document, read_document
-from middlemark.suite.explain import explain
+from middlemark.suite.explain import explain, within
 from middlemark.suite.fault import Timeline
 from middlemark.suite.model import Many, closest_first
 from middlemark.suite.suite import Suite
@@ -68,6 +71,29 @@ def _topologies_of(file: str) -> tuple[TopologyChoice, ...]:
         return parse_suite(text, file=file, folder=Path(file).parent).topologies
     context = _context() | {"folder": Path(file).parent}
     return _validate(TypeAdapter(Many[TopologyChoice]), document, context)
+
+
+def load_claims(file: str) -> tuple[Claim, ...]:
+    """The claims of a file: a suite's, or one with nothing but a list of them."""
+    text = _read_file(file, "a suite", shipped_suite_names())
+    document = read_document(text, file=file)
+    if isinstance(document.data, dict) and "suite" in document.data:
+        return parse_suite(text, file=file, folder=Path(file).parent).claims
+    return _validate(TypeAdapter(Claims), document, {}).claims
+
+
+def parse_claims(texts: Sequence[str]) -> tuple[Claim, ...]:
+    """The claims of texts that stand in no file."""
+    return tuple(_one_claim(text) for text in texts)
+
+
+def _one_claim(text: str) -> Claim:
+    try:
+        return parse_claim(text)
+    except PydanticCustomError as error:
+        facts = error.context or {}
+        pointer = f"  {text}\n  {' ' * facts['character']}^"
+        raise UsageError(f"{facts['problem']}\n{pointer}", remedy=f"allowed: {facts['allowed']}") from error
 
 
 def shipped_suite_names() -> tuple[str, ...]:
@@ -123,7 +149,8 @@ def _validate(adapter: TypeAdapter[_T], document: Document, context: dict[str, o
     try:
         return adapter.validate_python(document.data, context=context)
     except ValidationError as error:
-        raise document.error(*explain(error.errors()[0])) from error
+        first = error.errors()[0]
+        raise document.error(*explain(first), within=within(first)) from error
 
 
 def _read_file(file: str, otherwise: str, known: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, StrictBool, model_validator
 
+from middlemark.suite.claim_text import ClaimText
 from middlemark.suite.condition import Conditions
 from middlemark.suite.exclude import Exclusion
 from middlemark.suite.model import Many, Model, Named, closest_first, refusal
@@ -69,6 +70,8 @@ class Suite(Model):
     """What else is true meanwhile."""
     exclude: tuple[Exclusion, ...] = ()
     """Points that the matrix leaves out."""
+    claims: tuple[ClaimText, ...] = ()
+    """What its measurements are expected to say; each is judged."""
     observe: Many[Observation] | None = None
     """What is watched from outside: each experiment then has one more trial a block for each, beside the unobserved."""
     verify: StrictBool = False
@@ -114,6 +117,20 @@ class Suite(Model):
                             allowed=closest_first(name, known),
                             at=("exclude", number, factor),
                         )
+        return self
+
+    @model_validator(mode="after")
+    def _claims_name_what_there_is(self) -> Self:
+        names = self._names()
+        for number, claim in enumerate(self.claims):
+            for factor, value in (pair for selection in claim.selections for pair in selection.factors):
+                known = names.get(factor)
+                if known and value not in known:
+                    raise refusal(
+                        f"the suite has no {factor} `{value}`",
+                        allowed=closest_first(value, known),
+                        at=("claims", number),
+                    )
         return self
 
     def _names(self) -> dict[str, list[str]]:

@@ -1,0 +1,91 @@
+"""`middlemark claims`: judges claims on a stored run, its suite's own or others.
+
+It finds the claims, has `analysis.claims` judge and `report.claims` show; the exit code tells of a claim only if asked.
+"""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from middlemark.analysis.claims import JudgedClaim
+    from middlemark.suite import Claim
+
+
+class FailIf(StrEnum):
+    """What ends the program with exit code 1."""
+
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+
+
+def command(
+    run: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder, as `middlemark run` printed it.")],
+    file: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="Claims to judge instead of the run's own: a list in YAML.")
+    ] = None,
+    claim: Annotated[
+        list[str] | None, typer.Option(metavar="TEXT", help="A claim to judge instead; again for another.")
+    ] = None,
+    fail_if: Annotated[
+        FailIf | None,
+        typer.Option("--fail-if", help="End with 1 where one is refuted; `undecided`: also where one is that."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+) -> None:
+    """Judge claims on what a run measured: each holds, is refuted, or stays undecided."""
+    from middlemark.analysis.claims import judged, own_claims
+    from middlemark.analysis.run import analyse
+    from middlemark.analysis.run_folder import RunFolder
+    from middlemark.report.claims import READING, as_data, print_claims
+
+    asked = _asked(file, claim or [])
+    findings = analyse(RunFolder(run))
+    found = judged(asked, findings.experiments) if asked else own_claims(findings)
+    _check_any(found, run)
+    if as_json:
+        typer.echo(json.dumps({"claims": as_data(found)}, indent=2))
+    else:
+        from rich.console import Console
+        from rich.text import Text
+
+        console = Console()
+        print_claims(found, console)
+        console.print(Text(READING, "dim"))
+    _check(found, fail_if)
+
+
+def _asked(file: str | None, texts: "Sequence[str]") -> "list[Claim]":
+    from middlemark.suite import load_claims
+    from middlemark.suite.load import parse_claims
+
+    return [*(load_claims(file) if file is not None else ()), *parse_claims(texts)]
+
+
+def _check_any(found: "Sequence[JudgedClaim]", run: Path) -> None:
+    from middlemark.errors import UsageError
+
+    if not found:
+        raise UsageError(
+            "the run's suite makes no claim, and none is given",
+            remedy=f"middlemark claims {run} --claim 'no loss[reliability=reliable]'",
+        )
+
+
+def _check(found: "Sequence[JudgedClaim]", fail_if: FailIf | None) -> None:
+    from middlemark.analysis.claim_parts import Judgement
+    from middlemark.errors import ResultsNotAccepted
+    from middlemark.report.claims import headline
+
+    refused = {
+        None: set(),
+        FailIf.REFUTED: {Judgement.REFUTED},
+        FailIf.UNDECIDED: {Judgement.REFUTED, Judgement.UNDECIDED},
+    }[fail_if]
+    if any(each.judgement in refused for each in found):
+        raise ResultsNotAccepted(headline(found), remedy="more trials narrow the intervals; the table has the effects")

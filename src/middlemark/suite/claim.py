@@ -1,0 +1,100 @@
+"""Claims: statements about figures of experiments, `median(latency)[middleware=zenoh] < 1 ms`.
+
+Here stand their forms as plain values; `claim_text` reads them, `analysis.claims` judges them. A selection picks every
+experiment that has its values; a side without one is every experiment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+STREAM = "stream"
+"""Selected like a factor: one of an experiment's streams."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The experiments that have all of these values."""
+
+    factors: tuple[tuple[str, str], ...] = ()
+    """Each value as it was written, quantities in their one spelling."""
+
+    @property
+    def stream(self) -> str | None:
+        """The one stream that is meant; None for all."""
+        return dict(self.factors).get(STREAM)
+
+    def __str__(self) -> str:
+        return f"[{', '.join(f'{name}={value}' for name, value in self.factors)}]" if self.factors else ""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One figure of what is selected."""
+
+    figure: str
+    selection: Selection
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`A < B`, and `A / B > 2`: the ratio of two sides is beyond a number, which is 1 where none is written."""
+
+    first: Side
+    second: Side
+    above: bool
+    ratio: float = 1.0
+
+
+@dataclass(frozen=True)
+class Bound:
+    """`A < 1 ms`."""
+
+    side: Side
+    above: bool
+    bound: float
+    """In the unit that the metric's name ends in; shares as parts of one."""
+
+
+@dataclass(frozen=True)
+class NoLoss:
+    """`no loss[…]`: every message arrived in time, and every question was answered."""
+
+    selection: Selection
+
+
+@dataclass(frozen=True)
+class NoCommunication:
+    """`no communication[…]`: some flow never had a first message."""
+
+    selection: Selection
+
+
+@dataclass(frozen=True)
+class Monotone:
+    """`monotone in size: A`: the figure goes one way only as a factor grows."""
+
+    factor: str
+    side: Side
+
+
+Statement = Comparison | Bound | NoLoss | NoCommunication | Monotone
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement with the words in which it was made."""
+
+    text: str
+    statement: Statement
+
+    @property
+    def selections(self) -> tuple[Selection, ...]:
+        """All that it speaks of."""
+        match self.statement:
+            case Comparison(first, second):
+                return first.selection, second.selection
+            case Bound(side) | Monotone(_, side):
+                return (side.selection,)
+            case NoLoss(selection) | NoCommunication(selection):
+                return (selection,)

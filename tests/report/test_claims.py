@@ -1,0 +1,78 @@
+"""Claims are shown with their effect, interval, n and test, in the terminal, on the page and as data."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from inline_snapshot import snapshot
+from rich.console import Console
+
+from middlemark.analysis.claims import own_claims
+from middlemark.analysis.run import RunFindings, analyse
+from middlemark.report.claims import as_data, print_claims
+from middlemark.report.html import render
+from run_builder import Behaviour, build_run
+
+SUITE = """
+suite: claimed
+trials: 3
+middlewares: all
+workloads: {workload: imu, size: [100 B, 1 kB], windows: {window: 500 ms}}
+claims:
+  - median(latency)[middleware=one, size=1 kB] < median(latency)[middleware=two, size=1 kB]
+  - median(latency)[middleware=two] / median(latency)[middleware=one] > 1.5
+  - no loss
+  - median(latency)[middleware=one] > 1 ms
+  - p9999(latency)[middleware=one, size=1 kB] < 1 s
+"""
+BEHAVIOURS = {"one": Behaviour(), "two": Behaviour(latency_ns=100_000, loss=0.02)}
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
+    path: Path = tmp_path_factory.mktemp("claimed") / "run"
+    return analyse(build_run(path, SUITE, BEHAVIOURS))
+
+
+def test_the_terminal_has_a_line_for_each_claim_and_each_part(findings: RunFindings) -> None:
+    console = Console(file=StringIO(), width=150)
+    print_claims(own_claims(findings), console)
+    assert isinstance(console.file, StringIO)
+    assert [line.rstrip() for line in console.file.getvalue().splitlines()] == snapshot(
+        [
+            "",
+            "            claim                                                                                    effect (95 %)                        n",
+            " ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
+            " holds      median(latency)[middleware=one, size=1 kB] < median(latency)[middleware=two, size=1 kB]  0.52\u202f× (0.48 to 0.56)                3 blocks",
+            " holds      median(latency)[middleware=two] / median(latency)[middleware=one] > 1.5                  holds in 2 of 2 parts",
+            " holds      middleware=two against one size=1 kB                                                     1.92\u202f× (1.77 to 2.1)                 3 blocks",
+            " holds      middleware=two against one size=100 B                                                    2.00\u202f× (1.79 to 2.2)                 3 blocks",
+            " refuted    no loss                                                                                  holds in 2, refuted in 2 of 4 parts",
+            " holds      middleware=one size=100 B                                                                0 % (0 to 1.2)                       3 trials",
+            " holds      middleware=one size=1 kB                                                                 0 % (0 to 1.2)                       3 trials",
+            " refuted    middleware=two size=1 kB                                                                 4.3 % (0 to 9.5)                     3 trials",
+            " refuted    middleware=two size=100 B                                                                3.3 % (1.6 to 6)                     3 trials",
+            " refuted    median(latency)[middleware=one] > 1 ms                                                   refuted in 2 of 2 parts",
+            " refuted    middleware=one size=100 B                                                                49.9 µs (48.4 to 51.6)               3 trials",
+            " refuted    middleware=one size=1 kB                                                                 50.5 µs (45.6 to 55.8)               3 trials",
+            " undecided  p9999(latency)[middleware=one, size=1 kB] < 1 s",
+            "            too few samples (n = 300)",
+            "",
+            "2 of 5 claims hold, 2 refuted, 1 undecided",
+        ]
+    )
+
+
+def test_the_page_has_the_claims_with_their_tests(findings: RunFindings) -> None:
+    page = render(findings)
+    assert '<h3 id="claims">' in page
+    assert page.count('class="judgement holds"') == 6
+    assert page.count("paired by block, Student") >= 2
+
+
+def test_a_program_reads_effects_and_intervals(findings: RunFindings) -> None:
+    first = as_data(own_claims(findings))[0]
+    assert first["judgement"] == "holds"
+    (part,) = first["parts"] if isinstance(first["parts"], list) else ()
+    assert part["effect"]["low"] < part["effect"]["value"] < part["effect"]["high"] < 1
+    assert part["n"] == 3

@@ -1,0 +1,180 @@
+"""Claims are read strictly: what can't be read, or is of what the suite has not, is told with its place."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from inline_snapshot import snapshot
+from pydantic_core import PydanticCustomError
+
+from middlemark.analysis.figure import DISTRIBUTIONS, PLAIN, figure
+from middlemark.errors import SuiteError, UsageError
+from middlemark.suite import (
+    Bound,
+    Comparison,
+    Monotone,
+    NoCommunication,
+    NoLoss,
+    Selection,
+    Side,
+    load_claims,
+    parse_claim,
+    parse_suite,
+)
+from middlemark.suite.claim import Statement
+from middlemark.suite.figure_name import DISTRIBUTION_NAMES, LEVEL_NAMES, PLAIN_NAMES, dimension
+from middlemark.suite.load import parse_claims
+
+SUITE = """\
+suite: mine
+middlewares: [zenoh, mqtt]
+workloads: [imu]
+topologies: [C1-1, D1-1]
+claims:
+"""
+ZENOH = Side("median(latency)", Selection((("middleware", "zenoh"), ("topology", "D1-1"))))
+MQTT = Side("median(latency)", Selection((("middleware", "mqtt"),)))
+
+
+@pytest.mark.parametrize(
+    ("written", "statement"),
+    [
+        (
+            "median(latency)[middleware=zenoh, topology=D1-1] < median(latency)[middleware=mqtt]",
+            Comparison(ZENOH, MQTT, above=False),
+        ),
+        (
+            "p50(latency)[middleware=mqtt]/median(latency)[middleware=zenoh,topology=D1-1]>2.5",
+            Comparison(MQTT, ZENOH, above=True, ratio=2.5),
+        ),
+        (
+            "p99(latency)[size=1000kB] < 1 ms",
+            Bound(Side("p99(latency)", Selection((("size", "1 MB"),))), above=False, bound=1e6),
+        ),
+        ("loss < 0.1 %", Bound(Side("loss", Selection()), above=False, bound=0.001)),
+        ("goodput > 80 MB/s", Bound(Side("goodput", Selection()), above=True, bound=80e6)),
+        ("cpu < 50 %", Bound(Side("cpu", Selection()), above=False, bound=50)),
+        ('no loss[link="1 Gbit/s, 10 ms"]', NoLoss(Selection((("link", "1 Gbit/s, 10 ms"),)))),
+        ("no communication[middleware=mqtt]", NoCommunication(Selection((("middleware", "mqtt"),)))),
+        ("monotone in size: p99(latency)", Monotone("size", Side("p99(latency)", Selection()))),
+    ],
+)
+def test_every_form_is_read(written: str, statement: Statement) -> None:
+    assert parse_claim(written).statement == statement
+
+
+def test_the_names_of_figures_are_those_that_are_measured() -> None:
+    assert set(DISTRIBUTION_NAMES) == set(DISTRIBUTIONS)
+    assert {each.name: each.dimension for each in PLAIN} == PLAIN_NAMES
+    for name in [f"{level}({what})" for level in LEVEL_NAMES for what in DISTRIBUTION_NAMES] + list(PLAIN_NAMES):
+        assert figure(name).name == name
+        assert figure(name).dimension is dimension(name)
+
+
+def told(claim: str) -> str:
+    with pytest.raises(SuiteError) as raised:
+        parse_suite(SUITE + claim, file="mine.yaml")
+    return str(raised.value)
+
+
+def test_a_wrong_figure_is_told_with_its_column() -> None:
+    assert told("  - p99(latancy)[middleware=zenoh] < 1 ms\n") == snapshot("""\
+mine.yaml:6:5: `p99(latancy)` is no figure
+  - p99(latancy)[middleware=zenoh] < 1 ms
+allowed: did you mean `p99(latency)`? (p99(latency), p99(latency_from_intended), p99(round_trip), p99(jitter), p99(publish_call), p99(pacing_error), first_message, loss, unanswered, goodput, cpu, memory)\
+""")
+
+
+def test_an_unknown_middleware() -> None:
+    assert told("  - no loss\n  - p99(latency)[middleware=zeno] < 1 ms\n") == snapshot("""\
+mine.yaml:7:5: the suite has no middleware `zeno`
+  - p99(latency)[middleware=zeno] < 1 ms
+allowed: did you mean `zenoh`? (zenoh, mqtt)\
+""")
+
+
+def test_a_bound_without_its_unit() -> None:
+    assert told("  - 'p99(latency)[middleware=zenoh] < 5'\n") == snapshot("""\
+mine.yaml:6:39: `5` is no bound of p99(latency)
+  - 'p99(latency)[middleware=zenoh] < 5'
+allowed: a value as `200 µs`\
+""")
+
+
+def test_a_claim_that_ends_too_early() -> None:
+    assert told("  - p99(latency)[middleware=zenoh]\n") == snapshot("""\
+mine.yaml:6:35: the claim ends too early
+  - p99(latency)[middleware=zenoh]
+allowed: `<`, `/`\
+""")
+
+
+def test_a_word_that_can_not_stand_where_it_does() -> None:
+    assert told("  - no lost\n") == snapshot("""\
+mine.yaml:6:8: `lost` can't stand here
+  - no lost
+allowed: `loss`, `communication`\
+""")
+
+
+def test_a_ratio_of_shares() -> None:
+    assert told("  - loss[middleware=zenoh] / loss[middleware=mqtt] > 2\n") == snapshot("""\
+mine.yaml:6:52: a share may be nought, and so has no ratio
+  - loss[middleware=zenoh] / loss[middleware=mqtt] > 2
+allowed: `A < B`, which judges their difference\
+""")
+
+
+def test_figures_of_two_kinds() -> None:
+    assert told("  - loss[middleware=zenoh] < cpu\n") == snapshot("""\
+mine.yaml:6:28: these can't be compared
+  - loss[middleware=zenoh] < cpu
+allowed: two figures of one kind; loss is a number of share, cpu of percent_of_core\
+""")
+
+
+def test_a_factor_that_does_not_grow() -> None:
+    assert told("  - monotone in topology: p99(latency)\n") == snapshot("""\
+mine.yaml:6:17: `topology` is no factor that grows
+  - monotone in topology: p99(latency)
+allowed: size, rate, answer, interval, patience, spin, cpu_load\
+""")
+
+
+def test_a_mapping_is_a_claim_only_if_it_reads_as_one() -> None:
+    suite = parse_suite(SUITE + "  - monotone in size: median(latency)[middleware=zenoh]\n", file="mine.yaml")
+    assert suite.claims[0].text == "monotone in size: median(latency)[middleware=zenoh]"
+    assert "can't stand here" in told("  - monotoner in size: median(latency)\n")
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_claim_or_refused(written: str) -> None:
+    try:
+        assert parse_claim(written).text == " ".join(written.split())
+    except PydanticCustomError as error:
+        context = error.context or {}
+        assert context["problem"]
+        assert context["allowed"]
+        assert 0 <= context["character"] <= len(written)
+
+
+def test_claims_stand_in_a_file_of_their_own(tmp_path: Path) -> None:
+    file = tmp_path / "claims.yaml"
+    file.write_text("- no loss\n- monotone in rate: cpu\n")
+    assert [each.text for each in load_claims(str(file))] == ["no loss", "monotone in rate: cpu"]
+    file.write_text("claims: [no loss]\n")
+    assert [each.text for each in load_claims(str(file))] == ["no loss"]
+    file.write_text(SUITE + "  - cpu < 50 %\n")
+    assert [each.text for each in load_claims(str(file))] == ["cpu < 50 %"]
+
+
+def test_a_claim_of_the_command_line_is_pointed_into() -> None:
+    with pytest.raises(UsageError) as raised:
+        parse_claims(["p99(latancy) < 1 ms"])
+    assert str(raised.value) == snapshot("""\
+`p99(latancy)` is no figure
+  p99(latancy) < 1 ms
+  ^
+allowed: did you mean `p99(latency)`? (p99(latency), p99(latency_from_intended), p99(round_trip), p99(jitter), p99(publish_call), p99(pacing_error), first_message, loss, unanswered, goodput, cpu, memory)\
+""")
