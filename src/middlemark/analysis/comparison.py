@@ -18,7 +18,7 @@ from middlemark.plan import Experiment, Stream
 LOSS_ALLOWED = 0.01
 """A stream that loses more than this share of its messages is not ranked: the latency of the survivors flatters it."""
 
-OF_THE_CONTENDER = ("middleware", "profile")
+OF_THE_CONTENDER = ("middleware", "profile", "side")
 """The factors that a comparison varies; options of a middleware with them."""
 
 

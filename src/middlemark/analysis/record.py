@@ -294,6 +294,10 @@ class Manifest(Model):
     """By name."""
     claims: tuple[ClaimText, ...] = ()
     """The suite's."""
+    against: tuple[str, ...] = ()
+    """The folders of the base's workers, where the campaign has two sides."""
+    base: dict[str, Middleware] = {}
+    """By name: the base's."""
     left_out: dict[str, str] = {}
     """Middlewares without a worker here, each with the reason."""
     warnings: tuple[Caution, ...] = ()

@@ -22,10 +22,10 @@ from middlemark.campaign import store
 from middlemark.campaign.account import Account
 from middlemark.campaign.grounds import Grounds
 from middlemark.campaign.manifest import gather
-from middlemark.campaign.order import Order, available, needed
+from middlemark.campaign.order import Order, available, base_workers, needed
 from middlemark.campaign.trial import run_trial
 from middlemark.errors import Interrupted
-from middlemark.plan import FIXED_COST_NS, Invalid, InvalidKind, NotApplicable, Trial, campaign_duration_ns
+from middlemark.plan import FIXED_COST_NS, Invalid, InvalidKind, NotApplicable, Side, Trial, campaign_duration_ns
 from middlemark.plan.progress import (
     CampaignExtended,
     CampaignFinished,
@@ -44,7 +44,7 @@ def run_new(path: Path, order: Order, observer: Observer | None = None) -> None:
     """Runs all trials of an order into a new run folder; returns when all are stored."""
     manifest = gather(order)
     with store.created(path, manifest) as run, ledger.opened() as entries:
-        grounds = Grounds(order.workers, entries, order.suite.disturbance)
+        grounds = Grounds(order.workers, order.base, entries, order.suite.disturbance)
         asyncio.run(Campaign(run, order.suite, manifest, grounds, observer or Unobserved()).run())
 
 
@@ -53,8 +53,10 @@ def run_on(path: Path, observer: Observer | None = None) -> None:
     with store.reopened(path) as run, ledger.opened() as entries:
         manifest = run.read_manifest()
         workers = needed(manifest.trials, *available())
+        base = base_workers([Path(folder) for folder in manifest.against])
+        needed([trial for trial in manifest.trials if trial.experiment.side is Side.BASE], base, {})
         suite = parse_suite(manifest.suite_text, file=str(run.manifest_path))
-        grounds = Grounds(workers, entries, suite.disturbance)
+        grounds = Grounds(workers, base, entries, suite.disturbance)
         asyncio.run(Campaign(run, suite, manifest, grounds, observer or Unobserved()).run())
 
 
@@ -170,6 +172,7 @@ class Campaign:
             experiment=point.key,
             middleware=point.middleware,
             profile=point.profile,
+            side=point.side or "",
             workload=point.workload,
             number=trial.number,
             attempt=attempt,
@@ -193,6 +196,7 @@ class Campaign:
                 experiment=trial.experiment.key,
                 middleware=trial.experiment.middleware,
                 profile=trial.experiment.profile,
+                side=trial.experiment.side or "",
                 workload=trial.experiment.workload,
                 number=trial.number,
                 attempt=account.record.attempt,

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from middlemark.plan import Experiment, Side
 from middlemark.suite import Disturbance
 from middlemark.testbed.ledger import Ledger
 from middlemark.worker.contract import Description
@@ -29,7 +30,13 @@ class Grounds:
 
     workers: Mapping[str, Worker]
     """By middleware."""
+    base: Mapping[str, Worker]
+    """By middleware: those of the side that is compared against, where there is one."""
     ledger: Ledger
     bounds: Disturbance
     """When a trial is invalid because the machine was taken away, and how often it is then repeated."""
     cpus: tuple[int, ...] = field(default_factory=lambda: tuple(sorted(os.sched_getaffinity(0))))
+
+    def worker_of(self, experiment: Experiment) -> Worker:
+        """The worker that the experiment's applications are."""
+        return (self.base if experiment.side is Side.BASE else self.workers)[experiment.middleware]

@@ -47,6 +47,8 @@ def gather(order: Order) -> Manifest:
         machine={fact.name: _plain(fact.value) for fact in facts},
         middlewares={name: _middleware(worker) for name, worker in order.workers.items()},
         claims=order.suite.claims,
+        against=tuple(str(folder) for folder in order.against),
+        base={name: _middleware(worker) for name, worker in order.base.items()},
         left_out=dict(order.left_out),
         warnings=cautions(facts, order),
     )

@@ -6,12 +6,13 @@ It asks the workers what they are and has `plan` expand the suite; nothing is ru
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from middlemark.campaign import asked, claimed
 from middlemark.campaign.grounds import Worker
 from middlemark.errors import EnvironmentNotReady, WorkerFailed
-from middlemark.plan import Trial, expand, only, order_trials
+from middlemark.plan import Trial, expand, only, order_trials, sided
 from middlemark.suite import ALL_MIDDLEWARES, LoadedSuite, Suite
 from middlemark.worker import locate
 from middlemark.worker.description import describe
@@ -28,16 +29,26 @@ class Order:
     workers: Mapping[str, Worker]
     left_out: Mapping[str, str]
     """Middlewares that the suite would have measured had they a worker here, with the reason."""
+    against: tuple[Path, ...] = ()
+    """The folders of the base's workers, where the campaign has two sides."""
+    base: Mapping[str, Worker] = field(default_factory=dict)
+    """The base's workers."""
 
 
-def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None) -> Order:
-    """Plans a suite with the workers that there are here."""
+def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None, against: Sequence[Path] = ()) -> Order:
+    """Plans a suite with the workers that there are here, and those of the base as a second side where one is named."""
     suite = loaded.suite
     workers, unfit = available()
     asked.check(loaded, workers)
+    base = base_workers(against)
+    if against:
+        asked.check(loaded, base)
+        unfit |= dict.fromkeys(workers.keys() - base.keys(), "the base has no worker for it")
+        workers = {name: worker for name, worker in workers.items() if name in base}
+        _check_base(suite, base, against)
     whole = expand(suite, available=list(workers))
     claimed.check(loaded, whole)
-    experiments = only(whole, conditions)
+    experiments = only(sided(whole) if against else whole, conditions)
     blocks, observe = trials or suite.trials, suite.observe or ()
     most = suite.stop.max_trials * len(experiments) * (1 + len(set(observe))) if suite.stop else 0
     planned = order_trials(experiments, blocks=blocks, seed=suite.seed, observe=observe, most_trials=most)
@@ -48,7 +59,24 @@ def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None) ->
         trials=planned,
         workers=needed(planned, workers, unfit),
         left_out=unfit if wants_all else {},
+        against=tuple(folder.resolve() for folder in against),
+        base=needed(planned, base, {}) if against else {},
     )
+
+
+def _check_base(suite: Suite, base: Mapping[str, Worker], against: Sequence[Path]) -> None:
+    named = [choice.middleware for choice in suite.middlewares if choice.middleware != ALL_MIDDLEWARES]
+    missing = [name for name in named if name not in base] if base else ["any middleware"]
+    if missing:
+        raise EnvironmentNotReady(
+            f"the base has no worker for {', '.join(missing)} in {', '.join(map(str, against))}",
+            remedy=f"name folders that hold executables `{locate.PREFIX}<middleware>`",
+        )
+
+
+def base_workers(against: Sequence[Path]) -> dict[str, Worker]:
+    """The workers of these folders; one that does not answer is an error, as it would be compared."""
+    return {name: Worker(path, describe(path)) for name, path in locate.workers(against).items()}
 
 
 def available() -> tuple[dict[str, Worker], dict[str, str]]:

@@ -63,7 +63,7 @@ def prepared(experiment: Experiment, worker: Path, grounds: Grounds) -> Iterator
         if experiment.conditions.keep_awake:
             given.enter_context(awake.kept_awake(grounds.cpus, grounds.ledger))
         folder = _folders(experiment, list(testbed.hosts.values()), taken, grounds.ledger, given)
-        contents = Contents(worker, programs_of(grounds.workers[experiment.middleware].description))
+        contents = Contents(worker, programs_of(grounds.worker_of(experiment).description))
         deployment = experiment.conditions.deployment
         hosts = {
             name: given.enter_context(

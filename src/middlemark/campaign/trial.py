@@ -30,7 +30,7 @@ Reached = Callable[[str, float | None], None]
 
 async def run_trial(trial: Trial, grounds: Grounds, folder: TrialFolder, attempt: int, reached: Reached) -> Account:
     """Runs the trial and stores all of it but its record; what this machine can't make is not applicable."""
-    worker = grounds.workers[trial.experiment.middleware]
+    worker = grounds.worker_of(trial.experiment)
     store.fresh(folder)
     with ExitStack() as given:
         try:
@@ -51,7 +51,7 @@ def _as_watched(trial: Trial) -> Experiment:
 async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
     trial: Trial, attempt: int, setting: Setting, grounds: Grounds, folder: TrialFolder, reached: Reached
 ) -> Account:
-    worker, place = grounds.workers[trial.experiment.middleware], setting.place
+    worker, place = grounds.worker_of(trial.experiment), setting.place
     told = specs(trial, worker.description, place)
     nobody = _nobody(trial, told)
     if nobody:

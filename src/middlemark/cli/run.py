@@ -33,20 +33,27 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     trials: Annotated[
         int | None, typer.Option(min=1, help="Trials of each experiment, instead of the suite's.")
     ] = None,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="PATH",
+            help="Run everything with the workers of this folder too, as the base of a comparison; again for another.",
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder, instead of runs/<suite>-<time>.")] = None,
     resume: Annotated[Path | None, typer.Option(metavar="DIR", help="Go on with this run.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run, and how long it takes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """Run a suite: its trials in interleaved random order, then the report."""
-    _check(suite, [name for name, given in _beside_resume(only, trials, out, dry_run) if given], resume)
+    _check(suite, [name for name, given in _beside_resume(only, trials, against, out, dry_run) if given], resume)
     if resume is not None:
         _run(resume, None, as_json)
         return
     from middlemark.campaign.order import place
     from middlemark.suite import load_suite
 
-    order = place(load_suite(suite or ""), only or [], trials)
+    order = place(load_suite(suite or ""), only or [], trials, against or [])
     if dry_run:
         _show_plan(order, as_json)
     else:
@@ -54,9 +61,9 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
 
 def _beside_resume(
-    only: list[str] | None, trials: int | None, out: Path | None, dry_run: bool
+    only: list[str] | None, trials: int | None, against: list[Path] | None, out: Path | None, dry_run: bool
 ) -> list[tuple[str, object]]:
-    return [("--only", only), ("--trials", trials), ("--out", out), ("--dry-run", dry_run)]
+    return [("--only", only), ("--trials", trials), ("--against", against), ("--out", out), ("--dry-run", dry_run)]
 
 
 def _check(suite: str | None, given: list[str], resume: Path | None) -> None:

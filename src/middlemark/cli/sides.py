@@ -1,4 +1,7 @@
-"""The two sides that `compare` and `gate` are given: two runs, or one run and a factor. It only finds them."""
+"""The two sides that `compare` and `gate` are given: two runs, one run and a factor, or one run that has two sides.
+
+It only finds them; `analysis.pairing` pairs their experiments.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,9 +15,9 @@ def check(command: str, first: Path, second: Path | None, by: str | None, base: 
     """Refuses anything but two runs, or one run and a factor."""
     from middlemark.errors import UsageError
 
-    if (second is None) == (by is None):
+    if (second is None) == (by is None) and (second is not None or not _has_sides(first)):
         raise UsageError(
-            f"{command} takes two runs, or one run and `--by`",
+            f"{command} takes two runs, or one run and `--by`, or one that was run `--against` another",
             remedy=f"middlemark {command} {first} --by middleware, or middlemark {command} {first} OTHER_RUN",
         )
     if base is not None and by is None:
@@ -24,13 +27,22 @@ def check(command: str, first: Path, second: Path | None, by: str | None, base: 
         )
 
 
+def _has_sides(run: Path) -> bool:
+    from middlemark.analysis.run_folder import RunFolder
+
+    folder = RunFolder(run)
+    return folder.manifest_path.is_file() and bool(folder.read_manifest().against)
+
+
 def pairs(first: Path, second: Path | None, by: str | None, base: str | None, only: Sequence[str]) -> "Pairs":
     """Read and analyse the runs, and pair their experiments."""
     from middlemark.analysis.pairing import of_two_runs, within_run
     from middlemark.analysis.run import analyse
     from middlemark.analysis.run_folder import RunFolder
+    from middlemark.plan import Side
+    from middlemark.plan.side import FACTOR
 
     run = analyse(RunFolder(first), only)
     if second is not None:
         return of_two_runs(run, analyse(RunFolder(second), only))
-    return within_run(run.experiments, by or "", base)
+    return within_run(run.experiments, by or FACTOR, base if by else Side.BASE)

@@ -8,7 +8,7 @@ It starts nothing and reads nothing; `campaign` runs what is planned here.
 from middlemark.plan.cpus import loaded_hosts, share_cpus
 from middlemark.plan.duration import FIXED_COST_NS, campaign_duration_ns, trial_duration_ns
 from middlemark.plan.expand import expand
-from middlemark.plan.experiment import Application, Conditions, Endpoint, Experiment, Windows, varying_factors
+from middlemark.plan.experiment import Application, Conditions, Endpoint, Experiment, Side, Windows, varying_factors
 from middlemark.plan.only import only
 from middlemark.plan.outcome import (
     Caution,
@@ -25,6 +25,7 @@ from middlemark.plan.outcome import (
     WarningKind,
 )
 from middlemark.plan.selected import is_selected
+from middlemark.plan.side import sided
 from middlemark.plan.stream import (
     Burst,
     KeepAll,
@@ -60,6 +61,7 @@ __all__ = [
     "Outcome",
     "Periodic",
     "PingPong",
+    "Side",
     "Stream",
     "StreamPattern",
     "StreamQos",
@@ -78,6 +80,7 @@ __all__ = [
     "order_trials",
     "plan_trials",
     "share_cpus",
+    "sided",
     "trial_duration_ns",
     "varying_factors",
 ]

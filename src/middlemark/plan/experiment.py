@@ -7,6 +7,7 @@ It knows no address, port or process; `campaign` makes the worker contract's spe
 import hashlib
 import json
 from collections.abc import Sequence
+from enum import StrEnum
 
 from middlemark.plan.network import Host, Link, Network
 from middlemark.plan.stream import Stream
@@ -62,6 +63,13 @@ class Conditions(Model):
     cpu_load: CpuLoad | None = None
 
 
+class Side(StrEnum):
+    """Whose workers an experiment runs with, where two are compared."""
+
+    BASE = "base"
+    HEAD = "head"
+
+
 class Experiment(Model):
     """One point of the matrix."""
 
@@ -73,6 +81,8 @@ class Experiment(Model):
     profile: str
     options: dict[str, OptionValue]
     """What the suite sets beyond the profile."""
+    side: Side | None = None
+    """None where the campaign has no two sides."""
     workload: str
     topology: str
     hosts: tuple[Host, ...]

@@ -62,6 +62,8 @@ class TrialStarted:
     """Its place in the campaign's order, from 1."""
     attempt: int
     """From 1; above 1 after an attempt that the machine disturbed."""
+    side: str = ""
+    """`base` or `head`, where the campaign has two sides."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,8 @@ class TrialFinished:
     """How long it took, attempts together."""
     seconds_left: float
     """For the rest of the campaign, from the windows still to come and the fixed costs seen so far."""
+    side: str = ""
+    """`base` or `head`, where the campaign has two sides."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from middlemark.analysis.record import Manifest
-from middlemark.plan import Experiment
+from middlemark.plan import Experiment, Side
 
 COLOURS = 12
 """As many as the style sheet has (`--series-0` …); tellable apart with any common colour blindness, light and dark."""
@@ -56,7 +56,7 @@ def contenders(manifest: Manifest, experiments: Iterable[Experiment]) -> dict[st
         configurations[each.middleware].add(_configuration(each))
     found = {}
     for each in listed:
-        known = manifest.middlewares.get(each.middleware)
+        known = (manifest.base if each.side is Side.BASE else manifest.middlewares).get(each.middleware)
         title = known.title if known else each.middleware
         several = len(configurations[each.middleware]) > 1
         found[each.id] = Contender(
@@ -73,4 +73,4 @@ def contenders(manifest: Manifest, experiments: Iterable[Experiment]) -> dict[st
 
 def _configuration(experiment: Experiment) -> str:
     options = [f"{name}={value}" for name, value in sorted(experiment.options.items())]
-    return ", ".join([experiment.profile, *options])
+    return ", ".join([experiment.profile, *options, *([experiment.side] if experiment.side else [])])

@@ -177,7 +177,9 @@ def _figures_of(headline: Headline) -> str:
 
 
 def _name(event: TrialStarted | TrialFinished) -> str:
-    return event.middleware if event.profile == "default" else f"{event.middleware} ({event.profile})"
+    profile = "" if event.profile == "default" else event.profile
+    beside = ", ".join(word for word in (profile, event.side) if word)
+    return f"{event.middleware} ({beside})" if beside else event.middleware
 
 
 def _clock(seconds: float) -> str:

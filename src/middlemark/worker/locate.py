@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -45,10 +45,10 @@ def build_folder() -> Path:
     return Path(os.environ.get("CARGO_TARGET_DIR") or CHECKOUT / "target") / "release"
 
 
-def workers() -> dict[str, Path]:
-    """Every worker there is, by middleware, in the order of the names."""
+def workers(within: Iterable[Path] | None = None) -> dict[str, Path]:
+    """Every worker there is, or that these folders have, by middleware, in the order of the names."""
     found: dict[str, Path] = {}
-    for folder in folders():
+    for folder in folders() if within is None else within:
         if os.access(folder, os.R_OK | os.X_OK):
             for path in folder.glob(f"{PREFIX}*"):
                 middleware = path.name.removeprefix(PREFIX)
