@@ -18,7 +18,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 MODULE = ROOT / "src/middlemark/worker/contract.py"
 # The records are dtypes of .npy files, never JSON; the suite's schema is made of models, not the other way round.
-NOT_SPOKEN = {"published", "received", "suite"}
+NOT_SPOKEN = {"execution", "execution_input", "execution_output", "published", "received", "suite"}
 HEADER = (
     '"""The worker contract as models, generated from schema/*.json by setup/contract_models.py: not to be edited."""'
 )

@@ -36,7 +36,13 @@ class Criterion:
 _LATENCY = Criterion("latency_from_send_p50_ns", Distribution.LATENCY_FROM_SEND, "loss_share", lower_is_better=True)
 _ROUND_TRIP = Criterion("round_trip_p50_ns", Distribution.ROUND_TRIP, "unanswered_share", lower_is_better=True)
 _GOODPUT = Criterion("goodput_bytes_per_s", None, "loss_share", lower_is_better=False)
-_CRITERIA = {"periodic": _LATENCY, "burst": _LATENCY, "ping_pong": _ROUND_TRIP, "unthrottled": _GOODPUT}
+_CRITERIA = {
+    "periodic": _LATENCY,
+    "burst": _LATENCY,
+    "computed": _LATENCY,
+    "ping_pong": _ROUND_TRIP,
+    "unthrottled": _GOODPUT,
+}
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,31 @@ class SubscriberCounts(Model):
     beyond_samples: NonNegativeInt
 
 
+class InputCounts(Model):
+    """What became of the window's messages at one input of a node; what is in none of these waited at its end."""
+
+    stream: str
+    taken: int
+    passed_over: int
+    """Replaced by a newer one before it was taken."""
+    overflowed: int
+    """Found the queue full."""
+
+
+class NodeCounts(Model):
+    """What one node did within the window."""
+
+    node: str
+    first_execution_after_ns: int | None
+    """From T0 to its first execution; None where it never ran."""
+    executions: int
+    skipped: int
+    """Instants of its timer at which it did not run, as the next one had come too."""
+    unrecorded: int
+    """Executions for which the sample memory did not suffice."""
+    inputs: tuple[InputCounts, ...] = ()
+
+
 class Counts(Model):
     """The exact accounting of a trial, as its publishers and subscribers counted."""
 
@@ -206,6 +231,8 @@ class TrialRecord(Model):
     """By process: every application, and every service under its own name."""
     path: dict[str, PathProof] = {}
     """By application."""
+    nodes: tuple[NodeCounts, ...] = ()
+    """Of a pipeline, in the plan's order."""
     faults: tuple[HappenedFault, ...] = ()
     """What went wrong within the window, as it was asked for."""
     interrupted: tuple[str, ...] = ()

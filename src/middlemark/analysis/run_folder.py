@@ -5,7 +5,7 @@ name, then a rename), so that a file that is there is whole; `campaign` writes t
 
     <run>/manifest.json
     <run>/trials/<trial id>/trial.json spec.json events.jsonl received.parquet published.parquet resources.json logs/
-                              *.beyond.hlog
+                              *.beyond.hlog executions.parquet inputs.parquet outputs.parquet
     <run>/summary.parquet
     <run>/report.html
 """
@@ -59,6 +59,44 @@ PUBLISHED_SCHEMA = pl.Schema(
     }
 )
 """`published.parquet`: one row a message at its publisher."""
+
+EXECUTIONS_SCHEMA = pl.Schema(
+    {
+        "application": pl.String(),
+        "node": pl.UInt16(),
+        "execution": pl.UInt64(),
+        "trigger": pl.String(),
+        "started_ns": pl.Int64(),
+        "computed_ns": pl.Int64(),
+    }
+)
+"""`executions.parquet`: one row an execution that a node began within the window; `node` is its place in the plan."""
+
+INPUTS_SCHEMA = pl.Schema(
+    {
+        "application": pl.String(),
+        "node": pl.UInt16(),
+        "execution": pl.UInt64(),
+        "stream": pl.UInt16(),
+        "publisher": pl.UInt16(),
+        "sequence": pl.UInt32(),
+        "sent_ns": pl.Int64(),
+        "received_ns": pl.Int64(),
+    }
+)
+"""`inputs.parquet`: one row a message of the window that an execution took."""
+
+OUTPUTS_SCHEMA = pl.Schema(
+    {
+        "application": pl.String(),
+        "node": pl.UInt16(),
+        "execution": pl.UInt64(),
+        "stream": pl.UInt16(),
+        "sequence": pl.UInt32(),
+        "sent_ns": pl.Int64(),
+    }
+)
+"""`outputs.parquet`: one row a message that an execution sent and the middleware accepted."""
 
 PROCESSES_SCHEMA = pl.Schema(
     {
@@ -217,6 +255,24 @@ class TrialFolder:
     def write_kernel_events(self, events: pl.DataFrame) -> None:
         """Write what a kernel path observer recorded."""
         _write_samples(self.kernel_path, events, KERNEL_EVENTS_SCHEMA)
+
+    def read_executions(self) -> pl.DataFrame:
+        """Read `executions.parquet`; no rows where the trial has no nodes."""
+        return _read_samples(self.path / "executions.parquet", EXECUTIONS_SCHEMA)
+
+    def read_inputs(self) -> pl.DataFrame:
+        """Read `inputs.parquet`; no rows where the trial has no nodes."""
+        return _read_samples(self.path / "inputs.parquet", INPUTS_SCHEMA)
+
+    def read_outputs(self) -> pl.DataFrame:
+        """Read `outputs.parquet`; no rows where the trial has no nodes."""
+        return _read_samples(self.path / "outputs.parquet", OUTPUTS_SCHEMA)
+
+    def write_executions(self, executions: pl.DataFrame, inputs: pl.DataFrame, outputs: pl.DataFrame) -> None:
+        """Write what the nodes did."""
+        _write_samples(self.path / "executions.parquet", executions, EXECUTIONS_SCHEMA)
+        _write_samples(self.path / "inputs.parquet", inputs, INPUTS_SCHEMA)
+        _write_samples(self.path / "outputs.parquet", outputs, OUTPUTS_SCHEMA)
 
     def read_processes(self) -> pl.DataFrame:
         """Read `processes.parquet`; no rows where the trial left none."""

@@ -17,7 +17,9 @@ from middlemark.analysis.record import (
     Counts,
     Effective,
     FirstMessage,
+    InputCounts,
     LinkMeasured,
+    NodeCounts,
     PathProof,
     PublisherCounts,
     Resources,
@@ -66,6 +68,7 @@ def of_ended(life: Life, outcome: Outcome, attempt: int) -> TrialRecord:
             if (done := life.last(name, contract.ApplicationDone))
         },
         faults=tuple(life.faults.happened),
+        nodes=_nodes(life, applications),
         interrupted=tuple(name for name in applications if life.hearing.is_end_expected(name)),
         memory_growth_bytes=life.memory_growth_bytes,
         cpu_load=life.loads_reached,
@@ -130,6 +133,25 @@ def _counts(life: Life, applications: list[str]) -> Counts:
             PublisherCounts.model_validate(c.model_dump()) for event in published for c in event.publishers
         ),
         subscribers=tuple(SubscriberCounts.model_validate(c.model_dump()) for event in done for c in event.subscribers),
+    )
+
+
+def _nodes(life: Life, applications: list[str]) -> tuple[NodeCounts, ...]:
+    """In the plan's order, of those whose application lived to tell."""
+    done = [event for name in applications for event in life.heard(name, contract.ApplicationDone)]
+    told = {counts.node: counts for event in done for counts in event.nodes or ()}
+    t0_ns = life.t0_ns or 0
+    return tuple(
+        NodeCounts(
+            node=counts.node,
+            first_execution_after_ns=counts.first_execution_ns and max(counts.first_execution_ns - t0_ns, 0),
+            executions=counts.executions,
+            skipped=counts.skipped,
+            unrecorded=counts.unrecorded,
+            inputs=tuple(InputCounts.model_validate(each.model_dump()) for each in counts.inputs),
+        )
+        for node in life.trial.experiment.nodes
+        if (counts := told.get(node.name)) is not None
     )
 
 

@@ -12,7 +12,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from middlemark.analysis.run_folder import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
+from middlemark.analysis.run_folder import (
+    EXECUTIONS_SCHEMA,
+    INPUTS_SCHEMA,
+    OUTPUTS_SCHEMA,
+    PUBLISHED_SCHEMA,
+    RECEIVED_SCHEMA,
+)
+
+_TRIGGERS = {0: "message", 1: "timer", 2: "source"}
 
 
 def received(folders: Mapping[str, Path]) -> pl.DataFrame:
@@ -23,6 +31,23 @@ def received(folders: Mapping[str, Path]) -> pl.DataFrame:
 def published(folders: Mapping[str, Path]) -> pl.DataFrame:
     """What the publishers recorded; `folders` by application."""
     return _joined(folders, "published", PUBLISHED_SCHEMA)
+
+
+def executions(folders: Mapping[str, Path]) -> pl.DataFrame:
+    """What the nodes did; `folders` by application."""
+    coded = pl.Schema({**EXECUTIONS_SCHEMA, "trigger": pl.UInt8()})
+    frame = _joined(folders, "executions", coded)
+    return frame.with_columns(pl.col("trigger").replace_strict(_TRIGGERS, return_dtype=pl.String()))
+
+
+def inputs(folders: Mapping[str, Path]) -> pl.DataFrame:
+    """What the nodes took; `folders` by application."""
+    return _joined(folders, "inputs", INPUTS_SCHEMA)
+
+
+def outputs(folders: Mapping[str, Path]) -> pl.DataFrame:
+    """What the nodes sent; `folders` by application."""
+    return _joined(folders, "outputs", OUTPUTS_SCHEMA)
 
 
 def histograms(folders: Iterable[Path]) -> list[Path]:

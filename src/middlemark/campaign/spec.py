@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from middlemark.plan import Application, Burst, PingPong, Stream, StreamPattern, Trial, share_cpus
+from middlemark.plan import Application, Burst, Computed, Node, PingPong, Stream, StreamPattern, Trial, share_cpus
 from middlemark.plan import Periodic as PeriodicPlan
 from middlemark.suite import Arrival, Scheduling
 from middlemark.testbed.host import Host
@@ -152,15 +152,43 @@ def _application_spec(
             contract.Endpoint(stream=endpoint.stream, role=endpoint.role.value, index=endpoint.index)
             for endpoint in application.endpoints
         ],
+        nodes=_node_specs(trial, application) or None,
         clock_offset_ns=place.clock_offsets_ns.get(host.name, 0),
         verify=experiment.verify,
         recording=contract.Recording(
-            samples=experiment.samples,
+            samples=_samples(trial),
             messages=experiment.most_messages(),
             late_after_ns=experiment.windows.late_after_ns,
             folder=str(place.recording_folder),
         ),
         placement=Placement(cpus=list(cpus), scheduling=_scheduling(trial), spin_ns=experiment.conditions.spin_ns),
+    )
+
+
+def _samples(trial: Trial) -> int:
+    """As the suite says; a pipeline's many endpoints get no more than their streams can fill."""
+    experiment = trial.experiment
+    return min(experiment.samples, experiment.most_messages()) if experiment.nodes else experiment.samples
+
+
+def _node_specs(trial: Trial, application: Application) -> list[contract.NodeSpec]:
+    """None for an application without nodes, which older workers know no word for."""
+    nodes = enumerate(trial.experiment.nodes)
+    return [_node_spec(node, number, trial.seed) for number, node in nodes if node.application == application.name]
+
+
+def _node_spec(node: Node, number: int, seed: int) -> contract.NodeSpec:
+    inputs = [{"stream": each.stream, "index": each.subscriber, "take": each.take.model_dump()} for each in node.inputs]
+    return contract.NodeSpec.model_validate(
+        {
+            "name": node.name,
+            "number": number,
+            "trigger": node.trigger.model_dump(mode="json"),
+            "compute": node.compute.model_dump(),
+            "seed": seed + number,
+            "inputs": inputs,
+            "outputs": [{"stream": stream, "index": 0} for stream in node.outputs],
+        }
     )
 
 
@@ -192,6 +220,8 @@ def _pattern_spec(pattern: StreamPattern, seed: int) -> contract.PatternSpec:
             return contract.PeriodicPattern(rate_hz=pattern.rate_hz, arrival=arrival)
         case Burst():
             return contract.BurstPattern(rate_hz=pattern.rate_hz, messages=pattern.messages)
+        case Computed():
+            return contract.ComputedPattern(rate_hz=pattern.rate_hz)
         case PingPong():
             return contract.PingPongPattern(**pattern.model_dump(exclude={"kind"}))
         case _:

@@ -89,6 +89,12 @@ def keep_samples(folder: TrialFolder, received: pl.DataFrame, published: pl.Data
             shutil.copyfile(file, folder.path / file.name)
 
 
+def keep_executions(folder: TrialFolder, executions: pl.DataFrame, inputs: pl.DataFrame, outputs: pl.DataFrame) -> None:
+    """What the nodes did, took and sent."""
+    with writing(folder.path):
+        folder.write_executions(executions, inputs, outputs)
+
+
 def keep_watched(folder: TrialFolder, keep: Callable[[TrialFolder], None]) -> None:
     """What a watch has to store."""
     with writing(folder.path):

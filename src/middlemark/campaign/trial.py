@@ -77,6 +77,9 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
         received, published = samples.received(folders), samples.published(folders)
         result = account.of_measured(life, received, published, seen, clocks, bounds=grounds.bounds, attempt=attempt)
         store.keep_samples(folder, result.received, result.published, samples.histograms(set(folders.values())))
+        if trial.experiment.nodes:
+            taken, sent = samples.inputs(folders), samples.outputs(folders)
+            store.keep_executions(folder, samples.executions(folders), taken, sent)
     finally:
         watch.end()
         await running.end()

@@ -9,6 +9,7 @@ from middlemark.plan.cpus import loaded_hosts, share_cpus
 from middlemark.plan.duration import FIXED_COST_NS, campaign_duration_ns, trial_duration_ns
 from middlemark.plan.expand import expand
 from middlemark.plan.experiment import Application, Conditions, Endpoint, Experiment, Side, Windows, varying_factors
+from middlemark.plan.node import Chain, Node, NodeInput
 from middlemark.plan.only import only
 from middlemark.plan.outcome import (
     Caution,
@@ -28,6 +29,7 @@ from middlemark.plan.selected import is_selected
 from middlemark.plan.side import sided
 from middlemark.plan.stream import (
     Burst,
+    Computed,
     KeepAll,
     KeepLast,
     Periodic,
@@ -45,6 +47,8 @@ __all__ = [
     "Application",
     "Burst",
     "Caution",
+    "Chain",
+    "Computed",
     "Conditions",
     "Endpoint",
     "Event",
@@ -57,6 +61,8 @@ __all__ = [
     "KeepLast",
     "MissingPath",
     "NoCommunication",
+    "Node",
+    "NodeInput",
     "NotApplicable",
     "Outcome",
     "Periodic",

@@ -73,9 +73,9 @@ def _loads(suite: Suite, choice: MiddlewareChoice) -> Iterator[Load]:
     for entry in suite.workloads:
         shipped = shipped_workloads().get(entry.workload)
         whole = entry.over(shipped)
-        sizes = entry.size or suite.sizes or whole.size or ()
+        sizes = (entry.size or suite.sizes or whole.size or ()) if whole.needs("size") else (None,)
         base = (shipped.qos if shipped else None) or (Qos(),)
         changes = entry.qos or choice.qos or suite.qos
         qos = [b.changed_by(change) for b in base for change in changes] if changes else base
-        for size, rate, asked in product(sizes, whole.rate or (None,), qos):
+        for size, rate, asked in product(sizes, (whole.rate or (None,)) if whole.needs("rate") else (None,), qos):
             yield Load(whole, size, rate, asked)

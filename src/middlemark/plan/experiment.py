@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from middlemark.plan.network import Host, Link, Network
+from middlemark.plan.node import Chain, Node
 from middlemark.plan.stream import Stream
 from middlemark.plan.timeline import Event
 from middlemark.suite import CpuLoad, Cpus, Deployment, Model, OptionValue, Role, Scheduling
@@ -93,6 +94,10 @@ class Experiment(Model):
     """The hosts of services that are needed once a network; the first application's host where none is named."""
     applications: tuple[Application, ...]
     streams: tuple[Stream, ...]
+    nodes: tuple[Node, ...] = ()
+    """Of a pipeline: what computes between its streams."""
+    chains: tuple[Chain, ...] = ()
+    """Of a pipeline: the paths that are followed through it."""
     conditions: Conditions
     timeline: tuple[Event, ...] = ()
     """The faults that happen within the window."""

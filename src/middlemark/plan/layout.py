@@ -3,7 +3,10 @@
 Pure; what a suite can only know once topology, workload and conditions have met is refused here.
 """
 
+from collections.abc import Sequence
+
 from middlemark.errors import UsageError
+from middlemark.plan.experiment import Application
 from middlemark.plan.mobility import trace_of
 from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Host, Link, Network, TracePoint
 from middlemark.plan.stream import Burst, Periodic, Stream
@@ -117,7 +120,13 @@ def _direction(asked: Impairment) -> Direction:
     )
 
 
-def timeline(asked: Timeline | None, topology: Topology, stream: Stream, window_ns: int) -> tuple[Event, ...]:
+def timeline(
+    asked: Timeline | None,
+    topology: Topology,
+    applications: Sequence[Application],
+    stream: Stream,
+    window_ns: int,
+) -> tuple[Event, ...]:
     """The faults in the order in which they happen, all within the window."""
     if asked is None:
         return ()
@@ -127,8 +136,8 @@ def timeline(asked: Timeline | None, topology: Topology, stream: Stream, window_
         for target in fault.of
     ]
     for event in events:
-        _check_target(event, asked, topology)
-        _check_reach(event, asked, topology)
+        _check_target(event, asked, topology, applications)
+        _check_reach(event, asked, topology, applications)
         if event.at_ns >= window_ns:
             raise UsageError(
                 f"`{asked.timeline}` has {event.action} of `{event.target}` {event.at_ns / 1e9:g} s after the window's "
@@ -153,7 +162,7 @@ def _instant_ns(fault: Fault, timeline: Timeline, stream: Stream) -> int:
             )
 
 
-def _check_target(event: Event, timeline: Timeline, topology: Topology) -> None:
+def _check_target(event: Event, timeline: Timeline, topology: Topology, applications: Sequence[Application]) -> None:
     """Services are known only where a worker is asked what it needs, so any name with a number may be one."""
     if event.action in _LINK_ACTIONS:
         links = [f"{host}/{network.name}" for network in topology.networks for host in network.hosts]
@@ -164,18 +173,18 @@ def _check_target(event: Event, timeline: Timeline, topology: Topology) -> None:
                 remedy=f"links: {', '.join(links) or 'none, exclude the pair'}",
             )
         return
-    applications = [application.name for application in topology.applications]
+    names = [application.name for application in applications]
     is_publisher_or_subscriber = event.target.startswith(("publisher_", "subscriber_"))
-    if event.target not in applications and (is_publisher_or_subscriber or not event.target[-1:].isdigit()):
+    if event.target not in names and (is_publisher_or_subscriber or not event.target[-1:].isdigit()):
         raise UsageError(
             f"`{timeline.timeline}` has {event.action} of `{event.target}`: `{topology.name}` has none",
-            remedy=f"applications: {', '.join(applications)}; services by name and number: broker_0, router_1, …",
+            remedy=f"applications: {', '.join(names)}; services by name and number: broker_0, router_1, …",
         )
 
 
-def _check_reach(event: Event, timeline: Timeline, topology: Topology) -> None:
+def _check_reach(event: Event, timeline: Timeline, topology: Topology, applications: Sequence[Application]) -> None:
     """Signals and links are this machine's: over SSH a process is only told and started."""
-    host_of = {application.name: application.host for application in topology.applications}
+    host_of = {application.name: application.host for application in applications}
     name = event.target.partition("/")[0]
     elsewhere = {host.name for host in topology.hosts if host.kind is HostKind.SSH}
     if event.action in (*_LINK_ACTIONS, *_SIGNALS) and host_of.get(name, name) in elsewhere:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from middlemark.plan.experiment import Application, Conditions, Endpoint, Experiment, Windows, experiment_id
 from middlemark.plan.layout import figures, hosts, links, networks, timeline
+from middlemark.plan.pipeline import Figures, Pipeline, graph_digest, pipeline
 from middlemark.plan.stream import (
     Burst,
     KeepAll,
@@ -52,7 +53,8 @@ class Load:
     """What is sent: a workload with one size, one rate and one QoS."""
 
     workload: Workload
-    size_bytes: int
+    size_bytes: int | None
+    """None where a pipeline's nodes have their own."""
     rate_hz: float | None
     qos: Qos
 
@@ -70,7 +72,7 @@ class Point:
 def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
     """The experiment at one point of the matrix, which has these factors."""
     subject, load, topology, conditions = point.subject, point.load, point.topology, point.conditions
-    stream = _stream(load, topology)
+    sent = _sent(load, topology)
     windows = _windows(suite, load.workload)
     return Experiment(
         id=experiment_id(factors),
@@ -84,10 +86,12 @@ def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
         networks=networks(topology),
         links=links(topology, conditions.link, windows.window_ns + windows.drain_ns),
         services=topology.services,
-        applications=_applications(load.workload.workload, topology),
-        streams=(stream,),
+        applications=sent.applications,
+        streams=sent.streams,
+        nodes=sent.nodes,
+        chains=sent.chains,
         conditions=_conditions(conditions),
-        timeline=timeline(conditions.faults, topology, stream, windows.window_ns),
+        timeline=timeline(conditions.faults, topology, sent.applications, sent.streams[0], windows.window_ns),
         windows=windows,
         samples=suite.recording.samples,
         verify=suite.verify,
@@ -104,6 +108,7 @@ def factors_of(point: Point) -> dict[str, str]:
         **{f"option.{name}": value for name, value in subject.options.items()},
         "workload": workload.workload,
         "pattern": workload.pattern,
+        "graph": graph_digest(workload) if workload.pattern is Pattern.PIPELINE else None,
         "size": load.size_bytes,
         "rate": load.rate_hz,
         "arrival": (workload.arrival or Arrival.FIXED) if workload.pattern is Pattern.PERIODIC else None,
@@ -132,6 +137,16 @@ def factors_of(point: Point) -> dict[str, str]:
     return {name: factor_text(name, value) for name, value in factors.items() if value is not None}
 
 
+def _sent(load: Load, topology: Topology) -> Pipeline:
+    """Who sends what to whom; most workloads are one stream without any node."""
+    workload = load.workload
+    if workload.pattern is not Pattern.PIPELINE:
+        return Pipeline(_applications(workload.workload, topology), (_stream(load, topology),), (), ())
+    outputs = [output for node in workload.nodes or () for output in node.outputs]
+    qos_of = {each.stream: _qos(load.qos.changed_by(each.qos) if each.qos else load.qos) for each in outputs}
+    return pipeline(workload, Figures(load.size_bytes, load.rate_hz, qos_of), topology)
+
+
 def _applications(stream: str, topology: Topology) -> tuple[Application, ...]:
     next_index = dict.fromkeys(Role, 0)
     applications = []
@@ -148,7 +163,7 @@ def _stream(load: Load, topology: Topology) -> Stream:
     holders = [(application.name, role) for application in topology.applications for role in application.roles]
     return Stream(
         name=load.workload.workload,
-        size_bytes=load.size_bytes,
+        size_bytes=load.size_bytes or 0,
         pattern=_pattern(load),
         qos=_qos(load.qos),
         publishers=tuple(name for name, role in holders if role is Role.PUBLISHER),
@@ -166,7 +181,7 @@ def _pattern(load: Load) -> StreamPattern:
     if workload.pattern is Pattern.PING_PONG:
         return PingPong(
             approach_hz=approach_hz,
-            answer_bytes=workload.answer or load.size_bytes,
+            answer_bytes=workload.answer or load.size_bytes or 0,
             interval_ns=workload.interval or 0,
             patience_ns=workload.patience or _DEFAULT_PATIENCE_NS,
             messages=workload.messages,

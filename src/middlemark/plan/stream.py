@@ -14,6 +14,7 @@ _MOST_MESSAGES = 2**32 - 1
 # No middleware is faster than these, so that accounting is always reserved for enough messages.
 _FASTEST_UNTHROTTLED_HZ = 10e6
 _FASTEST_PING_PONG_HZ = 2e6
+_FASTEST_COMPUTED_HZ = 1e6
 
 
 class Periodic(Model):
@@ -70,7 +71,20 @@ class PingPong(Model):
         return self.messages or math.ceil(min(by_interval, _FASTEST_PING_PONG_HZ) * window_ns / 1e9 + 1)
 
 
-StreamPattern = Annotated[Periodic | Burst | Unthrottled | PingPong, Field(discriminator="kind")]
+class Computed(Model):
+    """A node sends one at the end of each execution."""
+
+    kind: Literal["computed"] = "computed"
+    rate_hz: float | None
+    """At most, in the long run; None where nothing bounds it."""
+
+    def most_messages(self, window_ns: int) -> int:
+        """The most messages of one publisher within a window, those included that were under way when it opened."""
+        rate_hz = _FASTEST_COMPUTED_HZ if self.rate_hz is None else self.rate_hz
+        return math.ceil(2 * rate_hz * window_ns / 1e9) + 1_000
+
+
+StreamPattern = Annotated[Periodic | Burst | Unthrottled | PingPong | Computed, Field(discriminator="kind")]
 
 
 class KeepLast(Model):

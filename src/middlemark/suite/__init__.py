@@ -40,6 +40,19 @@ from middlemark.suite.mobility import Mobility, PathLoss
 from middlemark.suite.model import Model
 from middlemark.suite.observation import Observation
 from middlemark.suite.option import NOT_SET, OptionValue
+from middlemark.suite.pipeline import (
+    DEFAULT_CAPACITY,
+    Chain,
+    Compute,
+    Distribution,
+    Node,
+    NodeInput,
+    NodeOutput,
+    PipelineApplication,
+    Readiness,
+    Take,
+    stream_between,
+)
 from middlemark.suite.qos import Congestion, Durability, History, Qos, Reliability
 from middlemark.suite.quantity import BIT_RATE, DURATION, RATE, SHARE, SIZE
 from middlemark.suite.stop import Precision, Stop
@@ -54,6 +67,7 @@ __all__ = [
     "ALL_MIDDLEWARES",
     "BIT_RATE",
     "COUNTED_TOPOLOGIES",
+    "DEFAULT_CAPACITY",
     "DURATION",
     "NOT_SET",
     "RATE",
@@ -63,8 +77,10 @@ __all__ = [
     "Application",
     "Arrival",
     "Bound",
+    "Chain",
     "Claim",
     "Comparison",
+    "Compute",
     "Conditions",
     "Congestion",
     "ContainerIpc",
@@ -75,6 +91,7 @@ __all__ = [
     "Deployment",
     "DeploymentKind",
     "Dimension",
+    "Distribution",
     "Disturbance",
     "Durability",
     "Exclusion",
@@ -94,13 +111,18 @@ __all__ = [
     "Network",
     "NoCommunication",
     "NoLoss",
+    "Node",
+    "NodeInput",
+    "NodeOutput",
     "Observation",
     "OptionValue",
     "PathLoss",
     "Pattern",
+    "PipelineApplication",
     "Placement",
     "Precision",
     "Qos",
+    "Readiness",
     "Recording",
     "Reliability",
     "Role",
@@ -110,6 +132,7 @@ __all__ = [
     "Step",
     "Stop",
     "Suite",
+    "Take",
     "Timeline",
     "Topology",
     "TopologyChoice",
@@ -130,4 +153,5 @@ __all__ = [
     "shipped_timelines",
     "shipped_topologies",
     "shipped_workloads",
+    "stream_between",
 ]

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, ValidationInfo, model_validator
 
 from middlemark.suite.model import Many, Named, closest_first, refusal
+from middlemark.suite.pipeline import Chain, Node, PipelineApplication, check_graph
 from middlemark.suite.qos import Qos
 from middlemark.suite.quantity import Duration, MessageSize, Rate, TimeSpan
 from middlemark.suite.windows import Windows
@@ -24,6 +25,7 @@ class Pattern(StrEnum):
     BURST = "burst"
     UNTHROTTLED = "unthrottled"
     PING_PONG = "ping_pong"
+    PIPELINE = "pipeline"
 
 
 class Arrival(StrEnum):
@@ -38,6 +40,7 @@ FIELDS_OF_PATTERN: dict[Pattern, tuple[str, ...]] = {
     Pattern.BURST: ("rate", "messages"),
     Pattern.UNTHROTTLED: ("approach", "messages"),
     Pattern.PING_PONG: ("approach", "messages", "answer", "interval", "patience"),
+    Pattern.PIPELINE: ("rate", "approach", "nodes", "chains", "applications"),
 }
 """The fields that only some patterns have."""
 
@@ -54,21 +57,27 @@ class Workload(Named):
     pattern: Pattern | None = None
     """How its messages are produced."""
     size: Many[MessageSize] | None = None
-    """The size of each message, its 32 B header included."""
+    """The size of each message, its 32 B header included; in a pipeline, of those whose node gives none."""
     rate: Many[Rate] | None = None
-    """Messages (or bursts) a second of each publisher."""
+    """Messages (or bursts) a second of each publisher; in a pipeline, of the sources that have none of their own."""
     arrival: Arrival | None = None
     """Whether a periodic stream's intervals are all equal or exponential."""
     messages: Annotated[int, Field(ge=1, le=2**32 - 1, strict=True)] | None = None
     """Of a burst: its messages. Of unthrottled and ping_pong: the most that are sent within the window."""
     approach: Rate | None = None
-    """The rate of an unthrottled or ping_pong stream before its window."""
+    """The rate before the window of a stream, or of a pipeline's source, that is unthrottled, and of a ping_pong."""
     answer: MessageSize | None = None
     """The size of a ping_pong's answer; without it, the size of the message."""
     interval: Duration | None = None
     """The least time between two messages of a ping_pong."""
     patience: TimeSpan | None = None
     """After this a missing answer is given up and the next message goes out."""
+    nodes: Annotated[tuple[Node, ...], Field(min_length=1, max_length=1000)] | None = None
+    """Of a pipeline: its nodes, with the streams between them."""
+    chains: tuple[Chain, ...] | None = None
+    """Of a pipeline: the paths through it whose time from end to end is told."""
+    applications: tuple[PipelineApplication, ...] | None = None
+    """Of a pipeline: nodes that share a process; every other node is an application of its own."""
     qos: Many[Qos] | None = None
     """What is asked of its delivery."""
     windows: Windows | None = None
@@ -98,10 +107,33 @@ class Workload(Named):
         self._refuse_fields_of_other_patterns(pattern)
         taken = {"pattern": pattern} | self._taken_from(base, pattern)
         whole = self.model_copy(update=taken)
-        for field in ("size", *(("rate",) if "rate" in FIELDS_OF_PATTERN[pattern] else ())):
-            if getattr(whole, field) is None:
+        if pattern is Pattern.PIPELINE:
+            whole._check_graph()  # noqa: SLF001 - of the same class
+        for field in ("size", "rate"):
+            if getattr(whole, field) is None and whole.needs(field):
                 raise refusal(f"the workload `{self.workload}` has no {field}", allowed=f"`{field}: …`")
         return whole
+
+    def needs(self, field: str) -> bool:
+        """Whether a size or a rate has to be given beside what a pipeline's nodes have of their own."""
+        if self.pattern is not Pattern.PIPELINE:
+            return field == "size" or field in FIELDS_OF_PATTERN[self.pattern or Pattern.PERIODIC]
+        if field == "size":
+            return any(output.size is None for node in self.nodes or () for output in node.outputs)
+        return any(node.is_source and node.rate is None and not node.unthrottled for node in self.nodes or ())
+
+    def _check_graph(self) -> None:
+        if self.nodes is None:
+            raise refusal(f"the workload `{self.workload}` has no nodes", allowed="`nodes: …`")
+        check_graph(self.nodes, self.chains or (), self.applications or ())
+        for number, node in enumerate(self.nodes):
+            if self.rate is None and node.is_source and node.rate is None and not node.unthrottled:
+                allowed = "`rate`, `inputs` or `unthrottled: true`; or a `rate` beside `nodes`, for all such"
+                raise refusal(f"nothing makes the node `{node.node}` run", allowed=allowed, at=("nodes", number))
+        for field in ("size", "rate"):
+            if field in self.model_fields_set and not self.needs(field):
+                allowed = f"a {'source' if field == 'rate' else 'stream'} that has none of its own"
+                raise refusal(f"every node has its own {field}", allowed=allowed, at=(field,))
 
     def _taken_from(self, base: "Workload | None", pattern: Pattern) -> dict[str, object]:
         fields = ("summary", "size", "qos", *FIELDS_OF_PATTERN[pattern])

@@ -25,6 +25,20 @@ class ExpectedMessages(BaseModel):
     """The stream's name."""
 
 
+class InputCounts(BaseModel):
+    """What became of the window's messages at one input of a node. Those that are in none of these waited at its end."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    overflowed: Annotated[int, Field(ge=0)]
+    """Messages that found the queue full."""
+    passed_over: Annotated[int, Field(ge=0)]
+    """Messages that a newer one replaced before they were taken."""
+    stream: str
+    """The stream's name."""
+    taken: Annotated[int, Field(ge=0)]
+    """Messages that executions of the window took."""
+
+
 class InterfaceTraffic(BaseModel):
     """Traffic of one interface over the window, all processes together."""
 
@@ -39,6 +53,24 @@ class InterfaceTraffic(BaseModel):
     """Bytes it sent."""
     sent_packets: Annotated[int, Field(ge=0)]
     """Packets it sent."""
+
+
+class NodeCounts(BaseModel):
+    """What one node did within the window."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    executions: Annotated[int, Field(ge=0)]
+    """Executions that began within the window."""
+    first_execution_ns: Annotated[int | None, Field(ge=0)] = None
+    """When it first ran, before the window as a rule; none: it never did."""
+    inputs: list[InputCounts]
+    """One entry an input."""
+    node: str
+    """The node's name."""
+    skipped: Annotated[int, Field(ge=0)]
+    """Instants of its timer within the window at which it did not run, as the next one had come too."""
+    unrecorded: Annotated[int, Field(ge=0)]
+    """Executions for which the sample memory did not suffice."""
 
 
 class PathProof(BaseModel):
@@ -151,6 +183,16 @@ class EndpointAddress(BaseModel):
     """The application that holds it."""
 
 
+class NodeOutput(BaseModel):
+    """One stream that a node sends."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    index: Annotated[int, Field(ge=0, le=65535)]
+    """The publisher's index."""
+    stream: str
+    """The stream's name."""
+
+
 OptionValue = TypeAliasType("OptionValue", bool | int | str)
 """An option's value."""
 
@@ -158,12 +200,19 @@ OptionValue = TypeAliasType("OptionValue", bool | int | str)
 Cpu = TypeAliasType("Cpu", Annotated[int, Field(ge=0)])
 
 
+Readiness = TypeAliasType("Readiness", Literal["any", "all"])
+"""How many inputs have to have a message."""
+
+
 class Recording(BaseModel):
     """How much is recorded, and where it goes after the window."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     folder: str
-    """The folder that `received.npy`, `published.npy` and histograms are written to, prefixed by the application's name."""
+    """
+    The folder that `received.npy`, `published.npy`, the records of nodes and histograms are written to, prefixed by
+    the application's name.
+    """
     late_after_ns: Annotated[int, Field(ge=0)]
     """A message that takes longer than this from its send is late, not received (RFC 7680's Tmax)."""
     messages: Annotated[int, Field(ge=0)]
@@ -377,6 +426,8 @@ class ApplicationDone(BaseModel):
     event: Literal["done"] = "done"
     files: list[str]
     """The files written into the recording folder."""
+    nodes: list[NodeCounts] | None = None
+    """One entry a node."""
     path: PathProof
     """Which path the messages took."""
     resources: Resources
@@ -419,6 +470,48 @@ class PoissonArrival(BaseModel):
     kind: Literal["poisson"] = "poisson"
     seed: Annotated[int, Field(ge=0)]
     """The same seed gives the same schedule."""
+
+
+class ConstantCompute(BaseModel):
+    """Always the same."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["constant"] = "constant"
+    time_ns: Annotated[int, Field(ge=0)]
+    """How long."""
+
+
+class UniformCompute(BaseModel):
+    """Every time between two, alike."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["uniform"] = "uniform"
+    maximum_ns: Annotated[int, Field(ge=0)]
+    """The longest."""
+    minimum_ns: Annotated[int, Field(ge=0)]
+    """The shortest."""
+
+
+class NormalCompute(BaseModel):
+    """A normal distribution."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    deviation_ns: Annotated[int, Field(ge=0)]
+    """Its standard deviation."""
+    kind: Literal["normal"] = "normal"
+    mean_ns: Annotated[int, Field(ge=0)]
+    """Its mean."""
+
+
+class LognormalCompute(BaseModel):
+    """A lognormal distribution."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    deviation_ns: Annotated[int, Field(ge=0)]
+    """The standard deviation of the time itself."""
+    kind: Literal["lognormal"] = "lognormal"
+    mean_ns: Annotated[int, Field(ge=0)]
+    """The mean of the time itself, not of its logarithm."""
 
 
 class KeepLastHistory(BaseModel):
@@ -476,6 +569,15 @@ class PingPongPattern(BaseModel):
     """After this a missing answer is given up and the next message goes out."""
 
 
+class ComputedPattern(BaseModel):
+    """A node sends one at the end of each execution, before the window as within."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["computed"] = "computed"
+    rate_hz: float | None = None
+    """Messages a second at most, in the long run; none: nothing bounds it."""
+
+
 class OtherScheduling(BaseModel):
     """`SCHED_OTHER`."""
 
@@ -490,6 +592,61 @@ class FifoScheduling(BaseModel):
     kind: Literal["fifo"] = "fifo"
     priority: Annotated[int, Field(ge=1, le=99)]
     """1 to 99."""
+
+
+class NewestTake(BaseModel):
+    """The newest; those before it are passed over."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["newest"] = "newest"
+
+
+class QueueTake(BaseModel):
+    """In the order in which they came: a timer takes all, a message's execution one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    capacity: Annotated[int, Field(ge=1, le=65536)]
+    """How many may wait; what comes then overflows and is never taken."""
+    kind: Literal["queue"] = "queue"
+
+
+class SourceTrigger(BaseModel):
+    """It has no input and runs by an absolute schedule; what is overdue runs at once."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["source"] = "source"
+    rate_hz: float
+    """Executions a second."""
+
+
+class UnthrottledTrigger(BaseModel):
+    """It has no input and runs again as soon as its last execution is over."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    approach_hz: float
+    """Executions a second before the window."""
+    kind: Literal["unthrottled"] = "unthrottled"
+
+
+class TimerTrigger(BaseModel):
+    """
+    It runs when its timer fires, with whatever its inputs have by then;
+    an instant whose successor has come too is skipped.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["timer"] = "timer"
+    rate_hz: float
+    """Executions a second."""
+
+
+class MessageTrigger(BaseModel):
+    """It runs when messages come."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    kind: Literal["message"] = "message"
+    when: Readiness
+    """How many of its inputs have to have one."""
 
 
 class BooleanOption(BaseModel):
@@ -630,6 +787,16 @@ Arrival = TypeAliasType("Arrival", Annotated[FixedArrival | PoissonArrival, Fiel
 """How the intervals of a periodic stream are distributed."""
 
 
+ComputeSpec = TypeAliasType(
+    "ComputeSpec",
+    Annotated[
+        ConstantCompute | UniformCompute | NormalCompute | LognormalCompute,
+        Field(discriminator="kind"),
+    ],
+)
+"""How long an execution computes, as CPU time of its thread; what is drawn below zero counts as zero."""
+
+
 class Endpoint(BaseModel):
     """One publisher or subscriber that an application holds."""
 
@@ -667,6 +834,20 @@ Scheduling = TypeAliasType(
     Annotated[OtherScheduling | FifoScheduling, Field(discriminator="kind")],
 )
 """A scheduling class of Linux."""
+
+
+TakeSpec = TypeAliasType("TakeSpec", Annotated[NewestTake | QueueTake, Field(discriminator="kind")])
+"""Which of the messages that wait at an input an execution takes."""
+
+
+TriggerSpec = TypeAliasType(
+    "TriggerSpec",
+    Annotated[
+        SourceTrigger | UnthrottledTrigger | TimerTrigger | MessageTrigger,
+        Field(discriminator="kind"),
+    ],
+)
+"""What makes a node run."""
 
 
 class Capabilities(BaseModel):
@@ -750,10 +931,42 @@ class PeriodicPattern(BaseModel):
     """Messages a second."""
 
 
+class NodeInput(BaseModel):
+    """One stream that a node reads."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    index: Annotated[int, Field(ge=0, le=65535)]
+    """The subscriber's index."""
+    stream: str
+    """The stream's name."""
+    take: TakeSpec
+    """Which of the messages that wait are taken."""
+
+
+class NodeSpec(BaseModel):
+    """One node that an application executes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    compute: ComputeSpec
+    """The CPU time that each execution really spends before it sends."""
+    inputs: list[NodeInput]
+    """What it reads: subscribers of this application that no other node has."""
+    name: str
+    """Its name, unique within the trial."""
+    number: Annotated[int, Field(ge=0, le=65535)]
+    """Its position among all nodes of the trial, by which the records name it."""
+    outputs: list[NodeOutput]
+    """What each execution sends, in this order: publishers of this application, of streams with [`crate::PatternSpec::Computed`]."""
+    seed: Annotated[int, Field(ge=0)]
+    """The same seed gives the same times to compute."""
+    trigger: TriggerSpec
+    """What makes it run."""
+
+
 PatternSpec = TypeAliasType(
     "PatternSpec",
     Annotated[
-        PeriodicPattern | BurstPattern | UnthrottledPattern | PingPongPattern,
+        PeriodicPattern | BurstPattern | UnthrottledPattern | PingPongPattern | ComputedPattern,
         Field(discriminator="kind"),
     ],
 )
@@ -812,6 +1025,8 @@ class ApplicationSpec(BaseModel):
     """The endpoints that this application holds."""
     interface: str
     """The network interface with that address; middleware that would choose among interfaces is bound to it."""
+    nodes: list[NodeSpec] | None = None
+    """The nodes that this application executes between its subscribers and its publishers; none in most trials."""
     options: dict[str, OptionValue]
     """Options that the suite sets beyond the profile."""
     placement: Placement

@@ -100,7 +100,7 @@ class WorkerProcess(Generic[E]):
     def tell(self, message: BaseModel) -> None:
         """Writes one line to its standard input; where it is gone nothing happens, as its end is heard anyway."""
         if not self._input.is_closing():
-            self._input.write(message.model_dump_json().encode() + b"\n")
+            self._input.write(message.model_dump_json(exclude_none=True).encode() + b"\n")
 
     async def end(self, patience_s: float) -> None:
         """Closes its standard input and waits; then ends its process group, the hard way at last."""

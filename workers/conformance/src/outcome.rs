@@ -193,7 +193,7 @@ impl Outcome {
 }
 
 /// Every record in the files of this ending.
-fn records<T: Deserialize>(files: &[PathBuf], ending: &str) -> Result<Vec<T>> {
+pub(crate) fn records<T: Deserialize>(files: &[PathBuf], ending: &str) -> Result<Vec<T>> {
     let mut all = Vec::new();
     for path in files.iter().filter(|path| path.to_string_lossy().ends_with(ending)) {
         all.extend(read(path).with_context(|| format!("reading {}", path.display()))?);

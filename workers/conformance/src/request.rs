@@ -4,7 +4,8 @@
 
 use middlemark_contract::{
     ApplicationSpec, Arrival, CONTRACT_VERSION, Capabilities, Congestion, Durability, Endpoint, EndpointAddress,
-    History, PatternSpec, Placement, Qos, Recording, Reliability, Role, Scheduling, ServiceAddress, StreamSpec,
+    History, NodeSpec, PatternSpec, Placement, Qos, Recording, Reliability, Role, Scheduling, ServiceAddress,
+    StreamSpec,
 };
 
 use crate::checks::Case;
@@ -17,6 +18,8 @@ const TOGETHER: &str = "both";
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) streams: Vec<StreamSpec>,
+    /// What computes between the streams, by application.
+    pub(crate) nodes: Vec<(String, NodeSpec)>,
     pub(crate) verify: bool,
     pub(crate) samples: u64,
     pub(crate) window_ns: u64,
@@ -34,6 +37,7 @@ impl Request {
                 publishers: addresses("publisher", 1),
                 subscribers: addresses("subscriber", 1),
             }],
+            nodes: Vec::new(),
             verify: true,
             samples: 100_000,
             window_ns: 500_000_000,
@@ -91,7 +95,7 @@ impl Request {
         self.streams.iter().all(|stream| {
             let scheduled = matches!(
                 stream.pattern,
-                PatternSpec::Periodic { .. } | PatternSpec::PingPong { .. }
+                PatternSpec::Periodic { .. } | PatternSpec::PingPong { .. } | PatternSpec::Computed { .. }
             );
             stream.qos.reliability == Reliability::Reliable && (scheduled || stream.qos.congestion == Congestion::Block)
         })
@@ -123,6 +127,7 @@ impl Request {
             options: case.variant.options(),
             streams: self.streams.clone(),
             endpoints: self.held_by(name),
+            nodes: self.executed_by(name),
             clock_offset_ns: 0,
             verify: self.verify,
             recording: Recording {
@@ -133,6 +138,11 @@ impl Request {
             },
             placement: anywhere(),
         }
+    }
+
+    fn executed_by(&self, name: &str) -> Vec<NodeSpec> {
+        let own = self.nodes.iter().filter(|(application, _)| application == name);
+        own.map(|(_, node)| node.clone()).collect()
     }
 
     /// The endpoints that an application holds.
@@ -172,7 +182,7 @@ pub(crate) fn periodic(rate_hz: f64) -> PatternSpec {
     }
 }
 
-fn addresses(kind: &str, count: u16) -> Vec<EndpointAddress> {
+pub(crate) fn addresses(kind: &str, count: u16) -> Vec<EndpointAddress> {
     (0..count)
         .map(|index| EndpointAddress {
             application: format!("{kind}_{index}"),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{OptionValue, StreamSpec};
+use crate::{NodeSpec, OptionValue, StreamSpec};
 
 /// Everything an application needs to know of its trial, and no more.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +33,9 @@ pub struct ApplicationSpec {
     pub streams: Vec<StreamSpec>,
     /// The endpoints that this application holds.
     pub endpoints: Vec<Endpoint>,
+    /// The nodes that this application executes between its subscribers and its publishers; none in most trials.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeSpec>,
     /// How far this machine's `CLOCK_MONOTONIC` is ahead of the front's, on whose clock all instants of commands, events
     /// and samples are; 0 on the front's own machine.
     pub clock_offset_ns: i64,
@@ -107,7 +110,8 @@ pub struct Recording {
     pub messages: u32,
     /// A message that takes longer than this from its send is late, not received (RFC 7680's Tmax).
     pub late_after_ns: u64,
-    /// The folder that `received.npy`, `published.npy` and histograms are written to, prefixed by the application's name.
+    /// The folder that `received.npy`, `published.npy`, the records of nodes and histograms are written to, prefixed by
+    /// the application's name.
     pub folder: PathBuf,
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{PathProof, Resources};
+use crate::{NodeCounts, PathProof, Resources};
 
 /// An application's events. `armed` or `refused` comes first; after `refused` the process ends with exit status 2;
 /// `failed` may come at any time and is the last.
@@ -46,6 +46,9 @@ pub enum ApplicationEvent {
     Done {
         /// One entry a subscriber and publisher.
         subscribers: Vec<SubscriberCounts>,
+        /// One entry a node.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        nodes: Vec<NodeCounts>,
         /// What the process spent over the window.
         resources: Resources,
         /// Which path the messages took.

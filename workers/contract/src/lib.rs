@@ -19,6 +19,7 @@ mod application;
 mod command;
 mod description;
 mod event;
+mod node;
 mod record;
 mod resources;
 mod service;
@@ -31,7 +32,10 @@ pub use description::{
     ServiceNeed, When,
 };
 pub use event::{ApplicationEvent, Effective, PublisherCounts, Refusal, ServiceEvent, SubscriberCounts};
-pub use record::{Published, Received};
+pub use node::{
+    ComputeSpec, InputCounts, NodeCounts, NodeInput, NodeOutput, NodeSpec, Readiness, TakeSpec, TriggerSpec,
+};
+pub use record::{Execution, ExecutionInput, ExecutionOutput, Published, Received, Trigger};
 pub use resources::{InterfaceTraffic, PathProof, Resources};
 pub use service::ServiceSpec;
 pub use stream::{

@@ -4,6 +4,10 @@
 //! the measured window are in them, in the order in which they came. Messages beyond the reserved memory are in
 //! `<application>.beyond.hlog`, an `HdrHistogram` log of latencies from the actual send, one tagged entry a flow
 //! (`<stream>.<publisher>.<subscriber>`, answers with a trailing `.answers`).
+//!
+//! An application with nodes leaves `<application>.executions.npy`, `.inputs.npy` and `.outputs.npy` too, which hold
+//! [`Execution`], [`ExecutionInput`] and [`ExecutionOutput`]: executions that began within the window, with the window's
+//! messages that they took and sent.
 
 use npyz::{AutoSerialize, Deserialize, Serialize};
 use schemars::JsonSchema;
@@ -46,4 +50,65 @@ pub struct Published {
     pub returned_ns: i64,
     /// 1 where the middleware accepted it, 0 where it refused.
     pub accepted: u8,
+}
+
+/// What made a node run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Trigger {
+    /// Messages came.
+    Message = 0,
+    /// Its timer fired.
+    Timer = 1,
+    /// Its schedule, without any input.
+    Source = 2,
+}
+
+/// One execution of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, AutoSerialize, Deserialize, Serialize, JsonSchema)]
+pub struct Execution {
+    /// The node's number.
+    pub node: u16,
+    /// Its number among those of this node within the window, from 0.
+    pub execution: u64,
+    /// What made it run: 0 a message, 1 a timer, 2 a source's schedule ([`Trigger`]).
+    pub trigger: u8,
+    /// When it began.
+    pub started_ns: i64,
+    /// When its computation was over.
+    pub computed_ns: i64,
+}
+
+/// One message that an execution took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, AutoSerialize, Deserialize, Serialize, JsonSchema)]
+pub struct ExecutionInput {
+    /// The node's number.
+    pub node: u16,
+    /// The execution's number.
+    pub execution: u64,
+    /// The stream's position in the spec's `streams`.
+    pub stream: u16,
+    /// The publisher's index.
+    pub publisher: u16,
+    /// The message's sequence number.
+    pub sequence: u32,
+    /// When the message was handed to the middleware.
+    pub sent_ns: i64,
+    /// When the middleware handed it over.
+    pub received_ns: i64,
+}
+
+/// One message that an execution sent and the middleware accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, AutoSerialize, Deserialize, Serialize, JsonSchema)]
+pub struct ExecutionOutput {
+    /// The node's number.
+    pub node: u16,
+    /// The execution's number.
+    pub execution: u64,
+    /// The stream's position in the spec's `streams`.
+    pub stream: u16,
+    /// The message's sequence number.
+    pub sequence: u32,
+    /// When the message was handed to the middleware.
+    pub sent_ns: i64,
 }

@@ -75,6 +75,11 @@ pub enum PatternSpec {
         /// The most messages each publisher sends within the window; none: until it ends.
         messages: Option<u64>,
     },
+    /// A node sends one at the end of each execution, before the window as within.
+    Computed {
+        /// Messages a second at most, in the long run; none: nothing bounds it.
+        rate_hz: Option<f64>,
+    },
 }
 
 /// How the intervals of a periodic stream are distributed.

@@ -2,6 +2,8 @@
 //!
 //! Pure: it initialises nothing. What depends on the middleware's own rules is judged by [`crate::Middleware::accept`].
 
+mod nodes;
+
 use std::collections::HashSet;
 
 use middlemark_contract::{
@@ -23,6 +25,7 @@ pub(crate) fn accept(spec: &ApplicationSpec, capabilities: &Capabilities) -> Res
     accept_rendezvous(spec)?;
     accept_endpoints(spec, capabilities)?;
     accept_hosts(spec, capabilities)?;
+    nodes::accept(spec)?;
     spec.streams
         .iter()
         .try_for_each(|stream| accept_stream(stream, capabilities))
@@ -137,8 +140,11 @@ fn accept_stream(stream: &StreamSpec, capabilities: &Capabilities) -> Result<(),
 
 fn accept_pattern(stream: &StreamSpec) -> Result<(), Refusal> {
     let rate_hz = match stream.pattern {
-        PatternSpec::Periodic { rate_hz, .. } | PatternSpec::Burst { rate_hz, .. } => rate_hz,
+        PatternSpec::Periodic { rate_hz, .. }
+        | PatternSpec::Burst { rate_hz, .. }
+        | PatternSpec::Computed { rate_hz: Some(rate_hz) } => rate_hz,
         PatternSpec::Unthrottled { approach_hz, .. } | PatternSpec::PingPong { approach_hz, .. } => approach_hz,
+        PatternSpec::Computed { rate_hz: None } => return Ok(()),
     };
     require(rate_hz.is_finite() && rate_hz > 0.0, "spec", || {
         format!("a rate of {rate_hz} Hz on '{}'", stream.name)
@@ -159,7 +165,8 @@ fn accept_size(what: &str, size_bytes: u64, capabilities: &Capabilities) -> Resu
 
 fn pattern(spec: &PatternSpec) -> Pattern {
     match spec {
-        PatternSpec::Periodic { .. } => Pattern::Periodic,
+        // To a middleware a node's messages are like any that are not answered.
+        PatternSpec::Periodic { .. } | PatternSpec::Computed { .. } => Pattern::Periodic,
         PatternSpec::Burst { .. } => Pattern::Burst,
         PatternSpec::Unthrottled { .. } => Pattern::Unthrottled,
         PatternSpec::PingPong { .. } => Pattern::PingPong,

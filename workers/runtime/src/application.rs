@@ -14,13 +14,14 @@ use crate::acceptance;
 use crate::channel::Channel;
 use crate::clock;
 use crate::counts;
+use crate::gate::Window;
+use crate::journal::Journal;
 use crate::life::{self, Note};
 use crate::middleware::{Middleware, MiddlewareError};
 use crate::options::Options;
 use crate::placement;
 use crate::reserve::Reserved;
 use crate::running::Running;
-use crate::sender::Window;
 use crate::usage::{self, Reading, Subject};
 use crate::wire::{self, Line};
 
@@ -80,7 +81,7 @@ fn arm(
     middleware.accept(spec, &options)?;
     let channels = Channel::of(spec)?;
     placement::apply(&spec.placement)?;
-    Ok((Reserved::new(spec, channels, notes), options))
+    Ok((Reserved::new(spec, channels, notes)?, options))
 }
 
 /// Why a life ended before it was done.
@@ -126,9 +127,9 @@ impl Life<'_> {
             return Err(unexpected("start"));
         };
         clock::sleep_until(at_ns as i64);
-        let running = Running::start(self.middleware, self.spec, self.options, &self.notes, reserved)
+        let mut running = Running::start(self.middleware, self.spec, self.options, &self.notes, reserved)
             .map_err(End::failed("starting the middleware"))?;
-        let result = match self.measure(&running) {
+        let result = match self.measure(&mut running) {
             Err(End::GivenUp) => Ok(()),
             result => result,
         };
@@ -139,16 +140,16 @@ impl Life<'_> {
     }
 
     /// Everything from the first messages to `stop`; a front that stops early is obeyed.
-    fn measure(&self, running: &Running) -> Result<(), End> {
+    fn measure(&self, running: &mut Running) -> Result<(), End> {
         let (begin_ns, end_ns) = match self.command("measure")? {
             ApplicationCommand::Measure { begin_ns, end_ns } => (begin_ns as i64, end_ns as i64),
             ApplicationCommand::Stop => return Ok(()),
             _ => return Err(unexpected("measure or stop")),
         };
-        running.gate.open(Window::joined_at(clock::now_ns(), begin_ns, end_ns));
+        running.open(Window::joined_at(clock::now_ns(), begin_ns, end_ns));
         let mut tally = Tally {
             publishers: Vec::new(),
-            missing: running.senders.len(),
+            missing: running.recorders.len(),
         };
         let opening = self.open_window(begin_ns, &mut tally)?;
         let (resources, path) = self.close_window(&opening, end_ns, tally)?;
@@ -158,13 +159,16 @@ impl Life<'_> {
             _ => return Err(unexpected("drain or stop")),
         };
         self.drain(running, &expected, until_ns)?;
-        let (subscribers, files) =
-            counts::collect(self.spec, &running.intakes, &running.recorders).map_err(|error| End::Failed {
+        let journals = running.journals().map_err(End::failed("ending the nodes"))?;
+        let nodes = journals.iter().map(Journal::counts).collect();
+        let (subscribers, files) = counts::collect(self.spec, &running.intakes, &running.recorders, &journals)
+            .map_err(|error| End::Failed {
                 doing: "writing the samples",
                 causes: wire::causes(&error),
             })?;
         wire::say(&ApplicationEvent::Done {
             subscribers,
+            nodes,
             resources,
             path,
             files,

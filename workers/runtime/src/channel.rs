@@ -97,6 +97,7 @@ fn scheduled_rate_hz(stream: &StreamSpec) -> f64 {
     match stream.pattern {
         PatternSpec::Periodic { rate_hz, .. } => rate_hz,
         PatternSpec::Burst { rate_hz, messages } => rate_hz * f64::from(messages),
+        PatternSpec::Computed { rate_hz } => rate_hz.unwrap_or(f64::INFINITY),
         PatternSpec::Unthrottled { .. } | PatternSpec::PingPong { .. } => f64::INFINITY,
     }
 }

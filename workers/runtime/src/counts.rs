@@ -12,6 +12,7 @@ use middlemark_contract::{ApplicationSpec, ExpectedMessages, Published, Received
 use crate::files::{self, Beyond};
 use crate::flow::Flow;
 use crate::inlet::{Intake, Part};
+use crate::journal::Journal;
 use crate::recorder::Recorder;
 use crate::reserve::Publication;
 
@@ -51,6 +52,7 @@ pub(crate) fn collect(
     spec: &ApplicationSpec,
     intakes: &[Arc<Intake>],
     outgoing: &[Outgoing],
+    nodes: &[Journal],
 ) -> io::Result<(Vec<SubscriberCounts>, Vec<String>)> {
     let sealed: Vec<usize> = intakes.iter().map(|intake| intake.recorder.seal()).collect();
     for (_, _, flow) in flows(intakes) {
@@ -61,7 +63,7 @@ pub(crate) fn collect(
     let counts = flows(intakes)
         .map(|(intake, index, flow)| count(spec, intake, index, flow))
         .collect();
-    Ok((counts, write(spec, intakes, &sealed, outgoing)?))
+    Ok((counts, write(spec, intakes, &sealed, outgoing, nodes)?))
 }
 
 fn flows(intakes: &[Arc<Intake>]) -> impl Iterator<Item = (&Arc<Intake>, u16, &Flow)> {
@@ -101,6 +103,7 @@ fn write(
     intakes: &[Arc<Intake>],
     sealed: &[usize],
     outgoing: &[Outgoing],
+    nodes: &[Journal],
 ) -> io::Result<Vec<String>> {
     let mut files = Vec::new();
     let mut path = |kind: &str| -> PathBuf {
@@ -114,6 +117,14 @@ fn write(
     }
     if !outgoing.is_empty() {
         files::write_records(&path("published.npy"), published(outgoing))?;
+    }
+    if !nodes.is_empty() {
+        let executions = nodes.iter().flat_map(|node| &node.executions).copied();
+        files::write_records(&path("executions.npy"), executions)?;
+        let inputs = nodes.iter().flat_map(|node| &node.inputs).copied();
+        files::write_records(&path("inputs.npy"), inputs)?;
+        let outputs = nodes.iter().flat_map(|node| &node.outputs).copied();
+        files::write_records(&path("outputs.npy"), outputs)?;
     }
     let beyond = beyond(spec, intakes);
     if !beyond.is_empty() {

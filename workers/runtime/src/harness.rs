@@ -12,13 +12,14 @@ use middlemark_contract::{Congestion, Durability, History, PatternSpec, Publishe
 use crate::channel::{Channel, ChannelEndpoint};
 use crate::clock;
 use crate::flow::Flow;
+use crate::gate::Window;
 use crate::header::{HEADER_BYTES, Header, Phase};
 use crate::inlet::{Inlet, Intake, Part};
 use crate::message::Outbox;
 use crate::middleware::Publisher;
 use crate::payload::{Identity, Pool};
 use crate::recorder::{Overflow, Recorder};
-use crate::sender::{Sender, Window};
+use crate::sender::Sender;
 
 const TOKEN: u32 = 7;
 const PATTERN: PatternSpec = PatternSpec::Unthrottled {

@@ -11,6 +11,7 @@ use middlemark_contract::Received;
 use crate::answer::{Answerer, Turn};
 use crate::channel::Channel;
 use crate::clock;
+use crate::feed::Feed;
 use crate::flow::Flow;
 use crate::header::{HEADER_BYTES, Header, Phase};
 use crate::payload::{Check, Identity, Pool};
@@ -81,6 +82,8 @@ pub(crate) struct Intake {
 pub(crate) enum Part {
     /// It only receives.
     Listener,
+    /// It is the input of a node.
+    Input(Feed),
     /// It answers each message of a ping-pong.
     Responder(Answerer),
     /// It is the client of a ping-pong and gets the answers.
@@ -106,7 +109,7 @@ impl Intake {
             return;
         };
         match &self.part {
-            Part::Listener => {}
+            Part::Listener | Part::Input(_) => {}
             Part::Responder(answerer) => answerer.answer(&header),
             Part::Client(turn) => turn.answered(&header),
         }
@@ -115,6 +118,8 @@ impl Intake {
         }
         if header.phase == Phase::Window {
             self.count(flow, &header, received_ns, pieces);
+        } else {
+            self.feed(&header, received_ns);
         }
     }
 
@@ -133,6 +138,7 @@ impl Intake {
         if !flow.admit(header.sequence) {
             return;
         }
+        self.feed(header, received_ns);
         let latency_ns = received_ns - header.sent_ns;
         if latency_ns > self.late_after_ns {
             flow.late.fetch_add(1, Relaxed);
@@ -146,6 +152,14 @@ impl Intake {
         }
         if flow.finish() {
             (self.on_complete)();
+        }
+    }
+
+    /// Has the node run, where this is an input of one; of the window's messages it gets each once, and only whole ones.
+    #[inline]
+    fn feed(&self, header: &Header, received_ns: i64) {
+        if let Part::Input(feed) = &self.part {
+            feed.offer(header, received_ns);
         }
     }
 

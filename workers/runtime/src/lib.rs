@@ -8,17 +8,23 @@ mod answer;
 mod application;
 mod channel;
 pub mod clock;
+mod compute;
 mod counts;
+mod feed;
 mod files;
 mod flow;
-#[cfg(feature = "harness")]
+mod gate;
+#[cfg(any(test, feature = "harness"))]
 pub mod harness;
 mod header;
 mod inlet;
+mod journal;
 mod life;
 mod message;
 mod middleware;
+mod node;
 mod options;
+mod output;
 mod payload;
 mod placement;
 mod recorder;

@@ -2,17 +2,24 @@
 //!
 //! It allocates and touches memory and starts nothing; `application` then gives the parts to the session.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::Sender as Outlet;
 
-use middlemark_contract::{ApplicationSpec, PatternSpec, Published, Received, Role, StreamSpec};
+use middlemark_contract::{
+    ApplicationSpec, NodeSpec, PatternSpec, Published, Received, Refusal, Role, StreamSpec, Trigger, TriggerSpec,
+};
 
 use crate::answer::Turn;
 use crate::channel::Channel;
+use crate::compute::{self, Computation};
+use crate::feed::{self, Bell, Feed, Input};
 use crate::flow::Flow;
 use crate::inlet::{Intake, Part};
+use crate::journal::Journal;
 use crate::life::Note;
+use crate::node::Taken;
 use crate::payload::Pool;
 use crate::recorder::{Overflow, Recorder};
 
@@ -22,6 +29,17 @@ pub(crate) struct Reserved {
     pub(crate) pool: Arc<Pool>,
     pub(crate) subscriptions: Vec<Subscription>,
     pub(crate) publications: Vec<Publication>,
+    pub(crate) nodes: Vec<NodeParts>,
+}
+
+/// A node of this application, without its publishers, which the session has yet to make.
+pub(crate) struct NodeParts {
+    pub(crate) spec: NodeSpec,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) computation: Computation,
+    pub(crate) bell: Arc<Bell>,
+    pub(crate) journal: Journal,
+    pub(crate) taken: Taken,
 }
 
 /// A subscriber of this application; a ping-pong's client is one of its answers.
@@ -42,7 +60,14 @@ pub(crate) struct Publication {
 
 impl Reserved {
     /// Reserves all memory of an accepted spec.
-    pub(crate) fn new(spec: &ApplicationSpec, channels: Vec<Channel>, notes: &Outlet<Note>) -> Reserved {
+    ///
+    /// # Errors
+    /// The refusal of a distribution of times to compute that there is none of.
+    pub(crate) fn new(
+        spec: &ApplicationSpec,
+        channels: Vec<Channel>,
+        notes: &Outlet<Note>,
+    ) -> Result<Reserved, Refusal> {
         let largest_bytes = channels.iter().map(|channel| channel.size_bytes).max().unwrap_or(0);
         let pool = Arc::new(Pool::new(spec.rendezvous.token, largest_bytes));
         let mut reserved = Reserved {
@@ -50,7 +75,9 @@ impl Reserved {
             pool,
             subscriptions: Vec::new(),
             publications: Vec::new(),
+            nodes: Vec::new(),
         };
+        let mut feeds = reserved.reserve_nodes(spec)?;
         for endpoint in &spec.endpoints {
             let stream = spec
                 .streams
@@ -61,11 +88,44 @@ impl Reserved {
             let answers = matches!(stream.pattern, PatternSpec::PingPong { .. })
                 .then(|| reserved.channel(&stream.name, spec, 1).at(endpoint.index));
             match endpoint.role {
-                Role::Subscriber => reserved.subscribe(spec, stream, messages, answers, notes),
+                Role::Subscriber => {
+                    let feed = feeds.remove(&(endpoint.stream.clone(), endpoint.index));
+                    let part = feed.map_or(Part::Listener, Part::Input);
+                    reserved.subscribe(spec, stream, messages, answers, part, notes);
+                }
                 Role::Publisher => reserved.publish(spec, stream, messages, answers, notes),
             }
         }
-        reserved
+        Ok(reserved)
+    }
+
+    /// The nodes; returns the ends of their inputs for the subscribers, by stream and index.
+    fn reserve_nodes(&mut self, spec: &ApplicationSpec) -> Result<HashMap<(String, u16), Feed>, Refusal> {
+        let mut feeds = HashMap::new();
+        if spec.nodes.is_empty() {
+            return Ok(feeds);
+        }
+        let rounds_per_ns = compute::rounds_per_ns();
+        for node in &spec.nodes {
+            let bell = Arc::default();
+            let (inputs, ends) = feed::inputs(node, &bell);
+            let keys = node.inputs.iter().map(|input| (input.stream.clone(), input.index));
+            feeds.extend(keys.zip(ends));
+            let computation = Computation::new(node.compute, node.seed, rounds_per_ns).map_err(|reason| Refusal {
+                capability: "spec".into(),
+                reason: format!("the node '{}' can't compute: {reason}", node.name),
+            })?;
+            let (executions, messages) = most_records(node, spec);
+            self.nodes.push(NodeParts {
+                journal: Journal::new(node, trigger(node), executions, messages),
+                taken: Taken::new(node, &inputs),
+                spec: node.clone(),
+                inputs,
+                computation,
+                bell,
+            });
+        }
+        Ok(feeds)
     }
 
     fn channel(&self, stream: &str, spec: &ApplicationSpec, answers: u16) -> &Channel {
@@ -86,9 +146,10 @@ impl Reserved {
         stream: &StreamSpec,
         channel: Channel,
         answers: Option<Channel>,
+        part: Part,
         notes: &Outlet<Note>,
     ) {
-        let intake = self.intake(spec, stream, &channel, Part::Listener, notes);
+        let intake = self.intake(spec, stream, &channel, part, notes);
         self.subscriptions.push(Subscription {
             channel,
             answers,
@@ -177,5 +238,22 @@ impl Reserved {
             }),
             part,
         }
+    }
+}
+
+/// How many executions and taken messages of a node are reserved for: the samples that one endpoint has, or all there can
+/// be where that is less.
+fn most_records(node: &NodeSpec, spec: &ApplicationSpec) -> (usize, usize) {
+    let messages = u64::from(spec.recording.messages);
+    let ends = node.inputs.len().max(1) as u64;
+    let most = spec.recording.samples.min(messages * ends) as usize;
+    (most, if node.inputs.is_empty() { 0 } else { most })
+}
+
+fn trigger(node: &NodeSpec) -> Trigger {
+    match node.trigger {
+        TriggerSpec::Source { .. } | TriggerSpec::Unthrottled { .. } => Trigger::Source,
+        TriggerSpec::Timer { .. } => Trigger::Timer,
+        TriggerSpec::Message { .. } => Trigger::Message,
     }
 }

@@ -22,6 +22,17 @@ enum Spacing {
 }
 
 impl Schedule {
+    /// Equal intervals, as nodes have them.
+    #[must_use]
+    pub(crate) fn every(rate_hz: f64, begin_ns: i64) -> Schedule {
+        Schedule {
+            begin_ns,
+            period_ns: 1e9 / rate_hz,
+            spacing: Spacing::Equal { per_instant: 1 },
+            next: 0,
+        }
+    }
+
     /// The schedule of a pattern; its approach rate where the pattern itself has none.
     #[must_use]
     pub(crate) fn new(pattern: PatternSpec, publisher: u16, begin_ns: i64) -> Schedule {
@@ -46,6 +57,7 @@ impl Schedule {
             PatternSpec::Unthrottled { approach_hz, .. } | PatternSpec::PingPong { approach_hz, .. } => {
                 (approach_hz, Spacing::Equal { per_instant: 1 })
             }
+            PatternSpec::Computed { .. } => unreachable!("a node sends these"),
         };
         Schedule {
             begin_ns,

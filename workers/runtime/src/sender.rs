@@ -3,125 +3,19 @@
 //! Each message is written before its instant, stamped at it, and recorded after the publish call has come back;
 //! the thread owns its outbox and its samples, so nothing here is shared while messages go out.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use middlemark_contract::{PatternSpec, Published, PublisherCounts};
 
 use crate::answer::Turn;
 use crate::channel::Channel;
 use crate::clock;
+use crate::gate::{ALERT_NS, Approach, Window, WindowGate};
 use crate::header::{Header, Phase};
 use crate::message::{Handed, Outbox};
 use crate::payload::Identity;
 use crate::recorder::Recorder;
 use crate::schedule::Schedule;
-
-/// How long before an instant a publisher stops listening for the trial's end, so that only the clock wakes it.
-const ALERT_NS: i64 = 20_000_000;
-
-/// The measured window.
-#[expect(clippy::struct_field_names, reason = "a unit ends a name")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Window {
-    pub(crate) begin_ns: i64,
-    pub(crate) end_ns: i64,
-    /// From when on this application takes part: later than the beginning where it has joined an open window.
-    pub(crate) joined_ns: i64,
-}
-
-impl Window {
-    /// The window as it is learned of now.
-    pub(crate) fn joined_at(now_ns: i64, begin_ns: i64, end_ns: i64) -> Window {
-        let joined_ns = now_ns.max(begin_ns);
-        Window {
-            begin_ns,
-            end_ns,
-            joined_ns,
-        }
-    }
-
-    /// The first number of a publisher without a schedule: behind all that one before it may have used by then, of the
-    /// most that the window is reserved for.
-    fn first_number(self, most: u32) -> u32 {
-        let (missed_ns, whole_ns) = (self.joined_ns - self.begin_ns, self.end_ns - self.begin_ns);
-        if missed_ns >= whole_ns {
-            return most;
-        }
-        (i128::from(most) * i128::from(missed_ns) / i128::from(whole_ns)) as u32
-    }
-}
-
-/// Where publishers learn of the window.
-#[derive(Debug, Default)]
-pub(crate) struct WindowGate {
-    state: Mutex<Gate>,
-    changed: Condvar,
-    /// The same as in `state`, to be asked for with each message.
-    abandoned: AtomicBool,
-}
-
-#[derive(Debug, Default, Clone, Copy)]
-enum Gate {
-    #[default]
-    Approaching,
-    Measuring(Window),
-    Abandoned,
-}
-
-impl WindowGate {
-    pub(crate) fn open(&self, window: Window) {
-        self.set(Gate::Measuring(window));
-    }
-
-    /// The trial is given up, before its window or within.
-    pub(crate) fn abandon(&self) {
-        self.abandoned.store(true, Relaxed);
-        self.set(Gate::Abandoned);
-    }
-
-    #[inline]
-    fn is_abandoned(&self) -> bool {
-        self.abandoned.load(Relaxed)
-    }
-
-    /// Waits until shortly before an instant; false where the trial is given up.
-    #[inline]
-    fn rest_before(&self, instant_ns: i64) -> bool {
-        if clock::now_ns() < instant_ns - ALERT_NS {
-            self.wait_while(instant_ns - ALERT_NS, |gate| !matches!(gate, Gate::Abandoned));
-        }
-        !self.is_abandoned()
-    }
-
-    fn set(&self, gate: Gate) {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = gate;
-        self.changed.notify_all();
-    }
-
-    /// Waits until an instant, or until the window is known or given up.
-    fn wait_until(&self, instant_ns: i64) -> Gate {
-        self.wait_while(instant_ns, |gate| matches!(gate, Gate::Approaching))
-    }
-
-    fn wait_while(&self, instant_ns: i64, holds: fn(&Gate) -> bool) -> Gate {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        while holds(&state) {
-            let left_ns = instant_ns - clock::now_ns();
-            if left_ns <= 0 {
-                break;
-            }
-            let left = Duration::from_nanos(left_ns as u64);
-            state = self
-                .changed
-                .wait_timeout(state, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-        }
-        *state
-    }
-}
 
 /// One publisher.
 pub(crate) struct Sender {
@@ -159,8 +53,14 @@ impl Sender {
                 interval_ns as i64,
                 patience_ns as i64,
             ),
+            PatternSpec::Computed { .. } => unreachable!("a node sends these"),
         };
-        Some(PublisherCounts {
+        Some(self.counts(intended, last_returned_ns))
+    }
+
+    /// What it did within the window.
+    pub(crate) fn counts(self, intended: u32, last_returned_ns: i64) -> PublisherCounts {
+        PublisherCounts {
             stream: self.stream,
             publisher: self.channel.index,
             intended,
@@ -168,22 +68,17 @@ impl Sender {
             refused: intended - self.sent,
             refusal: self.refusal,
             last_returned_ns: last_returned_ns as u64,
-        })
+        }
     }
 
     fn approach(&mut self, start_ns: i64) -> Option<Window> {
         for (sequence, intended_ns) in (0..).zip(self.schedule(start_ns)) {
             self.prepare(sequence);
-            match self.gate.wait_until(intended_ns) {
-                Gate::Abandoned => return None,
-                // What was to come before the window still goes out, so that it opens in a steady state.
-                Gate::Measuring(window) if intended_ns >= window.begin_ns => return Some(window),
-                Gate::Measuring(_) if !self.gate.rest_before(intended_ns) => return None,
-                Gate::Measuring(_) => clock::wait_until(intended_ns, 0),
-                Gate::Approaching => {}
+            match self.gate.approach(intended_ns) {
+                Approach::Due => drop(self.send_before_window(sequence, intended_ns)),
+                Approach::Opens(window) => return Some(window),
+                Approach::Abandoned => return None,
             }
-            let header = self.header(sequence, intended_ns, Phase::Approach);
-            self.outbox.send(header);
         }
         None
     }
@@ -266,8 +161,9 @@ impl Sender {
         Schedule::new(self.pattern, self.channel.index, begin_ns)
     }
 
+    /// Writes the body of the message to come.
     #[inline]
-    fn prepare(&mut self, sequence: u32) {
+    pub(crate) fn prepare(&mut self, sequence: u32) {
         self.outbox.prepare(Identity {
             channel: self.channel.number,
             publisher: self.channel.index,
@@ -275,8 +171,15 @@ impl Sender {
         });
     }
 
+    /// Sends the prepared message, which counts for nothing.
+    pub(crate) fn send_before_window(&mut self, sequence: u32, intended_ns: i64) -> Handed {
+        let header = self.header(sequence, intended_ns, Phase::Approach);
+        self.outbox.send(header)
+    }
+
+    /// Sends the prepared message, as one of the window.
     #[inline]
-    fn send(&mut self, sequence: u32, intended_ns: i64) -> Handed {
+    pub(crate) fn send(&mut self, sequence: u32, intended_ns: i64) -> Handed {
         let header = self.header(sequence, intended_ns, Phase::Window);
         let handed = self.outbox.send(header);
         match handed.result {

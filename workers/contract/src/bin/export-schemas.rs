@@ -5,8 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use middlemark_contract::{
-    ApplicationCommand, ApplicationEvent, ApplicationSpec, Description, Published, Received, ServiceCommand,
-    ServiceEvent, ServiceSpec,
+    ApplicationCommand, ApplicationEvent, ApplicationSpec, Description, Execution, ExecutionInput, ExecutionOutput,
+    Published, Received, ServiceCommand, ServiceEvent, ServiceSpec,
 };
 use schemars::{Schema, schema_for};
 
@@ -21,12 +21,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn schemas() -> [(&'static str, Schema); 9] {
+fn schemas() -> [(&'static str, Schema); 12] {
     [
         ("description", schema_for!(Description)),
         ("application_spec", schema_for!(ApplicationSpec)),
         ("application_command", schema_for!(ApplicationCommand)),
         ("application_event", schema_for!(ApplicationEvent)),
+        ("execution", schema_for!(Execution)),
+        ("execution_input", schema_for!(ExecutionInput)),
+        ("execution_output", schema_for!(ExecutionOutput)),
         ("published", schema_for!(Published)),
         ("received", schema_for!(Received)),
         ("service_spec", schema_for!(ServiceSpec)),

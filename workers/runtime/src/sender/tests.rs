@@ -1,4 +1,5 @@
-use std::time::Instant;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use middlemark_contract::{Arrival, Congestion, Durability, History, Qos, Reliability};
 

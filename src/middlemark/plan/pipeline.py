@@ -1,0 +1,207 @@
+"""A pipeline on a topology: which node lives in which application on which host, and the streams between them.
+
+Pure. An application takes the place of one of the topology's: publishers' and subscribers' places are filled in turn.
+With the placement `same_process` all that comes to one place is one process.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from middlemark.plan import node as planned
+from middlemark.plan.experiment import Application, Endpoint
+from middlemark.plan.stream import Computed, Stream, StreamQos
+from middlemark.suite import (
+    DEFAULT_CAPACITY,
+    Chain,
+    Compute,
+    Distribution,
+    Node,
+    NodeInput,
+    Placement,
+    Readiness,
+    Role,
+    Take,
+    Topology,
+    Workload,
+    stream_between,
+)
+
+_DEFAULT_APPROACH_HZ = 100.0
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """What an experiment has of a pipeline."""
+
+    applications: tuple[Application, ...]
+    streams: tuple[Stream, ...]
+    nodes: tuple[planned.Node, ...]
+    chains: tuple[planned.Chain, ...]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What the point of the matrix gives to nodes that have none of their own."""
+
+    size_bytes: int | None
+    rate_hz: float | None
+    qos_of: Mapping[str, StreamQos]
+    """By stream."""
+
+
+def pipeline(workload: Workload, figures: Figures, topology: Topology) -> Pipeline:
+    """The workload's nodes on the topology's hosts."""
+    nodes = workload.nodes or ()
+    host_of, application_of = _placed(workload, topology)
+    readers = {output.stream: _readers(nodes, output.stream) for node in nodes for output in node.outputs}
+    rates = _rates(nodes, figures.rate_hz)
+    streams = tuple(
+        Stream(
+            name=output.stream,
+            size_bytes=output.size or figures.size_bytes or 0,
+            pattern=Computed(rate_hz=None if math.isinf(rates[node.node]) else rates[node.node]),
+            qos=figures.qos_of[output.stream],
+            publishers=(application_of[node.node],),
+            subscribers=tuple(application_of[reader] for reader in readers[output.stream]),
+        )
+        for node in nodes
+        for output in node.outputs
+    )
+    approach_hz = workload.approach or _DEFAULT_APPROACH_HZ
+    made = tuple(
+        planned.Node(
+            name=node.node,
+            application=application_of[node.node],
+            trigger=_trigger(node, figures.rate_hz, approach_hz),
+            compute=_compute(node.compute),
+            inputs=tuple(
+                planned.NodeInput(
+                    stream=entry.stream,
+                    subscriber=readers[entry.stream].index(node.node),
+                    take=_take(node, entry),
+                )
+                for entry in node.inputs
+            ),
+            outputs=tuple(output.stream for output in node.outputs),
+        )
+        for node in nodes
+    )
+    applications = tuple(
+        Application(name=name, host=host, endpoints=_endpoints(name, made)) for name, host in host_of.items()
+    )
+    known = {node.node: node for node in nodes}
+    chains = tuple(_chain(chain, known) for chain in workload.chains or ())
+    return Pipeline(applications, streams, made, chains)
+
+
+def graph_digest(workload: Workload) -> str:
+    """Tells two graphs apart: how many nodes, and a digest of all that is written of them."""
+    parts = (*(workload.nodes or ()), *(workload.chains or ()), *(workload.applications or ()))
+    text = json.dumps([part.model_dump(mode="json") for part in parts], sort_keys=True)
+    return f"{len(workload.nodes or ())} nodes {hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _placed(workload: Workload, topology: Topology) -> tuple[dict[str, str], dict[str, str]]:
+    """The host of each application, and the application of each node."""
+    places: dict[Role, list[tuple[str, str]]] = {role: [] for role in Role}
+    for application in topology.applications:
+        for role in application.roles:
+            places[role].append((application.name, application.host))
+    next_place = dict.fromkeys(Role, 0)
+    host_of, application_of = {}, {}
+    for name, role, nodes in _groups(workload):
+        place, host = places[role][next_place[role] % len(places[role])]
+        next_place[role] += 1
+        process = place if topology.placement is Placement.SAME_PROCESS else name
+        host_of[process] = host
+        application_of.update(dict.fromkeys(nodes, process))
+    return host_of, application_of
+
+
+def _groups(workload: Workload) -> list[tuple[str, Role, tuple[str, ...]]]:
+    """Each application with its role and its nodes, in the order of their first nodes."""
+    nodes = {node.node: node for node in workload.nodes or ()}
+    written = workload.applications or ()
+    group_of = {name: each for each in written for name in each.nodes}
+    groups = {}
+    for name in nodes:
+        each = group_of.get(name)
+        members = each.nodes if each else (name,)
+        default = Role.PUBLISHER if all(nodes[member].is_source for member in members) else Role.SUBSCRIBER
+        label = each.application if each else name
+        groups[label] = (label, (each.role if each else None) or default, members)
+    return list(groups.values())
+
+
+def _readers(nodes: tuple[Node, ...], stream: str) -> list[str]:
+    return [node.node for node in nodes if stream in [entry.stream for entry in node.inputs]]
+
+
+def _rates(nodes: tuple[Node, ...], source_hz: float | None) -> dict[str, float]:
+    """How often each node runs in a second at most, in the long run; infinite where nothing bounds it."""
+    sender = {output.stream: node.node for node in nodes for output in node.outputs}
+    known = {node.node: node for node in nodes}
+    rates: dict[str, float] = {}
+
+    def rate_of(name: str) -> float:
+        if name not in rates:
+            node = known[name]
+            incoming = [rate_of(sender[entry.stream]) for entry in node.inputs]
+            if node.runs_on is not None:
+                rates[name] = sum(incoming) if node.runs_on is Readiness.ANY else min(incoming)
+            else:
+                rates[name] = math.inf if node.unthrottled else node.rate or source_hz or 0.0
+        return rates[name]
+
+    return {node.node: rate_of(node.node) for node in nodes}
+
+
+def _trigger(node: Node, source_hz: float | None, approach_hz: float) -> planned.Trigger:
+    if node.runs_on is not None:
+        return planned.OnMessage(when=node.runs_on)
+    if node.unthrottled:
+        return planned.UnthrottledSource(approach_hz=approach_hz)
+    if node.is_source:
+        return planned.Source(rate_hz=node.rate or source_hz or 0.0)
+    return planned.Timer(rate_hz=node.rate or 0.0)
+
+
+def _compute(asked: Compute | None) -> planned.ComputeTime:
+    if asked is None:
+        return planned.ConstantTime(time_ns=0)
+    mean, deviation = asked.mean or 0, asked.deviation or 0
+    match asked.distribution:
+        case Distribution.UNIFORM:
+            return planned.UniformTime(minimum_ns=asked.minimum or 0, maximum_ns=asked.maximum or 0)
+        case Distribution.NORMAL:
+            return planned.NormalTime(mean_ns=mean, deviation_ns=deviation)
+        case Distribution.LOGNORMAL:
+            return planned.LognormalTime(mean_ns=mean, deviation_ns=deviation)
+        case _:
+            return planned.ConstantTime(time_ns=asked.constant or 0)
+
+
+def _take(node: Node, entry: NodeInput) -> planned.TakeNewest | planned.TakeQueue:
+    if node.take_of(entry) is Take.NEWEST:
+        return planned.TakeNewest()
+    return planned.TakeQueue(capacity=entry.capacity or DEFAULT_CAPACITY)
+
+
+def _endpoints(application: str, nodes: tuple[planned.Node, ...]) -> tuple[Endpoint, ...]:
+    own = [node for node in nodes if node.application == application]
+    inputs = [(entry.stream, Role.SUBSCRIBER, entry.subscriber) for node in own for entry in node.inputs]
+    outputs = [(stream, Role.PUBLISHER, 0) for node in own for stream in node.outputs]
+    return tuple(Endpoint(stream=stream, role=role, index=index) for stream, role, index in inputs + outputs)
+
+
+def _chain(chain: Chain, known: Mapping[str, Node]) -> planned.Chain:
+    pairs = zip(chain.path, chain.path[1:], strict=False)
+    return planned.Chain(
+        name=chain.chain,
+        nodes=chain.path,
+        streams=tuple(stream_between(known[before], known[after])[0] for before, after in pairs),
+        deadline_ns=chain.deadline,
+    )

@@ -1,0 +1,153 @@
+//! Where publishers and nodes learn of the measured window, and wait for what comes before it.
+//!
+//! It knows no message and keeps no schedule; `application` opens it, `sender` and `node` ask it.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use crate::clock;
+
+/// How long before an instant a publisher stops listening for the trial's end, so that only the clock wakes it.
+pub(crate) const ALERT_NS: i64 = 20_000_000;
+
+/// The measured window.
+#[expect(clippy::struct_field_names, reason = "a unit ends a name")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub(crate) begin_ns: i64,
+    pub(crate) end_ns: i64,
+    /// From when on this application takes part: later than the beginning where it has joined an open window.
+    pub(crate) joined_ns: i64,
+}
+
+impl Window {
+    /// The window as it is learned of now.
+    pub(crate) fn joined_at(now_ns: i64, begin_ns: i64, end_ns: i64) -> Window {
+        let joined_ns = now_ns.max(begin_ns);
+        Window {
+            begin_ns,
+            end_ns,
+            joined_ns,
+        }
+    }
+
+    /// Whether an instant lies within what this application measures of it.
+    #[inline]
+    pub(crate) fn holds(self, instant_ns: i64) -> bool {
+        (self.joined_ns..self.end_ns).contains(&instant_ns)
+    }
+
+    /// The first number of a publisher without a schedule: behind all that one before it may have used by then, of the
+    /// most that the window is reserved for.
+    pub(crate) fn first_number(self, most: u32) -> u32 {
+        let (missed_ns, whole_ns) = (self.joined_ns - self.begin_ns, self.end_ns - self.begin_ns);
+        if missed_ns >= whole_ns {
+            return most;
+        }
+        (i128::from(most) * i128::from(missed_ns) / i128::from(whole_ns)) as u32
+    }
+}
+
+/// Where publishers learn of the window.
+#[derive(Debug, Default)]
+pub(crate) struct WindowGate {
+    state: Mutex<Gate>,
+    changed: Condvar,
+    /// The same as in `state`, to be asked for with each message.
+    abandoned: AtomicBool,
+    /// The same as in `state`, to be asked for with each execution.
+    window: OnceLock<Window>,
+}
+
+/// What a wait before the window has come to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Approach {
+    /// The instant is there.
+    Due,
+    /// The instant lies within the window.
+    Opens(Window),
+    /// The trial is given up.
+    Abandoned,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+enum Gate {
+    #[default]
+    Approaching,
+    Measuring(Window),
+    Abandoned,
+}
+
+impl WindowGate {
+    pub(crate) fn open(&self, window: Window) {
+        self.window.get_or_init(|| window);
+        self.set(Gate::Measuring(window));
+    }
+
+    /// The trial is given up, before its window or within.
+    pub(crate) fn abandon(&self) {
+        self.abandoned.store(true, Relaxed);
+        self.set(Gate::Abandoned);
+    }
+
+    /// The window, once it is known.
+    #[inline]
+    pub(crate) fn window(&self) -> Option<Window> {
+        self.window.get().copied()
+    }
+
+    #[inline]
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Relaxed)
+    }
+
+    /// Waits until shortly before an instant; false where the trial is given up.
+    #[inline]
+    pub(crate) fn rest_before(&self, instant_ns: i64) -> bool {
+        if clock::now_ns() < instant_ns - ALERT_NS {
+            self.wait_while(instant_ns - ALERT_NS, |gate| !matches!(gate, Gate::Abandoned));
+        }
+        !self.is_abandoned()
+    }
+
+    /// Waits, before the window, for an instant at which something is due.
+    pub(crate) fn approach(&self, instant_ns: i64) -> Approach {
+        match self.wait_until(instant_ns) {
+            Gate::Abandoned => return Approach::Abandoned,
+            // What was to come before the window still goes out, so that it opens in a steady state.
+            Gate::Measuring(window) if instant_ns >= window.begin_ns => return Approach::Opens(window),
+            Gate::Measuring(_) if !self.rest_before(instant_ns) => return Approach::Abandoned,
+            Gate::Measuring(_) => clock::wait_until(instant_ns, 0),
+            Gate::Approaching => {}
+        }
+        Approach::Due
+    }
+
+    fn set(&self, gate: Gate) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = gate;
+        self.changed.notify_all();
+    }
+
+    /// Waits until an instant, or until the window is known or given up.
+    fn wait_until(&self, instant_ns: i64) -> Gate {
+        self.wait_while(instant_ns, |gate| matches!(gate, Gate::Approaching))
+    }
+
+    fn wait_while(&self, instant_ns: i64, holds: fn(&Gate) -> bool) -> Gate {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        while holds(&state) {
+            let left_ns = instant_ns - clock::now_ns();
+            if left_ns <= 0 {
+                break;
+            }
+            let left = Duration::from_nanos(left_ns as u64);
+            state = self
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        *state
+    }
+}
