@@ -76,9 +76,8 @@ class Compute(Named):
         given = {name for names in _FIGURES.values() for name in names if getattr(self, name) is not None}
         for name in sorted(given ^ set(wanted)):
             problem = f"this computation has no `{name}`" if name in wanted else f"`{name}` does not belong here"
-            allowed = "a time; or " + "; ".join(
-                f"{kind}: {', '.join(names)}" for kind, names in _FIGURES.items() if kind
-            )
+            kinds = [f"{kind}: {', '.join(names)}" for kind, names in _FIGURES.items() if kind]
+            allowed = f"a time; or {'; '.join(kinds)}"
             raise refusal(problem, allowed=allowed, at=(name,))
         if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
             raise refusal("`minimum` is above `maximum`", allowed="the shorter time first", at=("minimum",))
