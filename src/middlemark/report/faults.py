@@ -24,7 +24,8 @@ OF_STREAM: tuple[tuple[str, str, Unit], ...] = (
 CAPTION = (
     "Missing: messages that the schedule held while their subscriber's process was there, and that never came; of all "
     "trials together. Flow again: from the begin of a restart, start, resume or link up to the next message, of the "
-    "flow that took longest; `over` where a flow was still cut off when the window ended. Gap: the longest time without a message of a flow. "
+    "flow that took longest; `over` where a flow was still cut off when the window ended. Gap: the longest time "
+    "without a message of a flow. "
     "Memory: how much the process that grew most had grown over the window. Medians of trials."
 )
 
