@@ -108,7 +108,7 @@ def test_a_datagram_is_cut_where_it_passes() -> None:
         "middleware_receiver": 100,
     }
     assert result.parts.select("hops", "packets", "calls", "wake_ups", "switches", "copied_bytes").row(0) == (
-        (1, 1, 1, 1, 1, 64)
+        (1, 1, 2, 1, 1, 64)
     )
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
 import polars as pl
 
-from middlemark.analysis.kernel_trace import KernelTrace, Kind, Packet, Take, WakeUp
+from middlemark.analysis.kernel_trace import Cuts, KernelTrace, Kind, Packet, Take, Thread, WakeUp
 
 SAMPLES = 500
 # A receive call of another message may lie between a message's own and its arrival; not many do.
@@ -45,6 +45,14 @@ class Part(StrEnum):
     """In a process between both (a broker, a router), outside of system calls."""
     MIDDLEWARE_RECEIVER = "middleware_receiver"
     """Outside of system calls, until the arrival."""
+
+
+class Side(StrEnum):
+    """Which of the processes on a message's way."""
+
+    SENDER = "sender"
+    SERVICE = "service"
+    RECEIVER = "receiver"
 
 
 class SetAside(StrEnum):
@@ -83,6 +91,8 @@ class Paths:
 
     parts: pl.DataFrame
     set_aside: Mapping[SetAside, int]
+    calls: Mapping[tuple[Side, int], float]
+    """How many system calls of each number a message takes on each side."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +104,77 @@ class _Ends:
     strangers: frozenset[int]
 
 
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch of a message's way, within one part of it."""
+
+    part: Part
+    begin_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """The packets that carried a message from one process to another, and when the first and the last passed."""
+
+    packets: int
+    first: Cuts
+    last: Cuts
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A system call that one of the processes on a message's way entered or left meanwhile."""
+
+    side: Side
+    number: int
+    begin_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True)
+class MessagePath:
+    """The whole way of one message; its segments have no gaps."""
+
+    sent_ns: int
+    received_ns: int
+    segments: tuple[Segment, ...]
+    crossings: tuple[Crossing, ...]
+    """In the order of its way; none where it went through memory or a local socket."""
+    calls: tuple[Call, ...]
+    processes: tuple[int, ...]
+
+    @property
+    def whole_ns(self) -> int:
+        """Its one-way time."""
+        return self.received_ns - self.sent_ns
+
+    def parts_ns(self) -> dict[Part, int]:
+        """How long it was in each part, summed over its segments."""
+        totals = dict.fromkeys(Part, 0)
+        for segment in self.segments:
+            totals[segment.part] += segment.end_ns - segment.begin_ns
+        return totals
+
+
 @dataclass
 class _Path:
     """What has been found of a path, from its end on."""
 
-    parts: Counter[Part] = field(default_factory=Counter)
+    segments: list[Segment] = field(default_factory=list)
     processes: list[int] = field(default_factory=list)
     packets: list[Packet] = field(default_factory=list)
+    """The last of each crossing."""
+
+    def goes_back_to(self, part: Part, begin_ns: int, end_ns: int) -> None:
+        """Adds the segment before all that there is."""
+        if begin_ns != end_ns:
+            self.segments.append(Segment(part, begin_ns, end_ns))
+
+    def goes_back_through(self, thread: Thread, span: tuple[int, int], within: Part, outside: Part) -> None:
+        """Adds a span of a thread, cut where it went into system calls and came out of them."""
+        for in_call, begin_ns, end_ns in reversed(list(thread.cut(*span))):
+            self.goes_back_to(within if in_call else outside, begin_ns, end_ns)
 
 
 def paths(
@@ -111,18 +185,59 @@ def paths(
     chosen = np.unique(np.linspace(0, max(len(messages) - 1, 0), min(samples, len(messages))).astype(int))
     pairs = {pair: ends(*pair) for pair in messages.select("publisher", "subscriber").unique().iter_rows()}
     applications = frozenset(process for pair in pairs.values() for process in pair)
-    rows, set_aside = [], Counter[SetAside]()
+    rows, set_aside, calls = [], Counter[SetAside](), Counter[tuple[Side, int]]()
     for message in messages[chosen].iter_rows(named=True):
-        sender, receiver = pairs[message["publisher"], message["subscriber"]]
-        between = _Ends(sender, receiver, applications - {sender, receiver})
-        found = _followed(trace, between, message["sent_ns"], message["received_ns"])
-        if found is None:
-            set_aside[SetAside.NO_WAY_FOUND] += 1
-        elif min(found.parts.values()) < 0:
-            set_aside[SetAside.NOT_IN_ORDER] += 1
+        found = path(trace, message, *pairs[message["publisher"], message["subscriber"]], applications)
+        if isinstance(found, SetAside):
+            set_aside[found] += 1
         else:
             rows.append(_row(trace, message, found))
-    return Paths(pl.DataFrame(rows, schema=PARTS_SCHEMA), dict(set_aside))
+            calls.update((call.side, call.number) for call in found.calls)
+    per_message = {key: count / len(rows) for key, count in calls.items()}
+    return Paths(pl.DataFrame(rows, schema=PARTS_SCHEMA), dict(set_aside), per_message)
+
+
+def path(
+    trace: KernelTrace, message: Mapping[str, int], sender: int, receiver: int, applications: frozenset[int]
+) -> MessagePath | SetAside:
+    """The way of one message between two processes; `applications` are all that publish or subscribe."""
+    ends = _Ends(sender, receiver, applications - {sender, receiver})
+    sent_ns, received_ns = message["sent_ns"], message["received_ns"]
+    found = _followed(trace, ends, sent_ns, received_ns)
+    if found is None:
+        return SetAside.NO_WAY_FOUND
+    if any(segment.end_ns < segment.begin_ns for segment in found.segments):
+        return SetAside.NOT_IN_ORDER
+    return MessagePath(
+        sent_ns=sent_ns,
+        received_ns=received_ns,
+        segments=tuple(reversed(found.segments)),
+        crossings=tuple(_crossings(trace, found, sent_ns)),
+        calls=tuple(_calls(trace, found, ends, (sent_ns, received_ns))),
+        processes=tuple(reversed(found.processes)),
+    )
+
+
+def _crossings(trace: KernelTrace, found: _Path, sent_ns: int) -> Iterator[Crossing]:
+    """From the sender on: what a process between both has sent before the message came to it belongs to another."""
+    begin_ns = sent_ns
+    for last in reversed(found.packets):
+        packets = trace.sent_with(last, begin_ns) or [last]
+        first = Cuts(*map(min, zip(*(each.first for each in packets), strict=True)))
+        yield Crossing(
+            packets=sum(each.fragments for each in packets),
+            first=first,
+            last=Cuts(last.queued_ns, last.transmitted_ns, last.arrived_ns),
+        )
+        begin_ns = first.arrived_ns
+
+
+def _calls(trace: KernelTrace, found: _Path, ends: _Ends, span: tuple[int, int]) -> Iterator[Call]:
+    sides = {ends.receiver: Side.RECEIVER, ends.sender: Side.SENDER}
+    for process in dict.fromkeys(reversed(found.processes)):
+        side = sides.get(process, Side.SERVICE)
+        for begin_ns, end_ns, number in trace.calls(process, *span):
+            yield Call(side, number, begin_ns, end_ns)
 
 
 def _followed(trace: KernelTrace, ends: _Ends, sent_ns: int, received_ns: int) -> _Path | None:
@@ -135,11 +250,10 @@ def _followed(trace: KernelTrace, ends: _Ends, sent_ns: int, received_ns: int) -
         hop = _taken(trace, process, ends, sent_ns, until_ns) or _woken(trace, process, ends, sent_ns, until_ns)
         if hop is None:
             return None
-        came_from, until_ns = hop(path, beyond)
-        process = came_from
+        process, until_ns = hop(path, beyond)
         if process == ends.sender:
             path.processes.append(process)
-            path.parts[Part.MIDDLEWARE_SENDER] += until_ns - sent_ns
+            path.goes_back_to(Part.MIDDLEWARE_SENDER, sent_ns, until_ns)
             return path
     return None
 
@@ -165,23 +279,21 @@ def _through_packet(  # noqa: PLR0913, PLR0917 - a path has so many sides
     trace: KernelTrace, ends: _Ends, sent_ns: int, until_ns: int, take: Take, packet: Packet, path: _Path, beyond: Part
 ) -> tuple[int, int]:
     woken_ns, runs_ns = _woken_and_running(trace, take, packet.arrived_ns)
-    thread, parts = trace.thread(take.thread), path.parts
-    in_kernel_ns = thread.in_calls_ns(runs_ns, take.returned_ns)
-    parts[beyond] += until_ns - runs_ns - in_kernel_ns
-    parts[Part.KERNEL_RECEIVER] += in_kernel_ns
-    parts[Part.SCHEDULER] += runs_ns - woken_ns
-    parts[Part.KERNEL_DELIVERY] += woken_ns - packet.arrived_ns
-    parts[Part.WIRE] += packet.arrived_ns - packet.transmitted_ns
-    parts[Part.QUEUE] += packet.transmitted_ns - packet.queued_ns
+    path.goes_back_to(beyond, take.returned_ns, until_ns)
+    path.goes_back_through(trace.thread(take.thread), (runs_ns, take.returned_ns), Part.KERNEL_RECEIVER, beyond)
+    path.goes_back_to(Part.SCHEDULER, woken_ns, runs_ns)
+    path.goes_back_to(Part.KERNEL_DELIVERY, packet.arrived_ns, woken_ns)
+    path.goes_back_to(Part.WIRE, packet.transmitted_ns, packet.arrived_ns)
+    path.goes_back_to(Part.QUEUE, packet.queued_ns, packet.transmitted_ns)
+    path.packets.append(packet)
     begin_ns = packet.called_ns
     if packet.process == ends.sender:
-        path.packets = trace.sent_with(packet, sent_ns) or [packet]
-        begin_ns = max(min(each.called_ns for each in path.packets), sent_ns)
-    sender_ns = trace.thread(packet.thread).in_calls_ns(begin_ns, packet.queued_ns)
-    parts[Part.KERNEL_SENDER] += sender_ns
+        first_called_ns = min((each.called_ns for each in trace.sent_with(packet, sent_ns)), default=begin_ns)
+        begin_ns = max(first_called_ns, sent_ns)
     # What the sender does between the calls that send one message is its middleware's.
     between = Part.MIDDLEWARE_SENDER if packet.process == ends.sender else Part.SERVICE
-    parts[between] += packet.queued_ns - begin_ns - sender_ns
+    span = (begin_ns, packet.queued_ns)
+    path.goes_back_through(trace.thread(packet.thread), span, Part.KERNEL_SENDER, between)
     return packet.process, begin_ns
 
 
@@ -222,29 +334,25 @@ def _through_wake_up(  # noqa: PLR0913, PLR0917 - a path has so many sides
     trace: KernelTrace, until_ns: int, wake_up: WakeUp, called_ns: int, path: _Path, beyond: Part
 ) -> tuple[int, int]:
     runs_ns = _ran(trace, wake_up, until_ns) or wake_up.at_ns
-    in_kernel_ns = trace.thread(wake_up.thread).in_calls_ns(runs_ns, until_ns)
-    path.parts[beyond] += until_ns - runs_ns - in_kernel_ns
-    path.parts[Part.KERNEL_RECEIVER] += in_kernel_ns
-    path.parts[Part.SCHEDULER] += runs_ns - wake_up.at_ns
-    path.parts[Part.KERNEL_SENDER] += wake_up.at_ns - called_ns
+    path.goes_back_through(trace.thread(wake_up.thread), (runs_ns, until_ns), Part.KERNEL_RECEIVER, beyond)
+    path.goes_back_to(Part.SCHEDULER, wake_up.at_ns, runs_ns)
+    path.goes_back_to(Part.KERNEL_SENDER, called_ns, wake_up.at_ns)
     return wake_up.waker_process, called_ns
 
 
-def _row(trace: KernelTrace, message: Mapping[str, int], path: _Path) -> dict[str, int | None]:
-    begin_ns, end_ns = message["sent_ns"], message["received_ns"]
+def _row(trace: KernelTrace, message: Mapping[str, int], path: MessagePath) -> dict[str, int | None]:
+    span = path.sent_ns, path.received_ns
     processes = set(path.processes)
-    counted = {
-        name: sum(trace.count(process, kind, begin_ns, end_ns) for process in processes)
-        for name, kind in (("calls", Kind.CALLED), ("wake_ups", Kind.WOKEN), ("switches", Kind.SWITCHED))
-    }
     return {
         **{name: message[name] for name in ("publisher", "subscriber", "sequence", "sent_ns")},
-        "whole_ns": end_ns - begin_ns,
-        **{f"{part}_ns": path.parts[part] for part in Part},
+        "whole_ns": path.whole_ns,
+        **{f"{part}_ns": value_ns for part, value_ns in path.parts_ns().items()},
         "hops": len(path.processes) - 1,
-        "packets": sum(each.fragments for each in path.packets),
-        "first_queued_ns": min((each.queued_ns for each in path.packets), default=None),
-        "last_arrived_ns": max((each.arrived_ns for each in path.packets), default=None),
-        **counted,
-        "copied_bytes": sum(trace.carried_bytes(process, begin_ns, end_ns) for process in processes),
+        "packets": sum(each.packets for each in path.crossings),
+        "first_queued_ns": path.crossings[0].first.queued_ns if path.crossings else None,
+        "last_arrived_ns": path.crossings[-1].last.arrived_ns if path.crossings else None,
+        "calls": len(path.calls),
+        "wake_ups": sum(trace.count(process, Kind.WOKEN, *span) for process in processes),
+        "switches": sum(trace.count(process, Kind.SWITCHED, *span) for process in processes),
+        "copied_bytes": sum(trace.carried_bytes(process, *span) for process in processes),
     }

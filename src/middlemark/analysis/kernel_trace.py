@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +38,14 @@ class Kind(IntEnum):
     TAKEN = 9
 
 
+class Cuts(NamedTuple):
+    """When a packet passed."""
+
+    queued_ns: int
+    transmitted_ns: int
+    arrived_ns: int
+
+
 @dataclass(frozen=True, slots=True)
 class Packet:
     """A packet from its queueing to the last interface that it arrived at."""
@@ -56,8 +65,10 @@ class Packet:
     mark: int
     length: int
     """Of its payload, in bytes."""
+    first: Cuts
+    """The instants of the first of its fragments; its own are those of the last one to arrive."""
     fragments: int = 1
-    """How many it was cut into; its instants are those of the last one to arrive."""
+    """How many it was cut into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +95,13 @@ class WakeUp:
 class Thread:
     """One thread's system calls, wake-ups and times on a CPU."""
 
-    def __init__(self, called: Instants, returned: Instants, woken: Instants, switched_in: Instants) -> None:
+    def __init__(
+        self, called: Instants, numbers: Instants, returned: Instants, woken: Instants, switched_in: Instants
+    ) -> None:
         self.called = called
         self.woken = woken
         self.switched_in = switched_in
+        self._numbers = numbers
         after = np.searchsorted(returned, called, side="right")
         self._ended = np.append(returned, NEVER_NS)[after]
 
@@ -106,15 +120,32 @@ class Thread:
         """Whether it was woken within a span."""
         return bool(np.searchsorted(self.woken, end_ns) > np.searchsorted(self.woken, begin_ns))
 
-    def in_calls_ns(self, begin_ns: int, end_ns: int) -> int:
-        """How much of a span it was within system calls."""
+    def calls_within(self, begin_ns: int, end_ns: int) -> Iterator[tuple[int, int, int]]:
+        """The system calls that it entered or left within a span: when each began and ended, and its number."""
+        first = max(int(np.searchsorted(self.called, begin_ns, side="right")) - 1, 0)
+        last = int(np.searchsorted(self.called, end_ns, side="right"))
+        for place in range(first, last):
+            call = int(self.called[place]), int(self._ended[place]), int(self._numbers[place])
+            if begin_ns <= call[0] or begin_ns <= call[1] <= end_ns:
+                yield call
+
+    def cut(self, begin_ns: int, end_ns: int) -> Iterator[tuple[bool, int, int]]:
+        """A span without gaps, cut where it went into system calls and came out: whether it is within one, from, to."""
+        at_ns = begin_ns
         first = max(int(np.searchsorted(self.called, begin_ns, side="right")) - 1, 0)
         last = int(np.searchsorted(self.called, end_ns))
-        shared = np.minimum(self._ended[first:last], end_ns) - np.maximum(self.called[first:last], begin_ns)
-        return int(np.maximum(shared, 0).sum())
+        for called_ns, ended_ns in zip(self.called[first:last].tolist(), self._ended[first:last].tolist(), strict=True):
+            if ended_ns <= at_ns:
+                continue
+            if called_ns > at_ns:
+                yield False, at_ns, called_ns
+            yield True, max(called_ns, at_ns), min(ended_ns, end_ns)
+            at_ns = min(ended_ns, end_ns)
+        if at_ns != end_ns:
+            yield False, at_ns, end_ns
 
 
-_NO_THREAD = Thread(*(np.empty(0, np.int64) for _ in range(4)))
+_NO_THREAD = Thread(*(np.empty(0, np.int64) for _ in range(5)))
 
 
 class KernelTrace:
@@ -122,7 +153,8 @@ class KernelTrace:
 
     def __init__(self, events: pl.DataFrame) -> None:
         events = events.sort("at_ns", maintain_order=True)
-        self.threads: Mapping[int, Thread] = _threads(events)
+        self._threads: Mapping[int, Thread] = _threads(events)
+        self._threads_of = _threads_of(events)
         self.packets = self._packets(events)
         self._sent: defaultdict[tuple[int, int], list[Packet]] = defaultdict(list)
         for packet in sorted(self.packets, key=lambda packet: packet.queued_ns):
@@ -144,7 +176,12 @@ class KernelTrace:
 
     def thread(self, number: int) -> Thread:
         """A thread; one without events where nothing was seen of it."""
-        return self.threads.get(number, _NO_THREAD)
+        return self._threads.get(number, _NO_THREAD)
+
+    def calls(self, process: int, begin_ns: int, end_ns: int) -> Iterator[tuple[int, int, int]]:
+        """The system calls that a process's threads entered or left within a span: begin, end and number of each."""
+        for thread in self._threads_of.get(process, ()):
+            yield from self.thread(thread).calls_within(begin_ns, end_ns)
 
     def count(self, process: int, kind: Kind, begin_ns: int, end_ns: int) -> int:
         """How many events of a kind a process had within a span."""
@@ -197,15 +234,9 @@ class KernelTrace:
             called_ns = self.thread(thread).called_before(sent_ns)
             if called_ns is None:
                 continue
-            packet = Packet(
-                process=process,
-                thread=thread,
-                called_ns=called_ns,
-                queued_ns=row["at_ns"],
-                **{
-                    name: row[name] for name in ("transmitted_ns", "arrived_ns", "namespace", "ports", "mark", "length")
-                },
-            )
+            cuts = Cuts(row["at_ns"], row["transmitted_ns"], row["arrived_ns"])
+            about = {name: row[name] for name in ("namespace", "ports", "mark", "length")}
+            packet = Packet(process, thread, called_ns, *cuts, first=cuts, **about)
             packets.append(packet)
         return sorted(_whole(packets), key=_arrived)
 
@@ -326,6 +357,7 @@ def _joined(packet: Packet, fragment: Packet) -> Packet:
     last = max(packet, fragment, key=_arrived)
     return replace(
         packet,
+        first=Cuts(*map(min, zip(packet.first, fragment.first, strict=True))),
         queued_ns=last.queued_ns,
         transmitted_ns=last.transmitted_ns,
         arrived_ns=last.arrived_ns,
@@ -340,12 +372,23 @@ def _arrived(packet: Packet) -> int:
 
 def _threads(events: pl.DataFrame) -> dict[int, Thread]:
     kinds = (Kind.CALLED, Kind.RETURNED, Kind.WOKEN, Kind.SWITCHED)
-    found: defaultdict[int, dict[int, Instants]] = defaultdict(dict)
+    nothing = np.empty(0, np.int64)
+    found: defaultdict[int, dict[int, Instants]] = defaultdict(lambda: dict.fromkeys(kinds, nothing))
+    numbers: defaultdict[int, Instants] = defaultdict(lambda: nothing)
     of_threads = events.filter(pl.col("kind").is_in(kinds))
     for (thread, kind), frame in of_threads.group_by(["thread", "kind"], maintain_order=True):
         found[int(thread)][int(kind)] = frame["at_ns"].to_numpy()
-    nothing = np.empty(0, np.int64)
-    return {number: Thread(*(kept.get(kind, nothing) for kind in kinds)) for number, kept in found.items()}
+        if kind == Kind.CALLED:
+            numbers[int(thread)] = frame["value"].to_numpy()
+    return {
+        thread: Thread(kept[Kind.CALLED], numbers[thread], *(kept[kind] for kind in kinds[1:]))
+        for thread, kept in found.items()
+    }
+
+
+def _threads_of(events: pl.DataFrame) -> dict[int, list[int]]:
+    callers = events.filter(pl.col("kind") == Kind.CALLED).select("process", "thread").unique().sort("thread")
+    return {int(process): frame["thread"].to_list() for (process,), frame in callers.group_by(["process"])}
 
 
 def _wake_ups(events: pl.DataFrame) -> dict[int, list[WakeUp]]:
