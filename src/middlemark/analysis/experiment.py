@@ -16,6 +16,7 @@ from middlemark.analysis.compare import Block
 from middlemark.analysis.course import Course, middle_trial
 from middlemark.analysis.distribution import Box, Curve, box, curve, pooled
 from middlemark.analysis.estimate import Estimate, median_of_trials, no_estimate, quantile_of_trials, share_of_trials
+from middlemark.analysis.message_path import ToldMessage
 from middlemark.analysis.metrics import Key, StreamShape, TrialMetrics, metrics_of, of_stream, quantile_metric
 from middlemark.analysis.quantile import LEVELS, Measured
 from middlemark.analysis.record import Effective, PathProof, TrialRecord
@@ -76,6 +77,8 @@ class MeasuredTrial:
     """By stream; of trials in which something changes within the window."""
     memory: tuple[MemoryCourse, ...] = ()
     """Of trials whose resources were sampled."""
+    messages: Mapping[str, tuple[ToldMessage, ...]] = field(default_factory=dict)
+    """By stream; of trials whose kernel path was observed."""
     settling: Mapping[str, Settling] = field(default_factory=dict)
     """By stream; of all other trials."""
 
@@ -108,6 +111,8 @@ class ExperimentFindings:
     """By stream: the course of the trial with the median recovery, or else with the median latency."""
     memory: tuple[MemoryCourse, ...] = ()
     """Of the first trial that counts, where its resources were sampled."""
+    messages: Mapping[str, tuple[ToldMessage, ...]] = field(default_factory=dict)
+    """By stream: messages that stand for the trial with the median typical message, where its path was observed."""
     observed: Mapping[Observation, ExperimentFindings] = field(default_factory=dict)
     """What its observed trials say, which enter no figure of its own; paired by block they tell what observing cost."""
 
@@ -165,7 +170,17 @@ def experiment_findings(
         records=tuple(each.record for each in measured),
         courses=_middle_courses(measured),
         memory=measured[0].memory if measured else (),
+        messages=_middle_messages(measured),
     )
+
+
+def _middle_messages(measured: Sequence[MeasuredTrial]) -> dict[str, tuple[ToldMessage, ...]]:
+    found = {}
+    for stream in dict.fromkeys(name for trial in measured for name in trial.messages):
+        values = [trial.metrics.values.get(Key(of_stream(stream), "path_typical_whole_ns")) for trial in measured]
+        middle = middle_trial([value if isinstance(value, Measured) else None for value in values])
+        found[stream] = measured[middle].messages.get(stream, ())
+    return found
 
 
 def _middle_courses(measured: Sequence[MeasuredTrial]) -> dict[str, Course]:

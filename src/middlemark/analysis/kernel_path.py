@@ -55,6 +55,14 @@ class Side(StrEnum):
     RECEIVER = "receiver"
 
 
+_OUTSIDE = {
+    Side.SENDER: Part.MIDDLEWARE_SENDER,
+    Side.SERVICE: Part.SERVICE,
+    Side.RECEIVER: Part.MIDDLEWARE_RECEIVER,
+}
+"""The part that all time outside of system calls belongs to."""
+
+
 class SetAside(StrEnum):
     """Why a message's path isn't told."""
 
@@ -103,12 +111,20 @@ class _Ends:
     receiver: int
     strangers: frozenset[int]
 
+    def side(self, process: int) -> Side:
+        """On which side of the way a process is."""
+        if process == self.sender:
+            return Side.SENDER
+        return Side.RECEIVER if process == self.receiver else Side.SERVICE
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
     """A stretch of a message's way, within one part of it."""
 
     part: Part
+    side: Side | None
+    """Whose time it is; None on the network."""
     begin_ns: int
     end_ns: int
 
@@ -166,15 +182,15 @@ class _Path:
     packets: list[Packet] = field(default_factory=list)
     """The last of each crossing."""
 
-    def goes_back_to(self, part: Part, begin_ns: int, end_ns: int) -> None:
+    def goes_back_to(self, part: Part, side: Side | None, begin_ns: int, end_ns: int) -> None:
         """Adds the segment before all that there is."""
         if begin_ns != end_ns:
-            self.segments.append(Segment(part, begin_ns, end_ns))
+            self.segments.append(Segment(part, side, begin_ns, end_ns))
 
-    def goes_back_through(self, thread: Thread, span: tuple[int, int], within: Part, outside: Part) -> None:
+    def goes_back_through(self, thread: Thread, span: tuple[int, int], within: Part, side: Side) -> None:
         """Adds a span of a thread, cut where it went into system calls and came out of them."""
         for in_call, begin_ns, end_ns in reversed(list(thread.cut(*span))):
-            self.goes_back_to(within if in_call else outside, begin_ns, end_ns)
+            self.goes_back_to(within if in_call else _OUTSIDE[side], side, begin_ns, end_ns)
 
 
 def paths(
@@ -233,11 +249,9 @@ def _crossings(trace: KernelTrace, found: _Path, sent_ns: int) -> Iterator[Cross
 
 
 def _calls(trace: KernelTrace, found: _Path, ends: _Ends, span: tuple[int, int]) -> Iterator[Call]:
-    sides = {ends.receiver: Side.RECEIVER, ends.sender: Side.SENDER}
     for process in dict.fromkeys(reversed(found.processes)):
-        side = sides.get(process, Side.SERVICE)
         for begin_ns, end_ns, number in trace.calls(process, *span):
-            yield Call(side, number, begin_ns, end_ns)
+            yield Call(ends.side(process), number, begin_ns, end_ns)
 
 
 def _followed(trace: KernelTrace, ends: _Ends, sent_ns: int, received_ns: int) -> _Path | None:
@@ -245,21 +259,20 @@ def _followed(trace: KernelTrace, ends: _Ends, sent_ns: int, received_ns: int) -
     path = _Path()
     process, until_ns = ends.receiver, received_ns
     for _ in range(_MOST_HOPS):
-        beyond = Part.MIDDLEWARE_RECEIVER if process == ends.receiver else Part.SERVICE
         path.processes.append(process)
         hop = _taken(trace, process, ends, sent_ns, until_ns) or _woken(trace, process, ends, sent_ns, until_ns)
         if hop is None:
             return None
-        process, until_ns = hop(path, beyond)
+        process, until_ns = hop(path, ends.side(process))
         if process == ends.sender:
             path.processes.append(process)
-            path.goes_back_to(Part.MIDDLEWARE_SENDER, sent_ns, until_ns)
+            path.goes_back_to(Part.MIDDLEWARE_SENDER, Side.SENDER, sent_ns, until_ns)
             return path
     return None
 
 
-_Hop = Callable[[_Path, Part], tuple[int, int]]
-"""Adds its parts to a path; gives the process that it comes from, and until when that one's time is still to be cut."""
+_Hop = Callable[[_Path, Side], tuple[int, int]]
+"""Adds its segments to a path; gives the process that it comes from, and until when its time is still to be cut."""
 
 
 def _taken(trace: KernelTrace, process: int, ends: _Ends, sent_ns: int, until_ns: int) -> _Hop | None:
@@ -271,29 +284,29 @@ def _taken(trace: KernelTrace, process: int, ends: _Ends, sent_ns: int, until_ns
             return None
         packet = take.packet
         if packet and packet.queued_ns >= sent_ns and packet.process not in ends.strangers | {process}:
-            return lambda path, beyond: _through_packet(trace, ends, sent_ns, until_ns, take, packet, path, beyond)
+            return lambda path, side: _through_packet(trace, ends, (sent_ns, until_ns), take, packet, path, side)
     return None
 
 
 def _through_packet(  # noqa: PLR0913, PLR0917 - a path has so many sides
-    trace: KernelTrace, ends: _Ends, sent_ns: int, until_ns: int, take: Take, packet: Packet, path: _Path, beyond: Part
+    trace: KernelTrace, ends: _Ends, span: tuple[int, int], take: Take, packet: Packet, path: _Path, side: Side
 ) -> tuple[int, int]:
+    sent_ns, until_ns = span
     woken_ns, runs_ns = _woken_and_running(trace, take, packet.arrived_ns)
-    path.goes_back_to(beyond, take.returned_ns, until_ns)
-    path.goes_back_through(trace.thread(take.thread), (runs_ns, take.returned_ns), Part.KERNEL_RECEIVER, beyond)
-    path.goes_back_to(Part.SCHEDULER, woken_ns, runs_ns)
-    path.goes_back_to(Part.KERNEL_DELIVERY, packet.arrived_ns, woken_ns)
-    path.goes_back_to(Part.WIRE, packet.transmitted_ns, packet.arrived_ns)
-    path.goes_back_to(Part.QUEUE, packet.queued_ns, packet.transmitted_ns)
+    path.goes_back_to(_OUTSIDE[side], side, take.returned_ns, until_ns)
+    path.goes_back_through(trace.thread(take.thread), (runs_ns, take.returned_ns), Part.KERNEL_RECEIVER, side)
+    path.goes_back_to(Part.SCHEDULER, side, woken_ns, runs_ns)
+    path.goes_back_to(Part.KERNEL_DELIVERY, side, packet.arrived_ns, woken_ns)
+    path.goes_back_to(Part.WIRE, None, packet.transmitted_ns, packet.arrived_ns)
+    path.goes_back_to(Part.QUEUE, None, packet.queued_ns, packet.transmitted_ns)
     path.packets.append(packet)
     begin_ns = packet.called_ns
     if packet.process == ends.sender:
         first_called_ns = min((each.called_ns for each in trace.sent_with(packet, sent_ns)), default=begin_ns)
         begin_ns = max(first_called_ns, sent_ns)
     # What the sender does between the calls that send one message is its middleware's.
-    between = Part.MIDDLEWARE_SENDER if packet.process == ends.sender else Part.SERVICE
-    span = (begin_ns, packet.queued_ns)
-    path.goes_back_through(trace.thread(packet.thread), span, Part.KERNEL_SENDER, between)
+    sending = trace.thread(packet.thread), (begin_ns, packet.queued_ns)
+    path.goes_back_through(*sending, Part.KERNEL_SENDER, ends.side(packet.process))
     return packet.process, begin_ns
 
 
@@ -320,7 +333,7 @@ def _woken(trace: KernelTrace, process: int, ends: _Ends, sent_ns: int, until_ns
         if called_ns is None or called_ns < sent_ns or wake_up.waker_process in ends.strangers | {process}:
             continue
         if _ran(trace, wake_up, until_ns) is not None:
-            return lambda path, beyond: _through_wake_up(trace, until_ns, wake_up, called_ns, path, beyond)
+            return lambda path, side: _through_wake_up(trace, ends, (called_ns, until_ns), wake_up, path, side)
     return None
 
 
@@ -331,12 +344,13 @@ def _ran(trace: KernelTrace, wake_up: WakeUp, until_ns: int) -> int | None:
 
 
 def _through_wake_up(  # noqa: PLR0913, PLR0917 - a path has so many sides
-    trace: KernelTrace, until_ns: int, wake_up: WakeUp, called_ns: int, path: _Path, beyond: Part
+    trace: KernelTrace, ends: _Ends, span: tuple[int, int], wake_up: WakeUp, path: _Path, side: Side
 ) -> tuple[int, int]:
+    called_ns, until_ns = span
     runs_ns = _ran(trace, wake_up, until_ns) or wake_up.at_ns
-    path.goes_back_through(trace.thread(wake_up.thread), (runs_ns, until_ns), Part.KERNEL_RECEIVER, beyond)
-    path.goes_back_to(Part.SCHEDULER, wake_up.at_ns, runs_ns)
-    path.goes_back_to(Part.KERNEL_SENDER, called_ns, wake_up.at_ns)
+    path.goes_back_through(trace.thread(wake_up.thread), (runs_ns, until_ns), Part.KERNEL_RECEIVER, side)
+    path.goes_back_to(Part.SCHEDULER, side, wake_up.at_ns, runs_ns)
+    path.goes_back_to(Part.KERNEL_SENDER, ends.side(wake_up.waker_process), called_ns, wake_up.at_ns)
     return wake_up.waker_process, called_ns
 
 

@@ -6,33 +6,59 @@ that the parts add up to a whole as medians of parts would not. `kernel_path` cu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import polars as pl
 
-from middlemark.analysis.kernel_path import Part, Paths, paths
+from middlemark.analysis.kernel_path import Part, Paths, Side, paths
 from middlemark.analysis.kernel_trace import KernelTrace
+from middlemark.analysis.message_path import ToldMessage, told_messages
 from middlemark.analysis.metrics import Key, of_stream
 from middlemark.analysis.quantile import Measured, Value
 from middlemark.analysis.record import KernelRecording, TrialRecord
 from middlemark.plan import Stream
 
+_CALLS_METRIC = re.compile(rf"path_(?P<side>{'|'.join(Side)})_(?P<call>\w+)_calls_per_message")
 _COUNTS = ("packets", "calls", "wake_ups", "switches", "copied_bytes")
 # Below, the slowest hundredth is a message or two.
 _SLOW_NEED = 200
 
 
-def kernel_path_values(record: TrialRecord, events: pl.DataFrame, received: pl.DataFrame) -> dict[Key, Value]:
+@dataclass(frozen=True)
+class PathFindings:
+    """What a trial's kernel recording says of its messages."""
+
+    values: Mapping[Key, Value]
+    messages: Mapping[str, tuple[ToldMessage, ...]]
+    """By stream: single messages to be drawn."""
+
+
+def path_findings(record: TrialRecord, events: pl.DataFrame, received: pl.DataFrame) -> PathFindings:
     """For each stream the parts of its messages, what they took of the kernel, and how many were set aside."""
     if record.kernel_path is None or not len(events):
-        return {}
-    trace = KernelTrace(events)
+        return PathFindings({}, {})
+    trace, names = KernelTrace(events), record.kernel_path.calls
     values: dict[Key, Value] = {}
+    messages = {}
     for number, stream in enumerate(record.trial.experiment.streams):
-        of_this = received.filter(pl.col("stream") == number)
-        found = paths(trace, of_this, _ends(record.kernel_path, stream))
-        values |= {Key(of_stream(stream.name), name): value for name, value in _values(found).items()}
-    return values
+        of_this, ends = received.filter(pl.col("stream") == number), _ends(record.kernel_path, stream)
+        found = _values(paths(trace, of_this, ends), names)
+        values |= {Key(of_stream(stream.name), name): value for name, value in found.items()}
+        messages[stream.name] = told_messages(trace, of_this, ends, names)
+    return PathFindings(values, messages)
+
+
+def calls_metric(side: Side, call: str) -> str:
+    """The name of the metric that says how often a message takes a system call on one side."""
+    return f"path_{side}_{call}_calls_per_message"
+
+
+def call_of_metric(metric: str) -> tuple[Side, str] | None:
+    """The side and the call of a name that `calls_metric` made; None for any other name."""
+    found = _CALLS_METRIC.fullmatch(metric)
+    return (Side(found["side"]), found["call"]) if found else None
 
 
 def _ends(recording: KernelRecording, stream: Stream) -> Callable[[int, int], tuple[int, int]]:
@@ -45,13 +71,15 @@ def _ends(recording: KernelRecording, stream: Stream) -> Callable[[int, int], tu
     return ends
 
 
-def _values(found: Paths) -> dict[str, Value]:
+def _values(found: Paths, names: Mapping[int, str]) -> dict[str, Value]:
     aside, told = sum(found.set_aside.values()), len(found.parts)
     if not aside + told:
         return {}
     values: dict[str, Value] = {"path_set_aside_share": Measured(aside / (aside + told), aside + told)}
     if not told:
         return values
+    for (side, number), per_message in found.calls.items():
+        values[calls_metric(side, names.get(number, f"call_{number}"))] = Measured(per_message, told)
     ordered = found.parts.sort("whole_ns")
     middle = ordered.slice(2 * told // 5, told // 5 + 1)
     values |= _parts("path_typical", middle) | {f"path_{name}_per_message": _mean(ordered, name) for name in _COUNTS}

@@ -19,7 +19,7 @@ from middlemark.analysis.experiment import (
     stream_shapes,
 )
 from middlemark.analysis.metrics import AccountingError, trial_metrics
-from middlemark.analysis.path_shares import kernel_path_values
+from middlemark.analysis.path_shares import path_findings
 from middlemark.analysis.record import Manifest, TrialRecord
 from middlemark.analysis.resources import memory_courses, resource_values
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
@@ -147,10 +147,11 @@ def _with_observed(measured: MeasuredTrial, folder: TrialFolder) -> MeasuredTria
     """With what the trial's observer saw."""
     record = measured.record
     processes, machine = folder.read_processes(), folder.read_machine()
+    path = path_findings(record, folder.read_kernel_events(), folder.read_received())
     seen = {
         **resource_values(record, processes, machine),
         **wire_values(record),
-        **kernel_path_values(record, folder.read_kernel_events(), folder.read_received()),
+        **path.values,
     }
     metrics = replace(measured.metrics, values={**measured.metrics.values, **seen})
-    return replace(measured, metrics=metrics, memory=memory_courses(record, processes))
+    return replace(measured, metrics=metrics, memory=memory_courses(record, processes), messages=path.messages)

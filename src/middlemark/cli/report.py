@@ -19,13 +19,17 @@ def command(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print every estimate as JSON for a program to read.")
     ] = False,
+    paths: Annotated[
+        bool,
+        typer.Option("--paths", help="Draw the ways of single messages too, where `observe: kernel_path` saw them."),
+    ] = False,
 ) -> None:
     """Make the report of a run again."""
     from middlemark.analysis.run import analyse
     from middlemark.analysis.run_folder import RunFolder
     from middlemark.report.html import write_report
     from middlemark.report.store import write_summary
-    from middlemark.report.summary import print_summary
+    from middlemark.report.summary import print_message_paths, print_summary
 
     findings = analyse(RunFolder(run))
     write_summary(findings)
@@ -35,7 +39,10 @@ def command(
     else:
         from rich.console import Console
 
-        print_summary(findings, Console())
+        console = Console()
+        print_summary(findings, console)
+        if paths:
+            print_message_paths(findings, console)
         typer.echo(f"report: {report}")
     _check(findings)
 

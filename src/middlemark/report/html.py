@@ -83,7 +83,7 @@ class Section:
     @property
     def charts(self) -> tuple[Chart, ...]:
         """All of them."""
-        seen = self.observed.charts if self.observed else ()
+        seen = (*self.observed.charts, *self.observed.messages) if self.observed else ()
         return (*self.over_time, *self.distributions, *self.bars, *seen)
 
 

@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
 
 from middlemark.analysis.comparison import Comparison
+from middlemark.analysis.estimate import Estimate
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.kernel_path import Part
+from middlemark.analysis.kernel_path import Part, Side
 from middlemark.analysis.metrics import of_stream
+from middlemark.analysis.path_shares import call_of_metric
 from middlemark.report.charts import INK, ROW_HEIGHT, Chart, finished
 from middlemark.report.contender import Contender
 from middlemark.report.display import ABSENT, COUNT, MICROSECONDS, Unit, cell, show, size
@@ -39,6 +42,7 @@ COUNTS = (
     ("copied by sockets", "path_copied_bytes_per_message", Unit("", size)),
     ("set aside, %", "path_set_aside_share", Unit("%", lambda share: COUNT.write(100 * share))),
 )
+RARE = 0.05
 TYPICAL = (
     "The one-way time of a typical message (the mean of the middle fifth), cut where it passes from the middleware to "
     "the kernel, to the wire, and back. The line is the interval of the whole. Service: a broker or router between "
@@ -119,7 +123,11 @@ def _rows(seen: Comparison, who: Mapping[str, Contender]) -> tuple[list[dict[str
 
 def path_tables(seen: Comparison, who: Mapping[str, Contender]) -> list[Table]:
     """The parts in µs and as shares, and what a message takes of the kernel."""
-    return [*(_parts_table(seen, who, kind) for kind in WHOLES), _counts_table(seen, who)]
+    return [
+        *(_parts_table(seen, who, kind) for kind in WHOLES),
+        _counts_table(seen, who),
+        _calls_table(seen, who),
+    ]
 
 
 def _parts_table(seen: Comparison, who: Mapping[str, Contender], kind: str) -> Table:
@@ -156,6 +164,28 @@ def _counts_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
     )
     headings = ("", *(heading for heading, _, _ in COUNTS))
     return Table("What a message takes of the kernel", headings, tuple(rows), caption)
+
+
+def _calls_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
+    """A row a call, those first that are made most."""
+    stream = of_stream(seen.setting.stream)
+    rows = []
+    for each in seen.experiments:
+        by_call: defaultdict[str, dict[Side, Estimate]] = defaultdict(dict)
+        for key, found in each.estimates.items():
+            if key.subject == stream and (told := call_of_metric(key.metric)):
+                by_call[told[1]][told[0]] = found
+        totals = {call: sum(found.value or 0 for found in sides.values()) for call, sides in by_call.items()}
+        for call in sorted(totals, key=lambda call: (-totals[call], call)):
+            if totals[call] >= RARE:
+                cells = (cell(show(by_call[call].get(side), COUNT)) for side in Side)
+                rows.append((who[each.experiment.id].label, call, *cells))
+    caption = (
+        "Calls that were entered or left between a message's hand-over and its arrival, by any thread of the process: "
+        "the publisher's sleep until its next message is one of them. Means over messages, medians of trials. Left "
+        "out: what is called less than once in twenty messages."
+    )
+    return Table("System calls of a message", ("", "call", *Side), tuple(rows), caption)
 
 
 def _value(each: ExperimentFindings, stream: str, metric: str) -> float | None:

@@ -30,6 +30,7 @@ from middlemark.report.display import (
 )
 from middlemark.report.kernel_path import path_charts, path_tables
 from middlemark.report.memory import memory_chart
+from middlemark.report.message_path import message_charts
 from middlemark.report.tables import Table
 from middlemark.report.wire import link_traffic_table, wire_table
 from middlemark.suite import Observation
@@ -81,6 +82,8 @@ class Observed:
 
     cost: Table
     charts: tuple[Chart, ...]
+    messages: tuple[Chart, ...]
+    """Single messages' ways."""
     tables: tuple[Table, ...]
     unavailable: tuple[str, ...]
     """What could not be seen, with the reason."""
@@ -91,13 +94,14 @@ def observed(comparison: Comparison, who: Mapping[str, Contender]) -> Observed |
     if not any(each.observed for each in comparison.experiments):
         return None
     sampled, wired, cut = (
-        _seen_by(comparison, each) for each in (Observation.RESOURCES, Observation.WIRE, Observation.KERNEL_PATH)
+        seen_by(comparison, each) for each in (Observation.RESOURCES, Observation.WIRE, Observation.KERNEL_PATH)
     )
     cpu = Bars("percpu", "CPU for each message", TRIAL, "cpu_per_message_ns", "µs of CPU time", 1e3, PER_MESSAGE)
     charts = (*path_charts(cut, who), bar_chart(sampled, who, cpu), memory_chart(sampled, who))
     return Observed(
         cost=_cost_table(comparison, who),
         charts=tuple(chart for chart in charts if chart),
+        messages=tuple(message_charts(cut, who)),
         tables=tuple(
             table
             for table in (*path_tables(cut, who), *_resource_tables(sampled, who), *_wire_tables(wired, who))
@@ -107,7 +111,7 @@ def observed(comparison: Comparison, who: Mapping[str, Contender]) -> Observed |
     )
 
 
-def _seen_by(comparison: Comparison, observation: Observation) -> Comparison:
+def seen_by(comparison: Comparison, observation: Observation) -> Comparison:
     """The same setting with the findings of observed trials in the place of the others."""
     seen = tuple(each.observed[observation] for each in comparison.experiments if observation in each.observed)
     return replace(comparison, experiments=seen)

@@ -28,10 +28,13 @@ from middlemark.report.contender import Contender, contenders
 from middlemark.report.display import Shown, plural
 from middlemark.report.faults import fault_table, timeline_words
 from middlemark.report.links import link_lines
+from middlemark.report.message_path import message_lines
+from middlemark.report.observed import seen_by
 from middlemark.report.path import load_words
 from middlemark.report.scaling import scaling_lines
 from middlemark.report.stopping import stop_lines
 from middlemark.report.tables import Line, outcome_table, ranking_table
+from middlemark.suite import Observation
 
 READING = (
     "Medians of trials with intervals below; *: of all trials' samples together. A rank is one more than the number of "
@@ -55,6 +58,20 @@ def print_summary(run: Path | RunFindings, console: Console) -> None:
     console.print(Text(f"\n{READING} {interval_words(findings)}", "dim"))
     _print_damage(findings, console)
     _print_cautions(findings, console)
+
+
+def print_message_paths(findings: RunFindings, console: Console) -> None:
+    """Print the ways of single messages, of all settings whose kernel path was observed."""
+    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    beside = distinguishing(findings.comparisons)
+    for comparison in findings.comparisons:
+        lines = list(message_lines(seen_by(comparison, Observation.KERNEL_PATH), who))
+        if lines:
+            said = answer(comparison, who, beside)
+            console.print()
+            console.print(Text.assemble((said.workload, "bold"), (f"  {said.asked}", "dim")))
+        for line in lines:
+            console.print(line)
 
 
 def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Contender], console: Console) -> None:
