@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from middlemark.analysis.kernel_trace import Kind
+from middlemark.analysis.kernel_event import Kind
 from middlemark.analysis.record import (
     Counts,
     Effective,

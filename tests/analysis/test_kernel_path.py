@@ -8,8 +8,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from middlemark.analysis.kernel_path import Part, Paths, SetAside, paths
-from middlemark.analysis.kernel_trace import KernelTrace, Kind
+from middlemark.analysis.kernel_event import Kind
+from middlemark.analysis.kernel_path import Part, Paths, SetAside, Side, paths
+from middlemark.analysis.kernel_trace import KernelTrace
+from middlemark.analysis.message_path import told_messages
 from middlemark.analysis.run_folder import KERNEL_EVENTS_SCHEMA, RECEIVED_SCHEMA
 
 SENDER, RECEIVER, BROKER, STRANGER = 100, 200, 300, 400
@@ -74,8 +76,8 @@ def datagram(begin_ns: int = 1000) -> Events:
     ]
 
 
-def found(events: Events, *messages: Mapping[str, int]) -> Paths:
-    trace = KernelTrace(pl.DataFrame(events, schema=KERNEL_EVENTS_SCHEMA))
+def found(events: Events, *messages: Mapping[str, int], forwarders: tuple[int, ...] = ()) -> Paths:
+    trace = KernelTrace(pl.DataFrame(events, schema=KERNEL_EVENTS_SCHEMA), forwarders)
     rows = [{**_message(), **message} for message in messages or ({},)]
     received = pl.DataFrame(rows, schema=RECEIVED_SCHEMA)
     result = paths(trace, received, lambda publisher, _: (STRANGER if publisher else SENDER, RECEIVER))
@@ -227,3 +229,161 @@ def test_messages_are_chosen_evenly_and_no_more_than_asked(messages: int) -> Non
     received = pl.DataFrame([{**_message(), **each} for each in chosen], schema=RECEIVED_SCHEMA)
     result = paths(trace, received, lambda _, __: (SENDER, RECEIVER), samples=100)
     assert sum(result.set_aside.values()) == min(messages, 100)
+
+
+RELAY = 500
+BETWEEN = 3
+
+
+def relayed(at: tuple[int, int, int], skb: int, ports: int = 9 << 16 | 7, length: int = 64, mark: int = 0) -> Events:
+    return packet(at, process=RELAY, ports=ports, length=length, mark=mark, skb=skb)
+
+
+def through_relays(*marks: int) -> Events:
+    """A datagram a mark, 3000 ns from one to the next, each carried on twice: it arrives 260 ns later than otherwise."""
+    events: Events = []
+    for number, mark in enumerate(marks):
+        b = 1000 + 3000 * number
+        events += [
+            *called(SENDER, b + 10, b + 480),
+            *packet((b + 40, b + 60, b + 100), mark=mark),
+            *relayed((b + 200, b + 210, b + 220), skb=6, mark=mark),
+            *relayed((b + 300, b + 310, b + 360), skb=7, mark=mark),
+            *ran(RECEIVER, b + 400, b + 600),
+            *called(RECEIVER, b - 500, b + 900, RECEIVE),
+            *taken(b + 880),
+        ]
+    for each in events:
+        if each["kind"] == Kind.ARRIVED and each["subject"] != 7:
+            each["other"] = BETWEEN
+    second = [each for each in events if each["subject"] == 7 and each["kind"] in {Kind.QUEUED, Kind.TRANSMITTED}]
+    for each in second:
+        each["process"], each["thread"] = RELAY + 10, RELAY + 11
+    return events
+
+
+def through(events: Events, *messages: Mapping[str, int]) -> Paths:
+    return found(events, *messages, forwarders=(RELAY, RELAY + 10))
+
+
+def test_what_relays_carry_on_is_the_wire() -> None:
+    result = through(through_relays(11, 22), {}, {"sent_ns": 4000, "received_ns": 5000, "sequence": 1})
+    assert result.set_aside == {}
+    assert result.parts["wire_ns"].to_list() == [300, 300]
+    assert result.parts["packets"].to_list() == [1, 1]
+    assert parts(result)["kernel_delivery"] == 40
+
+
+def test_a_datagram_that_a_relay_lost_shifts_nothing() -> None:
+    events = through_relays(11, 22)
+    lost = [e for e in events if e["at_ns"] < 2000 and (e["process"] >= RELAY or e["kind"] == Kind.TAKEN)]
+    kept = [e for e in events if e not in lost]
+    result = through(kept, {"sent_ns": 4000, "received_ns": 5000, "sequence": 1})
+    assert result.parts["wire_ns"].to_list() == [300]
+
+
+def test_what_a_relay_doubles_is_taken_twice_and_sent_once() -> None:
+    again = [*relayed((1370, 1380, 1390), skb=8, mark=11)]
+    for each in again:
+        each["process"], each["thread"] = RELAY + 10, RELAY + 11
+    second_take = [*called(RECEIVER, 1910, 1960, RECEIVE), *taken(1950)]
+    result = through(
+        [*through_relays(11), *again, *second_take], {}, {"sent_ns": 1000, "received_ns": 1990, "sequence": 1}
+    )
+    assert result.set_aside == {}
+    assert result.parts["packets"].to_list() == [1, 1]
+
+
+def test_segments_are_parts_of_what_was_queued() -> None:
+    first_number = 1000
+    whole = [event(Kind.QUEUED, 1040, SENDER, subject=4, other=SOCKET, ports=9 << 16 | 7, mark=1000, length=200)]
+    segments = [
+        each
+        for number, at_ns in enumerate((1060, 1070))
+        for each in (
+            event(
+                Kind.TRANSMITTED,
+                at_ns,
+                SENDER,
+                subject=5 + number,
+                other=HERE,
+                ports=9 << 16 | 7,
+                mark=first_number + 100 * number,
+                length=100,
+            ),
+            event(Kind.ARRIVED, at_ns + 40, SENDER, subject=5 + number, other=THERE),
+        )
+    ]
+    events = [
+        *called(SENDER, 1010, 1480),
+        *whole,
+        *segments,
+        *ran(RECEIVER, 1150, 1600),
+        *called(RECEIVER, 500, 1900, RECEIVE),
+        *taken(1880, length=200, protocol=TCP, ports=7 << 16 | 9),
+    ]
+    result = found(events)
+    assert result.parts["packets"].to_list() == [2]
+    assert parts(result)["queue"] == 30
+    assert parts(result)["wire"] == 40
+
+
+def test_what_the_kernel_holds_back_after_the_call_came_back_is_the_kernel_s() -> None:
+    """It may even send while a relay runs, which is then not who sends."""
+    late = [each | {"at_ns": each["at_ns"] + 300} for each in packet((1200, 1220, 1260), mark=64)]
+    events = [
+        *called(SENDER, 1010, 1100),
+        *packet((1040, 1050, 1060), skb=9),
+        event(Kind.SENT, 1090, SENDER, subject=SOCKET + SENDER, value=128),
+        *late,
+        *called(RECEIVER, 500, 1700, RECEIVE),
+        *taken(1650, length=128, protocol=TCP, ports=7 << 16 | 9),
+    ]
+    for each in late:
+        each["process"], each["thread"] = RELAY, RELAY + 1
+    told = parts(through(events))
+    assert told["middleware_sender"] == 10
+    assert told["kernel_sender"] == 490
+
+
+def test_calls_are_told_by_name_s_number_and_side() -> None:
+    background = [
+        *called(RECEIVER, 100, 5000, FUTEX),  # another thread waits all the while
+        *called(SENDER, 1500, 5000, 230),  # and the sender for its next message
+    ]
+    background[0]["thread"] = background[1]["thread"] = RECEIVER + 5
+    assert found([*datagram(), *background]).calls == {
+        (Side.SENDER, SEND): 1,
+        (Side.SENDER, 230): 1,
+        (Side.RECEIVER, RECEIVE): 1,
+    }
+
+
+def test_the_messages_told_are_those_in_the_middle_and_of_the_slow() -> None:
+    begins = [10_000 * number for number in range(1, 201)]
+    events = [each for begin_ns in begins for each in datagram(begin_ns)]
+    received = pl.DataFrame(
+        [
+            {**_message(), "sequence": n, "sent_ns": begin_ns, "received_ns": begin_ns + 1000 + n}
+            for n, begin_ns in enumerate(begins)
+        ],
+        schema=RECEIVED_SCHEMA,
+    )
+    trace = KernelTrace(pl.DataFrame(events, schema=KERNEL_EVENTS_SCHEMA))
+    told = told_messages(trace, received, lambda _, __: (SENDER, RECEIVER), {SEND: "sendto"})
+    assert [(each.share, each.n, each.path.whole_ns) for each in told] == [(0.5, 200, 1099), (0.99, 200, 1197)]
+    (crossing,) = told[0].path.crossings
+    assert crossing.first == crossing.last
+    few = told_messages(trace, received[:99], lambda _, __: (SENDER, RECEIVER), {})
+    assert [each.share for each in few] == [0.5]
+
+
+def test_a_neighbour_is_told_where_a_message_s_way_is_not_found() -> None:
+    rows = [
+        {**_message(), "sequence": n, "sent_ns": b, "received_ns": b + 1000 + n}
+        for n, b in enumerate((1000, 900_000, 4000))
+    ]
+    trace = KernelTrace(pl.DataFrame([*datagram(1000), *datagram(4000)], schema=KERNEL_EVENTS_SCHEMA))
+    (told,) = told_messages(trace, pl.DataFrame(rows, schema=RECEIVED_SCHEMA), lambda _, __: (SENDER, RECEIVER), {})
+    assert told.path.whole_ns == 1000
+    assert told.share == pytest.approx(1 / 3)

@@ -19,6 +19,9 @@ pub(crate) struct Spec {
     pub(crate) recording: PathBuf,
     /// Processes to follow, with their threads and children, by their numbers on this machine.
     pub(crate) processes: Vec<u32>,
+    /// Processes that carry others' packets on, of which only the packets are recorded that they send.
+    #[serde(default)]
+    pub(crate) forwarders: Vec<u32>,
 }
 
 /// Each later line.

@@ -7,7 +7,7 @@
 //!  1 called      the caller         first argument     second argument   the call's number
 //!  2 returned    the caller         the call's number                    its result
 //!  3 queued      who was running    the packet         its socket        (ports, mark, length: of its payload)
-//!  4 transmitted who was running    the packet         its namespace
+//!  4 transmitted who was running    the packet         its namespace     (of a segment of one queued: as queued)
 //!  5 arrived     who was running    the packet         its namespace
 //!  6 woken       who is woken       the waking thread  its process
 //!  7 switched    who runs now       the thread before  its process       1: that was preempted
@@ -29,8 +29,9 @@ pub(crate) struct Event {
     /// The thread group that ran, by its id on the machine; of a wake-up or switch, the one it happened to.
     pub(crate) process: u32,
     pub(crate) thread: u32,
-    /// Source in the upper half, destination in the lower.
+    /// Source in the upper half, destination in the lower; none where they aren't in the packet.
     pub(crate) ports: u32,
+    /// Which packet of its flow it is, wherever it is seen: TCP's sequence number, or a digest of its first bytes.
     pub(crate) mark: u32,
     pub(crate) length: u32,
     pub(crate) kind: u16,

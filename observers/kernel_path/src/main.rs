@@ -84,6 +84,7 @@ fn follow_until_end(
     lines: &mut Lines,
 ) -> Result<(), ObserverError> {
     let ring = program.events(recording)?;
+    program.follow_packets_of(&spec.forwarders)?;
     let processes = program.follow(&spec.processes)?;
     print(&Message::Ready { processes })?;
     loop {

@@ -10,6 +10,10 @@ use crate::process;
 use crate::recording::Recording;
 use crate::skeleton::{KernelPathLinks, KernelPathSkel, KernelPathSkelBuilder};
 
+/// As the program's `enum role` has them.
+const OBSERVED: u8 = 1;
+const FORWARDER: u8 = 2;
+
 /// A loaded and attached program.
 pub(crate) struct Program<'object> {
     skeleton: KernelPathSkel<'object>,
@@ -38,14 +42,21 @@ impl<'object> Program<'object> {
             .iter()
             .flat_map(|&process| process::with_children(process))
             .collect();
-        for process in &all {
-            self.skeleton
-                .maps
-                .followed
-                .update(&process.to_ne_bytes(), &[1], MapFlags::ANY)
-                .map_err(ObserverError::kernel("following a process"))?;
-        }
+        all.iter().try_for_each(|&process| self.give(process, OBSERVED))?;
         Ok(all)
+    }
+
+    /// Records the packets that these send from now on, and nothing else of them.
+    pub(crate) fn follow_packets_of(&self, forwarders: &[u32]) -> Result<(), ObserverError> {
+        forwarders.iter().try_for_each(|&process| self.give(process, FORWARDER))
+    }
+
+    fn give(&self, process: u32, role: u8) -> Result<(), ObserverError> {
+        self.skeleton
+            .maps
+            .followed
+            .update(&process.to_ne_bytes(), &[role], MapFlags::ANY)
+            .map_err(ObserverError::kernel("following a process"))
     }
 
     /// The ring buffer, whose records go into the recording.

@@ -16,7 +16,10 @@ from enum import StrEnum
 import numpy as np
 import polars as pl
 
-from middlemark.analysis.kernel_trace import Cuts, KernelTrace, Kind, Packet, Take, Thread, WakeUp
+from middlemark.analysis.kernel_event import Kind
+from middlemark.analysis.kernel_packets import Cuts, Packet
+from middlemark.analysis.kernel_threads import Thread
+from middlemark.analysis.kernel_trace import KernelTrace, Take, WakeUp
 
 SAMPLES = 500
 # A receive call of another message may lie between a message's own and its arrival; not many do.
@@ -304,9 +307,13 @@ def _through_packet(  # noqa: PLR0913, PLR0917 - a path has so many sides
     if packet.process == ends.sender:
         first_called_ns = min((each.called_ns for each in trace.sent_with(packet, sent_ns)), default=begin_ns)
         begin_ns = max(first_called_ns, sent_ns)
-    # What the sender does between the calls that send one message is its middleware's.
-    sending = trace.thread(packet.thread), (begin_ns, packet.queued_ns)
-    path.goes_back_through(*sending, Part.KERNEL_SENDER, ends.side(packet.process))
+    # What the sender does between the calls that send one message is its middleware's; what the kernel holds back
+    # after the call came back, until the receiver has room for it, is the kernel's.
+    sender, side = trace.thread(packet.thread), ends.side(packet.process)
+    returned_ns = sender.returned_after(packet.called_ns) or packet.queued_ns
+    left_ns = min(max(returned_ns, begin_ns), packet.queued_ns)
+    path.goes_back_to(Part.KERNEL_SENDER, side, left_ns, packet.queued_ns)
+    path.goes_back_through(sender, (begin_ns, left_ns), Part.KERNEL_SENDER, side)
     return packet.process, begin_ns
 
 

@@ -39,11 +39,12 @@ def path_findings(record: TrialRecord, events: pl.DataFrame, received: pl.DataFr
     """For each stream the parts of its messages, what they took of the kernel, and how many were set aside."""
     if record.kernel_path is None or not len(events):
         return PathFindings({}, {})
-    trace, names = KernelTrace(events), record.kernel_path.calls
+    trace = KernelTrace(events, record.kernel_path.forwarders)
+    names = record.kernel_path.calls
     values: dict[Key, Value] = {}
     messages = {}
     for number, stream in enumerate(record.trial.experiment.streams):
-        of_this, ends = received.filter(pl.col("stream") == number), _ends(record.kernel_path, stream)
+        of_this, ends = received.filter(pl.col("stream") == number), ends_of(record.kernel_path, stream)
         found = _values(paths(trace, of_this, ends), names)
         values |= {Key(of_stream(stream.name), name): value for name, value in found.items()}
         messages[stream.name] = told_messages(trace, of_this, ends, names)
@@ -61,7 +62,7 @@ def call_of_metric(metric: str) -> tuple[Side, str] | None:
     return (Side(found["side"]), found["call"]) if found else None
 
 
-def _ends(recording: KernelRecording, stream: Stream) -> Callable[[int, int], tuple[int, int]]:
+def ends_of(recording: KernelRecording, stream: Stream) -> Callable[[int, int], tuple[int, int]]:
     """The processes of a publisher and a subscriber by their indices: of an application, its first."""
 
     def ends(publisher: int, subscriber: int) -> tuple[int, int]:

@@ -205,6 +205,8 @@ class KernelRecording(Model):
 
     processes: dict[str, NonNegativeInt]
     """By process, its number on the machine."""
+    forwarders: tuple[NonNegativeInt, ...] = ()
+    """The numbers of the relays that carry packets on."""
     events: NonNegativeInt
     lost: NonNegativeInt
     """Events that found no room: with any, the recording has gaps."""

@@ -36,7 +36,8 @@ class KernelPathWatch(Watch):
         self._file = Path(tempfile.gettempdir()) / f"{self.setting.place.slot.name}-kernel-path.npy"
         self._marks.append(self.ledger.enter("file", self._file))
         try:
-            self._observer = KernelPath(self._file, list(self._pids().values()), self.ledger)
+            forwarders = list(self.setting.testbed.relay_pids)
+            self._observer = KernelPath(self._file, list(self._pids().values()), self.ledger, forwarders)
         except (EnvironmentNotReady, OSError) as lacking:
             self._lacks(lacking)
 
@@ -58,7 +59,11 @@ class KernelPathWatch(Watch):
             self._lacks(broken)
             return
         self._recording = KernelRecording(
-            processes=self._pids(), events=recorded.events, lost=recorded.lost, calls=recorded.calls
+            processes=self._pids(),
+            forwarders=self.setting.testbed.relay_pids,
+            events=recorded.events,
+            lost=recorded.lost,
+            calls=recorded.calls,
         )
         if recorded.lost:
             self.unavailable["kernel_events"] = f"{recorded.lost} were lost: the observer was late"

@@ -50,7 +50,7 @@ def message_lines(seen: Comparison, who: Mapping[str, Contender]) -> Iterator[Te
     for each in seen.experiments:
         for told in each.messages.get(seen.setting.stream, ()):
             yield Text(f"{title(who[each.experiment.id].label, told)}", "bold")
-            yield from _text(told)
+            yield from told_lines(told)
 
 
 def title(label: str, told: ToldMessage) -> str:
@@ -218,7 +218,8 @@ def _span(path: MessagePath, begin_ns: int, end_ns: int) -> dict[str, float]:
     return {"from": begin_us, "to": end_us, "us": round(end_us - begin_us, 3)}
 
 
-def _text(told: ToldMessage) -> Iterator[Text]:
+def told_lines(told: ToldMessage) -> Iterator[Text]:
+    """One message, a line a part, then its calls and packets."""
     path, parts_ns = told.path, told.path.parts_ns()
     width = max(len(name) for name, _ in PARTS.values())
     for part, (name, colour) in PARTS.items():

@@ -42,9 +42,13 @@ class Recorded(Model):
 class KernelPath:
     """A recording under way; `end` must follow."""
 
-    def __init__(self, recording: Path, processes: Sequence[int], ledger: Ledger) -> None:
+    def __init__(
+        self, recording: Path, processes: Sequence[int], ledger: Ledger, forwarders: Sequence[int] = ()
+    ) -> None:
+        """Of `forwarders`, which carry others' packets on, only those packets are recorded."""
         self._observer = Observer("records the kernel path", [str(executable("kernel-path"))], ledger)
-        self._observer.tell({"recording": str(recording), "processes": list(processes)})
+        told: dict[str, object] = {"recording": str(recording), "processes": list(processes)}
+        self._observer.tell(told | ({"forwarders": list(forwarders)} if forwarders else {}))
         self._observer.hear("ready")
 
     def follow(self, processes: Sequence[int]) -> None:

@@ -45,6 +45,11 @@ class Observer:
         self._doing = doing
         self._child = Child(doing, command, ledger)
 
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        return self._child.pid
+
     def tell(self, message: Mapping[str, Any]) -> None:
         """Tells it something."""
         self._child.tell(json.dumps(message))

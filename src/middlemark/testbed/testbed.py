@@ -71,6 +71,11 @@ class Testbed:
         """What each relay did so far, and how late it was; by link."""
         return {name: relay.report() for name, relay in self.wiring.relays.items()} if self.wiring else {}
 
+    @property
+    def relay_pids(self) -> tuple[int, ...]:
+        """The processes that carry frames between the ends of links."""
+        return tuple(relay.pid for relay in self.wiring.relays.values()) if self.wiring else ()
+
     def _wiring(self, target: str) -> Wiring:
         if self.wiring is None:
             raise UsageError(f"the test-bed has no link `{target}`", remedy="none of its hosts is in a namespace")

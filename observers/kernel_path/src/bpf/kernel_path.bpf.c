@@ -41,20 +41,25 @@ struct event {
 #define IP4_ID 4
 #define IP4_FRAGMENT 6
 #define IP4_PROTOCOL 9
+#define IP4_SOURCE 12
 #define IP6_PROTOCOL 6
 #define TCP_SEQUENCE 4
 #define TCP_LENGTH 12
-#define UDP_CHECKSUM 6
 #define UDP_BYTES 8
 #define PROTOCOL_TCP 6
 #define PROTOCOL_UDP 17
+/* How much of a datagram's or fragment's payload tells it from others: a multiple of 8. */
+#define TOLD_BYTES 64
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 32 << 20);
 } events SEC(".maps");
 
-/* Thread groups; a child of one becomes one. */
+/* What is recorded of a process: all, or only the packets that it sends (it carries others' packets on). */
+enum role { OBSERVED = 1, FORWARDER = 2 };
+
+/* Thread groups by their role; a child of an observed one becomes one. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -70,7 +75,10 @@ struct {
 	__type(value, __u8);
 } sockets SEC(".maps");
 
-/* Packets under way, by their address. */
+/* How far a packet has come. */
+enum stage { IN_QUEUE = 1, ON_THE_WAY = 2 };
+
+/* Packets under way, by their address: their stage. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
@@ -80,11 +88,18 @@ struct {
 
 __u64 lost;
 
-static const __u8 present = 1;
+static const __u8 present = 1, observed = OBSERVED, in_queue = IN_QUEUE, on_the_way = ON_THE_WAY;
+
+static __always_inline int has_role(__u32 process, enum role role)
+{
+	__u8 *found = bpf_map_lookup_elem(&followed, &process);
+
+	return found && *found == role;
+}
 
 static __always_inline int is_followed(__u32 process)
 {
-	return bpf_map_lookup_elem(&followed, &process) != 0;
+	return has_role(process, OBSERVED);
 }
 
 static __always_inline __u32 current_process(void)
@@ -143,6 +158,27 @@ int BPF_PROG(returned, struct pt_regs *regs, long result)
 	return 0;
 }
 
+/* FNV-1a over 8 bytes at once. */
+static __always_inline __u64 digest(__u64 so_far, __u64 word)
+{
+	return (so_far ^ word) * 0x100000001b3ULL;
+}
+
+/* What tells a datagram from others of its flow wherever it is seen: not its checksum, which may come late. */
+static __always_inline __u32 payload_mark(const unsigned char *payload, __u64 bytes, __u64 so_far)
+{
+	__u64 words[TOLD_BYTES / 8] = {};
+	int number;
+
+	barrier_var(bytes); /* the kernel must see the bound in one register */
+	if (bytes > TOLD_BYTES)
+		bytes = TOLD_BYTES;
+	bpf_probe_read_kernel(words, bytes, payload);
+	for (number = 0; number < TOLD_BYTES / 8; number++)
+		so_far = digest(so_far, words[number]);
+	return so_far >> 32 ^ so_far;
+}
+
 /* Ports and identity from the packet's own headers, and how much of it is payload. */
 static __always_inline void describe(struct event *event, struct sk_buff *skb)
 {
@@ -150,34 +186,47 @@ static __always_inline void describe(struct event *event, struct sk_buff *skb)
 	unsigned char *transport = skb->head + skb->transport_header;
 	__u32 headers_bytes = transport - skb->data;
 	__u8 version = 0, protocol = 0, words = 0;
-	__u16 fragment = 0, id = 0, checksum = 0;
-	__be32 ports = 0, sequence = 0;
+	__u16 fragment = 0, id = 0;
+	__be32 ports = 0, sequence = 0, source = 0;
+	__u64 flow;
 
 	bpf_probe_read_kernel(&version, sizeof(version), network);
 	if (version >> 4 == 4) {
 		bpf_probe_read_kernel(&protocol, sizeof(protocol), network + IP4_PROTOCOL);
 		bpf_probe_read_kernel(&fragment, sizeof(fragment), network + IP4_FRAGMENT);
 		bpf_probe_read_kernel(&id, sizeof(id), network + IP4_ID);
+		bpf_probe_read_kernel(&source, sizeof(source), network + IP4_SOURCE);
 	} else if (version >> 4 == 6) {
 		bpf_probe_read_kernel(&protocol, sizeof(protocol), network + IP6_PROTOCOL);
 	}
 	event->length = skb->len - headers_bytes;
-	if (__builtin_bswap16(fragment) & 0x1fff)
-		return; /* all but the first fragment have no ports */
+	fragment = __builtin_bswap16(fragment) & 0x1fff;
+	flow = digest(0xcbf29ce484222325ULL, (__u64)source << 32 | (__u32)id << 16 | fragment);
+	if (fragment) { /* all but the first fragment have no ports */
+		event->mark = payload_mark(transport, event->length, flow);
+		return;
+	}
 	if (protocol == PROTOCOL_TCP) {
 		bpf_probe_read_kernel(&sequence, sizeof(sequence), transport + TCP_SEQUENCE);
 		bpf_probe_read_kernel(&words, sizeof(words), transport + TCP_LENGTH);
 		event->mark = __builtin_bswap32(sequence);
 		event->length -= (words >> 4) * 4;
 	} else if (protocol == PROTOCOL_UDP) {
-		bpf_probe_read_kernel(&checksum, sizeof(checksum), transport + UDP_CHECKSUM);
-		event->mark = (__u32)__builtin_bswap16(id) << 16 | __builtin_bswap16(checksum);
 		event->length -= UDP_BYTES;
+		event->mark = payload_mark(transport + UDP_BYTES, event->length, flow);
 	} else {
 		return;
 	}
 	bpf_probe_read_kernel(&ports, sizeof(ports), transport);
 	event->ports = __builtin_bswap32(ports);
+}
+
+/* A socket that sends for the first time is known only when its call comes back. */
+static __always_inline int is_of_a_followed_socket(const struct sk_buff *skb)
+{
+	__u64 socket = (__u64)skb->sk;
+
+	return socket && (is_followed(current_process()) || bpf_map_lookup_elem(&sockets, &socket));
 }
 
 SEC("tp_btf/net_dev_queue")
@@ -188,12 +237,12 @@ int BPF_PROG(queued, struct sk_buff *skb)
 
 	/* Forwarded on its way, a packet has no socket any more and keeps its mark; with a socket, its address is a new
 	 * packet's. */
-	if (!is_followed(current_process()) && !(socket && bpf_map_lookup_elem(&sockets, &socket)) &&
-	    !(!socket && bpf_map_lookup_elem(&packets, &packet))) {
+	if (!is_followed(current_process()) && !has_role(current_process(), FORWARDER) &&
+	    !is_of_a_followed_socket(skb) && !(!socket && bpf_map_lookup_elem(&packets, &packet))) {
 		bpf_map_delete_elem(&packets, &packet);
 		return 0;
 	}
-	bpf_map_update_elem(&packets, &packet, &present, BPF_ANY);
+	bpf_map_update_elem(&packets, &packet, &in_queue, BPF_ANY);
 	event = begin(QUEUED);
 	if (!event)
 		return 0;
@@ -205,29 +254,50 @@ int BPF_PROG(queued, struct sk_buff *skb)
 }
 
 /* Of an arrival, the network namespace tells which of several receivers with the same port it is for. */
-static __always_inline void pass(enum kind kind, const struct sk_buff *skb)
+static __always_inline struct event *pass(enum kind kind, const struct sk_buff *skb)
 {
-	__u64 packet = (__u64)skb;
-	struct event *event;
+	struct event *event = begin(kind);
 
-	if (!bpf_map_lookup_elem(&packets, &packet) || !(event = begin(kind)))
-		return;
-	event->subject = packet;
-	event->other = skb->dev->nd_net.net->ns.inum;
-	end(event);
+	if (event) {
+		event->subject = (__u64)skb;
+		event->other = skb->dev->nd_net.net->ns.inum;
+	}
+	return event;
 }
 
+/* What was cut into segments on its way out was queued as another packet: each segment says what it is. */
 SEC("tp_btf/net_dev_start_xmit")
-int BPF_PROG(transmitted, const struct sk_buff *skb)
+int BPF_PROG(transmitted, struct sk_buff *skb)
 {
-	pass(TRANSMITTED, skb);
+	__u64 packet = (__u64)skb;
+	__u8 *stage = bpf_map_lookup_elem(&packets, &packet);
+	int is_queued = stage && *stage == IN_QUEUE;
+	struct event *event;
+
+	if (!is_queued && !is_of_a_followed_socket(skb)) {
+		bpf_map_delete_elem(&packets, &packet);
+		return 0;
+	}
+	bpf_map_update_elem(&packets, &packet, &on_the_way, BPF_ANY);
+	event = pass(TRANSMITTED, skb);
+	if (!event)
+		return 0;
+	if (!is_queued)
+		describe(event, skb);
+	end(event);
 	return 0;
 }
 
 SEC("tp_btf/netif_receive_skb")
 int BPF_PROG(arrived, struct sk_buff *skb)
 {
-	pass(ARRIVED, skb);
+	__u64 packet = (__u64)skb;
+	__u8 *stage = bpf_map_lookup_elem(&packets, &packet);
+	struct event *event;
+
+	if (!stage || *stage != ON_THE_WAY || !(event = pass(ARRIVED, skb)))
+		return 0;
+	end(event);
 	return 0;
 }
 
@@ -304,6 +374,6 @@ int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
 	__u32 process = child->tgid;
 
 	if (is_followed(parent->tgid))
-		bpf_map_update_elem(&followed, &process, &present, BPF_ANY);
+		bpf_map_update_elem(&followed, &process, &observed, BPF_ANY);
 	return 0;
 }

@@ -68,6 +68,11 @@ class Relay:
         """Waits until frames are carried; what it warns of."""
         return tuple(self._observer.hear("ready")["warnings"])
 
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        return self._observer.pid
+
     def begin(self, at_ns: int) -> None:
         """Has its trace begin at this instant."""
         self._observer.tell({"command": "begin", "at_ns": at_ns})
