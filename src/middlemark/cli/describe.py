@@ -21,7 +21,13 @@ def command(
     middleware: Annotated[str, typer.Argument(help="Its name.", autocompletion=completion.middlewares)],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
-    """Describe a middleware: its library, what it can do, its profiles and options."""
+    """Describe a middleware: its library, what it can do, its profiles and options; or a pipeline that ships."""
+    from middlemark.suite import shipped_workloads
+
+    workload = shipped_workloads().get(middleware)
+    if workload is not None and workload.nodes:
+        typer.echo(_pipeline(middleware))
+        return
     from middlemark.worker.description import describe
     from middlemark.worker.locate import worker
 
@@ -30,6 +36,17 @@ def command(
         typer.echo(description.model_dump_json(indent=2))
     else:
         _print(description)
+
+
+def _pipeline(workload: str) -> str:
+    from middlemark.plan import expand
+    from middlemark.report.pipeline_text import pipeline_text
+    from middlemark.suite import MiddlewareChoice, Suite, Workload
+
+    asked = Suite.model_construct(
+        suite="shown", middlewares=(MiddlewareChoice(middleware="any"),), workloads=(Workload(workload=workload),)
+    )
+    return pipeline_text(expand(asked, available=["any"])[0])
 
 
 def _print(description: "Description") -> None:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from middlemark.plan import Experiment, Trial, campaign_duration_ns, varying_factors
+from middlemark.report.pipeline_text import pipeline_text
 
 _IMPLIED_BY_WORKLOAD = ("pattern", "arrival")
 
@@ -35,8 +36,17 @@ def print_plan(trials: Sequence[Trial], console: Console) -> None:
     for experiment in experiments:
         table.add_row(*_cells(experiment, shown, numbers[experiment.id]))
     console.print(table)
+    _print_graphs(experiments, console)
     console.print(_shared(experiments[0], varying))
     console.print(_total(experiments, trials))
+
+
+def _print_graphs(experiments: Sequence[Experiment], console: Console) -> None:
+    """Each pipeline once on each topology, whatever carries it."""
+    graphs = {(each.workload, each.topology, pipeline_text(each)): None for each in experiments if each.nodes}
+    for workload, topology, text in graphs:
+        console.print(Text(f"{workload} on {topology}", style="bold"))
+        console.print(Text(text), soft_wrap=True)
 
 
 def _cells(experiment: Experiment, varying: Sequence[str], numbers: Sequence[str]) -> list[Text]:
