@@ -12,7 +12,7 @@ SOURCES := Cargo.toml Cargo.lock $(shell find workers observers -type f -not -pa
 
 .DEFAULT_GOAL := help
 .PHONY: help quick setup workers test check check-python check-rust check-schemas check-docs test-python test-rust test-guest \
-	conformance format schemas requirements docs bench clean
+	conformance format schemas requirements docs bench bench-analysis clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -79,6 +79,9 @@ check-docs: setup
 
 bench: setup ## the harness's own cost, and the baselines beside bare loops
 	cargo run --release --locked --quiet -p middlemark-bench
+
+bench-analysis: setup ## time and memory of analysis and report at 1, 10 and 100 million samples (5 GB of disk meanwhile)
+	PYTHONPATH=tests $(BIN)/python bench/analysis.py
 
 # --- for developers -------------------------------------------------------------------------------------------------
 

@@ -5,11 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.estimate import Method, median_of_trials, quantile_of_trials, share_of_trials
+from middlemark.analysis.condensed import condensed
+from middlemark.analysis.estimate import Estimate, Method, median_of_trials, quantile_of_trials, share_of_trials
 from middlemark.analysis.interval import coverage, tails
-from middlemark.analysis.quantile import Measured
+from middlemark.analysis.quantile import Measured, Samples, quantile
 
 values = st.lists(st.integers(1, 10**9).map(float), min_size=2, max_size=12)
+
+
+def _quantile(trials: list[Samples], level: float) -> Estimate:
+    own = [quantile(samples, level) for samples in trials]
+    return quantile_of_trials(own, [condensed(samples) for samples in trials], level)
 
 
 @given(values)
@@ -55,14 +61,14 @@ def test_the_same_trials_give_the_same_interval() -> None:
 
 def test_a_quantile_that_each_trial_supports_is_the_median_of_theirs() -> None:
     trials = [np.arange(1000) + shift for shift in (0, 50, 10)]
-    found = quantile_of_trials(trials, 0.99)
+    found = _quantile(trials, 0.99)
     assert (found.value, found.method) == (999.0, Method.MEDIAN_OF_TRIALS)
 
 
 def test_a_quantile_that_only_all_trials_together_support_is_pooled_and_marked() -> None:
     rng = np.random.default_rng(3)
     trials = [np.sort(rng.integers(0, 10**6, 400)) for _ in range(3)]
-    found = quantile_of_trials(trials, 0.99)
+    found = _quantile(trials, 0.99)
     assert found.method is Method.POOLED
     assert found.value == np.quantile(np.concatenate(trials), 0.99, method="inverted_cdf")
     assert found.low is not None
@@ -79,17 +85,17 @@ def test_the_pooled_interval_is_that_of_resampling_whole_trials() -> None:
         for _ in range(4000)
     ]
     expected = np.quantile(again, tails(4))
-    found = quantile_of_trials(trials, 0.99)
+    found = _quantile(trials, 0.99)
     assert [found.low, found.high] == pytest.approx(expected, rel=0.02)
 
 
 def test_a_quantile_that_nothing_supports_says_how_many_samples_there_were() -> None:
-    found = quantile_of_trials([np.arange(100), np.arange(120)], 0.99)
+    found = _quantile([np.arange(100), np.arange(120)], 0.99)
     assert (found.value, found.method, found.reason) == (None, Method.NONE, "too few samples (n = 220)")
 
 
 def test_a_trial_without_samples_does_not_break_the_pooled_interval() -> None:
-    found = quantile_of_trials([np.arange(900), np.arange(0), np.arange(200)], 0.99)
+    found = _quantile([np.arange(900), np.arange(0), np.arange(200)], 0.99)
     assert found.method is Method.POOLED
     assert found.low is not None
 

@@ -6,12 +6,12 @@ reached (RFC 7679, §5.1: a lost message has infinite delay). It draws nothing; 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from middlemark.analysis.quantile import Measured, Samples, quantile
+from middlemark.analysis.condensed import Condensed
+from middlemark.analysis.quantile import needed, rank
 
 POINTS = 160
 """Points of a curve between its tails."""
@@ -44,42 +44,36 @@ class Box:
     n: int
 
 
-def pooled(trials: Sequence[Samples]) -> Samples:
-    """All trials' samples, ascending."""
-    return np.sort(np.concatenate(list(trials)))
-
-
-def curve(samples: Samples, sent: int) -> Curve:
+def curve(samples: Condensed, sent: int) -> Curve:
     """The distribution, thinned to points of equal share between tails that keep every sample."""
-    n = len(samples)
+    n = samples.n
     if n <= POINTS + 2 * TAIL:
         ranks = np.arange(1, n + 1)
     else:
         middle = np.linspace(TAIL, n - TAIL, POINTS).round().astype(np.int64)
         ranks = np.unique(np.concatenate([np.arange(1, TAIL), middle, np.arange(n - TAIL, n + 1)]))
     return Curve(
-        value_ns=tuple(int(value) for value in samples[ranks - 1]),
+        value_ns=tuple(int(value) for value in samples.at(ranks)),
         share=tuple(float(share) for share in ranks / max(sent, n)),
         n=n,
         sent=max(sent, n),
     )
 
 
-def box(samples: Samples) -> Box:
+def box(samples: Condensed) -> Box:
     """The quantiles that the samples support."""
 
     def at(level: float) -> float | None:
-        value = quantile(samples, level)
-        return value.value if isinstance(value, Measured) else None
+        return float(samples.at(np.array([rank(samples.n, level)]))[0]) if samples.n >= needed(level) else None
 
     return Box(
-        minimum=float(samples[0]),
+        minimum=float(samples.values[0]),
         p10=at(0.10),
         p25=at(0.25),
         p50=at(0.50),
         p75=at(0.75),
         p90=at(0.90),
         p99=at(0.99),
-        maximum=float(samples[-1]),
-        n=len(samples),
+        maximum=float(samples.values[-1]),
+        n=samples.n,
     )

@@ -15,9 +15,10 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from middlemark.analysis.condensed import Condensed
 from middlemark.analysis.interval import coverage, median_interval, tails
 from middlemark.analysis.outlier import NO_OUTLIERS, Outliers, outliers
-from middlemark.analysis.quantile import Measured, Samples, TooFewSamples, Value, needed, quantile, rank
+from middlemark.analysis.quantile import Measured, Samples, TooFewSamples, Value, needed, rank
 
 RESAMPLES = 1999
 SEED = 20_111_125
@@ -91,34 +92,35 @@ def _resampled_trials(count: int) -> NDArray[np.int64]:
     return np.random.default_rng(SEED).multinomial(count, [1 / count] * count, RESAMPLES)
 
 
-def quantile_of_trials(trials: Sequence[Samples], level: float) -> Estimate:
+def quantile_of_trials(own: Sequence[Value], trials: Sequence[Condensed], level: float) -> Estimate:
     """A quantile: the median of the trials' own where each supports it, else of all samples together where they do."""
     if not trials:
         return no_estimate("no valid trial measured it")
-    own: list[Value] = [quantile(samples, level) for samples in trials]
     supported = [each for each in own if isinstance(each, Measured)]
     if len(supported) == len(own):
         return median_of_trials(supported)
-    n_messages = sum(len(samples) for samples in trials)
+    n_messages = sum(samples.n for samples in trials)
     if n_messages < needed(level):
         return no_estimate(str(TooFewSamples(n_messages)), n_messages)
     return _pooled_quantile(trials, level)
 
 
-def _pooled_quantile(trials: Sequence[Samples], level: float) -> Estimate:
-    pooled = np.concatenate(trials)
-    owner = np.repeat(np.arange(len(trials)), [len(samples) for samples in trials])
+def _pooled_quantile(trials: Sequence[Condensed], level: float) -> Estimate:
+    pooled = np.concatenate([samples.values for samples in trials])
+    counts = np.concatenate([samples.counts for samples in trials])
+    owner = np.repeat(np.arange(len(trials)), [len(samples.values) for samples in trials])
     order = np.argsort(pooled, kind="stable")
-    pooled, owner = pooled[order], owner[order]
-    value = float(pooled[rank(len(pooled), level) - 1])
+    pooled, counts, owner = pooled[order], counts[order], owner[order]
+    n_messages = int(counts.sum())
+    value = _weighted_quantile(pooled, counts, level)
     if len(trials) == 1:
-        return Estimate(value, None, None, None, 1, len(pooled), Method.POOLED)
+        return Estimate(value, None, None, None, 1, n_messages, Method.POOLED)
     # Few trials give few different resamples.
     again, times = np.unique(_resampled_trials(len(trials)), axis=0, return_counts=True)
-    quantiles = np.array([_weighted_quantile(pooled, weights[owner], level) for weights in again])
+    quantiles = np.array([_weighted_quantile(pooled, weights[owner] * counts, level) for weights in again])
     kept = ~np.isnan(quantiles)
     low, high = np.quantile(np.repeat(quantiles[kept], times[kept]), tails(len(trials)), method="inverted_cdf")
-    return Estimate(value, float(low), float(high), coverage(len(trials)), len(trials), len(pooled), Method.POOLED)
+    return Estimate(value, float(low), float(high), coverage(len(trials)), len(trials), n_messages, Method.POOLED)
 
 
 def _weighted_quantile(ordered: Samples, weights: NDArray[np.int64], level: float) -> float:

@@ -9,12 +9,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
-import numpy as np
-
 from middlemark.analysis.accounting import Flow
 from middlemark.analysis.compare import Block
+from middlemark.analysis.condensed import Condensed, pooled
 from middlemark.analysis.course import Course, middle_trial
-from middlemark.analysis.distribution import Box, Curve, box, curve, pooled
+from middlemark.analysis.distribution import Box, Curve, box, curve
 from middlemark.analysis.estimate import Estimate, median_of_trials, no_estimate, quantile_of_trials, share_of_trials
 from middlemark.analysis.message_path import ToldMessage
 from middlemark.analysis.metrics import Key, StreamShape, TrialMetrics, metrics_of, of_stream, quantile_metric
@@ -73,6 +72,11 @@ class MeasuredTrial:
 
     record: TrialRecord
     metrics: TrialMetrics
+    """Without the samples."""
+    distributions: Mapping[tuple[str, Distribution], Condensed]
+    """By stream: all samples, or what stands for them."""
+    medians: Mapping[tuple[str, Distribution], float]
+    """By stream."""
     courses: Mapping[str, Course] = field(default_factory=dict)
     """By stream; of trials in which something changes within the window."""
     memory: tuple[MemoryCourse, ...] = ()
@@ -212,12 +216,12 @@ def _counting(measured: Sequence[MeasuredTrial], stream: str, kind: Distribution
     return [
         trial
         for trial in measured
-        if (stream, kind) in trial.metrics.samples and not (kind in OF_THE_PATH and stream in trial.metrics.overloaded)
+        if (stream, kind) in trial.distributions and not (kind in OF_THE_PATH and stream in trial.metrics.overloaded)
     ]
 
 
 def _kinds(measured: Sequence[MeasuredTrial]) -> list[tuple[str, Distribution]]:
-    return sorted({key for trial in measured for key in trial.metrics.samples})
+    return sorted({key for trial in measured for key in trial.distributions})
 
 
 def _estimates(measured: Sequence[MeasuredTrial]) -> dict[Key, Estimate]:
@@ -227,9 +231,10 @@ def _estimates(measured: Sequence[MeasuredTrial]) -> dict[Key, Estimate]:
         counting = _counting(measured, stream, kind)
         overload = f"overloaded in all {len(measured)} valid trials"
         for name, level in LEVELS.items():
-            samples = [trial.metrics.samples[stream, kind] for trial in counting]
-            found = quantile_of_trials(samples, level) if samples else no_estimate(overload)
-            estimates[Key(of_stream(stream), quantile_metric(kind, name))] = found
+            key = Key(of_stream(stream), quantile_metric(kind, name))
+            own = [trial.metrics.values[key] for trial in counting]
+            samples = [trial.distributions[stream, kind] for trial in counting]
+            estimates[key] = quantile_of_trials(own, samples, level) if samples else no_estimate(overload)
         for end in ("min", "max"):
             key = Key(of_stream(stream), f"{kind}_{end}_ns")
             values = [trial.metrics.values[key] for trial in counting]
@@ -246,10 +251,7 @@ def _estimates(measured: Sequence[MeasuredTrial]) -> dict[Key, Estimate]:
 
 def _medians(measured: Sequence[MeasuredTrial]) -> dict[tuple[str, Distribution], dict[Block, float]]:
     return {
-        key: {
-            trial.record.trial.block: float(np.median(trial.metrics.samples[key]))
-            for trial in _counting(measured, *key)
-        }
+        key: {trial.record.trial.block: trial.medians[key] for trial in _counting(measured, *key)}
         for key in _kinds(measured)
     }
 
@@ -288,7 +290,7 @@ def _shapes(
         counting = _counting(measured, stream, kind)
         if not counting:
             continue
-        samples = pooled([trial.metrics.samples[stream, kind] for trial in counting])
+        samples = pooled([trial.distributions[stream, kind] for trial in counting])
         answers = kind is Distribution.ROUND_TRIP
         sent = sum(
             flow.sent
@@ -299,7 +301,7 @@ def _shapes(
         # Beside what subscribers see (messages), publishers' own samples and differences have no loss to show.
         whole = not any(trial.record.interrupted for trial in counting)  # who ended can't say what it had sent
         of_messages = kind in OF_THE_PATH and kind is not Distribution.JITTER and whole
-        curves[stream, kind] = curve(samples, _seen(sent, counting, stream) if of_messages else len(samples))
+        curves[stream, kind] = curve(samples, _seen(sent, counting, stream) if of_messages else samples.n)
         boxes[stream, kind] = box(samples)
     return curves, boxes
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from middlemark.analysis.comparison import Comparison, comparisons
+from middlemark.analysis.condensed import condensed
 from middlemark.analysis.course import courses, settlings
 from middlemark.analysis.experiment import (
     ExperimentFindings,
@@ -60,7 +63,7 @@ def analyse(folder: RunFolder, conditions: Sequence[str] = ()) -> RunFindings:
     """Read and analyse a run, or the part that `only` leaves of it; only a folder that is no run is an error."""
     manifest = folder.read_manifest()
     stored = list(folder.stored_trials())
-    records, damaged = _read_records(stored)
+    records, damaged = read_records(stored)
     experiments: list[ExperimentFindings] = []
     for experiment, own in _chosen(_by_experiment(manifest, records), conditions):
         found, broken = _analyse_experiment(folder, experiment, own)
@@ -78,7 +81,8 @@ def analyse(folder: RunFolder, conditions: Sequence[str] = ()) -> RunFindings:
     )
 
 
-def _read_records(stored: Sequence[TrialFolder]) -> tuple[list[TrialRecord], list[Damage]]:
+def read_records(stored: Sequence[TrialFolder]) -> tuple[list[TrialRecord], list[Damage]]:
+    """The records of trials, and those that can't be read."""
     records, damaged = [], []
     for folder in stored:
         try:
@@ -122,12 +126,12 @@ def _analyse_experiment(
 def _findings(
     folder: RunFolder, experiment: Experiment, records: Sequence[TrialRecord]
 ) -> tuple[ExperimentFindings, list[Damage]]:
-    """The samples of all these trials are in memory together, those of no others."""
+    """The samples of one trial are in memory at a time; of each there stays what `condensed` makes of them."""
     measured, damaged = [], []
     for record in records:
         if is_valid(record):
             try:
-                measured.append(_measure(folder.trial(record.trial.id), record))
+                measured.append(measure(folder.trial(record.trial.id), record))
             except (StoreError, AccountingError) as error:
                 damaged.append(Damage(record.trial.id, str(error)))
     broken = {damage.trial for damage in damaged}
@@ -135,11 +139,19 @@ def _findings(
     return experiment_findings(experiment, usable, measured), damaged
 
 
-def _measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
+def measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
+    """The figures of one valid trial; raises where its files can't be read or contradict each other."""
     shapes = stream_shapes(record.trial.experiment)
     received = folder.read_received()
     metrics = trial_metrics(record, received, folder.read_published(), shapes, folder.read_beyond())
-    measured = MeasuredTrial(record, metrics, courses(record, received), settling=settlings(record, received))
+    measured = MeasuredTrial(
+        record,
+        replace(metrics, samples={}),
+        {key: condensed(samples) for key, samples in metrics.samples.items()},
+        {key: float(np.median(samples)) for key, samples in metrics.samples.items()},
+        courses(record, received),
+        settling=settlings(record, received),
+    )
     return measured if record.trial.observation is None else _with_observed(measured, folder)
 
 
