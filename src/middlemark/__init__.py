@@ -1,5 +1,22 @@
 """Middlemark: a dynamometer for communication middleware."""
 
 from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from middlemark.analysis.loaded import LoadedRun
+
+__all__ = ["__version__", "load"]
 
 __version__ = version("middlemark")
+
+
+def load(run: str | Path) -> "LoadedRun":
+    """Open a run folder for computing with it: data frames of its trials, metrics, estimates and samples.
+
+    Raises `middlemark.errors.StoreError` where the folder is no run; what is damaged within it is named in `damaged`.
+    """
+    from middlemark.analysis.loaded import load as opened  # noqa: PLC0415 - every part imports this package first
+
+    return opened(Path(run))

@@ -6,17 +6,19 @@ plots; intervals over trials are `estimate`'s.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hdrh.histogram import HdrHistogram
 
 from middlemark.analysis.experiment import is_valid, stream_shapes
 from middlemark.analysis.histogram import empty, of_samples, percentile_table
-from middlemark.analysis.metrics import trial_metrics
+from middlemark.analysis.metrics import AccountingError, trial_metrics
 from middlemark.analysis.quantile import Samples
+from middlemark.analysis.run import Damage
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.analysis.samples import Distribution
+from middlemark.errors import StoreError
 
 
 @dataclass
@@ -41,19 +43,28 @@ class PercentileTable:
         return f"{self.experiment}.{self.stream}.{self.distribution}.hgrm"
 
 
-def percentile_tables(folder: RunFolder) -> Iterator[PercentileTable]:
-    """The tables of all distributions that a run has, by experiment."""
+def percentile_tables(folder: RunFolder) -> tuple[list[PercentileTable], list[Damage]]:
+    """The tables of all distributions that a run has, by experiment, and the trials that can't be used."""
     gathered: dict[tuple[str, str, Distribution], _Gathered] = {}
+    damaged = []
     for trial in folder.stored_trials():
-        for (experiment, stream, kind), samples in _samples(trial).items():
+        try:
+            found = _samples(trial)
+        except (StoreError, AccountingError) as error:
+            damaged.append(Damage(trial.id, str(error)))
+            continue
+        for (experiment, stream, kind), samples in found.items():
             whole = gathered.setdefault((experiment, stream, kind), _Gathered())
             histogram, negative = of_samples(samples)
             whole.histogram.add(histogram)
             whole.negative += negative
             whole.trials += 1
-    for (experiment, stream, kind), whole in sorted(gathered.items()):
-        facts = f"#[Unit = ns, Trials = {whole.trials}, Negative = {whole.negative}]\n"
-        yield PercentileTable(experiment, stream, kind, percentile_table(whole.histogram) + facts)
+    return [_table(key, whole) for key, whole in sorted(gathered.items())], damaged
+
+
+def _table(key: tuple[str, str, Distribution], whole: _Gathered) -> PercentileTable:
+    facts = f"#[Unit = ns, Trials = {whole.trials}, Negative = {whole.negative}]\n"
+    return PercentileTable(*key, percentile_table(whole.histogram) + facts)
 
 
 def _samples(trial: TrialFolder) -> Mapping[tuple[str, str, Distribution], Samples]:

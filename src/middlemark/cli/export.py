@@ -1,6 +1,6 @@
-"""`middlemark export`: writes a run's distributions in the form that other tools read.
+"""`middlemark export`: writes a run in the forms that other tools read.
 
-`analysis.percentile_tables` makes the texts; here they become files. Samples and estimates are Parquet already.
+`report.exported` makes the files; here is chosen which and where. Damaged trials end it with exit code 1.
 """
 
 from pathlib import Path
@@ -8,18 +8,29 @@ from typing import Annotated
 
 import typer
 
+from middlemark.cli import damage
+from middlemark.report.formats import ExportFormat
+
 
 def command(
     run: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder, as `middlemark run` printed it.")],
-    out: Annotated[Path | None, typer.Option(help="Where the files go, instead of DIR/hgrm.")] = None,
+    kind: Annotated[
+        ExportFormat,
+        typer.Option(
+            "--format",
+            help="hgrm: HdrHistogram's percentile tables; parquet, csv, json: trials, metrics and estimates; "
+            "openmetrics: the estimates.",
+        ),
+    ] = ExportFormat.HGRM,
+    out: Annotated[Path | None, typer.Option(help="Where the files go, instead of DIR/hgrm, DIR/parquet, ….")] = None,
 ) -> None:
-    """Write each distribution of a run as a percentile table of HdrHistogram (.hgrm)."""
-    from middlemark.analysis.percentile_tables import percentile_tables
-    from middlemark.analysis.run_folder import RunFolder
-    from middlemark.report.store import write_text
+    """Write a run's distributions and figures as files that other tools read."""
+    from middlemark import load
+    from middlemark.report.exported import export
 
-    folder = RunFolder(run)
-    folder.read_manifest()
-    tables = out or run / "hgrm"
-    written = [write_text(tables / table.name, table.text) for table in percentile_tables(folder)]
-    typer.echo(f"{len(written)} percentile tables: {tables}")
+    loaded = load(run)
+    folder = out or run / kind
+    written = export(loaded, kind, folder)
+    what = "percentile tables" if kind is ExportFormat.HGRM else "files"
+    typer.echo(f"{len(written)} {what}: {folder}")
+    damage.check(loaded.damaged)

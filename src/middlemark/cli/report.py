@@ -10,12 +10,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from middlemark.cli import damage
+from middlemark.report.formats import ReportFormat
+
 if TYPE_CHECKING:
     from middlemark.analysis.run import RunFindings
 
 
 def command(
     run: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder, as `middlemark run` printed it.")],
+    kind: Annotated[
+        ReportFormat,
+        typer.Option(
+            "--format",
+            help="html: the page; png, svg, pdf: each of its figures; latex, markdown, csv: each of its tables.",
+        ),
+    ] = ReportFormat.HTML,
+    out: Annotated[
+        Path | None, typer.Option(help="Where figures and tables go, instead of DIR/png, DIR/latex, ….")
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print every estimate as JSON for a program to read.")
     ] = False,
@@ -24,7 +37,8 @@ def command(
         typer.Option("--paths", help="Draw the ways of single messages too, where `observe: kernel_path` saw them."),
     ] = False,
 ) -> None:
-    """Make the report of a run again."""
+    """Make the report of a run again, or its figures and tables as files for a paper."""
+    _check_options(kind, out, as_json=as_json)
     from middlemark.analysis.run import analyse
     from middlemark.analysis.run_folder import RunFolder
     from middlemark.report.html import write_report
@@ -32,6 +46,13 @@ def command(
     from middlemark.report.summary import print_message_paths, print_summary
 
     findings = analyse(RunFolder(run))
+    if kind is not ReportFormat.HTML:
+        from middlemark.report.parts import write_parts
+
+        folder = out or run / kind
+        typer.echo(f"{len(write_parts(findings, kind, folder))} files: {folder}")
+        damage.check(findings.damaged)
+        return
     write_summary(findings)
     report = write_report(findings)
     if as_json:
@@ -44,7 +65,16 @@ def command(
         if paths:
             print_message_paths(findings, console)
         typer.echo(f"report: {report}")
-    _check(findings)
+    damage.check(findings.damaged)
+
+
+def _check_options(kind: ReportFormat, out: Path | None, *, as_json: bool) -> None:
+    from middlemark.errors import UsageError
+
+    if kind is ReportFormat.HTML and out is not None:
+        raise UsageError("the page stays with its run: DIR/report.html", remedy="leave out `--out`, and copy the page")
+    if kind is not ReportFormat.HTML and as_json:
+        raise UsageError(f"`--json` prints all estimates, `--format {kind}` writes files", remedy="give one of the two")
 
 
 def _json(findings: "RunFindings", report: Path) -> str:
@@ -87,14 +117,3 @@ def _json(findings: "RunFindings", report: Path) -> str:
         "missing": findings.missing,
     }
     return json.dumps(said, indent=2)
-
-
-def _check(findings: "RunFindings") -> None:
-    from middlemark.errors import ResultsNotAccepted
-
-    if findings.damaged:
-        names = ", ".join(damage.trial for damage in findings.damaged)
-        raise ResultsNotAccepted(
-            f"{len(findings.damaged)} stored trials are damaged and left out: {names}",
-            remedy="remove their folders and run `middlemark run --resume` on this run to try them again",
-        )

@@ -100,7 +100,7 @@ def _run(path: Path, order: "Order | None", as_json: bool) -> None:
     from middlemark.cli import report
 
     carry_out(path, order, as_json)
-    report.command(path, as_json)
+    report.command(path, as_json=as_json)
     acceptance.check(acceptance.outcomes(RunFolder(path)))
 
 

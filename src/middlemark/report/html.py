@@ -103,11 +103,7 @@ def write_report(run: Path | RunFindings) -> Path:
 def render(findings: RunFindings) -> str:
     """The whole page."""
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
-    beside = distinguishing(findings.comparisons)
-    sections = [
-        _section(number, each, answer(each, who, beside), who)
-        for number, each in enumerate(findings.comparisons, start=1)
-    ]
+    sections = sections_of(findings, who)
     overhead, drawn = overhead_table(findings.experiments, who), overhead_chart(findings.experiments, who)
     return (
         _environment()
@@ -135,6 +131,15 @@ def render(findings: RunFindings) -> str:
             vega=_vega(),
         )
     )
+
+
+def sections_of(findings: RunFindings, who: Mapping[str, Contender]) -> list[Section]:
+    """What the page shows of each comparison."""
+    beside = distinguishing(findings.comparisons)
+    return [
+        _section(number, each, answer(each, who, beside), who)
+        for number, each in enumerate(findings.comparisons, start=1)
+    ]
 
 
 def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str, Contender]) -> Section:
@@ -180,11 +185,11 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["script_json"] = _script_json
+    environment.filters["script_json"] = script_json
     return environment
 
 
-def _script_json(value: object) -> Markup:
+def script_json(value: object) -> Markup:
     """JSON that can't end the script element it stands in."""
     return Markup(json.dumps(value, separators=(",", ":")).replace("<", "\\u003c"))  # noqa: S704 - escaped here
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from middlemark.analysis.run import RunFindings
@@ -23,10 +24,15 @@ def write_summary(findings: RunFindings) -> Path:
 
 def write_text(path: Path, text: str) -> Path:
     """Write a text that a user asked for, with the folder it belongs into; whole or not at all."""
+    return write_bytes(path, lambda partial: partial.write_text(text, encoding="utf-8"))
+
+
+def write_bytes(path: Path, write: Callable[[Path], object]) -> Path:
+    """The same of whatever `write` puts into the file that it is given."""
     partial = path.with_name(f"{path.name}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, encoding="utf-8")
+        write(partial)
         partial.replace(path)
     except OSError as error:
         raise StoreError(path, f"it can't be written: {error.strerror}", "choose another place for it") from error

@@ -1,0 +1,178 @@
+"""A run as data frames, for notebooks and exports: its trials, each trial's metrics, the estimates, the samples.
+
+Records are read at once; metrics and estimates are computed when they are first asked for, one trial in memory at a
+time; samples are never in memory but as far as the reader collects them. Damaged trials are named and left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from middlemark.analysis.experiment import is_valid
+from middlemark.analysis.metrics import AccountingError
+from middlemark.analysis.quantile import Measured
+from middlemark.analysis.record import Manifest, TrialRecord
+from middlemark.analysis.run import Damage, RunFindings, analyse, measure, read_records
+from middlemark.analysis.run_folder import PUBLISHED_SCHEMA, RECEIVED_SCHEMA, RunFolder, TrialFolder
+from middlemark.analysis.summary import summary_table
+from middlemark.errors import StoreError
+from middlemark.plan import NotApplicable
+
+_EXPERIMENT = {
+    "trial": pl.String(),
+    "experiment": pl.String(),
+    "middleware": pl.String(),
+    "profile": pl.String(),
+    "workload": pl.String(),
+    "topology": pl.String(),
+    "factors": pl.String(),
+    "block": pl.Int64(),
+    "observation": pl.String(),
+}
+TRIALS_SCHEMA = pl.Schema(
+    {
+        **_EXPERIMENT,
+        "number": pl.Int64(),
+        "attempt": pl.Int64(),
+        "outcome": pl.String(),
+        "detail": pl.String(),
+        "warnings": pl.List(pl.String()),
+    }
+)
+"""One row a stored trial; `factors` are all factors in one line, `detail` says why a trial is not valid."""
+
+METRICS_SCHEMA = pl.Schema(
+    {
+        **_EXPERIMENT,
+        "subject": pl.String(),
+        "metric": pl.String(),
+        "value": pl.Float64(),
+        "n": pl.Int64(),
+        "overloaded": pl.Boolean(),
+    }
+)
+"""One row a valid trial, subject and metric. Null `value`: `n` samples were too few. Overloaded: a queue's latency."""
+
+
+@dataclass(frozen=True)
+class LoadedRun:
+    """An opened run."""
+
+    folder: RunFolder
+    manifest: Manifest
+    """What was asked for, and what it ran on."""
+    records: Sequence[TrialRecord]
+    """Everything that is known of each trial but its samples."""
+    _damaged: list[Damage] = field(default_factory=list)
+
+    @property
+    def damaged(self) -> tuple[Damage, ...]:
+        """The trials that could not be used, as far as they have been read."""
+        return tuple(dict.fromkeys(self._damaged))
+
+    def note(self, damaged: Sequence[Damage]) -> None:
+        """Take over what another reader of the folder found damaged."""
+        self._damaged.extend(damaged)
+
+    @cached_property
+    def trials(self) -> pl.DataFrame:
+        """One row a stored trial, whatever its outcome: `TRIALS_SCHEMA`."""
+        rows = [(*_common(record), *_ended(record)) for record in self.records]
+        return pl.DataFrame(rows, schema=TRIALS_SCHEMA, orient="row")
+
+    @cached_property
+    def metrics(self) -> pl.DataFrame:
+        """One row a valid trial, subject and metric: `METRICS_SCHEMA`. Reads all samples, trial by trial."""
+        rows = [row for record in self.records if is_valid(record) for row in self._metric_rows(record)]
+        return pl.DataFrame(rows, schema=METRICS_SCHEMA, orient="row")
+
+    @cached_property
+    def findings(self) -> RunFindings:
+        """What the report shows: experiments, comparisons, scaling factors."""
+        findings = analyse(self.folder)
+        self._damaged.extend(findings.damaged)
+        return findings
+
+    @cached_property
+    def estimates(self) -> pl.DataFrame:
+        """One row an experiment, subject and metric, with its interval: as `summary.parquet`."""
+        return summary_table(self.findings)
+
+    @cached_property
+    def received(self) -> pl.LazyFrame:
+        """The subscribers' samples of all trials, with `trial` before the columns of `received.parquet`."""
+        return self._samples("received_path", RECEIVED_SCHEMA)
+
+    @cached_property
+    def published(self) -> pl.LazyFrame:
+        """The publishers' samples of all trials, with `trial` before the columns of `published.parquet`."""
+        return self._samples("published_path", PUBLISHED_SCHEMA)
+
+    def _metric_rows(self, record: TrialRecord) -> Iterator[tuple[object, ...]]:
+        try:
+            metrics = measure(self.folder.trial(record.trial.id), record).metrics
+        except (StoreError, AccountingError) as error:
+            self._damaged.append(Damage(record.trial.id, str(error)))
+            return
+        for key, value in sorted(metrics.values.items()):
+            number = value.value if isinstance(value, Measured) else None
+            overloaded = key.subject.removeprefix("stream:") in metrics.overloaded
+            yield (*_common(record), *key, number, value.n, overloaded)
+
+    def _samples(self, path: str, schema: pl.Schema) -> pl.LazyFrame:
+        found = [self.folder.trial(record.trial.id) for record in self.records]
+        readable = [getattr(trial, path) for trial in found if self._is_readable(trial, getattr(trial, path), schema)]
+        if not readable:
+            return pl.LazyFrame(schema={"trial": pl.String(), **schema})
+        return (
+            pl.scan_parquet(readable, include_file_paths="trial", glob=False)
+            .with_columns(pl.col("trial").str.extract(r"([^/]+)/[^/]+$"))
+            .select("trial", *schema)
+        )
+
+    def _is_readable(self, trial: TrialFolder, path: Path, schema: pl.Schema) -> bool:
+        if not path.is_file():
+            return False
+        try:
+            if dict(pl.read_parquet_schema(path)) == dict(schema):
+                return True
+            problem = "its columns are not those of this format"
+        except (OSError, pl.exceptions.PolarsError):
+            problem = "it can't be read"
+        self._damaged.append(Damage(trial.id, f"{path}: {problem}"))
+        return False
+
+
+def load(path: Path) -> LoadedRun:
+    """Open a run; only a folder that is none is an error."""
+    folder = RunFolder(path)
+    manifest = folder.read_manifest()
+    records, damaged = read_records(list(folder.stored_trials()))
+    return LoadedRun(folder, manifest, tuple(records), damaged)
+
+
+def _common(record: TrialRecord) -> tuple[object, ...]:
+    trial, experiment = record.trial, record.trial.experiment
+    return (
+        trial.id,
+        experiment.id,
+        experiment.middleware,
+        experiment.profile,
+        experiment.workload,
+        experiment.topology,
+        experiment.key,
+        trial.block,
+        trial.observation,
+    )
+
+
+def _ended(record: TrialRecord) -> tuple[object, ...]:
+    outcome = record.outcome
+    detail = outcome.reason if isinstance(outcome, NotApplicable) else outcome.detail
+    warnings = [caution.kind.value for caution in record.warnings]
+    return record.trial.number, record.attempt, outcome.kind, detail, warnings

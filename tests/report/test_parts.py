@@ -1,0 +1,84 @@
+"""Figures and tables as files stand without the page: colours, legends, captions, and escapes are their own."""
+
+import csv
+import io
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from middlemark.analysis.run import RunFindings, analyse
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.report.contender import contenders
+from middlemark.report.formats import ReportFormat
+from middlemark.report.parts import as_csv, as_latex, as_markdown, figures, standing_alone, tables, write_parts
+from middlemark.report.tables import Table
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
+AWKWARD = Table("Rates, 50 %", ("", "a_b & c"), (("x|y", "1\u202f000 −5"),), "At most ≥ 10 % of $n$.")
+
+
+@pytest.fixture(scope="module")
+def golden() -> RunFindings:
+    return analyse(RunFolder(GOLDEN))
+
+
+def test_every_figure_is_an_svg_with_its_title_and_its_contenders(golden: RunFindings, tmp_path: Path) -> None:
+    written = write_parts(golden, ReportFormat.SVG, tmp_path)
+    drawings = [path for path in written if path.suffix == ".svg"]
+    assert {"s1-imu-ecdf.svg", "s1-imu-box.svg", "s2-ping_pong-ecdf.svg"} <= {path.name for path in drawings}
+    captions = (tmp_path / "captions.md").read_text(encoding="utf-8")
+    for path in drawings:
+        text = path.read_text(encoding="utf-8")
+        said = "".join(ET.fromstring(text).itertext())  # noqa: S314 - made here
+        assert "Alpha" in said or "Beta" in said, path
+        assert "var(--" not in text
+        assert "currentColor" not in text
+        assert f"## {path.stem}\n" in captions
+
+
+def test_only_figures_whose_axis_names_nobody_have_a_legend(golden: RunFindings) -> None:
+    who = contenders(golden.manifest, (each.experiment for each in golden.experiments))
+    drawn = dict(figures(golden, who))
+    assert '"legend": {' in str(standing_alone(drawn["s1-imu-ecdf"])).replace("'", '"')
+    assert '"legend": {' not in str(standing_alone(drawn["s1-imu-box"])).replace("'", '"')
+
+
+@pytest.mark.parametrize(("kind", "magic"), [(ReportFormat.PNG, b"\x89PNG\r\n"), (ReportFormat.PDF, b"%PDF-")])
+def test_figures_are_of_the_kind_that_was_asked_for(
+    golden: RunFindings, tmp_path: Path, kind: ReportFormat, magic: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    who = contenders(golden.manifest, (each.experiment for each in golden.experiments))
+    first = next(iter(figures(golden, who)))
+    monkeypatch.setattr("middlemark.report.parts.figures", lambda *_: [first])  # the others are drawn above
+    (drawn, _) = write_parts(golden, kind, tmp_path)
+    assert drawn.read_bytes().startswith(magic)
+
+
+def test_latex_escapes_what_has_a_meaning_there() -> None:
+    text = as_latex("s1-rates", AWKWARD)
+    assert r"\caption{Rates, 50 \%. At most $\geq$ 10 \% of \$n\$.}" in text
+    assert r"\label{tab:s1-rates}" in text
+    assert r"a\_b \& c" in text
+    assert r"1\,000 $-$5" in text
+    assert text.count(r"\toprule") == text.count(r"\bottomrule") == 1
+
+
+def test_markdown_keeps_a_bar_within_its_cell() -> None:
+    lines = as_markdown("rates", AWKWARD).splitlines()
+    assert lines[0] == "**Rates, 50 %**"
+    assert r"x\|y" in lines[4]
+    assert lines[-1] == AWKWARD.caption
+
+
+def test_csv_gives_back_every_cell() -> None:
+    assert [tuple(row) for row in csv.reader(io.StringIO(as_csv("", AWKWARD)))] == [AWKWARD.headings, *AWKWARD.rows]
+
+
+def test_every_table_of_the_page_has_a_name_of_its_own(golden: RunFindings) -> None:
+    who = contenders(golden.manifest, (each.experiment for each in golden.experiments))
+    names = [name for name, _ in tables(golden, who)]
+    assert len(names) == len(set(names))
+    ranking = dict(tables(golden, who))["s1-imu-ranking"]
+    assert [row[0] for row in ranking.rows] == ["Beta", "Alpha", "Gamma"]
+    assert "Alpha is not ranked: loses 5.5 % of its messages." in ranking.caption
