@@ -1,11 +1,17 @@
 """A run stored in format 1 must load for ever, and say what it said when it was stored."""
 
+import json
 from pathlib import Path
 
+import jsonschema
+import polars as pl
 import pytest
 
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
+from middlemark.analysis.summary import summary_table
+from middlemark.errors import StoreError
+from middlemark.report.exported import schemas
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
 EXPECTED = {
@@ -46,3 +52,47 @@ def test_its_verdicts_are_those_that_it_was_stored_with(golden: RunFindings) -> 
     why = {name.split("-")[0]: reason for name, reason in said["imu"].unranked.items()}
     assert why["alpha"] == "loses 5.5 % of its messages"
     assert why["gamma"] == "not applicable: it carries 16 bytes at most"
+
+
+OBSERVED = GOLDEN.with_name("run-format-1-observed")
+"""A real run with every kind of file that there is."""
+
+
+@pytest.fixture(scope="module")
+def observed() -> RunFindings:
+    return analyse(RunFolder(OBSERVED))
+
+
+def test_every_kind_of_file_of_the_observed_run_is_read(observed: RunFindings) -> None:
+    assert observed.damaged == ()
+    assert observed.missing == ()
+    folders = list(RunFolder(OBSERVED).stored_trials())
+    assert observed.n_trials == len(folders) == 16
+    for read in ("read_received", "read_published", "read_beyond", "read_kernel_events", "read_processes"):
+        assert any(len(getattr(folder, read)()) for folder in folders), read
+    assert {folder.spec_path.is_file() and folder.events_path.is_file() for folder in folders} == {True}
+    assert all(folder.read_record().format_version == 1 for folder in folders)
+
+
+def test_its_estimates_are_those_of_the_summary_that_was_stored_with_it(observed: RunFindings) -> None:
+    stored = pl.read_parquet(RunFolder(OBSERVED).summary_path)
+    keys = ("experiment", "observation", "subject", "metric")
+    now = summary_table(observed).rows_by_key(keys, named=True, unique=True)
+    before = stored.rows_by_key(keys, named=True, unique=True)
+    assert len(before) > 100
+    assert {key: now[key]["estimate"] for key in before} == {key: row["estimate"] for key, row in before.items()}
+
+
+@pytest.mark.parametrize("path", [GOLDEN, OBSERVED], ids=["built", "observed"])
+def test_records_are_what_their_schemas_say(path: Path) -> None:
+    said = schemas()
+    jsonschema.validate(json.loads((path / "manifest.json").read_bytes()), said["manifest"])
+    for folder in RunFolder(path).stored_trials():
+        jsonschema.validate(json.loads(folder.record_path.read_bytes()), said["trial"])
+
+
+def test_a_run_of_a_newer_format_is_refused(tmp_path: Path) -> None:
+    manifest = json.loads((GOLDEN / "manifest.json").read_bytes())
+    (tmp_path / "manifest.json").write_text(json.dumps({**manifest, "format_version": 2}), encoding="utf-8")
+    with pytest.raises(StoreError, match="can't be read"):
+        RunFolder(tmp_path).read_manifest()
