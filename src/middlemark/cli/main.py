@@ -20,6 +20,7 @@ from middlemark.cli import (
     report,
     run,
     selftest,
+    serve,
     topology,
 )
 from middlemark.cli import list as list_command
@@ -62,6 +63,7 @@ app.command("describe")(describe.command)
 app.command("footprint")(footprint.command)
 app.command("gate")(gate.command)
 app.command("selftest")(selftest.command)
+app.command("serve")(serve.command)
 app.command("doctor")(doctor.command)
 app.command("clean")(clean.command)
 

@@ -1,0 +1,126 @@
+"""How a figure went over many runs: its estimates in the order of time, and where its level changed for good.
+
+One series has one middleware in one setting on one machine, since figures of different machines are no history. The
+changes are those that `settling` finds, where the levels before and after differ by more than 5 %. It reads nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from middlemark.analysis.figure import Figure
+from middlemark.analysis.metrics import TRIAL, of_stream
+from middlemark.analysis.record import Manifest
+from middlemark.analysis.settling import EQUAL, changes
+
+FEWEST = 6
+"""Runs from which on a change of level can be told from chance: three on either side."""
+
+
+@dataclass(frozen=True)
+class PastRun:
+    """A run as far as histories need it."""
+
+    name: str
+    manifest: Manifest
+    estimates: pl.DataFrame
+    """Its `summary.parquet`."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """The figure in one run."""
+
+    run: str
+    started_at: str
+    library_version: str
+    middlemark_version: str
+    value: float
+    low: float | None
+    high: float | None
+    n_trials: int
+
+
+@dataclass(frozen=True)
+class Change:
+    """The first run of a new level."""
+
+    run: str
+    started_at: str
+    times: float
+    """The new level's median over that of the one before."""
+
+
+@dataclass(frozen=True)
+class History:
+    """One figure of one middleware in one setting on one machine, over runs."""
+
+    middleware: str
+    setting: str
+    stream: str | None
+    machine: str
+    points: tuple[Point, ...]
+    changes: tuple[Change, ...]
+
+
+def histories(runs: Sequence[PastRun], figure: Figure) -> list[History]:
+    """Every series that has the figure, by setting and middleware; points in the order in which runs began."""
+    found: dict[tuple[str, str, str, str], list[Point]] = {}
+    for run in sorted(runs, key=lambda each: each.manifest.started_at):
+        machine = str(run.manifest.machine.get("cpu", "unknown"))
+        for row in _rows(run, figure).iter_rows(named=True):
+            key = (_setting(row), row["middleware"], row["subject"], machine)
+            found.setdefault(key, []).append(_point(run, row))
+    return [
+        History(middleware, setting, _stream(subject), machine, tuple(points), level_changes(points))
+        for (setting, middleware, subject, machine), points in sorted(found.items())
+    ]
+
+
+def _rows(run: PastRun, figure: Figure) -> pl.DataFrame:
+    """Of unobserved trials, where there is an estimate."""
+    subject = pl.col("subject") == TRIAL if figure.of_trial else pl.col("subject").str.starts_with(of_stream(""))
+    known = pl.col("estimate").is_not_null() & pl.col("observation").is_null()
+    return run.estimates.filter((pl.col("metric") == figure.metric) & subject & known)
+
+
+def _setting(row: dict[str, str]) -> str:
+    return row["factors"].removeprefix(f"middleware={row['middleware']} ")
+
+
+def _stream(subject: str) -> str | None:
+    return None if subject == TRIAL else subject.removeprefix(of_stream(""))
+
+
+def _point(run: PastRun, row: dict[str, float]) -> Point:
+    known = run.manifest.middlewares.get(str(row["middleware"]))
+    return Point(
+        run=run.name,
+        started_at=run.manifest.started_at,
+        library_version=known.library.version if known else "unknown",
+        middlemark_version=run.manifest.middlemark_version,
+        value=row["estimate"],
+        low=row["low"],
+        high=row["high"],
+        n_trials=int(row["n_trials"]),
+    )
+
+
+def level_changes(points: Sequence[Point]) -> tuple[Change, ...]:
+    """Where the level changed; none where runs are too few to tell, or a value has no logarithm."""
+    values = np.array([point.value for point in points])
+    if len(values) < FEWEST or values.min() <= 0:
+        return ()
+    levels = np.log(values)
+    ends = changes(levels)
+    begins = [0, *ends[:-1]]
+    medians = [float(np.median(levels[begin:end])) for begin, end in zip(begins, ends, strict=True)]
+    return tuple(
+        Change(points[begin].run, points[begin].started_at, float(np.exp(after - before)))
+        for begin, before, after in zip(begins[1:], medians, medians[1:], strict=False)
+        if abs(after - before) > EQUAL
+    )

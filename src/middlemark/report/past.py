@@ -1,0 +1,127 @@
+"""The history of a figure, drawn and in tables: a chart a setting, a line a middleware, a mark where its level changed.
+
+`analysis.history` found the changes; nothing is estimated here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+import altair as alt
+
+from middlemark.analysis.figure import Figure
+from middlemark.analysis.history import History
+from middlemark.report.charts import INK, Chart, finished
+from middlemark.report.compared import unit_of
+from middlemark.report.contender import COLOURS, DASHES
+from middlemark.report.display import ABSENT, factor
+from middlemark.report.tables import Table
+from middlemark.suite import Dimension
+
+SCALES = {
+    Dimension.TIME: 1e3,
+    Dimension.SHARE: 0.01,
+    Dimension.BYTES: 2.0**20,
+    Dimension.BYTES_PER_S: 1e6,
+    Dimension.PERCENT_OF_CORE: 1.0,
+}
+"""What a stored value is divided by to be in the unit that is shown."""
+
+
+def history_charts(series: Sequence[History], figure: Figure) -> list[Chart]:
+    """One chart for each setting, stream and machine."""
+    groups = groupby(sorted(series, key=_where), key=_where)
+    order = sorted({each.middleware for each in series})
+    return [_chart(number, title, list(own), figure, order) for number, (title, own) in enumerate(groups)]
+
+
+def _where(each: History) -> str:
+    stream = f", stream {each.stream}" if each.stream else ""
+    return f"{each.setting}{stream}, on {each.machine}"
+
+
+def _chart(number: int, title: str, series: Sequence[History], figure: Figure, order: Sequence[str]) -> Chart:
+    scale = SCALES[figure.dimension] * (1e3 if figure.name == "first_message" else 1)
+    unit = unit_of(figure).name
+    names = [each.middleware for each in series]
+    colours = [f"var(--series-{order.index(name) % COLOURS})" for name in names]
+    dashes = [list(DASHES[order.index(name) % len(DASHES)]) for name in names]
+    rows = [
+        {
+            "who": each.middleware,
+            "when": point.started_at,
+            "value": point.value / scale,
+            "low": None if point.low is None else point.low / scale,
+            "high": None if point.high is None else point.high / scale,
+            "run": point.run,
+            "version": point.library_version,
+        }
+        for each in series
+        for point in each.points
+    ]
+    changes = [
+        {"when": change.started_at, "words": f"{each.middleware} × {factor(change.times)}"}
+        for each in series
+        for change in each.changes
+    ]
+    tooltip = [alt.Tooltip("who:N", title="middleware"), "run:N", "version:N", alt.Tooltip("value:Q", title=unit)]
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("when:T", title="run began"),
+        color=alt.Color("who:N", scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(title=None)),
+    )
+    line = base.mark_line(strokeWidth=1.5).encode(
+        y=alt.Y("value:Q", title=unit, scale=alt.Scale(zero=False)),
+        strokeDash=alt.StrokeDash("who:N", scale=alt.Scale(domain=names, range=dashes)),
+    )
+    points = base.mark_point(filled=True, size=60).encode(y="value:Q", tooltip=tooltip)
+    spans = base.transform_filter("datum.low !== null").mark_rule(opacity=0.6).encode(y="low:Q", y2="high:Q")
+    marks = alt.Chart(alt.InlineData(values=changes)).encode(x="when:T")
+    rules = marks.mark_rule(strokeDash=[4, 3], color=INK, opacity=0.6)
+    words = marks.mark_text(align="left", dx=4, baseline="top", color=INK, fontSize=11).encode(
+        y=alt.value(2), text="words:N"
+    )
+    layers = [line, spans, points, *([rules, words] if changes else [])]
+    return Chart(
+        id=f"history-{number}",
+        title=title,
+        caption=f"{figure.name}, {unit}: each run's estimate with its interval over trials. A dashed rule: from here "
+        "on the level is another, by more than 5 % (PELT; from six runs on).",
+        description=f"A line for each middleware over the dates of runs; the table below has all values. {title}.",
+        spec=finished(alt.layer(*layers).properties(width="container", height=240)),
+    )
+
+
+def history_tables(series: Sequence[History], figure: Figure) -> list[Table]:
+    """All values, and the changes in words."""
+    unit = unit_of(figure)
+    headings = (
+        "run",
+        "began",
+        "version of the library",
+        "Middlemark",
+        f"{figure.name}, {unit.name}",
+        "interval",
+        "level",
+    )
+    return [
+        Table(
+            title=f"{each.middleware}: {_where(each)}",
+            headings=headings,
+            rows=tuple(
+                (
+                    point.run,
+                    point.started_at[:16].replace("T", " "),
+                    point.library_version,
+                    point.middlemark_version,
+                    unit.write(point.value),
+                    ABSENT
+                    if point.low is None or point.high is None
+                    else f"{unit.write(point.low)}–{unit.write(point.high)}",
+                    next((f"× {factor(change.times)}" for change in each.changes if change.run == point.run), ""),
+                )
+                for point in each.points
+            ),
+        )
+        for each in series
+    ]

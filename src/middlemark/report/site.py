@@ -1,0 +1,176 @@
+"""The pages over many runs: the list, the history of a figure, two runs compared, each run's own report.
+
+It only reads: there is nothing to post, no path in an address, and nothing is asked of any other host. Who asks under
+another name than this machine's own is refused, so that no page elsewhere can read the runs through a browser
+(DNS rebinding). `library` finds the runs, `analysis` computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from importlib import resources
+from pathlib import Path
+
+import vl_convert
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from middlemark.analysis.contrast import Finding
+from middlemark.analysis.figure import DISTRIBUTIONS, PLAIN, figure, usual
+from middlemark.analysis.history import histories
+from middlemark.analysis.pairing import compared, of_two_runs
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.errors import MiddlemarkError
+from middlemark.report.charts import Chart
+from middlemark.report.compared import row
+from middlemark.report.html import script_json
+from middlemark.report.library import Library, Shelf, findings
+from middlemark.report.past import history_charts, history_tables
+
+MARGIN = 0.05
+FIGURES = [f"{level}({name})" for name in DISTRIBUTIONS for level in ("median", "p99")] + [each.name for each in PLAIN]
+GUARDS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+    # Vega compiles its expressions, hence eval; the pages' own scripts stand in them.
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'self' 'unsafe-inline' "
+    "'unsafe-eval'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+}
+
+
+class _Guarded(BaseHTTPMiddleware):
+    async def dispatch(self, request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+        response = await call_next(request)
+        response.headers.update(GUARDS)
+        return response
+
+
+def site(folders: Sequence[Path], hosts: Sequence[str]) -> Starlette:
+    """The application that shows the runs of some folders to those who ask under one of these names."""
+    library = Library(folders)
+    library.look()  # a folder that isn't there is told at once
+    pages = _Pages(library)
+    return Starlette(
+        routes=[
+            Route("/", pages.runs),
+            Route("/history", pages.history),
+            Route("/compare", pages.compare),
+            Route("/runs/{number:int}/report", pages.report),
+            Route("/draw.js", _draw),
+        ],
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)), Middleware(_Guarded)],
+        exception_handlers={MiddlemarkError: _refused},
+    )
+
+
+class _Pages:
+    """Each page is made when it is asked for; Starlette calls these in threads of their own."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self.templates = Environment(
+            loader=PackageLoader("middlemark.report"),
+            autoescape=select_autoescape(default=True, default_for_string=True),
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self.templates.filters["script_json"] = script_json
+
+    def runs(self, _request: Request) -> Response:
+        """All runs."""
+        shelf = self.library.look()
+        return self._page("Runs", shelf, view="runs")
+
+    def history(self, request: Request) -> Response:
+        """One figure over all runs."""
+        asked = figure(request.query_params.get("figure", "median(latency)"))
+        middleware = request.query_params.get("middleware", "")
+        shelf = self.library.look()
+        series = histories([past for _, past in shelf.runs], asked)
+        middlewares = sorted({each.middleware for each in series})
+        chosen = [each for each in series if middleware in {"", each.middleware}]
+        return self._page(
+            f"History of {asked.name}",
+            shelf,
+            view="history",
+            asked=asked.name,
+            middleware=middleware,
+            middlewares=middlewares,
+            charts=history_charts(chosen, asked),
+            tables=history_tables(chosen, asked),
+        )
+
+    def compare(self, request: Request) -> Response:
+        """Two runs, as `middlemark compare` does."""
+        shelf = self.library.look()
+        base, head = (self._run(shelf, request.query_params.get(side, "")) for side in ("base", "head"))
+        pairs = of_two_runs(findings(base), findings(head))
+        found = compared(pairs.pairs, usual(), MARGIN)
+        sections = [(pair, [(row(each), each.finding) for each in found if each.pair is pair]) for pair in pairs.pairs]
+        return self._page(
+            f"{base.path.name} and {head.path.name}",
+            shelf,
+            view="compare",
+            base=base.path.name,
+            head=head.path.name,
+            sections=sections,
+            alone=pairs.alone,
+            telling={Finding.BETTER, Finding.WORSE},
+        )
+
+    def report(self, request: Request) -> Response:
+        """The report that a run has."""
+        folder = self._run(self.library.look(), str(request.path_params["number"]))
+        if not folder.report_path.is_file():
+            raise HTTPException(404, f"{folder.path.name} has no report: make it with `middlemark report`")
+        return HTMLResponse(folder.report_path.read_bytes())
+
+    def _run(self, shelf: Shelf, number: str) -> RunFolder:
+        if not (number.isascii() and number.isdigit() and int(number) < len(shelf.runs)):
+            raise HTTPException(404, "there is no such run: go back to the list and choose again")
+        return shelf.runs[int(number)][0]
+
+    def _page(self, title: str, shelf: Shelf, charts: Sequence[Chart] = (), **said: object) -> Response:
+        template = self.templates.get_template("site.html.j2")
+        known = {"asked": "median(latency)", "middleware": "", "middlewares": []}
+        style = resources.files("middlemark.report").joinpath("templates", "report.css").read_text(encoding="utf-8")
+        return HTMLResponse(
+            template.render(
+                title=title,
+                shelf=shelf,
+                figures=FIGURES,
+                style=style,
+                charts=charts,
+                specs={chart.id: chart.spec for chart in charts},
+                **(known | said),
+            )
+        )
+
+
+DRAW = """
+const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+for (const [name, spec] of Object.entries(JSON.parse(document.getElementById("specs").textContent)))
+  vegaEmbed(document.getElementById(`plot-${name}`), spec, {
+    actions: false, renderer: "svg", tooltip: { theme: dark ? "dark" : "light" },
+  });
+"""
+
+
+def _draw(_request: Request) -> Response:
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg] # its stub forgets the default
+    return Response(f"{bundle}\n{DRAW}", media_type="text/javascript")
+
+
+def _refused(_request: Request, error: Exception) -> Response:
+    """What was asked wrongly, in the words of the error."""
+    return PlainTextResponse(str(error), status_code=400)

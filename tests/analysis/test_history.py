@@ -1,0 +1,73 @@
+"""A figure over runs: points in the order of time, and changes of its level, not of chance."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import middlemark
+from middlemark.analysis.figure import figure
+from middlemark.analysis.history import PastRun, Point, histories, level_changes
+from middlemark.analysis.settling import EQUAL
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
+
+
+@pytest.fixture(scope="module")
+def past() -> PastRun:
+    run = middlemark.load(GOLDEN)
+    return PastRun("golden", run.manifest, run.estimates)
+
+
+def _points(values: list[float]) -> list[Point]:
+    return [Point(f"run-{i}", f"2026-01-{i + 1:02}", "1", "1", value, None, None, 3) for i, value in enumerate(values)]
+
+
+def test_runs_come_in_the_order_in_which_they_began_whatever_the_order_given(past: PastRun) -> None:
+    early = replace(
+        past, name="early", manifest=past.manifest.model_copy(update={"started_at": "2025-01-01T00:00:00+00:00"})
+    )
+    series = histories([past, early], figure("median(latency)"))
+    assert {each.middleware for each in series} == {"alpha", "beta"}
+    for each in series:
+        assert [point.run for point in each.points] == ["early", "golden"]
+        assert each.stream in {"imu", "ping_pong"}
+        assert not each.setting.startswith("middleware=")
+
+
+def test_figures_of_another_machine_are_another_series(past: PastRun) -> None:
+    elsewhere = past.manifest.model_copy(update={"machine": {"cpu": "another"}})
+    series = histories([past, replace(past, name="elsewhere", manifest=elsewhere)], figure("cpu"))
+    assert all(len(each.points) == 1 for each in series)
+    assert {each.machine for each in series} == {"another", str(past.manifest.machine["cpu"])}
+
+
+def test_observed_trials_and_missing_figures_have_no_point(past: PastRun) -> None:
+    estimates = past.estimates.with_columns(observation=pl.lit("wire"))
+    assert histories([replace(past, estimates=estimates)], figure("loss")) == []
+    assert histories([past], figure("p9999(latency)")) == []
+
+
+def test_a_new_level_is_found_where_it_begins_with_its_ratio() -> None:
+    rng = np.random.default_rng(2)
+    values = [*(100 * np.exp(rng.normal(0, 0.01, 8))), *(120 * np.exp(rng.normal(0, 0.01, 6)))]
+    (change,) = level_changes(_points(values))
+    assert change.run == "run-8"
+    assert change.times == pytest.approx(1.2, rel=0.02)
+
+
+def test_a_level_that_moves_by_less_than_five_percent_is_no_change() -> None:
+    assert level_changes(_points([100.0] * 6 + [100 * np.exp(0.9 * EQUAL)] * 6)) == ()
+
+
+def test_five_runs_are_too_few_and_nought_has_no_level() -> None:
+    assert level_changes(_points([1.0, 1.0, 9.0, 9.0, 9.0])) == ()
+    assert level_changes(_points([0.0] * 4 + [1.0] * 4)) == ()
+
+
+def test_chance_alone_seldom_makes_a_change() -> None:
+    rng = np.random.default_rng(3)
+    found = [level_changes(_points(list(100 * np.exp(rng.normal(0, 0.05, 20))))) for _ in range(300)]
+    assert sum(map(bool, found)) / 300 <= 0.05

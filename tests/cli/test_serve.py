@@ -1,0 +1,78 @@
+"""`middlemark serve` as a process: it answers at loopback, draws in a browser, and ends with Ctrl-C."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from pages import ROOT
+
+GOLDEN = ROOT / "tests" / "golden"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+START = "import sys; sys.argv[0] = 'middlemark'; from middlemark.cli.main import main; main()"
+
+
+@pytest.fixture
+def served() -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The process and its address."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", START, "serve", str(GOLDEN), "--port", "0"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1"},
+    )
+    try:
+        assert process.stdout is not None
+        found = re.match(r"(http://127\.0\.0\.1:\d+/) ", process.stdout.readline())
+        assert found
+        yield process, found[1]
+    finally:
+        process.kill()
+        process.wait(10)
+        if process.stdout:
+            process.stdout.close()
+
+
+def test_it_answers_and_ends_with_ctrl_c(served: tuple[subprocess.Popen[str], str], tmp_path: Path) -> None:
+    process, address = served
+    answer = httpx.get(address, timeout=60)
+    assert answer.status_code == 200
+    assert "run-format-1" in answer.text
+    if CHROMIUM is not None:
+        _is_drawn(f"{address}history", tmp_path)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 0
+
+
+def _is_drawn(address: str, tmp_path: Path) -> None:
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+    flags += ["--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--enable-logging=stderr"]
+    flags += ["--virtual-time-budget=10000", "--dump-dom", f"--user-data-dir={tmp_path / 'browser'}"]
+    shown = subprocess.run([str(CHROMIUM), *flags, address], capture_output=True, text=True, timeout=90, check=True)
+    plots = shown.stdout.count('class="plot')
+    assert plots >= 2
+    assert shown.stdout.count('class="marks"') == plots
+    assert "CONSOLE" not in shown.stderr
+
+
+def test_a_port_that_is_taken_is_told_with_its_remedy() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        answer = subprocess.run(
+            [sys.executable, "-c", START, "serve", str(GOLDEN), "--port", port],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        )
+    assert answer.returncode == 3
+    assert "--port" in answer.stderr

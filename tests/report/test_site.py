@@ -1,0 +1,125 @@
+"""The pages over many runs: what they show, and whom and what they refuse."""
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+from middlemark.errors import UsageError
+from middlemark.report.html import write_report
+from middlemark.report.site import site
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Seven runs, a month apart, and one that can't be read."""
+    folder = tmp_path_factory.mktemp("runs")
+    for month in range(1, 8):
+        path = Path(shutil.copytree(GOLDEN, folder / f"run-{month}"))
+        manifest = (path / "manifest.json").read_text(encoding="utf-8")
+        (path / "manifest.json").write_text(manifest.replace("2026-01-31", f"2026-{month:02}-15"), encoding="utf-8")
+    (folder / "broken").mkdir()
+    (folder / "broken" / "manifest.json").write_text("{", encoding="utf-8")
+    write_report(folder / "run-7")
+    return folder
+
+
+class Client:
+    """Asks the application itself, without a connection."""
+
+    def __init__(self, app: Starlette) -> None:
+        self.app = app
+
+    def get(self, path: str, **asked: dict[str, str]) -> httpx.Response:
+        return self.ask("GET", path, **asked)
+
+    def ask(self, method: str, path: str, **asked: dict[str, str]) -> httpx.Response:
+        async def answered() -> httpx.Response:
+            transport = httpx.ASGITransport(app=self.app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8450") as client:
+                return await client.request(method, path, **asked)
+
+        return asyncio.run(answered())
+
+
+@pytest.fixture(scope="module")
+def client(runs: Path) -> Client:
+    return Client(site([runs], ["localhost", "127.0.0.1"]))
+
+
+def test_every_run_is_listed_and_one_that_cannot_be_read_is_named(client: Client) -> None:
+    page = client.get("/").text
+    assert [f"run-{n}" in page for n in range(1, 8)] == [True] * 7
+    assert "broken/manifest.json" in page
+    assert page.index('<th scope="row">run-7</th>') < page.index('<th scope="row">run-1</th>')
+    assert '<a href="/runs/6/report">' in page
+
+
+def test_a_run_that_comes_later_is_there_at_the_next_look(runs: Path, tmp_path: Path) -> None:
+    shutil.copytree(runs / "run-1", tmp_path / "run-1")
+    later = Client(site([tmp_path], ["127.0.0.1"]))
+    assert "run-2" not in later.get("/").text
+    shutil.copytree(runs / "run-2", tmp_path / "run-2")
+    assert "run-2" in later.get("/").text
+
+
+def test_a_history_has_every_run_with_its_version(client: Client) -> None:
+    page = client.get("/history", params={"figure": "p90(latency)", "middleware": "beta"}).text
+    assert page.count('<th scope="row">run-') == 14  # two workloads
+    assert "1.2.3" in page
+    assert "alpha: " not in page
+
+
+def test_two_runs_are_compared_as_on_the_command_line(client: Client) -> None:
+    page = client.get("/compare", params={"base": "0", "head": "1"}).text
+    assert "run-2 over run-1" in page
+    assert "no difference" in page
+
+
+def test_the_report_of_a_run_is_shown_and_one_that_is_not_there_says_how_to_make_it(client: Client) -> None:
+    assert "Middlemark report" in client.get("/runs/6/report").text
+    missing = client.get("/runs/0/report")
+    assert (missing.status_code, "middlemark report" in missing.text) == (404, True)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/runs/99/report", "/runs/-1/report", "/runs/..%2f..%2fetc%2fpasswd/report", "/../pyproject.toml", "/%2e%2e/x"],
+)
+def test_an_address_leads_to_nothing_but_the_pages(client: Client, path: str) -> None:
+    assert client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("number", ["7", "x", "", "-1", "²", "../run-1"])
+def test_a_run_that_is_not_in_the_list_is_refused(client: Client, number: str) -> None:
+    assert client.get("/compare", params={"base": "0", "head": number}).status_code == 404
+
+
+def test_a_figure_that_there_is_not_is_refused_in_words_and_not_echoed_as_markup(client: Client) -> None:
+    answer = client.get("/history", params={"figure": "<script>alert(1)</script>"})
+    assert answer.status_code == 400
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert "is no figure" in answer.text
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:8450", "evil.example:8450"])
+def test_who_asks_under_another_name_is_refused(client: Client, host: str) -> None:
+    assert client.get("/", headers={"host": host}).status_code == 400
+
+
+def test_nothing_can_be_posted_and_every_answer_is_guarded(client: Client) -> None:
+    assert client.ask("POST", "/").status_code == 405
+    for path in ("/", "/history", "/draw.js", "/nowhere"):
+        headers = client.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "default-src 'none'" in headers["content-security-policy"]
+
+
+def test_a_folder_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no such folder"):
+        site([tmp_path / "nothing"], ["localhost"])
