@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from middlemark.analysis.capacity import Capacity, capacities
 from middlemark.analysis.comparison import Comparison, comparisons
 from middlemark.analysis.condensed import condensed
 from middlemark.analysis.course import courses, settlings
@@ -48,6 +49,9 @@ class RunFindings:
     manifest: Manifest
     experiments: tuple[ExperimentFindings, ...]
     comparisons: tuple[Comparison, ...]
+    """Of experiments whose rate was given."""
+    capacities: tuple[Capacity, ...]
+    """Of those whose rate was searched for."""
     damaged: tuple[Damage, ...]
     scalings: tuple[Scaling, ...]
     missing: tuple[str, ...]
@@ -70,13 +74,15 @@ def analyse(folder: RunFolder, conditions: Sequence[str] = ()) -> RunFindings:
         experiments.append(found)
         damaged += broken
     there = {trial.id for trial in stored}
+    given = [each for each in experiments if each.experiment.search is None]
     return RunFindings(
         folder=folder,
         manifest=manifest,
         experiments=tuple(experiments),
-        comparisons=comparisons(experiments),
+        comparisons=comparisons(given),
+        capacities=capacities(experiments),
         damaged=tuple(damaged),
-        scalings=scalings(experiments),
+        scalings=scalings(given),
         missing=tuple(trial.id for trial in manifest.trials if trial.id not in there),
     )
 

@@ -108,7 +108,7 @@ class Campaign:
 
         The manifest has them before the first of them runs, and a campaign cut off before that decides the same again.
         """
-        if not asks_for_more(self.suite):
+        if not asks_for_more(self.suite, self.manifest.trials):
             return False
         for trial in self.manifest.trials:
             if trial.id not in self._results:

@@ -50,7 +50,8 @@ def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None, ag
     claimed.check(loaded, whole)
     experiments = only(sided(whole) if against else whole, conditions)
     blocks, observe = trials or suite.trials, suite.observe or ()
-    most = suite.stop.max_trials * len(experiments) * (1 + len(set(observe))) if suite.stop else 0
+    fixed = suite.stop.max_trials if suite.stop else blocks
+    most = (1 + len(set(observe))) * sum(each.search.max_trials if each.search else fixed for each in experiments)
     planned = order_trials(experiments, blocks=blocks, seed=suite.seed, observe=observe, most_trials=most)
     wants_all = any(choice.middleware == ALL_MIDDLEWARES for choice in suite.middlewares)
     return Order(

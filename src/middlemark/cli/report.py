@@ -80,6 +80,7 @@ def _check_options(kind: ReportFormat, out: Path | None, *, as_json: bool) -> No
 def _json(findings: "RunFindings", report: Path) -> str:
     from middlemark.analysis.claims import own_claims
     from middlemark.analysis.summary import summary_table
+    from middlemark.report.capacity import as_data as capacities_data
     from middlemark.report.claims import as_data
 
     said = {
@@ -110,6 +111,7 @@ def _json(findings: "RunFindings", report: Path) -> str:
             }
             for scaling in findings.scalings
         ],
+        "capacities": capacities_data(findings.capacities),
         "widths": [each.model_dump(mode="json") for each in findings.manifest.widths],
         "claims": as_data(own_claims(findings)),
         "estimates": summary_table(findings).to_dicts(),

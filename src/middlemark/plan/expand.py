@@ -13,8 +13,11 @@ from middlemark.suite import (
     ALL_MIDDLEWARES,
     NOT_SET,
     MiddlewareChoice,
+    Pattern,
     Qos,
+    Search,
     Suite,
+    Workload,
     shipped_topologies,
     shipped_workloads,
 )
@@ -77,5 +80,12 @@ def _loads(suite: Suite, choice: MiddlewareChoice) -> Iterator[Load]:
         base = (shipped.qos if shipped else None) or (Qos(),)
         changes = entry.qos or choice.qos or suite.qos
         qos = [b.changed_by(change) for b in base for change in changes] if changes else base
-        for size, rate, asked in product(sizes, (whole.rate or (None,)) if whole.needs("rate") else (None,), qos):
+        for size, rate, asked in product(sizes, _rates(whole), qos):
             yield Load(whole, size, rate, asked)
+
+
+def _rates(workload: Workload) -> tuple[float | None, ...]:
+    """Those that are given; a search begins at its lowest."""
+    if workload.pattern is Pattern.CAPACITY:
+        return ((workload.search or Search()).lowest,)
+    return (workload.rate or (None,)) if workload.needs("rate") else (None,)

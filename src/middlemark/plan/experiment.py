@@ -64,6 +64,20 @@ class Conditions(Model):
     cpu_load: CpuLoad | None = None
 
 
+class Search(Model):
+    """What the experiment's rate is a step of: a search for the highest that is carried."""
+
+    lowest_hz: float
+    highest_hz: float
+    precision: float
+    """Each rate is by this share higher than the one below."""
+    loss_share: float
+    latency_ns: int
+    """The bounds."""
+    confirm: int
+    max_trials: int
+
+
 class Side(StrEnum):
     """Whose workers an experiment runs with, where two are compared."""
 
@@ -84,6 +98,8 @@ class Experiment(Model):
     """What the suite sets beyond the profile."""
     side: Side | None = None
     """None where the campaign has no two sides."""
+    search: Search | None = None
+    """None where the rate is given."""
     workload: str
     topology: str
     hosts: tuple[Host, ...]

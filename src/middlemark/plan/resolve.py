@@ -5,7 +5,7 @@ Which points there are is `expand`'s question; addresses and seeds are left to t
 
 from dataclasses import dataclass
 
-from middlemark.plan.experiment import Application, Conditions, Endpoint, Experiment, Windows, experiment_id
+from middlemark.plan.experiment import Application, Conditions, Endpoint, Experiment, Search, Windows, experiment_id
 from middlemark.plan.layout import figures, hosts, links, networks, timeline
 from middlemark.plan.pipeline import Figures, Pipeline, graph_digest, pipeline
 from middlemark.plan.stream import (
@@ -20,6 +20,8 @@ from middlemark.plan.stream import (
     Unthrottled,
 )
 from middlemark.suite import (
+    DURATION,
+    SHARE,
     Arrival,
     Deployment,
     History,
@@ -33,8 +35,10 @@ from middlemark.suite import (
     factor_text,
 )
 from middlemark.suite import Conditions as AskedConditions
+from middlemark.suite import Search as AskedSearch
 
 _MS = 1_000_000
+_PERIODIC = (Pattern.PERIODIC, Pattern.CAPACITY)
 _DEFAULT_APPROACH_HZ = 100.0
 _DEFAULT_PATIENCE_NS = 1_000 * _MS
 
@@ -80,6 +84,7 @@ def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
         middleware=subject.middleware,
         profile=subject.profile,
         options=subject.options,
+        search=_search(load.workload),
         workload=load.workload.workload,
         topology=topology.name,
         hosts=hosts(topology),
@@ -111,7 +116,8 @@ def factors_of(point: Point) -> dict[str, str]:
         "graph": graph_digest(workload) if workload.pattern is Pattern.PIPELINE else None,
         "size": load.size_bytes,
         "rate": load.rate_hz,
-        "arrival": (workload.arrival or Arrival.FIXED) if workload.pattern is Pattern.PERIODIC else None,
+        "arrival": (workload.arrival or Arrival.FIXED) if workload.pattern in _PERIODIC else None,
+        "bounds": _bounds(workload),
         "messages": workload.messages,
         "answer": workload.answer,
         "interval": workload.interval,
@@ -145,6 +151,28 @@ def _sent(load: Load, topology: Topology) -> Pipeline:
     outputs = [output for node in workload.nodes or () for output in node.outputs]
     qos_of = {each.stream: _qos(load.qos.changed_by(each.qos) if each.qos else load.qos) for each in outputs}
     return pipeline(workload, Figures(load.size_bytes, load.rate_hz, qos_of), topology)
+
+
+def _search(workload: Workload) -> Search | None:
+    if workload.pattern is not Pattern.CAPACITY:
+        return None
+    asked = workload.search or AskedSearch()
+    return Search(
+        lowest_hz=asked.lowest,
+        highest_hz=asked.highest,
+        precision=asked.precision / 100,
+        loss_share=asked.loss / 100,
+        latency_ns=asked.latency,
+        confirm=asked.confirm,
+        max_trials=asked.max_trials,
+    )
+
+
+def _bounds(workload: Workload) -> str | None:
+    if workload.pattern is not Pattern.CAPACITY:
+        return None
+    asked = workload.search or AskedSearch()
+    return f"loss {SHARE.text(asked.loss)}, latency {DURATION.text(asked.latency)}"
 
 
 def _applications(stream: str, topology: Topology) -> tuple[Application, ...]:

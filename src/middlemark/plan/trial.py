@@ -53,10 +53,15 @@ def order_trials(
     order = [
         (block, *executed)
         for block in range(1, blocks + 1)
-        for executed in _shuffled(experiments, (None, *dict.fromkeys(observe)), block, seed)
+        for executed in _shuffled(_of_block(block, experiments), (None, *dict.fromkeys(observe)), block, seed)
     ]
     digits = len(str(max(len(order), most_trials)))
     return tuple(_trial(number, digits, seed, *executed) for number, executed in enumerate(order, start=1))
+
+
+def _of_block(block: int, experiments: Sequence[Experiment]) -> Sequence[Experiment]:
+    """A search begins with one trial; what it came to says which is next."""
+    return experiments if block == 1 else [each for each in experiments if each.search is None]
 
 
 def next_block(

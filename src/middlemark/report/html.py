@@ -23,6 +23,7 @@ from middlemark.analysis.samples import Distribution
 from middlemark.errors import StoreError
 from middlemark.plan import Caution
 from middlemark.report.answer import Answer, answer, distinguishing, interval_words
+from middlemark.report.capacity import capacity_charts, capacity_table
 from middlemark.report.charts import Chart, bar_charts, boxes, ecdf
 from middlemark.report.claims import READING, shown
 from middlemark.report.config import Configuration, configurations
@@ -105,6 +106,7 @@ def render(findings: RunFindings) -> str:
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
     sections = sections_of(findings, who)
     overhead, drawn = overhead_table(findings.experiments, who), overhead_chart(findings.experiments, who)
+    loads = capacity_charts(findings.capacities, who)
     return (
         _environment()
         .get_template("report.html.j2")
@@ -124,8 +126,12 @@ def render(findings: RunFindings) -> str:
             colours=range(COLOURS),
             overhead=overhead,
             enough=stop_table(findings, who),
+            capacity=capacity_table(findings.capacities, who),
+            capacity_charts=loads,
+            loaded=sorted({who[each.experiment.id] for each in findings.capacities}, key=lambda each: each.label),
             overhead_chart=drawn,
             specs={f"{s.id}-{c.id}": c.spec for s in sections for c in s.charts}
+            | {f"capacity-{chart.id}": chart.spec for chart in loads}
             | ({f"wire-{drawn.id}": drawn.spec} if drawn else {}),
             style=_resource("report.css"),
             vega=_vega(),

@@ -20,9 +20,10 @@ from middlemark.analysis.claims import own_claims
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
-from middlemark.plan import Caution
+from middlemark.plan import Caution, WarningKind
 from middlemark.report import tables
 from middlemark.report.answer import Answer, answer, distinguishing, interval_words
+from middlemark.report.capacity import capacity_lines
 from middlemark.report.claims import print_claims
 from middlemark.report.contender import Contender, contenders
 from middlemark.report.display import Shown, plural
@@ -49,13 +50,15 @@ def print_summary(run: Path | RunFindings, console: Console) -> None:
     beside = distinguishing(findings.comparisons)
     for comparison in findings.comparisons:
         _print_comparison(comparison, answer(comparison, who, beside), who, console)
+    _print_lines("Capacity", capacity_lines(findings.capacities, who), console)
     _print_scaling(findings, console)
     _print_lines("Enough trials", stop_lines(findings, who), console)
     claims = own_claims(findings)
     if claims:
         console.print("\n[bold]Claims[/]")
         print_claims(claims, console)
-    console.print(Text(f"\n{READING} {interval_words(findings)}", "dim"))
+    if findings.comparisons:
+        console.print(Text(f"\n{READING} {interval_words(findings)}", "dim"))
     _print_damage(findings, console)
     _print_cautions(findings, console)
 
@@ -178,6 +181,8 @@ def _print_cautions(findings: RunFindings, console: Console) -> None:
     of_trials: dict[str, tuple[Caution, int]] = {}
     for each in findings.experiments:
         for caution, count in each.cautions:
+            if each.experiment.search is not None and caution.kind is WarningKind.OVERLOAD:
+                continue  # that is what a search looks for
             first, before = of_trials.get(caution.kind, (caution, 0))
             of_trials[caution.kind] = (first, before + count)
     if findings.manifest.warnings or of_trials:

@@ -55,6 +55,7 @@ from middlemark.suite.pipeline import (
 )
 from middlemark.suite.qos import Congestion, Durability, History, Qos, Reliability
 from middlemark.suite.quantity import BIT_RATE, DURATION, RATE, SHARE, SIZE
+from middlemark.suite.search import Search
 from middlemark.suite.stop import Precision, Stop
 from middlemark.suite.suite import ALL_MIDDLEWARES, MiddlewareChoice, Suite
 from middlemark.suite.topology import Application, Host, HostKind, Link, Network, Placement, Role, Topology
@@ -127,6 +128,7 @@ __all__ = [
     "Reliability",
     "Role",
     "Scheduling",
+    "Search",
     "Selection",
     "Side",
     "Step",

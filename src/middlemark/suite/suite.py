@@ -19,7 +19,7 @@ from middlemark.suite.quantity import MessageSize
 from middlemark.suite.stop import Stop
 from middlemark.suite.topology_choice import TopologyChoice
 from middlemark.suite.windows import Disturbance, Recording, Windows
-from middlemark.suite.workload import Workload
+from middlemark.suite.workload import Pattern, Workload
 
 ALL_MIDDLEWARES = "all"
 MiddlewareName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
@@ -94,6 +94,16 @@ class Suite(Model):
                     allowed="a `late_after` of at most `windows: drain`",
                     at=("recording", "late_after"),
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _searches_are_not_observed(self) -> Self:
+        if self.observe and any(workload.pattern is Pattern.CAPACITY for workload in self.workloads):
+            raise refusal(
+                "the trials of a capacity search can't be observed",
+                allowed="a suite of its own for them",
+                at=("observe",),
+            )
         return self
 
     @model_validator(mode="after")

@@ -13,6 +13,7 @@ from middlemark.suite.model import Many, Named, closest_first, refusal
 from middlemark.suite.pipeline import Chain, Node, PipelineApplication, check_graph
 from middlemark.suite.qos import Qos
 from middlemark.suite.quantity import Duration, MessageSize, Rate, TimeSpan
+from middlemark.suite.search import Search
 from middlemark.suite.windows import Windows
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,23}$")]
@@ -26,6 +27,8 @@ class Pattern(StrEnum):
     UNTHROTTLED = "unthrottled"
     PING_PONG = "ping_pong"
     PIPELINE = "pipeline"
+    CAPACITY = "capacity"
+    """Periodic, at rates that a search tries."""
 
 
 class Arrival(StrEnum):
@@ -41,6 +44,7 @@ FIELDS_OF_PATTERN: dict[Pattern, tuple[str, ...]] = {
     Pattern.UNTHROTTLED: ("approach", "messages"),
     Pattern.PING_PONG: ("approach", "messages", "answer", "interval", "patience"),
     Pattern.PIPELINE: ("rate", "approach", "nodes", "chains", "applications"),
+    Pattern.CAPACITY: ("arrival", "search"),
 }
 """The fields that only some patterns have."""
 
@@ -78,6 +82,8 @@ class Workload(Named):
     """Of a pipeline: the paths through it whose time from end to end is told."""
     applications: tuple[PipelineApplication, ...] | None = None
     """Of a pipeline: nodes that share a process; every other node is an application of its own."""
+    search: Search | None = None
+    """Of a capacity: between which rates, and what has to be held."""
     qos: Many[Qos] | None = None
     """What is asked of its delivery."""
     windows: Windows | None = None

@@ -1,0 +1,269 @@
+"""The capacity of a middleware: the highest rate of a ladder that it carries within bounds of loss and latency.
+
+Octaves bracket it, bisection narrows the bracket to neighbouring steps, and both ends are then confirmed: the majority
+of `confirm` trials decides, so that one disturbed trial decides nothing. Each choice is a pure function of outcomes.
+The knee of latency over load is Kneedle's (Satopää et al., "Finding a Kneedle in a haystack", ICDCSW 2011).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from kneed import KneeLocator
+
+from middlemark.analysis.compare import Block
+from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.metrics import OVERLOAD_BELOW, Key, of_stream, quantile_metric
+from middlemark.analysis.result import Result
+from middlemark.analysis.samples import Distribution
+from middlemark.plan import Experiment
+from middlemark.plan.experiment import Search
+from middlemark.plan.search import SearchKey, last_step, octave, rate_hz, search_key, step_of
+
+JUDGED_BY = Distribution.LATENCY_FROM_INTENDED
+LEVELS = ("p99", "p90", "p50")
+"""Few messages in a window support no p99: the highest that they do support is held against the bound."""
+FEWEST_FOR_A_KNEE = 5
+
+
+class Limit(StrEnum):
+    """Why a rate is not carried."""
+
+    OVERLOAD = "overload"
+    LOSS = "loss"
+    LATENCY = "latency"
+    NO_COMMUNICATION = "no_communication"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+
+
+class State(StrEnum):
+    """What became of a search."""
+
+    FOUND = "found"
+    """Both ends of the bracket are confirmed neighbours."""
+    AT_LEAST = "at_least"
+    """The highest rate is carried."""
+    BELOW = "below"
+    """Not even the lowest is."""
+    OPEN = "open"
+    """It is under way, or had its most trials."""
+    NOT_APPLICABLE = "not_applicable"
+
+
+@dataclass
+class Tried:
+    """What the trials at one step came to."""
+
+    carried: int = 0
+    limits: Counter[Limit] = field(default_factory=Counter)
+
+    @property
+    def refused(self) -> int:
+        """How many did not carry it."""
+        return self.limits.total()
+
+    @property
+    def holds(self) -> bool:
+        """The majority so far; a tie is none."""
+        return self.carried > self.refused
+
+    def decided(self, confirm: int) -> bool:
+        """Whether no further trial of `confirm` could turn it."""
+        return 2 * max(self.carried, self.refused) > confirm
+
+
+Steps = Mapping[int, Tried]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One rate of the curve, medians over its trials."""
+
+    rate_hz: float
+    trials: int
+    carried: int
+    median_ns: float | None
+    p99_ns: float | None
+    loss_share: float | None
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What a search came to."""
+
+    experiment: Experiment
+    """At the lowest rate that was tried."""
+    search: Search
+    state: State
+    carried_hz: float | None
+    not_carried_hz: float | None
+    limits: tuple[Limit, ...]
+    """Why the rate above is not carried, the most frequent first."""
+    points: tuple[Point, ...]
+    knee_hz: float | None
+    n_trials: int
+    reason: str = ""
+    """Why it is not applicable."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Of each message."""
+        return self.experiment.streams[0].size_bytes
+
+
+def judged(search: Search, stream: str, outcome: str, values: Mapping[Key, float]) -> Limit | bool | None:
+    """True where a trial carried its rate, its limit where it did not; None where it says nothing of it."""
+    if outcome in {Limit.NO_COMMUNICATION, Limit.FAILED, Limit.TIMED_OUT}:
+        return Limit(outcome)
+    if outcome != "valid":
+        return None
+    subject = of_stream(stream)
+    if values.get(Key(subject, "achieved_share"), 1.0) < OVERLOAD_BELOW:
+        return Limit.OVERLOAD
+    if values.get(Key(subject, "loss_share"), 1.0) > search.loss_share:
+        return Limit.LOSS
+    took_ns = next((values[key] for level in LEVELS if (key := _latency(subject, level)) in values), 0.0)
+    return Limit.LATENCY if took_ns > search.latency_ns else True
+
+
+def _latency(subject: str, level: str) -> Key:
+    return Key(subject, quantile_metric(JUDGED_BY, level))
+
+
+def steps_of(search: Search, results: Iterable[tuple[Experiment, str, Mapping[Key, float]]]) -> dict[int, Tried]:
+    """The outcomes of a search by step; trials that say nothing are not there."""
+    found: dict[int, Tried] = {}
+    for experiment, outcome, values in results:
+        said = judged(search, experiment.streams[0].name, outcome, values)
+        if said is None:
+            continue
+        tried = found.setdefault(step_of(experiment, search), Tried())
+        if isinstance(said, Limit):
+            tried.limits[said] += 1
+        else:
+            tried.carried += 1
+    return found
+
+
+def bracket(steps: Steps) -> tuple[int | None, int | None]:
+    """The highest step that is carried below the lowest that is not."""
+    above = min((step for step, tried in steps.items() if not tried.holds), default=None)
+    held = [step for step, tried in steps.items() if tried.holds and (above is None or step < above)]
+    return max(held, default=None), above
+
+
+def next_step(search: Search, steps: Steps, n_trials: int) -> int | None:
+    """The step to try next; None where the search is at its end."""
+    if n_trials >= search.max_trials:
+        return None
+    below, above = bracket(steps)
+    if below is None and above is None:
+        return 0
+    if above is None and below is not None and below < last_step(search):
+        return min(below + octave(search), last_step(search))
+    if below is None and above is not None and above > 0:
+        return max(above - octave(search), 0)
+    if below is not None and above is not None and above - below > 1:
+        return (below + above) // 2
+    ends = [step for step in (above, below) if step is not None]
+    return next((step for step in ends if not steps[step].decided(search.confirm)), None)
+
+
+def next_steps(results: Sequence[Result]) -> list[tuple[Experiment, Search, int]]:
+    """For each search that goes on: one of its experiments, and the step to try next."""
+    groups: dict[SearchKey, list[Result]] = {}
+    for each in results:
+        if each.trial.experiment.search is not None:
+            groups.setdefault(search_key(each.trial.experiment), []).append(each)
+    found = []
+    for group in groups.values():
+        experiment = group[0].trial.experiment
+        search = experiment.search
+        if search is None or any(each.outcome == "not_applicable" for each in group):
+            continue
+        steps = steps_of(search, ((each.trial.experiment, each.outcome, each.values) for each in group))
+        step = next_step(search, steps, len(group))
+        if step is not None:
+            found.append((experiment, search, step))
+    return found
+
+
+def capacities(findings: Iterable[ExperimentFindings]) -> tuple[Capacity, ...]:
+    """What each search of a run came to."""
+    groups: dict[SearchKey, list[ExperimentFindings]] = {}
+    for each in findings:
+        if each.experiment.search is not None:
+            groups.setdefault(search_key(each.experiment), []).append(each)
+    return tuple(_capacity(own, search) for own in groups.values() if (search := own[0].experiment.search) is not None)
+
+
+def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
+    ordered = sorted(group, key=lambda each: step_of(each.experiment, search))
+    results = [
+        (each.experiment, outcome.kind, _of_block(each, outcome.block)) for each in ordered for outcome in each.outcomes
+    ]
+    steps = steps_of(search, results)
+    below, above = bracket(steps)
+    refused = [each.not_applicable for each in ordered if each.not_applicable]
+    points = tuple(_point(each, steps.get(step_of(each.experiment, search), Tried())) for each in ordered)
+    return Capacity(
+        experiment=ordered[0].experiment,
+        search=search,
+        state=State.NOT_APPLICABLE if refused else _state(search, steps),
+        carried_hz=None if below is None else rate_hz(search, below),
+        not_carried_hz=None if above is None else rate_hz(search, above),
+        limits=() if above is None else tuple(limit for limit, _ in steps[above].limits.most_common()),
+        points=points,
+        knee_hz=knee([each for each in points if each.carried and each.median_ns is not None]),
+        n_trials=len(results),
+        reason=refused[0] if refused else "",
+    )
+
+
+def _of_block(each: ExperimentFindings, block: Block) -> dict[Key, float]:
+    return {key: values[block] for key, values in each.by_block.items() if block in values}
+
+
+def _state(search: Search, steps: Steps) -> State:
+    if next_step(search, steps, 0) is not None:
+        return State.OPEN
+    below, above = bracket(steps)
+    if above is None:
+        return State.AT_LEAST
+    return State.BELOW if below is None else State.FOUND
+
+
+def _point(each: ExperimentFindings, tried: Tried) -> Point:
+    subject = of_stream(each.experiment.streams[0].name)
+    pattern = each.experiment.streams[0].pattern
+
+    def middle(metric: str) -> float | None:
+        values = each.by_block.get(Key(subject, metric))
+        return float(np.median(list(values.values()))) if values else None
+
+    return Point(
+        rate_hz=pattern.rate_hz if pattern.kind == "periodic" else 0.0,
+        trials=len(each.outcomes),
+        carried=tried.carried,
+        median_ns=middle(quantile_metric(JUDGED_BY, "p50")),
+        p99_ns=middle(quantile_metric(JUDGED_BY, "p99")),
+        loss_share=middle("loss_share"),
+    )
+
+
+def knee(points: Sequence[Point]) -> float | None:
+    """The load from which on latency grows steeply; None where the curve has none."""
+    curve = [(each.rate_hz, each.median_ns) for each in points if each.median_ns is not None]
+    if len(curve) < FEWEST_FOR_A_KNEE:
+        return None
+    rates, latencies = zip(*curve, strict=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that there is none is an answer
+        found = KneeLocator(rates, latencies, S=1.0, curve="convex", direction="increasing").knee
+    return None if found is None else float(found)
