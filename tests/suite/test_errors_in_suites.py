@@ -50,7 +50,7 @@ def test_an_unknown_key_deep_within() -> None:
     ) == snapshot("""\
 mine.yaml:6:5: unknown key `sice`
   sice: 4 MB
-allowed: did you mean `size`? (workload, summary, pattern, size, rate, arrival, messages, approach, answer, interval, patience, nodes, chains, applications, qos, windows)\
+allowed: did you mean `size`? (workload, summary, pattern, size, rate, arrival, messages, approach, answer, interval, patience, nodes, chains, applications, search, qos, windows)\
 """)
 
 

@@ -143,9 +143,7 @@ def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, C
             alt.Tooltip("us:Q", title="µs", format=",.4~g"),
         ],
     )
-    dash = alt.StrokeDash(
-        "quantile:N", scale=alt.Scale(domain=["median", "99 %"], range=[[1, 0], [3, 3]]), legend=None
-    )
+    dash = alt.StrokeDash("quantile:N", scale=alt.Scale(domain=["median", "99 %"], range=[[1, 0], [3, 3]]), legend=None)
     found = alt.Chart(alt.InlineData(values=ends)).mark_rule(strokeWidth=1.5, opacity=0.6).encode(x=x, color=colour)
     layers = alt.layer(
         base.mark_line(strokeWidth=1.8).encode(strokeDash=dash),
