@@ -12,7 +12,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+from typer.testing import CliRunner
 
+from middlemark.cli.main import app
+from middlemark.errors import EnvironmentNotReady
 from pages import ROOT
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -65,14 +68,6 @@ def _is_drawn(address: str, tmp_path: Path) -> None:
 
 def test_a_port_that_is_taken_is_told_with_its_remedy() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        answer = subprocess.run(
-            [sys.executable, "-c", START, "serve", str(GOLDEN), "--port", port],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-            env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        )
-    assert answer.returncode == 3
-    assert "--port" in answer.stderr
+        answer = CliRunner().invoke(app, ["serve", str(GOLDEN), "--port", str(taken.getsockname()[1])])
+    assert isinstance(answer.exception, EnvironmentNotReady)
+    assert "--port" in str(answer.exception)

@@ -8,9 +8,12 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
+from middlemark.analysis.run import analyse
+from middlemark.analysis.run_folder import RunFolder
 from middlemark.errors import UsageError
 from middlemark.report.html import write_report
 from middlemark.report.site import site
+from middlemark.report.store import write_summary
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
 
@@ -18,14 +21,17 @@ GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Seven runs, a month apart, and one that can't be read."""
-    folder = tmp_path_factory.mktemp("runs")
+    folder, built = tmp_path_factory.mktemp("runs"), tmp_path_factory.mktemp("built") / "run"
+    shutil.copytree(GOLDEN, built)
+    findings = analyse(RunFolder(built))
+    write_summary(findings)
     for month in range(1, 8):
-        path = Path(shutil.copytree(GOLDEN, folder / f"run-{month}"))
+        path = Path(shutil.copytree(built, folder / f"run-{month}"))
         manifest = (path / "manifest.json").read_text(encoding="utf-8")
         (path / "manifest.json").write_text(manifest.replace("2026-01-31", f"2026-{month:02}-15"), encoding="utf-8")
     (folder / "broken").mkdir()
     (folder / "broken" / "manifest.json").write_text("{", encoding="utf-8")
-    write_report(folder / "run-7")
+    shutil.copy(write_report(findings), folder / "run-7")
     return folder
 
 
