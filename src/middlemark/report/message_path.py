@@ -29,11 +29,6 @@ _COLUMNS = 44
 _CUTS = {"queued": "triangle-up", "transmitted": "square", "arrived": "circle"}
 # Numbers nearer to each other than this share of the axis would be written over each other.
 _READABLE = 0.03
-CAPTION = (
-    "A real message, not an average, from its hand-over to its arrival. Ticks are system calls, as long as they took; "
-    "marks are the first (hollow) and the last packet with payload, by number, where queued (triangle), transmitted "
-    "(square) and arrived (circle)."
-)
 
 
 def message_charts(seen: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
@@ -58,7 +53,7 @@ def title(label: str, told: ToldMessage) -> str:
     n, took = plural(told.n, "message"), f"{_us(told.path.whole_ns)} µs"
     if told.share == 0.5:
         return f"{label}: {took}, the median of {n}"
-    return f"{label}: {took}, no less than {100 * told.share:.3g} % of {n}"
+    return f"{label}: {took}; {100 * told.share:.3g} % of {n} took no longer"
 
 
 def stretches(path: MessagePath, most: int) -> tuple[Segment, ...]:
@@ -105,7 +100,7 @@ def _chart(name: str, label: str, told: ToldMessage) -> Chart:
     return Chart(
         id=name,
         title=title(label, told),
-        caption=CAPTION,
+        caption="",  # the page has one for all of them
         description="A bar for each part of the message's way on a common time axis; the tables have the figures.",
         spec=finished(drawn),
     )
