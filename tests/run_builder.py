@@ -14,7 +14,10 @@ import polars as pl
 
 from middlemark.analysis.kernel_event import Kind
 from middlemark.analysis.record import (
+    CapturedLink,
+    CaptureRecord,
     Counts,
+    Dissector,
     Effective,
     FirstMessage,
     InterfaceTraffic,
@@ -151,7 +154,8 @@ def _sampled(trial: Trial, how: Behaviour) -> tuple[pl.DataFrame, pl.DataFrame]:
         pl.DataFrame({"process": [application.name] * len(at_ns), **plain, **own}, schema=PROCESSES_SCHEMA)
         for application in trial.experiment.applications
     ]
-    machine = {name: at_ns if name == "at_ns" else spent_ns for name in MACHINE_SCHEMA}
+    machine = {name: at_ns if name == "at_ns" else spent_ns for name in MACHINE_SCHEMA if name != "host"}
+    machine["host"] = [None] * len(at_ns)
     return pl.concat(frames), pl.DataFrame(machine, schema=MACHINE_SCHEMA)
 
 
@@ -173,6 +177,16 @@ def _wire(trial: Trial, sent: int) -> tuple[LinkTraffic, ...]:
         for network in trial.experiment.networks
         for phase in phases
     )
+
+
+def _capture(trial: Trial) -> CaptureRecord:
+    """Ten frames of each host, one of them beyond the file's size."""
+    links = (
+        CapturedLink(host=host, network=network.name, captured=9, cut=2, beyond=1, lost=0)
+        for network in trial.experiment.networks
+        for host in network.hosts
+    )
+    return CaptureRecord(snap_bytes=96, most_bytes=1000, file_bytes=990, links=tuple(links))
 
 
 Rows = tuple[pl.DataFrame, pl.DataFrame, tuple[PublisherCounts, ...], tuple[SubscriberCounts, ...]]
@@ -299,6 +313,7 @@ def _record(trial: Trial, how: Behaviour, counts: Counts, rng: np.random.Generat
         path={name: _path(how) for name in names},
         kernel_path=_RECORDING if trial.observation is Observation.KERNEL_PATH else None,
         wire=_wire(trial, counts.publishers[0].sent) if trial.observation is Observation.WIRE else (),
+        capture=_capture(trial) if trial.observation is Observation.CAPTURE else None,
         unavailable={"cgroup": "no group of its own"} if trial.observation is Observation.RESOURCES else {},
     )
 
@@ -359,6 +374,7 @@ def _manifest(suite_text: str, suite: str, trials: tuple[Trial, ...], behaviours
                 title=how.title or name,
                 summary=f"{name} as the test has it",
                 library=Library(name=how.library, version="1.2.3", origin="the test"),
+                dissectors=(Dissector(name="rtps"), Dissector(name="someip", remark="decode its ports")),
             )
             for name, how in behaviours.items()
         },

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from middlemark.analysis.metrics import TRIAL, Key, of_process
+from middlemark.analysis.metrics import TRIAL, Key, of_host, of_process
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.resources import memory_courses, resource_values
 from middlemark.analysis.run_folder import MACHINE_SCHEMA, PROCESSES_SCHEMA
@@ -19,6 +19,7 @@ workloads: [{workload: imu, rate: 200 Hz, windows: {window: 2 s}}]
 """
 SAMPLES = 40
 PERIOD_NS = 100 * MS
+PRESSURES = ("cpu_pressure_ns", "memory_pressure_ns", "io_pressure_ns", "observer_cpu_ns")
 
 
 @pytest.fixture
@@ -73,6 +74,7 @@ def test_what_could_not_be_had_has_no_metric(record: TrialRecord) -> None:
 def test_the_machine_and_the_observer_have_shares_of_time(record: TrialRecord) -> None:
     at_ns = [BEGIN_NS + number * PERIOD_NS for number in range(20)]
     columns: dict[str, list[int | None]] = {
+        "host": [None] * 20,
         "at_ns": list(at_ns),
         "cpu_pressure_ns": [number * 25 * MS for number in range(20)],
         "memory_pressure_ns": [None] * 20,
@@ -92,3 +94,23 @@ def test_the_memory_of_a_long_trial_is_drawn_with_few_points(record: TrialRecord
     (course,) = memory_courses(record, sampled(resident_bytes=list(range(SAMPLES))), most_points=10)
     assert len(course.at_s) == len(course.resident_bytes) == 10
     assert course.at_s[0] == pytest.approx(-1)
+
+
+def test_another_machine_has_its_own_pressure_and_its_own_observer(record: TrialRecord) -> None:
+    rows = [
+        {"host": host, "at_ns": BEGIN_NS + after_ns, **dict.fromkeys(PRESSURES, percent * after_ns // 100)}
+        for host, percent in ((None, 10), ("far", 20))
+        for after_ns in (0, 1000 * MS)
+    ]
+    found = resource_values(record, sampled(), pl.DataFrame(rows, schema=MACHINE_SCHEMA))
+    for subject, percent in ((TRIAL, 10), (of_host("far"), 20)):
+        for metric in ("cpu_pressure_percent", "observer_cpu_percent_of_core"):
+            assert found[Key(subject, metric)].value == pytest.approx(percent)  # type: ignore[union-attr]
+
+
+def test_the_trial_has_no_cpu_time_a_message_where_a_process_was_not_sampled(record: TrialRecord) -> None:
+    busy = sampled(cpu_ns=[number * 10 * MS for number in range(SAMPLES)])
+    machine = pl.DataFrame(schema=MACHINE_SCHEMA)
+    assert Key(TRIAL, "cpu_per_message_ns") not in resource_values(record, busy, machine)
+    both = pl.concat([busy, busy.with_columns(process=pl.lit("subscriber_0"))])
+    assert Key(TRIAL, "cpu_per_message_ns") in resource_values(record, both, machine)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from middlemark.analysis.run import analyse
-from middlemark.analysis.run_folder import RECEIVED_SCHEMA, RunFolder
+from middlemark.analysis.run_folder import MACHINE_SCHEMA, RECEIVED_SCHEMA, RunFolder, TrialFolder
 from middlemark.errors import StoreError
 from run_builder import Behaviour, build_run
 
@@ -73,3 +73,10 @@ def test_a_trial_that_left_no_samples_has_none(run: RunFolder) -> None:
     trial.received_path.unlink()
     assert trial.read_received().is_empty()
     assert trial.read_received().schema == RECEIVED_SCHEMA
+
+
+def test_samples_of_a_machine_that_were_stored_without_its_name_are_of_this_one(tmp_path: Path) -> None:
+    folder = TrialFolder(tmp_path)
+    columns = {name: [1] for name in MACHINE_SCHEMA if name != "host"}
+    pl.DataFrame(columns).write_parquet(folder.machine_path)
+    assert folder.read_machine().to_dicts() == [{"host": None, **dict.fromkeys(columns, 1)}]

@@ -13,6 +13,7 @@ SUITE = """
 suite: known
 trials: 1
 middlewares: one
+topologies: D1-1
 workloads: [{{workload: {workload}, size: 100 B, windows: {{window: 2 s}}}}]
 """
 
@@ -67,3 +68,9 @@ def test_answers_are_payload_too(tmp_path: Path) -> None:
 def test_a_trial_without_readings_has_no_figures(tmp_path: Path) -> None:
     record = record_of(tmp_path, "imu").model_copy(update={"wire": ()})
     assert values(record) == {}
+
+
+def test_what_a_host_sends_that_only_receives_is_control(tmp_path: Path) -> None:
+    found = values(record_of(tmp_path / "one_way", "imu", window=100_000))
+    assert found["wire_control_bytes"] == 100_000
+    assert "wire_control_bytes" not in values(record_of(tmp_path / "both_ways", "ping_pong", window=100_000))

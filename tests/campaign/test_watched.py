@@ -83,7 +83,9 @@ def test_the_wire_of_hosts_that_share_their_interfaces_is_not_to_be_had(campaign
     record = watched(campaign(suite_text(more="observe: wire")), Observation.WIRE)
     assert record.outcome == Valid()
     assert record.wire == ()
-    assert "namespace" in record.unavailable["wire"]
+    hosts = {application.host for application in record.trial.experiment.applications}
+    assert record.unavailable.keys() == {f"wire of {host}" for host in hosts}
+    assert all(why.startswith("not available: it is this machine") for why in record.unavailable.values())
 
 
 def test_an_observer_that_can_not_be_executed_fails_no_trial(campaign: Campaign, tmp_path: Path) -> None:

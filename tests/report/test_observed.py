@@ -4,7 +4,7 @@ from pathlib import Path
 
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.contender import Contender, contenders
-from middlemark.report.observed import Observed, observed
+from middlemark.report.observed import Observed, observed, observed_lines
 from middlemark.report.wire import overhead_chart, overhead_table
 from run_builder import Behaviour, build_run
 
@@ -101,3 +101,27 @@ def test_without_an_observation_there_is_nothing_of_it(tmp_path: Path) -> None:
 def test_only_what_was_observed_is_shown(tmp_path: Path) -> None:
     found = shown(tmp_path, "resources")
     assert not any("wire" in each.title for each in found.tables)
+
+
+def test_captured_frames_are_counted_and_their_file_is_named(tmp_path: Path) -> None:
+    rows = table(shown(tmp_path, observe="capture"), "Captured frames")
+    assert len(rows) == 4
+    for row in rows:
+        assert row["file in the run's folder"].endswith("/capture.pcapng")
+        assert (row["frames"], row["cut"], row["beyond"], row["lost"]) == ("18", "4", "2", "0")
+        assert row["dissectors"] == "rtps; someip (decode its ports)"
+
+
+def test_a_window_too_short_for_a_leak_says_so(tmp_path: Path) -> None:
+    rows = table(shown(tmp_path, observe="resources"), "Growth of memory")
+    assert {row["lasts"] for row in rows} == {"can't tell: the window is below 60 s"}
+
+
+def test_the_terminal_says_what_observing_cost_and_what_was_seen(tmp_path: Path) -> None:
+    findings, who = watched(tmp_path, observe="[resources, wire, capture]", cpu_share=0.1)
+    lines = observed_lines(findings.comparisons[0], who)
+    assert sum(": observing " in line for line in lines) == 3
+    (figures,) = (line for line in lines if "a message" in line and "observing" not in line)
+    assert "µs of CPU a message" in figures
+    assert "1.10 bytes on the wire for each of payload" in figures
+    assert sum("capture.pcapng, Wireshark: rtps" in line for line in lines) == 4

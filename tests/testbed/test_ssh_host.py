@@ -12,8 +12,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from middlemark.analysis.metrics import Key, of_host, of_process
+from middlemark.analysis.record import TrialRecord
+from middlemark.analysis.resources import resource_values
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
@@ -282,7 +286,8 @@ def test_a_trial_between_this_machine_and_another_is_measured_on_one_clock(
 suite: apart
 trials: 1
 middlewares: udp
-workloads: [imu, ping_pong]
+workloads: imu
+observe: resources
 topologies:
   - topology: two_machines
     hosts: [{{name: here, kind: local}}, {{name: there, kind: ssh, ssh: "{another_machine}"}}]
@@ -295,8 +300,22 @@ disturbance: {{steal: 100 %}}
     suite = LoadedSuite(file="apart.yaml", text=text, suite=parse_suite(text, file="apart.yaml"))
     run_new(tmp_path / "run", order.place(suite, [], None))
     records = [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
-    assert [record.outcome for record in records] == [Valid(), Valid()]
+    assert [record.outcome for record in records] == [Valid()] * 2
     for record in records:
         assert record.clocks["there"].bound_ns > 0
         assert abs(record.clocks["there"].offset_ns - AHEAD_S * 1_000_000_000) <= record.clocks["there"].bound_ns
         assert "clock_offset" in {caution.kind for caution in record.warnings}
+    for folder, record in zip(RunFolder(tmp_path / "run").stored_trials(), records, strict=True):
+        if record.trial.observation is not None:
+            is_seen_on_both_machines(record, folder.read_processes(), folder.read_machine())
+
+
+def is_seen_on_both_machines(record: TrialRecord, processes: pl.DataFrame, machine: pl.DataFrame) -> None:
+    """On this machine's clock, and with nothing left out."""
+    assert record.window is not None
+    assert not [what for what in record.unavailable if what.startswith("resources")]
+    assert set(machine["host"]) == {None, "there"}
+    for name in ("publisher_0", "subscriber_0"):
+        values = resource_values(record, processes.filter(process=name), machine)
+        assert Key(of_process(name), "unique_bytes") in values
+    assert Key(of_host("there"), "observer_cpu_percent_of_core") in values

@@ -49,7 +49,7 @@ class Key(NamedTuple):
     """What a value is of, and which metric it is."""
 
     subject: str
-    """`trial`, `stream:<name>` or `process:<name>`."""
+    """`trial`, `stream:<name>`, `process:<name>` or `host:<name>`."""
     metric: str
 
 
@@ -67,6 +67,11 @@ ONE_WAY = (Distribution.LATENCY_FROM_SEND, Distribution.LATENCY_FROM_INTENDED)
 def of_process(name: str) -> str:
     """The subject for a process."""
     return f"process:{name}"
+
+
+def of_host(name: str) -> str:
+    """The subject for a host that is another machine."""
+    return f"host:{name}"
 
 
 @dataclass(frozen=True)

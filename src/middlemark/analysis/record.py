@@ -200,6 +200,29 @@ class LinkTraffic(Model):
     received_packets: NonNegativeInt
 
 
+class CapturedLink(Model):
+    """What became of the frames that passed one link: all are captured, beyond or lost."""
+
+    host: str
+    network: str
+    captured: NonNegativeInt
+    cut: NonNegativeInt
+    """Of the captured, those of which less than the whole is kept."""
+    beyond: NonNegativeInt
+    """Came when the file had its size."""
+    lost: NonNegativeInt
+    """Came faster than they could be taken."""
+
+
+class CaptureRecord(Model):
+    """What belongs to a trial's captured frames beside the file."""
+
+    snap_bytes: NonNegativeInt
+    most_bytes: NonNegativeInt
+    file_bytes: NonNegativeInt
+    links: tuple[CapturedLink, ...]
+
+
 class KernelRecording(Model):
     """What belongs to a recording of kernel events beside the events themselves."""
 
@@ -250,6 +273,8 @@ class TrialRecord(Model):
     """Of a trial whose observation is `kernel_path`."""
     wire: tuple[LinkTraffic, ...] = ()
     """Of a trial whose observation is `wire`."""
+    capture: CaptureRecord | None = None
+    """Of a trial whose observation is `capture`."""
     unavailable: dict[str, str] = {}
     """Of an observed trial: what could not be seen, with the reason."""
 
@@ -273,12 +298,20 @@ class Library(Model):
     origin: str
 
 
+class Dissector(Model):
+    """A protocol by which Wireshark shows what the middleware puts on the wire, as `describe` says."""
+
+    name: str
+    remark: str | None = None
+
+
 class Middleware(Model):
     """A middleware of the run: its worker's own account, or why it has none."""
 
     title: str
     summary: str
     library: Library
+    dissectors: tuple[Dissector, ...] = ()
 
 
 class Width(Model):

@@ -1,8 +1,7 @@
 """The metrics of a trial's sampled resources: what each process used over the window, for each message, and its growth.
 
-Totals become rates between the first and the last sample within the window; amounts are medians of its samples. Growth
-is the slope of Theil and Sen (Sen, "Estimates of the regression coefficient based on Kendall's tau", JASA 63, 1968),
-which no single leap can bend. Pure functions over the observer's tables; `metrics` joins them with the trial's others.
+Totals become rates between the first and the last sample within the window; amounts are medians of its samples; growth
+is `growth`'s. Pure functions over the observers' tables; `metrics` joins them with the trial's others.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-import scipy.stats
 
-from middlemark.analysis.metrics import TRIAL, Key, of_process
+from middlemark.analysis.growth import growth
+from middlemark.analysis.metrics import TRIAL, Key, of_host, of_process
 from middlemark.analysis.quantile import Measured, Value
 from middlemark.analysis.record import TrialRecord, Window
 
@@ -43,8 +42,6 @@ AMOUNTS = (
     "descriptors",
 )
 PRESSURES = ("cpu", "memory", "io")
-MOST_POINTS = 2000
-"""Slopes between all pairs of more samples than this would take seconds: samples in between are left out."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +75,13 @@ def resource_values(record: TrialRecord, processes: pl.DataFrame, machine: pl.Da
             per_message = Measured(cpu_ns_per_s / handled_hz[application], len(rows))
             values[Key(of_process(name), "cpu_per_message_ns")] = per_message
     delivered_hz = _delivered(record) / ((window.end_ns - window.begin_ns) / 1e9)
-    if total_ns_per_s and delivered_hz:
+    is_whole = not record.resources.keys() - set(processes["process"])
+    if total_ns_per_s and delivered_hz and is_whole:
         values[Key(TRIAL, "cpu_per_message_ns")] = Measured(total_ns_per_s / delivered_hz, _delivered(record))
-    return values | _of_machine(_within(machine, window))
+    for host in machine["host"].unique(maintain_order=True):
+        of_it = machine.filter(pl.col("host").eq_missing(pl.lit(host, pl.String())))
+        values |= _of_machine(TRIAL if host is None else of_host(host), _within(of_it, window))
+    return values
 
 
 def memory_courses(record: TrialRecord, processes: pl.DataFrame, most_points: int = 200) -> tuple[MemoryCourse, ...]:
@@ -129,10 +130,14 @@ def _amounts(rows: pl.DataFrame) -> Iterator[tuple[str, float]]:
 
 
 def _growth(rows: pl.DataFrame) -> Iterator[tuple[str, float]]:
-    known = _thinned(rows.filter(pl.col("unique_bytes").is_not_null()), MOST_POINTS)
-    if len(known) >= 2:
-        at_s = (known["at_ns"] - known["at_ns"][0]).to_numpy() / 1e9
-        yield "memory_slope_bytes_per_s", float(scipy.stats.theilslopes(known["unique_bytes"].to_numpy(), at_s).slope)
+    known = rows.filter(pl.col("unique_bytes").is_not_null())
+    found = growth((known["at_ns"] / 1e9).to_numpy(), known["unique_bytes"].to_numpy())
+    if found is not None:
+        yield "memory_slope_bytes_per_s", found.slope.value
+        yield "memory_slope_low_bytes_per_s", found.slope.low
+        yield "memory_slope_high_bytes_per_s", found.slope.high
+        if found.lasts is not None:
+            yield "memory_grows", float(found.lasts)
 
 
 def _handled_hz(record: TrialRecord, window: Window) -> Mapping[str, float]:
@@ -155,12 +160,12 @@ def _delivered(record: TrialRecord) -> int:
     return sum(each.received for each in record.counts.subscribers)
 
 
-def _of_machine(rows: pl.DataFrame) -> dict[Key, Value]:
+def _of_machine(subject: str, rows: pl.DataFrame) -> dict[Key, Value]:
     values: dict[Key, Value] = {}
     for name, column in (
         *((f"{each}_pressure_percent", f"{each}_pressure_ns") for each in PRESSURES),
         ("observer_cpu_percent_of_core", "observer_cpu_ns"),
     ):
         if (rate := _per_s(rows, column)) is not None:
-            values[Key(TRIAL, name)] = Measured(100 * rate / 1e9, len(rows))
+            values[Key(subject, name)] = Measured(100 * rate / 1e9, len(rows))
     return values

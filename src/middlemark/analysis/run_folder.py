@@ -6,6 +6,7 @@ name, then a rename), so that a file that is there is whole; `campaign` writes t
     <run>/manifest.json
     <run>/trials/<trial id>/trial.json spec.json events.jsonl received.parquet published.parquet resources.json logs/
                               *.beyond.hlog executions.parquet inputs.parquet outputs.parquet
+                              processes.parquet machine.parquet kernel_path.parquet capture.pcapng
     <run>/summary.parquet
     <run>/report.html
 """
@@ -127,6 +128,7 @@ PROCESSES_SCHEMA = pl.Schema(
 
 MACHINE_SCHEMA = pl.Schema(
     {
+        "host": pl.String(),
         "at_ns": pl.Int64(),
         "cpu_pressure_ns": pl.Int64(),
         "memory_pressure_ns": pl.Int64(),
@@ -134,7 +136,7 @@ MACHINE_SCHEMA = pl.Schema(
         "observer_cpu_ns": pl.Int64(),
     }
 )
-"""`machine.parquet`: one row a sample."""
+"""`machine.parquet`: one row a machine and sample; of the machine that Middlemark ran on the host is null."""
 
 KERNEL_EVENTS_SCHEMA = pl.Schema(
     {
@@ -212,6 +214,11 @@ class TrialFolder:
         """What the machine had to wait for meanwhile."""
         return self.path / "machine.parquet"
 
+    @property
+    def capture_path(self) -> Path:
+        """The frames on its links, for Wireshark; of a trial whose observation is `capture`."""
+        return self.path / "capture.pcapng"
+
     def read_record(self) -> TrialRecord:
         """Read `trial.json`."""
         return _read(self.record_path, TrialRecord)
@@ -280,7 +287,7 @@ class TrialFolder:
 
     def read_machine(self) -> pl.DataFrame:
         """Read `machine.parquet`; no rows where the trial left none."""
-        return _read_samples(self.machine_path, MACHINE_SCHEMA)
+        return _read_samples(self.machine_path, MACHINE_SCHEMA, added=("host",))
 
     def write_resources(self, processes: pl.DataFrame, machine: pl.DataFrame) -> None:
         """Write both files of a resource observer."""
@@ -361,13 +368,16 @@ def _write(path: Path, record: Model) -> None:
     partial.replace(path)
 
 
-def _read_samples(path: Path, schema: pl.Schema) -> pl.DataFrame:
+def _read_samples(path: Path, schema: pl.Schema, added: tuple[str, ...] = ()) -> pl.DataFrame:
+    """The table; columns that were added to the schema later are null in files that were stored before."""
     if not path.is_file():
         return pl.DataFrame(schema=schema)
     try:
         frame = pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as cause:
         raise StoreError(path, "it can't be read", "restore the file, or remove the trial's folder") from cause
+    later = [pl.lit(None, schema[name]).alias(name) for name in added if name not in frame.columns]
+    frame = frame.with_columns(later).select(schema.names()) if later else frame
     _check_columns(path, frame, schema)
     return frame
 

@@ -20,6 +20,9 @@ def wire_values(record: TrialRecord) -> dict[Key, Value]:
         sent_bytes, packets = sum(each.sent_bytes for each in links), sum(each.sent_packets for each in links)
         values[Key(TRIAL, f"wire_{phase}_bytes")] = Measured(float(sent_bytes), packets)
         values[Key(TRIAL, f"wire_{phase}_packets")] = Measured(float(packets), packets)
+    control_bytes = _of_receivers(record)
+    if control_bytes is not None:
+        values[Key(TRIAL, "wire_control_bytes")] = Measured(float(control_bytes), 1)
     sent_bytes, packets = _of_window(record)
     payload_bytes, messages = _delivered(record)
     if sent_bytes and payload_bytes:
@@ -32,6 +35,21 @@ def wire_values(record: TrialRecord) -> dict[Key, Value]:
 def _of_window(record: TrialRecord) -> tuple[int, int]:
     links = [each for each in record.wire if each.phase == "window"]
     return sum(each.sent_bytes for each in links), sum(each.sent_packets for each in links)
+
+
+def _of_receivers(record: TrialRecord) -> int | None:
+    """What hosts sent within the window that send no payload: acknowledgements and other control.
+
+    None where there is no such host: beside payload, control can't be told apart by counting.
+    """
+    experiment = record.trial.experiment
+    host_of = {application.name: application.host for application in experiment.applications}
+    senders = set(experiment.services or (experiment.applications[0].host,))
+    for stream in experiment.streams:
+        answering = stream.subscribers if isinstance(stream.pattern, PingPong) else ()
+        senders |= {host_of[name] for name in (*stream.publishers, *answering)}
+    links = [each for each in record.wire if each.phase == "window" and each.host not in senders]
+    return sum(each.sent_bytes for each in links) if links else None
 
 
 def _delivered(record: TrialRecord) -> tuple[int, int]:

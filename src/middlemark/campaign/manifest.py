@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from middlemark import __version__
-from middlemark.analysis.record import Library, Manifest, Middleware
+from middlemark.analysis.record import Dissector, Library, Manifest, Middleware
 from middlemark.campaign.grounds import Worker
 from middlemark.campaign.order import Order
 from middlemark.plan import Caution, WarningKind
@@ -74,6 +74,7 @@ def _middleware(worker: Worker) -> Middleware:
         title=description.title,
         summary=description.summary,
         library=Library.model_validate(description.library.model_dump()),
+        dissectors=tuple(Dissector.model_validate(each.model_dump()) for each in description.dissectors or ()),
     )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from middlemark.campaign import store
 from middlemark.campaign.grounds import Grounds
 from middlemark.campaign.spec import Place
-from middlemark.plan import Experiment, loaded_hosts
+from middlemark.plan import CaptureBounds, Experiment, loaded_hosts
 from middlemark.suite import Action, HostKind
 from middlemark.testbed import awake, clock_offset, cpu_load, slot
 from middlemark.testbed.clock_estimate import ClockOffset
@@ -41,6 +41,8 @@ class Setting:
     """By loaded host."""
     clocks: dict[str, ClockOffset]
     """By host with a clock of its own, before the trial."""
+    capture: CaptureBounds
+    """How much is kept where frames are captured."""
 
 
 @contextmanager
@@ -73,7 +75,7 @@ def prepared(experiment: Experiment, worker: Path, grounds: Grounds) -> Iterator
         }
         clocks = clock_offsets(testbed, grounds.ledger)
         place = Place(taken, hosts, folder, grounds.cpus, {name: clock.offset_ns for name, clock in clocks.items()})
-        yield Setting(place, testbed, _loads(experiment, testbed, grounds, given), clocks)
+        yield Setting(place, testbed, _loads(experiment, testbed, grounds, given), clocks, experiment.capture)
 
 
 def _executables(experiment: Experiment, worker: Path) -> list[Path]:

@@ -1,89 +1,99 @@
-"""Has what every process of a trial uses sampled ten times a second, by one observer for all hosts of this machine.
+"""Has what every process of a trial uses sampled ten times a second, by one observer for each machine of the test-bed.
 
-Namespaces and containers hide nothing from this machine's `/proc`, so that one observer is enough and sees the same of
-all. It makes tables of the samples; what they mean is `analysis.resources`'.
+Namespaces and containers hide nothing from this machine's `/proc`, so that one observer here sees the same of all of
+them; every host that is another machine has its own. It makes tables; what they mean is `analysis.resources`'.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 import polars as pl
 
 from middlemark.analysis.run_folder import MACHINE_SCHEMA, PROCESSES_SCHEMA, TrialFolder
 from middlemark.campaign.watching import Watch
 from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed.observer import Observer, executable
-
-PERIOD_NS = 100_000_000
-Rows = list[dict[str, Any]]
+from middlemark.testbed.resources import Sampled, Sampler
+from middlemark.testbed.ssh_host import SshHost
 
 
 @dataclass
 class ResourceWatch(Watch):
     """The observation `resources`."""
 
-    _observer: Observer | None = None
-    _processes: Rows = field(default_factory=list)
-    _machine: Rows = field(default_factory=list)
+    _samplers: dict[str, Sampler] = field(default_factory=dict)
+    """By host that is another machine; under no name, this machine's."""
+    _sampled: list[Sampled] = field(default_factory=list)
 
     def begin(self) -> None:
-        """Starts the observer, which takes its first sample before T0."""
-        try:
-            self._observer = Observer("samples resources", [str(executable("resources"))], self.ledger)
-            self._observer.tell({"period_ns": PERIOD_NS, "processes": self._pids()})
-            self._observer.hear("ready")
-        except (EnvironmentNotReady, OSError) as lacking:
-            self.unavailable["resources"] = " ".join(str(lacking).splitlines())
-            self.end()
+        """Starts the observers, which take their first samples before T0."""
+        for name, host in self._machines().items():
+            ahead_ns = self.setting.clocks[name].offset_ns if name in self.setting.clocks else 0
+            try:
+                self._samplers[name] = Sampler(host, self._pids(host), ahead_ns, self.ledger)
+            except (EnvironmentNotReady, OSError) as lacking:
+                self._lacks(name, lacking)
 
     def joined(self) -> None:
         """Has the new processes sampled too."""
-        if self._observer is not None:
-            self._observer.tell({"command": "watch", "processes": self._pids()})
+        for name, host in self._machines().items():
+            if name in self._samplers:
+                try:
+                    self._samplers[name].watch(self._pids(host))
+                except (EnvironmentNotReady, OSError) as broken:
+                    self._lacks(name, broken)
 
     def drained(self) -> None:
-        """Asks for the samples: until now the observer has said nothing, so as to disturb nobody."""
-        if self._observer is None:
-            return
-        self._observer.tell({"command": "stop"})
-        rows = {"process": self._processes, "machine": self._machine}
-        try:
-            while (said := self._observer.hear())["event"] != "done":
-                rows[said.pop("event")].append(said)
-        except EnvironmentNotReady as broken:
-            self.unavailable["resources"] = broken.text
-        else:
-            self.unavailable |= said["unavailable"]
-            if said["missed"]:
-                self.unavailable["samples"] = f"{said['missed']} were not taken: the observer was late"
+        """Asks for the samples."""
+        for name, sampler in list(self._samplers.items()):
+            try:
+                sampled = sampler.finish()
+            except (EnvironmentNotReady, OSError) as broken:
+                self._lacks(name, broken)
+            else:
+                self._sampled.append(sampled)
+                self.unavailable |= {_of(what, name): reason for what, reason in sampled.unavailable.items()}
         self.end()
 
     def keep(self, folder: TrialFolder) -> None:
-        """Both tables, unless the observer could not be had."""
-        if self._machine:
+        """Both tables, unless no observer could be had."""
+        if self._sampled:
             folder.write_resources(
-                pl.DataFrame(self._processes, schema=PROCESSES_SCHEMA),
-                pl.DataFrame(self._machine, schema=MACHINE_SCHEMA),
+                pl.DataFrame([row for each in self._sampled for row in each.processes], schema=PROCESSES_SCHEMA),
+                pl.DataFrame([row for each in self._sampled for row in each.machine], schema=MACHINE_SCHEMA),
             )
 
     def end(self) -> None:
-        """Ends the observer."""
-        if self._observer is not None:
+        """Ends the observers."""
+        while self._samplers:
             with suppress(OSError):
-                self._observer.end()
-            self._observer = None
+                self._samplers.popitem()[1].end()
 
-    def _pids(self) -> dict[str, int]:
-        """By process, as the hearing knows it: one that is started again is another."""
-        specs = self.running.specs
+    def _lacks(self, machine: str, reason: Exception) -> None:
+        self.unavailable[_of("resources", machine)] = " ".join(str(reason).splitlines())
+        if machine in self._samplers:
+            with suppress(OSError):
+                self._samplers.pop(machine).end()
+
+    def _machines(self) -> dict[str, SshHost | None]:
+        """The hosts that are other machines, and this machine under no name where any host is of it."""
+        hosts = self.setting.testbed.hosts
+        others: dict[str, SshHost | None] = {name: each for name, each in hosts.items() if isinstance(each, SshHost)}
+        return others if len(others) == len(hosts) else {"": None, **others}
+
+    def _pids(self, machine: SshHost | None) -> dict[str, int]:
+        """Of one machine, by process as the hearing knows it: one that is started again is another."""
+        specs, running = self.running.specs, self.running
         pids = {}
-        for name in self.running.living([*specs.services, *specs.applications]):
-            pid = self.running.pid(name)
-            if pid is None:
-                self.unavailable[name] = f"the host {specs.host_of[name]} is another machine"
-            else:
-                pids[self.running.key(name)] = pid
-        return pids
+        for name in running.living([*specs.services, *specs.applications]):
+            host = self.setting.testbed.hosts[specs.host_of[name]]
+            if machine is None and not isinstance(host, SshHost):
+                pids[running.key(name)] = running.pid(name)
+            elif machine is host and machine is not None:
+                pids[running.key(name)] = running.pid_on(machine, name)
+        return {key: pid for key, pid in pids.items() if pid is not None}
+
+
+def _of(what: str, machine: str) -> str:
+    return f"{what} of {machine}" if machine else what

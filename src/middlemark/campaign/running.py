@@ -23,6 +23,7 @@ from middlemark.plan import Failed
 from middlemark.testbed import processes
 from middlemark.testbed.deployment import process_of
 from middlemark.testbed.ledger import SHARED_MEMORY, Ledger
+from middlemark.testbed.ssh_host import SshHost
 from middlemark.worker import contract
 from middlemark.worker.process import WorkerProcess
 
@@ -109,6 +110,10 @@ class Running:
             return self._processes[key].pid
         found = process_of(self._mark_of[key], self._worker)
         return None if found is None else found.pid
+
+    def pid_on(self, host: SshHost, name: str) -> int | None:
+        """The pid on another machine of the present process of a name; None where it is gone."""
+        return host.process_of(self._mark_of[self.key(name)], self._worker) if self.living([name]) else None
 
     def signal(self, name: str, number: signal.Signals) -> None:
         """Signals the present process of a name, and that one only."""

@@ -42,7 +42,7 @@ async def run_trial(trial: Trial, grounds: Grounds, folder: TrialFolder, attempt
 
 def _as_watched(trial: Trial) -> Experiment:
     """On the wire a packet is one that is no larger than the link's MTU: whole messages would pass as one otherwise."""
-    if trial.observation is not Observation.WIRE:
+    if trial.observation not in {Observation.WIRE, Observation.CAPTURE}:
         return trial.experiment
     links = tuple(link.model_copy(update={"offloads": False}) for link in trial.experiment.links)
     return trial.experiment.model_copy(update={"links": links})

@@ -5,6 +5,7 @@ The watches themselves are modules of their own; `trial` starts the one that its
 
 from __future__ import annotations
 
+from middlemark.campaign.capture import CaptureWatch
 from middlemark.campaign.kernel_path import KernelPathWatch
 from middlemark.campaign.place import Setting
 from middlemark.campaign.resources import ResourceWatch
@@ -16,6 +17,7 @@ from middlemark.suite import Observation
 from middlemark.testbed.ledger import Ledger
 
 _KINDS: dict[Observation, Kind] = {
+    Observation.CAPTURE: CaptureWatch,
     Observation.KERNEL_PATH: KernelPathWatch,
     Observation.RESOURCES: ResourceWatch,
     Observation.WIRE: WireWatch,

@@ -14,8 +14,10 @@ from itertools import pairwise
 from typing import Any
 
 from middlemark.analysis.record import LinkTraffic, Phase, Window
+from middlemark.campaign.place import Setting
 from middlemark.campaign.watching import Watch
 from middlemark.errors import EnvironmentNotReady
+from middlemark.testbed.ssh_host import SshHost
 from middlemark.testbed.wiring import Counts, LinkCounts
 
 
@@ -28,8 +30,7 @@ class WireWatch(Watch):
 
     def begin(self) -> None:
         """The first reading, where there is anything to read."""
-        if self.setting.testbed.wiring is None:
-            self.unavailable["wire"] = "no host is in a namespace: its interfaces carry other traffic too"
+        self.unavailable |= unread_hosts(self.setting, "wire")
         self._read(None)
 
     def discovered(self) -> None:
@@ -64,6 +65,18 @@ class WireWatch(Watch):
             self.unavailable["wire"] = str(gone)
         else:
             self._readings.append((ended, time.monotonic_ns(), counters))
+
+
+def unread_hosts(setting: Setting, what: str) -> dict[str, str]:
+    """By host that is not in a namespace: why nothing of its interfaces is read."""
+    wiring = setting.testbed.wiring
+    in_namespaces = set(wiring.holders) if wiring else set()
+    reasons = {
+        name: f"{'another machine' if isinstance(host, SshHost) else 'this machine'}, whose interfaces others use too"
+        for name, host in setting.testbed.hosts.items()
+        if name not in in_namespaces
+    }
+    return {f"{what} of {name}": f"not available: it is {reason}" for name, reason in reasons.items()}
 
 
 def _traffic(name: str, phase: Phase, duration_ns: int, before: LinkCounts, after: LinkCounts) -> LinkTraffic:

@@ -8,7 +8,16 @@ It starts nothing and reads nothing; `campaign` runs what is planned here.
 from middlemark.plan.cpus import loaded_hosts, share_cpus
 from middlemark.plan.duration import FIXED_COST_NS, campaign_duration_ns, trial_duration_ns
 from middlemark.plan.expand import expand
-from middlemark.plan.experiment import Application, Conditions, Endpoint, Experiment, Side, Windows, varying_factors
+from middlemark.plan.experiment import (
+    Application,
+    CaptureBounds,
+    Conditions,
+    Endpoint,
+    Experiment,
+    Side,
+    Windows,
+    varying_factors,
+)
 from middlemark.plan.node import Chain, Node, NodeInput
 from middlemark.plan.only import only
 from middlemark.plan.outcome import (
@@ -46,6 +55,7 @@ __all__ = [
     "FIXED_COST_NS",
     "Application",
     "Burst",
+    "CaptureBounds",
     "Caution",
     "Chain",
     "Computed",

@@ -85,6 +85,15 @@ class Side(StrEnum):
     HEAD = "head"
 
 
+class CaptureBounds(Model):
+    """How much is kept of the frames that pass, where they are captured."""
+
+    snap_bytes: int = 65_535
+    """Of each frame."""
+    most_bytes: int = 100_000_000
+    """Of the file."""
+
+
 class Experiment(Model):
     """One point of the matrix."""
 
@@ -120,6 +129,7 @@ class Experiment(Model):
     windows: Windows
     samples: int
     """Samples kept of each endpoint."""
+    capture: CaptureBounds = CaptureBounds()
     verify: bool
     """Whether subscribers check each message's bytes."""
 

@@ -5,7 +5,16 @@ Which points there are is `expand`'s question; addresses and seeds are left to t
 
 from dataclasses import dataclass
 
-from middlemark.plan.experiment import Application, Conditions, Endpoint, Experiment, Search, Windows, experiment_id
+from middlemark.plan.experiment import (
+    Application,
+    CaptureBounds,
+    Conditions,
+    Endpoint,
+    Experiment,
+    Search,
+    Windows,
+    experiment_id,
+)
 from middlemark.plan.layout import figures, hosts, links, networks, timeline
 from middlemark.plan.pipeline import Figures, Pipeline, graph_digest, pipeline
 from middlemark.plan.stream import (
@@ -99,6 +108,7 @@ def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
         timeline=timeline(conditions.faults, topology, sent.applications, sent.streams[0], windows.window_ns),
         windows=windows,
         samples=suite.recording.samples,
+        capture=CaptureBounds(snap_bytes=suite.capture.snap, most_bytes=suite.capture.most),
         verify=suite.verify,
     )
 

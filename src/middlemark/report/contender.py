@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from middlemark.analysis.record import Manifest
+from middlemark.analysis.record import Dissector, Manifest
 from middlemark.plan import Experiment, Side
 
 COLOURS = 12
@@ -30,6 +30,8 @@ class Contender:
     baseline: bool
     """Raw sockets or shared memory: the limit of the machine, not a middleware."""
     number: int
+    dissectors: tuple[Dissector, ...] = ()
+    """By which Wireshark shows what it puts on the wire."""
 
     @property
     def colour(self) -> str:
@@ -67,6 +69,7 @@ def contenders(manifest: Manifest, experiments: Iterable[Experiment]) -> dict[st
             version=known.library.version if known else "unknown",
             baseline=known is not None and known.library.name == "none",
             number=order.index(each.middleware),
+            dissectors=known.dissectors if known else (),
         )
     return found
 

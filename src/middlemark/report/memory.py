@@ -1,6 +1,6 @@
 """The memory of every process over a trial, drawn: what is taken at the start, and what goes on growing.
 
-One trial of each middleware is drawn, its first; the slope over all trials is in `observed`'s table.
+One trial of each middleware is drawn, its first; the slopes are of all trials.
 """
 
 from __future__ import annotations
@@ -10,8 +10,62 @@ from collections.abc import Mapping
 import altair as alt
 
 from middlemark.analysis.comparison import Comparison
+from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.growth import LEAST_SPAN_S
+from middlemark.analysis.metrics import Key, of_process
 from middlemark.report.charts import Chart, finished, identity
 from middlemark.report.contender import Contender
+from middlemark.report.display import COUNT, Unit, plural, show
+from middlemark.report.tables import Table
+
+KIBIBYTES_PER_S = Unit("KiB/s", lambda per_s: COUNT.write(per_s / 1024))
+SLOPE = "memory_slope{}_bytes_per_s"
+TOO_SHORT = f"can't tell: the window is below {LEAST_SPAN_S:.0f} s"
+GROWTH = (
+    "Theil and Sen's slope of unique memory over the window, median of trials, with the medians of the ends of its "
+    "95 % interval within a trial. It lasts where memory grew in the first half of the window and in the second: what "
+    "settles does not."
+)
+
+
+def growth_table(sampled: Comparison, who: Mapping[str, Contender]) -> Table:
+    """A row a process."""
+    rows = []
+    for each in sampled.experiments:
+        for process in _processes(each):
+            slope, low, high = (each.estimate(process, SLOPE.format(end)) for end in ("", "_low", "_high"))
+            written = (show(end, KIBIBYTES_PER_S).text for end in (slope, low, high))
+            label = who[each.experiment.id].label
+            rows.append((label, process.removeprefix(of_process("")), *written, _lasting(each, process)))
+    headings = ("", "process", "growth, KiB/s", "from", "to", "lasts")
+    return Table("Growth of memory", headings, tuple(rows), GROWTH)
+
+
+def growing(seen: ExperimentFindings | None) -> list[str]:
+    """In words, the processes whose memory grew throughout the window of most trials."""
+    if seen is None:
+        return []
+    grown = [process for process in _processes(seen) if 2 * sum(_grown(seen, process)) > len(_grown(seen, process))]
+    return [
+        f"memory of {process.removeprefix(of_process(''))} grows by "
+        f"{show(seen.estimate(process, SLOPE.format('')), KIBIBYTES_PER_S).text} KiB/s"
+        for process in grown
+    ]
+
+
+def _processes(each: ExperimentFindings) -> list[str]:
+    return sorted({key.subject for key in each.estimates if key.metric == SLOPE.format("")})
+
+
+def _grown(each: ExperimentFindings, process: str) -> list[float]:
+    return list(each.by_block.get(Key(process, "memory_grows"), {}).values())
+
+
+def _lasting(each: ExperimentFindings, process: str) -> str:
+    found = _grown(each, process)
+    if not found:
+        return TOO_SHORT
+    return f"in {sum(found):.0f} of {plural(len(found), 'trial')}" if any(found) else "no"
 
 
 def memory_chart(sampled: Comparison, who: Mapping[str, Contender]) -> Chart | None:

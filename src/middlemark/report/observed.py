@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from middlemark.analysis.compare import Ratio, Verdict, paired_ratio
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.metrics import TRIAL, Key
+from middlemark.analysis.metrics import TRIAL, Key, of_host
+from middlemark.report.capture import CAPTURES, capture_table
 from middlemark.report.charts import Bars, Chart, bar_chart
 from middlemark.report.contender import Contender
 from middlemark.report.display import (
@@ -29,14 +30,14 @@ from middlemark.report.display import (
     times,
 )
 from middlemark.report.kernel_path import path_charts, path_tables
-from middlemark.report.memory import memory_chart
+from middlemark.report.memory import growing, growth_table, memory_chart
 from middlemark.report.message_path import message_charts
 from middlemark.report.tables import Table
 from middlemark.report.wire import link_traffic_table, wire_table
 from middlemark.suite import Observation
 
-KIBIBYTES_PER_S = Unit("KiB/s", lambda per_s: COUNT.write(per_s / 1024))
 SHARE_OF_TIME = Unit("% of the time", COUNT.write)
+SHOWN = (Observation.RESOURCES, Observation.WIRE, Observation.KERNEL_PATH, Observation.CAPTURE)
 Columns = tuple[tuple[str, str, Unit], ...]
 CPU: Columns = (
     ("CPU, % of one core", "sampled_cpu_percent_of_core", PERCENT_OF_CORE),
@@ -57,7 +58,6 @@ MEMORY: Columns = (
     ("shared", "shared_resident_bytes", MEBIBYTES),
     ("in /dev/shm", "dev_shm_bytes", MEBIBYTES),
     ("peak resident", "peak_resident_bytes", MEBIBYTES),
-    ("growth, KiB/s", "memory_slope_bytes_per_s", KIBIBYTES_PER_S),
 )
 CGROUP: Columns = (
     ("memory, MiB", "cgroup_memory_bytes", MEBIBYTES),
@@ -70,6 +70,13 @@ MACHINE: Columns = (
     ("for input and output", "io_pressure_percent", SHARE_OF_TIME),
     ("the observer, % of one core", "observer_cpu_percent_of_core", PERCENT_OF_CORE),
 )
+NARROW = (
+    (Observation.RESOURCES, "cpu_per_message_ns", MICROSECONDS, "{} µs of CPU a message"),
+    (Observation.RESOURCES, "observer_cpu_percent_of_core", PERCENT_OF_CORE, "{} % of a core for the observer"),
+    (Observation.WIRE, "wire_overhead_ratio", COUNT, "{} bytes on the wire for each of payload"),
+    (Observation.WIRE, "wire_packets_per_message", COUNT, "{} packets a message"),
+)
+"""What the terminal shows of a middleware."""
 PER_MESSAGE = (
     "CPU time of all applications and services for each message delivered, of trials whose resources were sampled. "
     "Median of trials with interval."
@@ -93,9 +100,7 @@ def observed(comparison: Comparison, who: Mapping[str, Contender]) -> Observed |
     """All of it; None where nothing was observed."""
     if not any(each.observed for each in comparison.experiments):
         return None
-    sampled, wired, cut = (
-        seen_by(comparison, each) for each in (Observation.RESOURCES, Observation.WIRE, Observation.KERNEL_PATH)
-    )
+    sampled, wired, cut, captured = (seen_by(comparison, each) for each in SHOWN)
     cpu = Bars("percpu", "CPU for each message", TRIAL, "cpu_per_message_ns", "µs of CPU time", 1e3, PER_MESSAGE)
     charts = (*path_charts(cut, who), bar_chart(sampled, who, cpu), memory_chart(sampled, who))
     return Observed(
@@ -104,7 +109,12 @@ def observed(comparison: Comparison, who: Mapping[str, Contender]) -> Observed |
         messages=tuple(message_charts(cut, who)),
         tables=tuple(
             table
-            for table in (*path_tables(cut, who), *_resource_tables(sampled, who), *_wire_tables(wired, who))
+            for table in (
+                *path_tables(cut, who),
+                *_resource_tables(sampled, who),
+                *_wire_tables(wired, who),
+                capture_table(captured, who),
+            )
             if table.rows
         ),
         unavailable=_unavailable(comparison, who),
@@ -127,9 +137,9 @@ def _resource_tables(sampled: Comparison, who: Mapping[str, Contender]) -> list[
             who,
             MEMORY,
             f"{sums} Proportional: shared pages divided among their users; unique: nobody else's; heap and stacks: "
-            "anonymous pages; in /dev/shm: all that is in the one it sees. Growth: Theil and Sen's slope of unique "
-            "memory.",
+            "anonymous pages; in /dev/shm: all that is in the one it sees.",
         ),
+        growth_table(sampled, who),
         _process_table("Control groups", sampled, who, CGROUP, "Of processes in groups of their own."),
         _machine_table(sampled, who),
     ]
@@ -148,18 +158,44 @@ def _process_table(title: str, seen: Comparison, who: Mapping[str, Contender], c
 
 
 def _machine_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
+    """A row a machine: the one that Middlemark ran on, then the hosts that are others."""
     rows = []
     for each in seen.experiments:
-        estimates = [each.estimate(TRIAL, metric) for _, metric, _ in MACHINE]
-        if any(estimates):
-            cells = (cell(show(found, unit)) for found, (_, _, unit) in zip(estimates, MACHINE, strict=True))
-            rows.append((who[each.experiment.id].label, *cells))
+        others = sorted({key.subject for key in each.estimates if key.subject.startswith(of_host(""))})
+        for subject in (TRIAL, *others):
+            estimates = [each.estimate(subject, metric) for _, metric, _ in MACHINE]
+            if any(estimates):
+                machine = "this one" if subject == TRIAL else subject.removeprefix(of_host(""))
+                cells = (cell(show(found, unit)) for found, (_, _, unit) in zip(estimates, MACHINE, strict=True))
+                rows.append((who[each.experiment.id].label, machine, *cells))
     caption = "Pressure: the share of the window in which some task of the machine had to wait (PSI)."
-    return Table("The machine meanwhile", ("", *(heading for heading, _, _ in MACHINE)), tuple(rows), caption)
+    return Table(
+        "The machine meanwhile", ("", "machine", *(heading for heading, _, _ in MACHINE)), tuple(rows), caption
+    )
 
 
 def _wire_tables(wired: Comparison, who: Mapping[str, Contender]) -> list[Table]:
     return [wire_table(wired, who), link_traffic_table(wired, who)]
+
+
+def observed_lines(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[str, ...]:
+    """For a narrow place: what observing cost, and of each middleware what its observers came to."""
+    found = observed(comparison, who)
+    if found is None:
+        return ()
+    lines = [f"{row[0]}: observing {row[1]} cost {row[3]} in latency, {row[4]} in CPU" for row in found.cost.rows]
+    for each in comparison.experiments:
+        figures = [_figure(each, *wanted) for wanted in NARROW]
+        words = ", ".join([*filter(None, figures), *growing(each.observed.get(Observation.RESOURCES))])
+        lines += [f"{who[each.experiment.id].label}: {words}"] if words else []
+    captured = [row for table in found.tables if table.title == CAPTURES for row in table.rows]
+    return (*lines, *(f"{row[0]}: {row[3]} frames in {row[1]}, Wireshark: {row[-1]}" for row in captured))
+
+
+def _figure(each: ExperimentFindings, observation: Observation, metric: str, unit: Unit, words: str) -> str:
+    seen = each.observed.get(observation)
+    estimate = seen.estimate(TRIAL, metric) if seen else None
+    return "" if estimate is None or estimate.value is None else words.format(show(estimate, unit).text)
 
 
 def _cost_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:

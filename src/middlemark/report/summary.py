@@ -30,7 +30,7 @@ from middlemark.report.display import Shown, plural
 from middlemark.report.faults import fault_table, timeline_words
 from middlemark.report.links import link_lines
 from middlemark.report.message_path import message_lines
-from middlemark.report.observed import seen_by
+from middlemark.report.observed import observed_lines, seen_by
 from middlemark.report.path import load_words
 from middlemark.report.scaling import scaling_lines
 from middlemark.report.stopping import stop_lines
@@ -100,6 +100,7 @@ def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Co
             console.print(Padding(Text.assemble((line.who.label, ""), (f": {line.unranked}", "dim")), (0, 0, 0, 2)))
     _print_outcomes(comparison, who, console)
     _print_surroundings(comparison, who, console)
+    _print_observed(comparison, who, console)
     console.print(Text.assemble((f"{said.headline}. ", "bold"), " ".join(said.sentences)))
 
 
@@ -114,6 +115,14 @@ def _print_surroundings(comparison: Comparison, who: Mapping[str, Contender], co
         words = load_words(each)
         if words:
             console.print(Padding(Text(f"{who[each.experiment.id].label}: CPU load at {words}", "dim"), (0, 0, 0, 2)))
+
+
+def _print_observed(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:
+    lines = observed_lines(comparison, who)
+    if lines:
+        console.print(Text("seen from outside", "dim"))
+    for line in lines:
+        console.print(Padding(Text(line, "dim"), (0, 0, 0, 2)))
 
 
 def _print_table(shown: tables.Table, console: Console) -> None:

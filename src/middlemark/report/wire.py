@@ -37,9 +37,20 @@ def wire_table(wired: Comparison, who: Mapping[str, Contender]) -> Table:
         if each.estimate(TRIAL, "wire_window_bytes") is not None:
             phases = [f"{_shown(each, f'wire_{phase}_bytes')}, {_packets(each, phase)}" for phase in PHASES]
             ratios = [cell(show(each.estimate(TRIAL, name), unit)) for name, unit in _PER_MESSAGE]
-            rows.append((who[each.experiment.id].label, *phases, *ratios))
-    headings = ("", *PHASES.values(), "bytes a message", "packets a message", "wire to payload")
-    about = f"{ABOUT} Discovery: from before T0 to the last first message. Medians of trials."
+            control = cell(show(each.estimate(TRIAL, "wire_control_bytes"), BYTES))
+            rows.append((who[each.experiment.id].label, *phases, control, *ratios))
+    headings = (
+        "",
+        *PHASES.values(),
+        "control in the window",
+        "bytes a message",
+        "packets a message",
+        "wire to payload",
+    )
+    about = (
+        f"{ABOUT} Discovery: from before T0 to the last first message. Control: what hosts sent that send no payload; "
+        "where all do it can't be told apart. Medians of trials."
+    )
     return Table("On the wire, all hosts together", headings, tuple(rows), about)
 
 
@@ -62,13 +73,18 @@ def link_traffic_table(wired: Comparison, who: Mapping[str, Contender]) -> Table
             cells = (_both_ways(each, (host, network, phase)) for phase in PHASES)
             rows.append((who[each.experiment.id].label, f"{host} – {network}", *cells))
     headings = ("", "link", *PHASES.values())
-    return Table("Links, sent / received by the host", headings, tuple(rows), "Medians of trials.")
+    return Table("Links, sent / received by the host", headings, tuple(rows), "Bytes, packets; medians of trials.")
 
 
 def _both_ways(each: ExperimentFindings, wanted: tuple[str, str, str]) -> str:
     traffic = [t for record in each.records for t in record.wire if (t.host, t.network, t.phase) == wanted]
-    found = (spread(t.sent_bytes for t in traffic), spread(t.received_bytes for t in traffic))
-    return " / ".join(size(way.median) if way else ABSENT for way in found)
+    ways = (
+        (spread(t.sent_bytes for t in traffic), spread(t.sent_packets for t in traffic)),
+        (spread(t.received_bytes for t in traffic), spread(t.received_packets for t in traffic)),
+    )
+    return " / ".join(
+        f"{size(sent.median)}, {packets.median:.0f}" if sent and packets else ABSENT for sent, packets in ways
+    )
 
 
 def overhead_table(experiments: Sequence[ExperimentFindings], who: Mapping[str, Contender]) -> Table | None:

@@ -38,7 +38,7 @@ from middlemark.suite.load import (
 )
 from middlemark.suite.mobility import Mobility, PathLoss
 from middlemark.suite.model import Model
-from middlemark.suite.observation import Observation
+from middlemark.suite.observation import Capture, Observation
 from middlemark.suite.option import NOT_SET, OptionValue
 from middlemark.suite.pipeline import (
     DEFAULT_CAPACITY,
@@ -78,6 +78,7 @@ __all__ = [
     "Application",
     "Arrival",
     "Bound",
+    "Capture",
     "Chain",
     "Claim",
     "Comparison",

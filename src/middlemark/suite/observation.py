@@ -4,6 +4,10 @@ The closed list of observations that a suite may ask for; `plan` gives each its 
 """
 
 from enum import StrEnum
+from typing import Annotated
+
+from middlemark.suite.model import Model
+from middlemark.suite.quantity import SIZE
 
 
 class Observation(StrEnum):
@@ -15,3 +19,14 @@ class Observation(StrEnum):
     """Where the time of each message goes: middleware, kernel, queue, wire, scheduler."""
     WIRE = "wire"
     """Bytes and packets on each interface of the hosts in namespaces, by phase of the trial."""
+    CAPTURE = "capture"
+    """Every frame on the links of hosts in namespaces, in a file for Wireshark."""
+
+
+class Capture(Model):
+    """How much of the frames is kept where `observe` has `capture`."""
+
+    snap: Annotated[int, SIZE.between(64, 65_535)] = 65_535
+    """What is kept of each frame; the headers of most protocols are within 200 B."""
+    most: Annotated[int, SIZE.between(1e5, 1e11)] = 100_000_000
+    """The size that a trial's file keeps below; what comes beyond it is counted only."""

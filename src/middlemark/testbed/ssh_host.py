@@ -118,6 +118,17 @@ class SshHost(Host):
             *remote.client(self.connection.target),
         ]
 
+    def process_of(self, mark: str, executable: Path) -> int | None:
+        """The number there of the process of an executable that was started with a mark; None where none lives."""
+        # What a process is about to start still executes its file; it has the higher number but where numbers wrap.
+        script = f"""
+            for process in /proc/[0-9]*; do
+                if [ "$process/exe" -ef {shlex.quote(self.executables[str(executable)])} ] &&
+                    tr '\\0' '\\n' < "$process/environ" 2> /dev/null | grep -Fqx {MARK_VARIABLE}={shlex.quote(mark)}
+                then echo "${{process#/proc/}}"; fi
+            done"""
+        return min(map(int, self.connection.run(script).split()), default=None)
+
     def create_folder(self, name: str, ledger: Ledger) -> tuple[Path, str]:
         """A folder at the same path as on this machine."""
         path = Path(tempfile.gettempdir(), name)

@@ -1,0 +1,79 @@
+"""A capture holds every datagram that was sent, once for each link that it passed, cut as it was asked for."""
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.campaign import order
+from middlemark.campaign.campaign import run_new
+from middlemark.errors import EnvironmentNotReady
+from middlemark.plan import Valid
+from middlemark.suite import LoadedSuite, Observation, parse_suite
+from middlemark.testbed.observer import executable
+from middlemark.worker import locate
+
+SNAP_BYTES = 96
+DATAGRAM_BYTES = 100
+FRAME_BYTES = DATAGRAM_BYTES + 14 + 20 + 8
+SUITE = f"""
+suite: captured
+trials: 1
+middlewares: udp
+observe: capture
+capture: {{snap: {SNAP_BYTES} B}}
+topologies: D1-1
+workloads: {{workload: imu, rate: 500 Hz, size: {DATAGRAM_BYTES} B}}
+windows: {{first_message: 3 s, warm_up: 100 ms, window: 500 ms, drain: 300 ms}}
+disturbance: {{steal: 100 %}}
+"""
+ENHANCED_PACKET = 6
+
+
+def is_built() -> bool:
+    try:
+        executable("capture")
+    except EnvironmentNotReady:
+        return False
+    return "udp" in locate.workers()
+
+
+pytestmark = [
+    pytest.mark.worker,
+    pytest.mark.skipif(not is_built(), reason="the worker `udp` or middlemark-capture is not built"),
+]
+
+
+def packets(file: Path) -> Iterator[tuple[int, int, int]]:
+    """Interface, kept and real length of every packet (draft-ietf-opsawg-pcapng, section 4.3)."""
+    content = file.read_bytes()
+    place = 0
+    while place < len(content):
+        kind, block_bytes = struct.unpack_from("<II", content, place)
+        if kind == ENHANCED_PACKET:
+            interface, _, _, kept_bytes, real_bytes = struct.unpack_from("<IIIII", content, place + 8)
+            yield interface, kept_bytes, real_bytes
+        place += block_bytes
+
+
+def test_every_datagram_is_in_the_file_once_for_each_of_its_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    suite = LoadedSuite(file="captured.yaml", text=SUITE, suite=parse_suite(SUITE, file="captured.yaml"))
+    run_new(tmp_path / "run", order.place(suite, [], None))
+    folders = {each.read_record().trial.observation: each for each in RunFolder(tmp_path / "run").stored_trials()}
+    record = folders[Observation.CAPTURE].read_record()
+    assert record.outcome == Valid(), record.outcome
+    assert record.capture is not None, record.unavailable
+    assert not folders[None].capture_path.exists()
+    found = list(packets(folders[Observation.CAPTURE].capture_path))
+    datagrams = [(interface, kept) for interface, kept, real in found if real == FRAME_BYTES]
+    assert {kept for _, kept in datagrams} == {SNAP_BYTES}
+    by_link = [sum(interface == number for interface, _ in datagrams) for number in range(len(record.capture.links))]
+    assert by_link[0] == by_link[1] >= record.counts.publishers[0].sent
+    for number, link in enumerate(record.capture.links):
+        assert link.captured == sum(interface == number for interface, *_ in found)
+        assert (link.beyond, link.lost) == (0, 0)
