@@ -1,7 +1,7 @@
 //! `middlemark-capture`: writes what crosses the links of a test-bed to a pcapng file, cut and bounded as it is told.
 //!
-//! It runs in the network namespace of the interfaces, hears each frame where it passes and changes none. What the frames
-//! mean is Wireshark's business; the front keeps the file and says what is not in it.
+//! It runs in the network namespace of the interfaces, hears each frame where it passes and changes none. What frames mean
+//! is Wireshark's business; the front keeps the file and says what is not in it.
 
 mod error;
 mod file;

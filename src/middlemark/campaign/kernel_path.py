@@ -20,6 +20,7 @@ from middlemark.analysis.run_folder import KERNEL_EVENTS_SCHEMA, TrialFolder
 from middlemark.campaign.watching import Watch
 from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed.kernel_path import KernelPath
+from middlemark.testbed.ssh_host import SshHost
 
 
 @dataclass
@@ -33,6 +34,11 @@ class KernelPathWatch(Watch):
 
     def begin(self) -> None:
         """Records from before any middleware is initialised, so that each connection is seen from its first byte."""
+        self.unavailable |= {
+            f"kernel path of {name}": "not available: it is another machine, and only this one's kernel is observed"
+            for name, host in self.setting.testbed.hosts.items()
+            if isinstance(host, SshHost)
+        }
         self._file = Path(tempfile.gettempdir()) / f"{self.setting.place.slot.name}-kernel-path.npy"
         self._marks.append(self.ledger.enter("file", self._file))
         try:

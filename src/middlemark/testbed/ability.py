@@ -26,7 +26,7 @@ _PATIENCE_S = 10
 def facts() -> list[Fact]:
     """What `doctor` says of a test-bed's needs."""
     hosts_and_links = [_namespaces(), _offloads(), _backend(), _relay()]
-    return [*hosts_and_links, _resources(), _kernel_path(), limits.fact(), awake.fact()]
+    return [*hosts_and_links, _resources(), _capture(), _kernel_path(), limits.fact(), awake.fact()]
 
 
 @cache
@@ -99,6 +99,13 @@ def _resources() -> Fact:
         return Fact("resources", str(executable("resources")), True)
     except EnvironmentNotReady as missing:
         return Fact("resources", missing.text, None, "make workers: only the observation `resources` needs it")
+
+
+def _capture() -> Fact:
+    try:
+        return Fact("capture", str(executable("capture")), True)
+    except EnvironmentNotReady as missing:
+        return Fact("capture", missing.text, None, "make workers: only the observation `capture` needs it")
 
 
 def _kernel_path() -> Fact:
