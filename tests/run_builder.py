@@ -42,8 +42,19 @@ from middlemark.analysis.run_folder import (
     RECEIVED_SCHEMA,
     RunFolder,
 )
-from middlemark.plan import Caution, Outcome, Stream, Trial, Valid, WarningKind, expand, order_trials
-from middlemark.suite import Observation, parse_suite
+from middlemark.plan import (
+    Caution,
+    Outcome,
+    Stream,
+    Trial,
+    Valid,
+    WarningKind,
+    expand,
+    experiments_of,
+    observed,
+    order_trials,
+)
+from middlemark.suite import Observation, parse_demand, parse_suite
 
 MS = 1_000_000
 VALID = Valid()
@@ -91,7 +102,27 @@ def build_run(path: Path, suite_text: str, behaviours: Mapping[str, Behaviour], 
     return folder
 
 
-def write_trial(folder: RunFolder, trial: Trial, how: Behaviour, rng: np.random.Generator) -> TrialRecord:
+def build_demand_run(path: Path, demand_text: str, behaviours: Mapping[str, Behaviour]) -> RunFolder:
+    """A whole run of an application's demand; streams that a behaviour names by `middleware/stream` have that one."""
+    demand = parse_demand(demand_text, file="test.yaml")
+    experiments = experiments_of(demand, {name: ("default",) for name in behaviours if "/" not in name})
+    trials = order_trials(experiments, blocks=demand.trials, seed=demand.seed, observe=observed(demand))
+    folder = RunFolder(path)
+    folder.write_manifest(_manifest(demand_text, demand.application, trials, behaviours))
+    for trial in trials:
+        write_trial(
+            folder, trial, behaviours[trial.experiment.middleware], np.random.default_rng([1, trial.number]), behaviours
+        )
+    return folder
+
+
+def write_trial(
+    folder: RunFolder,
+    trial: Trial,
+    how: Behaviour,
+    rng: np.random.Generator,
+    by_stream: Mapping[str, Behaviour] | None = None,
+) -> TrialRecord:
     """One trial; the record is returned as written."""
     if how.outcome.kind != "valid":
         record = TrialRecord(trial=trial, outcome=how.outcome)
@@ -101,7 +132,8 @@ def write_trial(folder: RunFolder, trial: Trial, how: Behaviour, rng: np.random.
     for number, stream in enumerate(trial.experiment.streams):
         drift = float(np.exp(rng.normal(0, how.drift)))
         drift *= how.observed_times if trial.observation else 1
-        factored = replace(how, latency_ns=(how.latency_ns + how.per_byte_ns * stream.size_bytes) * drift)
+        own = (by_stream or {}).get(f"{trial.experiment.middleware}/{stream.name}", how)
+        factored = replace(own, latency_ns=(own.latency_ns + own.per_byte_ns * stream.size_bytes) * drift)
         rows = _stream_rows(trial, number, stream, factored, rng)
         received.append(rows[0])
         published.append(rows[1])

@@ -145,7 +145,7 @@ def carried(records: Sequence[TrialRecord]) -> Carried | None:
         sent = sum(_sent(record).values())
         for name, sent_bytes in left_through(record).items():
             by_interface.setdefault(name, []).append(sent_bytes / sent)
-    sizes = {stream.name: stream.size_bytes for stream in whole[0].trial.experiment.streams}
+    sizes = {stream.name: stream.mean_bytes for stream in whole[0].trial.experiment.streams}
     sent_of = _sent(whole[0])
     segments = [len({name for path in record.path.values() for name in path.shared_memory}) for record in whole]
     return Carried(

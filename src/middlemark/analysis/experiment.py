@@ -141,7 +141,7 @@ def stream_shapes(experiment: Experiment) -> tuple[StreamShape, ...]:
     return tuple(
         StreamShape(
             name=stream.name,
-            size_bytes=stream.size_bytes,
+            size_bytes=stream.mean_bytes,
             scheduled=stream.pattern.kind in {"periodic", "burst"},
             late_after_ns=experiment.windows.late_after_ns,
         )

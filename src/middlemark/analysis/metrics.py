@@ -39,7 +39,8 @@ class StreamShape:
     """What the metrics must know of a stream beside its samples."""
 
     name: str
-    size_bytes: int
+    size_bytes: float
+    """The mean where its messages differ."""
     scheduled: bool
     """Whether its pattern has a rate of its own: periodic and burst have, unthrottled and ping-pong have not."""
     late_after_ns: int

@@ -52,14 +52,14 @@ def _of_receivers(record: TrialRecord) -> int | None:
     return sum(each.sent_bytes for each in links) if links else None
 
 
-def _delivered(record: TrialRecord) -> tuple[int, int]:
+def _delivered(record: TrialRecord) -> tuple[float, int]:
     """Payload bytes and messages that arrived, in time or late, over all subscribers, answers with them."""
     streams = {stream.name: stream for stream in record.trial.experiment.streams}
-    payload_bytes = messages = 0
+    payload_bytes, messages = 0.0, 0
     for each in record.counts.subscribers:
         stream = streams[each.stream]
         asked = stream.pattern
-        size_bytes = asked.answer_bytes if each.answers and isinstance(asked, PingPong) else stream.size_bytes
+        size_bytes = asked.answer_bytes if each.answers and isinstance(asked, PingPong) else stream.mean_bytes
         payload_bytes += size_bytes * (each.received + each.late)
         messages += each.received + each.late
     return payload_bytes, messages

@@ -6,12 +6,12 @@ and answered with the place in the suite's file. Values are the worker's own to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from middlemark.analysis.figure import figure
 from middlemark.campaign.grounds import Worker
 from middlemark.errors import UsageError
-from middlemark.suite import ALL_MIDDLEWARES, LoadedSuite
+from middlemark.suite import ALL_MIDDLEWARES, LoadedDemand, LoadedSuite, MiddlewareChoice
 from middlemark.suite.document import Path, read_document
 from middlemark.suite.model import closest_first
 
@@ -19,9 +19,23 @@ from middlemark.suite.model import closest_first
 def check(loaded: LoadedSuite, workers: Mapping[str, Worker]) -> None:
     """Refuses the first name in the suite that no worker knows."""
     _check_figures(loaded)
+    _check(loaded, loaded.suite.middlewares, loaded.suite.profiles, workers)
+
+
+def check_demand(loaded: LoadedDemand, workers: Mapping[str, Worker]) -> None:
+    """Refuses the first name in the demand that no worker knows."""
+    _check(loaded, loaded.demand.middlewares, loaded.demand.profiles or (), workers)
+
+
+def _check(
+    loaded: LoadedSuite | LoadedDemand,
+    choices: Sequence[MiddlewareChoice],
+    profiles: Sequence[str],
+    workers: Mapping[str, Worker],
+) -> None:
     if not workers:
         return  # that there are none is the first thing to say, and `plan` says it
-    for path, problem, name, known in (*_options(loaded, workers), *_profiles(loaded, workers)):
+    for path, problem, name, known in (*_options(choices, workers), *_profiles(choices, profiles, workers)):
         if name not in known:
             document = read_document(loaded.text, file=loaded.file)
             raise document.error(problem, path, closest_first(name, known))
@@ -45,8 +59,8 @@ def _check_figures(loaded: LoadedSuite) -> None:
 Asked = Iterator[tuple[Path, str, str, list[str]]]
 
 
-def _options(loaded: LoadedSuite, workers: Mapping[str, Worker]) -> Asked:
-    for number, choice in enumerate(loaded.suite.middlewares):
+def _options(choices: Sequence[MiddlewareChoice], workers: Mapping[str, Worker]) -> Asked:
+    for number, choice in enumerate(choices):
         every = choice.middleware == ALL_MIDDLEWARES
         asked = list(workers) if every else [choice.middleware]
         known = sorted({each.name for name in asked if name in workers for each in workers[name].description.options})
@@ -55,10 +69,10 @@ def _options(loaded: LoadedSuite, workers: Mapping[str, Worker]) -> Asked:
             yield ("middlewares", number, "options", option), problem, option, known
 
 
-def _profiles(loaded: LoadedSuite, workers: Mapping[str, Worker]) -> Asked:
+def _profiles(choices: Sequence[MiddlewareChoice], profiles: Sequence[str], workers: Mapping[str, Worker]) -> Asked:
     known = sorted({profile for worker in workers.values() for profile in worker.description.profiles})
-    for profile in loaded.suite.profiles:
+    for profile in profiles:
         yield ("profiles",), f"no middleware has a profile `{profile}`", profile, known
-    for number, choice in enumerate(loaded.suite.middlewares):
+    for number, choice in enumerate(choices):
         for profile in choice.profiles or ():
             yield ("middlewares", number, "profiles"), f"no middleware has a profile `{profile}`", profile, known

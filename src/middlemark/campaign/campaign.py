@@ -36,7 +36,7 @@ from middlemark.plan.progress import (
     TrialStarted,
     Unobserved,
 )
-from middlemark.suite import Observation, Suite, parse_suite
+from middlemark.suite import Demand, Observation, Suite, parse_given
 from middlemark.testbed import ledger
 
 
@@ -44,8 +44,8 @@ def run_new(path: Path, order: Order, observer: Observer | None = None) -> None:
     """Runs all trials of an order into a new run folder; returns when all are stored."""
     manifest = gather(order)
     with store.created(path, manifest) as run, ledger.opened() as entries:
-        grounds = Grounds(order.workers, order.base, entries, order.suite.disturbance)
-        asyncio.run(Campaign(run, order.suite, manifest, grounds, observer or Unobserved()).run())
+        grounds = Grounds(order.workers, order.base, entries, order.given.disturbance)
+        asyncio.run(Campaign(run, order.given, manifest, grounds, observer or Unobserved()).run())
 
 
 def run_on(path: Path, observer: Observer | None = None) -> None:
@@ -55,9 +55,9 @@ def run_on(path: Path, observer: Observer | None = None) -> None:
         workers = needed(manifest.trials, *available())
         base = base_workers([Path(folder) for folder in manifest.against])
         needed([trial for trial in manifest.trials if trial.experiment.side is Side.BASE], base, {})
-        suite = parse_suite(manifest.suite_text, file=str(run.manifest_path))
-        grounds = Grounds(workers, base, entries, suite.disturbance)
-        asyncio.run(Campaign(run, suite, manifest, grounds, observer or Unobserved()).run())
+        given = parse_given(manifest.suite_text, file=str(run.manifest_path))
+        grounds = Grounds(workers, base, entries, given.disturbance)
+        asyncio.run(Campaign(run, given, manifest, grounds, observer or Unobserved()).run())
 
 
 @dataclass
@@ -65,7 +65,7 @@ class Campaign:
     """A campaign under way."""
 
     run_folder: RunFolder
-    suite: Suite
+    given: Suite | Demand
     manifest: Manifest
     grounds: Grounds
     observer: Observer
@@ -108,12 +108,12 @@ class Campaign:
 
         The manifest has them before the first of them runs, and a campaign cut off before that decides the same again.
         """
-        if not asks_for_more(self.suite, self.manifest.trials):
+        if not isinstance(self.given, Suite) or not asks_for_more(self.given, self.manifest.trials):
             return False
         for trial in self.manifest.trials:
             if trial.id not in self._results:
                 self._results[trial.id] = result(self.run_folder.trial(trial.id))
-        more = further(self.suite, self.manifest.trials, list(self._results.values()))
+        more = further(self.given, self.manifest.trials, list(self._results.values()))
         trials = (*self.manifest.trials, *more.trials)
         self.manifest = self.manifest.model_copy(update={"trials": trials, "widths": more.widths})
         with store.writing(self.run_folder.manifest_path):

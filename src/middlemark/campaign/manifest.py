@@ -14,6 +14,7 @@ from middlemark.analysis.record import Dissector, Library, Manifest, Middleware
 from middlemark.campaign.grounds import Worker
 from middlemark.campaign.order import Order
 from middlemark.plan import Caution, WarningKind
+from middlemark.suite import Suite
 from middlemark.testbed import machine
 from middlemark.testbed.machine import Fact
 
@@ -38,15 +39,15 @@ def gather(order: Order) -> Manifest:
     facts = machine.facts()
     return Manifest(
         middlemark_version=__version__,
-        suite=order.suite.suite,
+        suite=order.name,
         suite_text=order.text,
-        seed=order.suite.seed,
+        seed=order.given.seed,
         trials=order.trials,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         command=tuple(sys.argv),
         machine={fact.name: _plain(fact.value) for fact in facts},
         middlewares={name: _middleware(worker) for name, worker in order.workers.items()},
-        claims=order.suite.claims,
+        claims=order.given.claims if isinstance(order.given, Suite) else (),
         against=tuple(str(folder) for folder in order.against),
         base={name: _middleware(worker) for name, worker in order.base.items()},
         left_out=dict(order.left_out),

@@ -1,4 +1,4 @@
-"""What a user orders: a suite, which part of it, how often; and which workers there are to carry it out.
+"""What a user orders: a suite or a demand, which part of it, how often; and which workers carry it out.
 
 It asks the workers what they are and has `plan` expand the suite; nothing is run or written yet.
 """
@@ -12,19 +12,19 @@ from pathlib import Path
 from middlemark.campaign import asked, claimed
 from middlemark.campaign.grounds import Worker
 from middlemark.errors import EnvironmentNotReady, WorkerFailed
-from middlemark.plan import Trial, expand, only, order_trials, sided
-from middlemark.suite import ALL_MIDDLEWARES, LoadedSuite, Suite
+from middlemark.plan import Trial, expand, experiments_of, observed, only, order_trials, sided
+from middlemark.suite import ALL_MIDDLEWARES, Demand, LoadedDemand, LoadedSuite, Suite
 from middlemark.worker import locate
 from middlemark.worker.description import describe
 
 
 @dataclass(frozen=True)
 class Order:
-    """A suite as given and as planned, with the workers for it."""
+    """A suite or a demand as given and as planned, with the workers for it."""
 
-    suite: Suite
+    given: Suite | Demand
     text: str
-    """The suite's file, word for word."""
+    """The file of the suite, or of the application's demand, word for word."""
     trials: tuple[Trial, ...]
     workers: Mapping[str, Worker]
     left_out: Mapping[str, str]
@@ -33,6 +33,11 @@ class Order:
     """The folders of the base's workers, where the campaign has two sides."""
     base: Mapping[str, Worker] = field(default_factory=dict)
     """The base's workers."""
+
+    @property
+    def name(self) -> str:
+        """The suite's, or the application's."""
+        return self.given.suite if isinstance(self.given, Suite) else self.given.application
 
 
 def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None, against: Sequence[Path] = ()) -> Order:
@@ -55,13 +60,31 @@ def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None, ag
     planned = order_trials(experiments, blocks=blocks, seed=suite.seed, observe=observe, most_trials=most)
     wants_all = any(choice.middleware == ALL_MIDDLEWARES for choice in suite.middlewares)
     return Order(
-        suite=suite,
+        given=suite,
         text=loaded.text,
         trials=planned,
         workers=needed(planned, workers, unfit),
         left_out=unfit if wants_all else {},
         against=tuple(folder.resolve() for folder in against),
         base=needed(planned, base, {}) if against else {},
+    )
+
+
+def place_demand(loaded: LoadedDemand, conditions: Sequence[str], trials: int | None) -> Order:
+    """Plans the trials of an application with the workers that there are here."""
+    demand = loaded.demand if trials is None else loaded.demand.model_copy(update={"trials": trials})
+    workers, unfit = available()
+    asked.check_demand(loaded, workers)
+    profiles = {name: tuple(worker.description.profiles) for name, worker in workers.items()}
+    experiments = only(experiments_of(demand, profiles), conditions)
+    planned = order_trials(experiments, blocks=demand.trials, seed=demand.seed, observe=observed(demand))
+    wants_all = any(choice.middleware == ALL_MIDDLEWARES for choice in demand.middlewares)
+    return Order(
+        given=demand,
+        text=loaded.text,
+        trials=planned,
+        workers=needed(planned, workers, unfit),
+        left_out=unfit if wants_all else {},
     )
 
 

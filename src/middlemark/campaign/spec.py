@@ -206,6 +206,7 @@ def _stream_spec(stream: Stream, trial: Trial, place: Place, viewer: Host) -> co
         name=stream.name,
         size_bytes=stream.size_bytes,
         pattern=_pattern_spec(stream.pattern, trial.seed),
+        recorded=None if stream.recorded is None else contract.Recorded(**stream.recorded.model_dump(mode="json")),
         qos=contract.Qos.model_validate(stream.qos.model_dump(mode="json")),
         publishers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in stream.publishers],
         subscribers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in stream.subscribers],

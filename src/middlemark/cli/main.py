@@ -17,6 +17,7 @@ from middlemark.cli import (
     export,
     footprint,
     gate,
+    recommend,
     report,
     run,
     selftest,
@@ -54,6 +55,7 @@ def options(
 
 app.command("run")(run.command)
 app.command("report")(report.command)
+app.command("recommend")(recommend.command)
 app.command("compare")(compare.command)
 app.command("claims")(claims.command)
 app.command("export")(export.command)

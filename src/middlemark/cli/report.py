@@ -41,9 +41,6 @@ def command(
     _check_options(kind, out, as_json=as_json)
     from middlemark.analysis.run import analyse
     from middlemark.analysis.run_folder import RunFolder
-    from middlemark.report.html import write_report
-    from middlemark.report.store import write_summary
-    from middlemark.report.summary import print_message_paths, print_summary
 
     findings = analyse(RunFolder(run))
     if kind is not ReportFormat.HTML:
@@ -53,6 +50,16 @@ def command(
         typer.echo(f"{len(write_parts(findings, kind, folder))} files: {folder}")
         damage.check(findings.damaged)
         return
+    show(findings, as_json, paths)
+    damage.check(findings.damaged)
+
+
+def show(findings: "RunFindings", as_json: bool, paths: bool = False) -> None:
+    """Write the page and the estimates of a run, and print what it came to."""
+    from middlemark.report.html import write_report
+    from middlemark.report.store import write_summary
+    from middlemark.report.summary import print_message_paths, print_summary
+
     write_summary(findings)
     report = write_report(findings)
     if as_json:
@@ -65,7 +72,6 @@ def command(
         if paths:
             print_message_paths(findings, console)
         typer.echo(f"report: {report}")
-    damage.check(findings.damaged)
 
 
 def _check_options(kind: ReportFormat, out: Path | None, *, as_json: bool) -> None:
@@ -82,10 +88,13 @@ def _json(findings: "RunFindings", report: Path) -> str:
     from middlemark.analysis.summary import summary_table
     from middlemark.report.capacity import as_data as capacities_data
     from middlemark.report.claims import as_data
+    from middlemark.report.recommendation import recommendation
 
+    recommended = recommendation(findings)
     said = {
         "run": str(findings.folder.path),
         "report": str(report),
+        "recommendation": None if recommended is None else asdict(recommended),
         "rankings": [
             {
                 "setting": dict(comparison.setting.factors),

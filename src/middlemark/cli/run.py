@@ -55,9 +55,9 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
     order = place(load_suite(suite or ""), only or [], trials, against or [])
     if dry_run:
-        _show_plan(order, as_json)
+        show_plan(order, as_json)
     else:
-        _run(out or new_folder(order.suite.suite), order, as_json)
+        _run(out or new_folder(order.name), order, as_json)
 
 
 def _beside_resume(
@@ -83,7 +83,8 @@ def new_folder(suite: str) -> Path:
     return Path("runs", f"{suite}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")
 
 
-def _show_plan(order: "Order", as_json: bool) -> None:
+def show_plan(order: "Order", as_json: bool) -> None:
+    """Print what would run."""
     if as_json:
         typer.echo(json.dumps([trial.model_dump(mode="json") for trial in order.trials], indent=2))
         return

@@ -6,6 +6,7 @@ It starts nothing and reads nothing; `campaign` runs what is planned here.
 """
 
 from middlemark.plan.cpus import loaded_hosts, share_cpus
+from middlemark.plan.demand import experiments_of, observed, topology_of
 from middlemark.plan.duration import FIXED_COST_NS, campaign_duration_ns, trial_duration_ns
 from middlemark.plan.expand import expand
 from middlemark.plan.experiment import (
@@ -43,6 +44,7 @@ from middlemark.plan.stream import (
     KeepLast,
     Periodic,
     PingPong,
+    Recorded,
     Stream,
     StreamPattern,
     StreamQos,
@@ -77,6 +79,7 @@ __all__ = [
     "Outcome",
     "Periodic",
     "PingPong",
+    "Recorded",
     "Side",
     "Stream",
     "StreamPattern",
@@ -89,14 +92,17 @@ __all__ = [
     "Windows",
     "campaign_duration_ns",
     "expand",
+    "experiments_of",
     "is_selected",
     "loaded_hosts",
     "next_block",
+    "observed",
     "only",
     "order_trials",
     "plan_trials",
     "share_cpus",
     "sided",
+    "topology_of",
     "trial_duration_ns",
     "varying_factors",
 ]

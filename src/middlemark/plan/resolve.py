@@ -84,7 +84,7 @@ class Point:
 
 def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
     """The experiment at one point of the matrix, which has these factors."""
-    subject, load, topology, conditions = point.subject, point.load, point.topology, point.conditions
+    subject, load, topology, asked = point.subject, point.load, point.topology, point.conditions
     sent = _sent(load, topology)
     windows = _windows(suite, load.workload)
     return Experiment(
@@ -98,14 +98,14 @@ def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
         topology=topology.name,
         hosts=hosts(topology),
         networks=networks(topology),
-        links=links(topology, conditions.link, windows.window_ns + windows.drain_ns),
+        links=links(topology, asked.link, windows.window_ns + windows.drain_ns),
         services=topology.services,
         applications=sent.applications,
         streams=sent.streams,
         nodes=sent.nodes,
         chains=sent.chains,
-        conditions=_conditions(conditions),
-        timeline=timeline(conditions.faults, topology, sent.applications, sent.streams[0], windows.window_ns),
+        conditions=conditions(asked),
+        timeline=timeline(asked.faults, topology, sent.applications, sent.streams[0], windows.window_ns),
         windows=windows,
         samples=suite.recording.samples,
         capture=CaptureBounds(snap_bytes=suite.capture.snap, most_bytes=suite.capture.most),
@@ -115,7 +115,7 @@ def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
 
 def factors_of(point: Point) -> dict[str, str]:
     """Every factor as text; what a point doesn't have is left out."""
-    subject, load, topology, conditions = point.subject, point.load, point.topology, point.conditions
+    subject, load, topology, asked = point.subject, point.load, point.topology, point.conditions
     workload, qos = load.workload, load.qos
     factors: dict[str, object] = {
         "middleware": subject.middleware,
@@ -140,17 +140,18 @@ def factors_of(point: Point) -> dict[str, str]:
         "level": qos.level,
         "topology": topology.name,
         "placement": topology.placement,
-        "cpus": conditions.cpus,
-        "scheduling": conditions.scheduling,
-        "priority": conditions.priority,
-        "spin": conditions.spin,
-        "keep_awake": conditions.keep_awake,
-        "deployment": conditions.deployment,
-        "cpu_load": conditions.cpu_load,
-        **figures(topology, conditions.link),
-        "faults": conditions.faults and conditions.faults.timeline,
+        **condition_factors(asked),
+        **figures(topology, asked.link),
+        "faults": asked.faults and asked.faults.timeline,
     }
     return {name: factor_text(name, value) for name, value in factors.items() if value is not None}
+
+
+def condition_factors(asked: AskedConditions) -> dict[str, str]:
+    """The conditions that any experiment has, as text; links and faults stand for themselves."""
+    names = ("cpus", "scheduling", "priority", "spin", "keep_awake", "deployment", "cpu_load")
+    set_here = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
+    return {name: factor_text(name, value) for name, value in set_here.items()}
 
 
 def _sent(load: Load, topology: Topology) -> Pipeline:
@@ -159,7 +160,7 @@ def _sent(load: Load, topology: Topology) -> Pipeline:
     if workload.pattern is not Pattern.PIPELINE:
         return Pipeline(_applications(workload.workload, topology), (_stream(load, topology),), (), ())
     outputs = [output for node in workload.nodes or () for output in node.outputs]
-    qos_of = {each.stream: _qos(load.qos.changed_by(each.qos) if each.qos else load.qos) for each in outputs}
+    qos_of = {each.stream: quality(load.qos.changed_by(each.qos) if each.qos else load.qos) for each in outputs}
     return pipeline(workload, Figures(load.size_bytes, load.rate_hz, qos_of), topology)
 
 
@@ -203,7 +204,7 @@ def _stream(load: Load, topology: Topology) -> Stream:
         name=load.workload.workload,
         size_bytes=load.size_bytes or 0,
         pattern=_pattern(load),
-        qos=_qos(load.qos),
+        qos=quality(load.qos),
         publishers=tuple(name for name, role in holders if role is Role.PUBLISHER),
         subscribers=tuple(name for name, role in holders if role is Role.SUBSCRIBER),
     )
@@ -227,7 +228,8 @@ def _pattern(load: Load) -> StreamPattern:
     return Periodic(rate_hz=rate_hz, arrival=workload.arrival or Arrival.FIXED)
 
 
-def _qos(asked: Qos) -> StreamQos:
+def quality(asked: Qos) -> StreamQos:
+    """What is asked of a stream's delivery."""
     return StreamQos(
         reliability=asked.reliability,
         history=KeepLast(depth=asked.depth) if asked.history is History.KEEP_LAST else KeepAll(),
@@ -237,7 +239,8 @@ def _qos(asked: Qos) -> StreamQos:
     )
 
 
-def _conditions(asked: AskedConditions) -> Conditions:
+def conditions(asked: AskedConditions) -> Conditions:
+    """What else is true while a trial runs."""
     return Conditions(
         cpus=asked.cpus,
         scheduling=asked.scheduling,

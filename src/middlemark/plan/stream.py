@@ -4,6 +4,7 @@ Only addresses and seeds are left open, which belong to a trial. Nothing here is
 """
 
 import math
+from bisect import bisect_left
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -110,12 +111,28 @@ class StreamQos(Model):
     level: int | None
 
 
+class Recorded(Model):
+    """The instants and sizes of a stream's messages, from the beginning; after the period they begin again."""
+
+    offsets_ns: tuple[int, ...]
+    sizes_bytes: tuple[int, ...]
+    period_ns: int
+
+    def most_messages(self, window_ns: int) -> int:
+        """The messages of one publisher within a window."""
+        whole, rest_ns = divmod(window_ns, self.period_ns)
+        return whole * len(self.offsets_ns) + bisect_left(self.offsets_ns, rest_ns)
+
+
 class Stream(Model):
     """One topic from its publishers to its subscribers."""
 
     name: str
     size_bytes: int
+    """Of each message; of the largest where they were recorded."""
     pattern: StreamPattern
+    recorded: Recorded | None = None
+    """Of a periodic stream: the messages as they were recorded, in place of equal intervals and one size."""
     qos: StreamQos
     publishers: tuple[str, ...]
     """The application of each publisher, by the publisher's index."""
@@ -124,4 +141,11 @@ class Stream(Model):
 
     def most_messages(self, window_ns: int) -> int:
         """The most messages that one publisher may send within the window."""
-        return min(self.pattern.most_messages(window_ns), _MOST_MESSAGES)
+        of = self.pattern if self.recorded is None else self.recorded
+        return min(of.most_messages(window_ns), _MOST_MESSAGES)
+
+    @property
+    def mean_bytes(self) -> float:
+        """The mean size of its messages."""
+        sizes_bytes = (self.size_bytes,) if self.recorded is None else self.recorded.sizes_bytes
+        return sum(sizes_bytes) / len(sizes_bytes)

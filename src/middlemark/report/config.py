@@ -90,4 +90,4 @@ def _payload(each: ExperimentFindings, comparison: Comparison) -> str:
     per_trial = each.totals.get((stream.name, False))
     if per_trial is None or not each.n_valid:
         return ""
-    return f"payload received: {size(stream.size_bytes * per_trial.received / each.n_valid)} a trial"
+    return f"payload received: {size(stream.mean_bytes * per_trial.received / each.n_valid)} a trial"

@@ -36,6 +36,7 @@ from middlemark.report.observed import Observed, observed
 from middlemark.report.over_time import time_charts
 from middlemark.report.overview import heat_maps
 from middlemark.report.path import path_table
+from middlemark.report.recommendation import recommendation
 from middlemark.report.stopping import stop_table
 from middlemark.report.surroundings import topology_table
 from middlemark.report.tables import (
@@ -112,6 +113,7 @@ def render(findings: RunFindings) -> str:
         .get_template("report.html.j2")
         .render(
             manifest=findings.manifest,
+            recommendation=recommendation(findings),
             findings=findings,
             sections=sections,
             crowded=len(sections) > CROWDED,

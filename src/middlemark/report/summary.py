@@ -32,6 +32,7 @@ from middlemark.report.links import link_lines
 from middlemark.report.message_path import message_lines
 from middlemark.report.observed import observed_lines, seen_by
 from middlemark.report.path import load_words
+from middlemark.report.recommendation import print_recommendation, recommendation
 from middlemark.report.scaling import scaling_lines
 from middlemark.report.stopping import stop_lines
 from middlemark.report.tables import Line, outcome_table, ranking_table
@@ -46,6 +47,17 @@ READING = (
 def print_summary(run: Path | RunFindings, console: Console) -> None:
     """Print what a run came to."""
     findings = run if isinstance(run, RunFindings) else analyse(RunFolder(run))
+    recommended = recommendation(findings)
+    if recommended is None:
+        _print_comparisons(findings, console)
+    else:
+        print_recommendation(recommended, console)
+        console.print(Text(interval_words(findings), "dim"))
+    _print_damage(findings, console)
+    _print_cautions(findings, console)
+
+
+def _print_comparisons(findings: RunFindings, console: Console) -> None:
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
     beside = distinguishing(findings.comparisons)
     for comparison in findings.comparisons:
@@ -59,8 +71,6 @@ def print_summary(run: Path | RunFindings, console: Console) -> None:
         print_claims(claims, console)
     if findings.comparisons:
         console.print(Text(f"\n{READING} {interval_words(findings)}", "dim"))
-    _print_damage(findings, console)
-    _print_cautions(findings, console)
 
 
 def print_message_paths(findings: RunFindings, console: Console) -> None:

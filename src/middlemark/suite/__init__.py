@@ -19,6 +19,7 @@ from middlemark.suite.condition import (
     LoadedHosts,
     Scheduling,
 )
+from middlemark.suite.demand import Demand, DemandNode, StreamDemand, Within
 from middlemark.suite.exclude import Exclusion
 from middlemark.suite.factor import factor_text, magnitude, respelled
 from middlemark.suite.fault import Action, Fault, Timeline
@@ -26,10 +27,14 @@ from middlemark.suite.figure_name import Dimension, figure_name
 from middlemark.suite.impairment import Impairment
 from middlemark.suite.link import LinkSettings
 from middlemark.suite.load import (
+    LoadedDemand,
     LoadedSuite,
     load_claims,
+    load_demand,
     load_suite,
     load_topologies,
+    parse_demand,
+    parse_given,
     parse_suite,
     shipped_suite_names,
     shipped_timelines,
@@ -55,6 +60,7 @@ from middlemark.suite.pipeline import (
 )
 from middlemark.suite.qos import Congestion, Durability, History, Qos, Reliability
 from middlemark.suite.quantity import BIT_RATE, DURATION, RATE, SHARE, SIZE
+from middlemark.suite.recorded import RecordedMessages
 from middlemark.suite.search import Search
 from middlemark.suite.stop import Precision, Stop
 from middlemark.suite.suite import ALL_MIDDLEWARES, MiddlewareChoice, Suite
@@ -90,6 +96,8 @@ __all__ = [
     "CpuLoad",
     "CpuRule",
     "Cpus",
+    "Demand",
+    "DemandNode",
     "Deployment",
     "DeploymentKind",
     "Dimension",
@@ -104,6 +112,7 @@ __all__ = [
     "Impairment",
     "Link",
     "LinkSettings",
+    "LoadedDemand",
     "LoadedHosts",
     "LoadedSuite",
     "MiddlewareChoice",
@@ -125,6 +134,7 @@ __all__ = [
     "Precision",
     "Qos",
     "Readiness",
+    "RecordedMessages",
     "Recording",
     "Reliability",
     "Role",
@@ -134,6 +144,7 @@ __all__ = [
     "Side",
     "Step",
     "Stop",
+    "StreamDemand",
     "Suite",
     "Take",
     "Timeline",
@@ -141,15 +152,19 @@ __all__ = [
     "TopologyChoice",
     "Trace",
     "Windows",
+    "Within",
     "Workload",
     "bound_of",
     "factor_text",
     "figure_name",
     "load_claims",
+    "load_demand",
     "load_suite",
     "load_topologies",
     "magnitude",
     "parse_claim",
+    "parse_demand",
+    "parse_given",
     "parse_suite",
     "respelled",
     "shipped_suite_names",

@@ -17,6 +17,7 @@ from pydantic_core import PydanticCustomError
 from middlemark.errors import SuiteError, UsageError
 from middlemark.suite.claim import Claim
 from middlemark.suite.claim_text import Claims, parse_claim
+from middlemark.suite.demand import Demand
 from middlemark.suite.document import Document, read_document
 from middlemark.suite.explain import explain, within
 from middlemark.suite.fault import Timeline
@@ -37,6 +38,33 @@ class LoadedSuite:
     file: str
     text: str
     suite: Suite
+
+
+@dataclass(frozen=True)
+class LoadedDemand:
+    """A demand with the text it was read from."""
+
+    file: str
+    text: str
+    demand: Demand
+
+
+def load_demand(file: str) -> LoadedDemand:
+    """The demand of an application, from a file."""
+    text = _read_file(file, "the description of an application", ())
+    return LoadedDemand(file=file, text=text, demand=parse_demand(text, file=file, folder=Path(file).parent))
+
+
+def parse_demand(text: str, *, file: str, folder: Path | None = None) -> Demand:
+    """The demand that the text describes; recordings are read where it is known from which folder."""
+    return _validate(TypeAdapter(Demand), read_document(text, file=file), _context() | {"folder": folder}, _DEMAND)
+
+
+def parse_given(text: str, *, file: str) -> Suite | Demand:
+    """What a run was given: a suite, or the demand of an application."""
+    document = read_document(text, file=file)
+    is_demand = isinstance(document.data, dict) and "application" in document.data and "suite" not in document.data
+    return parse_demand(text, file=file) if is_demand else parse_suite(text, file=file)
 
 
 def load_suite(name_or_file: str) -> LoadedSuite:
@@ -143,9 +171,13 @@ def _context() -> dict[str, object]:
     }
 
 
-def _validate(adapter: TypeAdapter[_T], document: Document, context: dict[str, object]) -> _T:
+_SUITE = "a suite: `suite`, `middlewares`, `workloads` and more"
+_DEMAND = "an application: `application`, `nodes`, `streams` and more"
+
+
+def _validate(adapter: TypeAdapter[_T], document: Document, context: dict[str, object], of_what: str = _SUITE) -> _T:
     if document.data is None:
-        raise document.error("the file is empty", allowed="a suite: `suite`, `middlewares`, `workloads` and more")
+        raise document.error("the file is empty", allowed=of_what)
     try:
         return adapter.validate_python(document.data, context=context)
     except ValidationError as error:
@@ -159,7 +191,7 @@ def _read_file(file: str, otherwise: str, known: Sequence[str]) -> str:
     except UnicodeDecodeError as error:
         raise SuiteError("this is no text in UTF-8", file=file, allowed="a YAML file") from error
     except (FileNotFoundError, ValueError) as error:
-        remedy = f"there are: {closest_first(file, known)}"
+        remedy = f"there are: {closest_first(file, known)}" if known else "name a file that is there"
         raise UsageError(f"`{file}` is neither {otherwise} nor a file", remedy=remedy) from error
     except OSError as error:
         raise SuiteError(f"it can't be read: {error.strerror}", file=file) from error

@@ -204,6 +204,24 @@ Readiness = TypeAliasType("Readiness", Literal["any", "all"])
 """How many inputs have to have a message."""
 
 
+OffsetsN = TypeAliasType("OffsetsN", Annotated[int, Field(ge=0)])
+
+
+SizesByte = TypeAliasType("SizesByte", Annotated[int, Field(ge=0)])
+
+
+class Recorded(BaseModel):
+    """Messages as they were recorded: message k is intended at begin + offset k. After the period they begin again."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    offsets_ns: Annotated[list[OffsetsN], Field(min_length=1)]
+    """When each message comes, from the beginning; none before the one ahead of it, all before the period's end."""
+    period_ns: Annotated[int, Field(ge=1)]
+    """After this the first message comes again."""
+    sizes_bytes: Annotated[list[SizesByte], Field(min_length=1)]
+    """The size of each message, header included: as many as there are offsets, the largest the stream's size."""
+
+
 class Recording(BaseModel):
     """How much is recorded, and where it goes after the window."""
 
@@ -1000,6 +1018,11 @@ class StreamSpec(BaseModel):
     """Every publisher of the stream, by index, whichever application holds it."""
     qos: Qos
     """What is asked of its delivery."""
+    recorded: Recorded | None = None
+    """
+    Of a periodic stream: the instants and sizes that its messages had when they were recorded, in place of equal
+    intervals and one size; its rate is then the mean, its size the largest.
+    """
     size_bytes: Annotated[int, Field(ge=32)]
     """The size of each message, header included."""
     subscribers: list[EndpointAddress]

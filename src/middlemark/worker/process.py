@@ -100,6 +100,7 @@ class WorkerProcess(Generic[E]):
     def tell(self, message: BaseModel) -> None:
         """Writes one line to its standard input; where it is gone nothing happens, as its end is heard anyway."""
         if not self._input.is_closing():
+            # What nobody fills is left out: a worker of an earlier day knows no newer field.
             self._input.write(message.model_dump_json(exclude_none=True).encode() + b"\n")
 
     async def end(self, patience_s: float) -> None:

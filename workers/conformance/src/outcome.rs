@@ -19,7 +19,7 @@ pub(crate) struct Outcome {
     pub(crate) publishers: Vec<PublisherCounts>,
     pub(crate) subscribers: Vec<SubscriberCounts>,
     pub(crate) files: Vec<PathBuf>,
-    received: Vec<Received>,
+    pub(crate) received: Vec<Received>,
     published: Vec<Published>,
 }
 

@@ -33,6 +33,7 @@ impl Request {
                 name: "stream_0".into(),
                 size_bytes: case.fitting(1000),
                 pattern: periodic(200.0),
+                recorded: None,
                 qos: best_qos(&case.worker.description.capabilities),
                 publishers: addresses("publisher", 1),
                 subscribers: addresses("subscriber", 1),

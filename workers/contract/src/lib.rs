@@ -39,7 +39,7 @@ pub use record::{Execution, ExecutionInput, ExecutionOutput, Published, Received
 pub use resources::{InterfaceTraffic, PathProof, Resources};
 pub use service::ServiceSpec;
 pub use stream::{
-    Arrival, Congestion, Durability, EndpointAddress, History, PatternSpec, Qos, Reliability, StreamSpec,
+    Arrival, Congestion, Durability, EndpointAddress, History, PatternSpec, Qos, Recorded, Reliability, StreamSpec,
 };
 
 /// The version of this contract; a worker of another version is refused before it is asked for anything.

@@ -16,12 +16,48 @@ pub struct StreamSpec {
     pub size_bytes: u64,
     /// How its messages are produced.
     pub pattern: PatternSpec,
+    /// Of a periodic stream: the instants and sizes that its messages had when they were recorded, in place of equal
+    /// intervals and one size; its rate is then the mean, its size the largest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Recorded>,
     /// What is asked of its delivery.
     pub qos: Qos,
     /// Every publisher of the stream, by index, whichever application holds it.
     pub publishers: Vec<EndpointAddress>,
     /// Every subscriber of the stream, by index, whichever application holds it.
     pub subscribers: Vec<EndpointAddress>,
+}
+
+/// Messages as they were recorded: message k is intended at begin + offset k. After the period they begin again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Recorded {
+    /// When each message comes, from the beginning; none before the one ahead of it, all before the period's end.
+    #[schemars(length(min = 1))]
+    pub offsets_ns: Vec<u64>,
+    /// The size of each message, header included: as many as there are offsets, the largest the stream's size.
+    #[schemars(length(min = 1))]
+    pub sizes_bytes: Vec<u64>,
+    /// After this the first message comes again.
+    #[schemars(range(min = 1))]
+    pub period_ns: u64,
+}
+
+impl Recorded {
+    /// When the k-th message comes, from the beginning.
+    #[must_use]
+    #[inline]
+    pub fn offset_ns(&self, message: u64) -> u64 {
+        let count = self.offsets_ns.len() as u64;
+        message / count * self.period_ns + self.offsets_ns[(message % count) as usize]
+    }
+
+    /// The size of the k-th message.
+    #[must_use]
+    #[inline]
+    pub fn size_bytes(&self, message: u64) -> u64 {
+        self.sizes_bytes[(message % self.sizes_bytes.len() as u64) as usize]
+    }
 }
 
 /// Where an endpoint lives.

@@ -125,6 +125,7 @@ pub(crate) mod tests {
             topic: "t".into(),
             number: 0,
             size_bytes: 64,
+            recorded: None,
             rate_hz: 1.0,
             qos: Qos {
                 reliability: Reliability::Reliable,

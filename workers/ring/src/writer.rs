@@ -88,7 +88,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes a message of the ring's size that lies elsewhere.
+    /// Writes a message that lies elsewhere, of at most the ring's size.
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -96,7 +96,7 @@ impl Writer {
     pub fn write_copy(&mut self, message: &[u8]) -> Result<(), Full> {
         // SAFETY: u8 and MaybeUninit<u8> have the same layout, and initialised bytes are valid MaybeUninit ones.
         let message = unsafe { std::slice::from_raw_parts(message.as_ptr().cast::<MaybeUninit<u8>>(), message.len()) };
-        self.write(|slot| slot.copy_from_slice(message))
+        self.write(|slot| slot[..message.len()].copy_from_slice(message))
     }
 
     #[inline]

@@ -7,8 +7,8 @@ mod nodes;
 use std::collections::HashSet;
 
 use middlemark_contract::{
-    ApplicationSpec, CONTRACT_VERSION, Capabilities, Pattern, PatternSpec, Refusal, Role, SMALLEST_MESSAGE_BYTES,
-    StreamSpec,
+    ApplicationSpec, Arrival, CONTRACT_VERSION, Capabilities, Pattern, PatternSpec, Refusal, Role,
+    SMALLEST_MESSAGE_BYTES, StreamSpec,
 };
 
 /// Whether `capabilities` meet the spec.
@@ -115,6 +115,7 @@ fn accept_stream(stream: &StreamSpec, capabilities: &Capabilities) -> Result<(),
         format!("{pattern:?}: there are {:?}", capabilities.patterns)
     })?;
     accept_pattern(stream)?;
+    accept_recorded(stream)?;
     accept_size("size_bytes", stream.size_bytes, capabilities)?;
     if let PatternSpec::PingPong { answer_bytes, .. } = stream.pattern {
         accept_size("answer_bytes", answer_bytes, capabilities)?;
@@ -148,6 +149,46 @@ fn accept_pattern(stream: &StreamSpec) -> Result<(), Refusal> {
     };
     require(rate_hz.is_finite() && rate_hz > 0.0, "spec", || {
         format!("a rate of {rate_hz} Hz on '{}'", stream.name)
+    })
+}
+
+fn accept_recorded(stream: &StreamSpec) -> Result<(), Refusal> {
+    let Some(recorded) = &stream.recorded else {
+        return Ok(());
+    };
+    let (offsets_ns, sizes_bytes, name) = (&recorded.offsets_ns, &recorded.sizes_bytes, &stream.name);
+    let periodic = matches!(
+        stream.pattern,
+        PatternSpec::Periodic {
+            arrival: Arrival::Fixed,
+            ..
+        }
+    );
+    require(periodic, "spec", || {
+        format!("'{name}' has recorded messages and is not periodic at a fixed rate")
+    })?;
+    require(
+        !offsets_ns.is_empty() && offsets_ns.len() == sizes_bytes.len(),
+        "spec",
+        || {
+            format!(
+                "'{name}' has {} recorded instants and {} sizes",
+                offsets_ns.len(),
+                sizes_bytes.len()
+            )
+        },
+    )?;
+    let ordered = offsets_ns.is_sorted() && offsets_ns.last().is_some_and(|last| *last < recorded.period_ns);
+    require(ordered, "spec", || {
+        format!("the recorded instants of '{name}' are not in order within their period")
+    })?;
+    let (smallest, largest) = (sizes_bytes.iter().min(), sizes_bytes.iter().max());
+    let sized = smallest.is_some_and(|size| *size >= SMALLEST_MESSAGE_BYTES) && largest == Some(&stream.size_bytes);
+    require(sized, "size_bytes", || {
+        format!(
+            "the recorded sizes of '{name}' are not from {SMALLEST_MESSAGE_BYTES} to its size of {}",
+            stream.size_bytes
+        )
     })
 }
 

@@ -27,11 +27,12 @@ impl Answerer {
     /// `channel` is the answers' channel, at the responder's index.
     pub(crate) fn new(publisher: Publisher, channel: Channel, token: u32, pool: Arc<Pool>) -> Answerer {
         let mut outbox = Outbox::new(publisher, channel.size_bytes, pool);
-        outbox.prepare(Identity {
+        let identity = Identity {
             channel: channel.number,
             publisher: channel.index,
             sequence: 0,
-        });
+        };
+        outbox.prepare(identity, channel.size_bytes);
         Answerer {
             outbox: Mutex::new(outbox),
             channel,

@@ -3,8 +3,11 @@
 //! It gives every endpoint a port of the trial's range, so that a baseline needs no discovery; it knows no middleware.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
-use middlemark_contract::{ApplicationSpec, EndpointAddress, PatternSpec, Qos, Refusal, Role, StreamSpec};
+use middlemark_contract::{ApplicationSpec, EndpointAddress, PatternSpec, Qos, Recorded, Refusal, Role, StreamSpec};
+
+use crate::header::{HEADER_BYTES, SEQUENCE_AT};
 
 /// One topic as a middleware sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,8 +16,10 @@ pub struct Channel {
     pub topic: String,
     /// A number unique within the trial, from 0 without gaps.
     pub number: u16,
-    /// The size of its messages.
+    /// The size of its messages, of the largest where they were recorded.
     pub size_bytes: usize,
+    /// The instants and sizes of its messages, where they were recorded.
+    pub recorded: Option<Arc<Recorded>>,
     /// How many messages a second its publishers send at most by schedule; infinite where they send as fast as they can.
     pub rate_hz: f64,
     /// What is asked of its delivery.
@@ -55,6 +60,7 @@ impl Channel {
                 topic: topic.clone(),
                 number,
                 size_bytes: stream.size_bytes as usize,
+                recorded: stream.recorded.clone().map(Arc::new),
                 rate_hz: scheduled_rate_hz(stream),
                 qos: stream.qos,
                 publishers,
@@ -66,6 +72,7 @@ impl Channel {
                     topic: topic + "_answers",
                     number: number + 1,
                     size_bytes: answer_bytes as usize,
+                    recorded: None,
                     rate_hz: f64::INFINITY,
                     qos: stream.qos,
                     publishers: ports.take(&stream.subscribers)?,
@@ -81,6 +88,30 @@ impl Channel {
     #[must_use]
     pub fn at(&self, index: u16) -> Channel {
         Channel { index, ..self.clone() }
+    }
+
+    /// The size of a publisher's message by its sequence number.
+    #[must_use]
+    #[inline]
+    pub fn message_bytes(&self, sequence: u32) -> usize {
+        self.recorded.as_deref().map_or(self.size_bytes, |recorded| {
+            recorded.size_bytes(u64::from(sequence)) as usize
+        })
+    }
+
+    /// The size of the message that begins with these bytes, for transports that don't keep messages apart by themselves;
+    /// none where its header is not whole.
+    #[must_use]
+    #[inline]
+    pub fn bytes_of(&self, begun: &[u8]) -> Option<usize> {
+        if self.recorded.is_none() {
+            return Some(self.size_bytes);
+        }
+        let header: &[u8; HEADER_BYTES] = begun.first_chunk()?;
+        let sequence = header[SEQUENCE_AT..]
+            .first_chunk()
+            .map(|bytes| u32::from_le_bytes(*bytes))?;
+        Some(self.message_bytes(sequence))
     }
 
     /// The endpoint with this channel's own index.

@@ -149,6 +149,7 @@ pub fn channel(size_bytes: usize) -> Channel {
         topic: "harness".into(),
         number: 0,
         size_bytes,
+        recorded: None,
         rate_hz: f64::INFINITY,
         qos: Qos {
             reliability: Reliability::Reliable,

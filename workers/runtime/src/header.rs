@@ -15,6 +15,9 @@
 /// The header's size.
 pub(crate) const HEADER_BYTES: usize = middlemark_contract::SMALLEST_MESSAGE_BYTES as usize;
 
+/// Where the sequence number stands.
+pub(crate) const SEQUENCE_AT: usize = 16;
+
 /// The version of this layout.
 pub(crate) const HEADER_VERSION: u8 = 1;
 
@@ -57,7 +60,7 @@ impl Header {
         let mut bytes = [0; HEADER_BYTES];
         bytes[0..8].copy_from_slice(&self.sent_ns.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.intended_ns.to_le_bytes());
-        bytes[16..20].copy_from_slice(&self.sequence.to_le_bytes());
+        bytes[SEQUENCE_AT..20].copy_from_slice(&self.sequence.to_le_bytes());
         bytes[20..24].copy_from_slice(&self.token.to_le_bytes());
         bytes[24..26].copy_from_slice(&self.channel.to_le_bytes());
         bytes[26..28].copy_from_slice(&self.publisher.to_le_bytes());
@@ -79,7 +82,7 @@ impl Header {
         Some(Header {
             sent_ns: i64::from_le_bytes(part(bytes, 0)),
             intended_ns: i64::from_le_bytes(part(bytes, 8)),
-            sequence: u32::from_le_bytes(part(bytes, 16)),
+            sequence: u32::from_le_bytes(part(bytes, SEQUENCE_AT)),
             token: u32::from_le_bytes(part(bytes, 20)),
             channel: u16::from_le_bytes(part(bytes, 24)),
             publisher: u16::from_le_bytes(part(bytes, 26)),

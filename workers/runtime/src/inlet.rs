@@ -33,6 +33,14 @@ impl Inlet {
         self.0.take(received_ns, std::iter::once(message));
     }
 
+    /// Takes the message that a slot of the channel's largest size begins with.
+    #[inline]
+    pub fn receive_slot(&self, slot: &[u8]) {
+        let received_ns = clock::now_ns();
+        let length = self.0.channel.bytes_of(slot).unwrap_or(slot.len()).min(slot.len());
+        self.0.take(received_ns, std::iter::once(&slot[..length]));
+    }
+
     /// Takes a message that lies in several pieces, without joining them.
     #[inline]
     pub fn receive_pieces<'a>(&self, pieces: impl Iterator<Item = &'a [u8]> + Clone) {
@@ -165,7 +173,7 @@ impl Intake {
 
     fn is_intact<'a>(&self, header: &Header, pieces: impl Iterator<Item = &'a [u8]> + Clone) -> bool {
         let size_bytes: usize = pieces.clone().map(<[u8]>::len).sum();
-        if size_bytes != self.channel.size_bytes {
+        if size_bytes != self.channel.message_bytes(header.sequence) {
             return false;
         }
         let Some(pool) = &self.verify else { return true };
@@ -261,6 +269,7 @@ mod tests {
                 topic: "t".into(),
                 number: 2,
                 size_bytes: SIZE_BYTES,
+                recorded: None,
                 rate_hz: 1.0,
                 qos: QOS,
                 publishers: Vec::new(),

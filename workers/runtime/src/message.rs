@@ -15,6 +15,7 @@ use crate::payload::{Identity, Pool};
 /// One publisher with the application's own buffer.
 pub(crate) struct Outbox {
     publisher: Publisher,
+    /// Of the message to come.
     size_bytes: usize,
     pool: Arc<Pool>,
     /// The application's buffer; empty where messages are written in place.
@@ -30,14 +31,15 @@ pub(crate) struct Handed {
 }
 
 impl Outbox {
-    pub(crate) fn new(publisher: Publisher, size_bytes: usize, pool: Arc<Pool>) -> Outbox {
+    /// An outbox for messages of up to `largest_bytes`.
+    pub(crate) fn new(publisher: Publisher, largest_bytes: usize, pool: Arc<Pool>) -> Outbox {
         let buffer = match publisher {
-            Publisher::Copying(_) => vec![0xA5; size_bytes],
+            Publisher::Copying(_) => vec![0xA5; largest_bytes],
             Publisher::InPlace(_) => Vec::new(),
         };
         Outbox {
             publisher,
-            size_bytes,
+            size_bytes: largest_bytes,
             pool,
             buffer,
         }
@@ -45,10 +47,11 @@ impl Outbox {
 
     /// Writes the body of the message to come into the application's buffer; in place that can only be done later.
     #[inline]
-    pub(crate) fn prepare(&mut self, identity: Identity) {
+    pub(crate) fn prepare(&mut self, identity: Identity, size_bytes: usize) {
+        self.size_bytes = size_bytes;
         if let Publisher::Copying(_) = self.publisher {
-            let body = self.pool.body(identity, self.size_bytes);
-            self.buffer[HEADER_BYTES..].copy_from_slice(body);
+            let body = self.pool.body(identity, size_bytes);
+            self.buffer[HEADER_BYTES..size_bytes].copy_from_slice(body);
         }
     }
 
@@ -59,7 +62,7 @@ impl Outbox {
             Publisher::Copying(publisher) => {
                 header.sent_ns = clock::now_ns();
                 self.buffer[..HEADER_BYTES].copy_from_slice(&header.encode());
-                publisher.publish(&self.buffer)
+                publisher.publish(&self.buffer[..self.size_bytes])
             }
             Publisher::InPlace(publisher) => {
                 let asked_ns = clock::now_ns();

@@ -2,7 +2,9 @@
 //!
 //! Pure arithmetic on instants; `sender` waits for them.
 
-use middlemark_contract::{Arrival, PatternSpec};
+use std::sync::Arc;
+
+use middlemark_contract::{Arrival, PatternSpec, Recorded};
 
 /// The intended instants of one publisher from a beginning on, without end.
 #[derive(Debug, Clone)]
@@ -19,6 +21,8 @@ enum Spacing {
     Equal { per_instant: u64 },
     /// Exponential intervals; the state of the generator and the time so far.
     Exponential { state: u64, elapsed_ns: f64 },
+    /// As it was recorded.
+    Recorded(Arc<Recorded>),
 }
 
 impl Schedule {
@@ -66,6 +70,17 @@ impl Schedule {
             next: 0,
         }
     }
+
+    /// The schedule of messages as they were recorded.
+    #[must_use]
+    pub(crate) fn recorded(recorded: Arc<Recorded>, begin_ns: i64) -> Schedule {
+        Schedule {
+            begin_ns,
+            period_ns: recorded.period_ns as f64,
+            spacing: Spacing::Recorded(recorded),
+            next: 0,
+        }
+    }
 }
 
 impl Iterator for Schedule {
@@ -81,6 +96,7 @@ impl Iterator for Schedule {
                 *elapsed_ns -= uniform(state).ln() * self.period_ns;
                 now_ns
             }
+            Spacing::Recorded(recorded) => return Some(self.begin_ns + recorded.offset_ns(message) as i64),
         };
         Some(self.begin_ns + elapsed_ns.round() as i64)
     }
@@ -121,6 +137,17 @@ mod tests {
         .take(4)
         .collect();
         assert_eq!(instants, [0, 0, 0, 100_000_000]);
+    }
+
+    #[test]
+    fn recorded_instants_are_kept_and_begin_again_after_the_period() {
+        let recorded = Recorded {
+            offsets_ns: vec![0, 7, 7, 900],
+            sizes_bytes: vec![32, 40, 50, 60],
+            period_ns: 1000,
+        };
+        let instants: Vec<_> = Schedule::recorded(Arc::new(recorded), 5).take(9).collect();
+        assert_eq!(instants, [5, 12, 12, 905, 1005, 1012, 1012, 1905, 2005]);
     }
 
     #[test]

@@ -158,17 +158,21 @@ impl Sender {
     }
 
     fn schedule(&self, begin_ns: i64) -> Schedule {
-        Schedule::new(self.pattern, self.channel.index, begin_ns)
+        match &self.channel.recorded {
+            Some(recorded) => Schedule::recorded(recorded.clone(), begin_ns),
+            None => Schedule::new(self.pattern, self.channel.index, begin_ns),
+        }
     }
 
     /// Writes the body of the message to come.
     #[inline]
     pub(crate) fn prepare(&mut self, sequence: u32) {
-        self.outbox.prepare(Identity {
+        let identity = Identity {
             channel: self.channel.number,
             publisher: self.channel.index,
             sequence,
-        });
+        };
+        self.outbox.prepare(identity, self.channel.message_bytes(sequence));
     }
 
     /// Sends the prepared message, which counts for nothing.

@@ -20,10 +20,10 @@ impl PublishInPlace for RingPublisher {
     #[inline]
     fn publish_in_place(
         &mut self,
-        _size_bytes: usize, // the ring's own: a channel's messages have one size
+        size_bytes: usize,
         write: &mut dyn FnMut(&mut [MaybeUninit<u8>]),
     ) -> Result<(), PublishError> {
-        self.0.write(write).map_err(refusal)
+        self.0.write(|slot| write(&mut slot[..size_bytes])).map_err(refusal)
     }
 }
 

@@ -69,7 +69,7 @@ fn spawn(readers: Vec<Reader>, inlet: Inlet, receive: fn(Vec<Reader>, &Inlet)) -
 fn sleep(mut readers: Vec<Reader>, inlet: &Inlet) {
     let reader = &mut readers[0];
     while !reader.is_stopping() {
-        if !reader.take(|message| inlet.receive(message)) {
+        if !reader.take(|message| inlet.receive_slot(message)) {
             reader.wait(None);
         }
     }
@@ -79,7 +79,7 @@ fn poll(mut readers: Vec<Reader>, inlet: &Inlet) {
     while !readers[0].is_stopping() {
         let mut idle = true;
         for reader in &mut readers {
-            idle &= !reader.take(|message| inlet.receive(message));
+            idle &= !reader.take(|message| inlet.receive_slot(message));
         }
         if idle {
             std::hint::spin_loop();

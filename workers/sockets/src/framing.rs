@@ -1,49 +1,62 @@
-//! Messages on a stream: one after the other, all of the channel's one size, which both ends know.
+//! Messages on a stream: one after the other, of sizes that both ends know.
 //!
-//! The reader's buffer holds a whole number of messages, so that none ever straddles its end and no byte is moved after
-//! the kernel has copied it; it knows no socket beyond [`Read`], and no content: that is the inlet's to judge.
+//! The reader's buffer holds a whole number of the largest messages, so that where all have one size none straddles its
+//! end and no byte is moved after the kernel has copied it; it knows no socket beyond [`Read`], and no content: that is the inlet's to judge.
 
 use std::io::{self, Read};
 
 /// Small messages are read so many bytes at a time.
 const BATCH_BYTES: usize = 64 * 1024;
 
-/// Takes messages of one size from a stream.
+/// Takes messages from a stream.
 pub(crate) struct StreamReader {
     buffer: Vec<u8>,
-    message_bytes: usize,
+    largest_bytes: usize,
     filled: usize,
     taken: usize,
 }
 
 impl StreamReader {
-    pub(crate) fn new(message_bytes: usize) -> StreamReader {
-        let messages = (BATCH_BYTES / message_bytes).max(1);
+    pub(crate) fn new(largest_bytes: usize) -> StreamReader {
+        let messages = (BATCH_BYTES / largest_bytes).max(1);
         StreamReader {
-            buffer: vec![0; messages * message_bytes],
-            message_bytes,
+            buffer: vec![0; messages * largest_bytes],
+            largest_bytes,
             filled: 0,
             taken: 0,
         }
     }
 
-    /// Reads once, and hands over every message that is whole by then; false at the end of the stream.
+    /// Reads once, and hands over every message that is whole by then; false at the end of the stream. `bytes_of` is the
+    /// size of the message that begins with what it is given, none where that is too little to tell.
     ///
     /// # Errors
     /// The stream's own.
     #[inline]
-    pub(crate) fn read(&mut self, stream: &mut impl Read, mut deliver: impl FnMut(&[u8])) -> io::Result<bool> {
+    pub(crate) fn read(
+        &mut self,
+        stream: &mut impl Read,
+        bytes_of: impl Fn(&[u8]) -> Option<usize>,
+        mut deliver: impl FnMut(&[u8]),
+    ) -> io::Result<bool> {
         let read = stream.read(&mut self.buffer[self.filled..])?;
         if read == 0 {
             return Ok(false);
         }
         self.filled += read;
-        while self.filled - self.taken >= self.message_bytes {
-            deliver(&self.buffer[self.taken..self.taken + self.message_bytes]);
-            self.taken += self.message_bytes;
+        loop {
+            let begun = &self.buffer[self.taken..self.filled];
+            let Some(message) = bytes_of(begun).and_then(|length| begun.get(..length)) else {
+                break;
+            };
+            deliver(message);
+            self.taken += message.len();
         }
         if self.taken == self.filled {
             (self.taken, self.filled) = (0, 0);
+        } else if self.buffer.len() - self.taken < self.largest_bytes {
+            self.buffer.copy_within(self.taken..self.filled, 0);
+            (self.taken, self.filled) = (0, self.filled - self.taken);
         }
         Ok(true)
     }
@@ -74,7 +87,33 @@ mod tests {
             let mut reader = StreamReader::new(3);
             let mut received = Vec::new();
             while reader
-                .read(&mut trickle, |message| received.push(message.to_vec()))
+                .read(
+                    &mut trickle,
+                    |begun| (!begun.is_empty()).then_some(3),
+                    |message| received.push(message.to_vec()),
+                )
+                .unwrap()
+            {}
+            assert_eq!(received, sent, "cut into {step}");
+        }
+    }
+    #[test]
+    fn messages_of_many_sizes_come_whole_and_in_order_however_the_stream_is_cut() {
+        // Each message's first two bytes are its length.
+        let length = |begun: &[u8]| begun.first_chunk().map(|bytes| usize::from(u16::from_le_bytes(*bytes)));
+        let sent: Vec<Vec<u8>> = (0..3_000u16)
+            .map(|k| {
+                let length = 2 + k * 7 % 999;
+                [length.to_le_bytes().as_slice(), &vec![k as u8; usize::from(length) - 2]].concat()
+            })
+            .collect();
+        let stream = sent.concat();
+        for step in [1, 999, 1000, 50_000, usize::MAX] {
+            let mut trickle = Trickle(&stream, step);
+            let mut reader = StreamReader::new(1000);
+            let mut received = Vec::new();
+            while reader
+                .read(&mut trickle, length, |message| received.push(message.to_vec()))
                 .unwrap()
             {}
             assert_eq!(received, sent, "cut into {step}");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
 
-use middlemark_runtime::Inlet;
+use middlemark_runtime::{Channel, Inlet};
 use socket2::Socket;
 
 use crate::family::Kind;
@@ -20,7 +20,7 @@ use crate::settings::ReceiveMode;
 pub(crate) struct Reception {
     pub(crate) kind: Kind,
     pub(crate) mode: ReceiveMode,
-    pub(crate) message_bytes: usize,
+    pub(crate) channel: Channel,
     pub(crate) inlet: Inlet,
 }
 
@@ -78,9 +78,13 @@ impl Reception {
     }
 
     fn stream(&self, mut socket: &Socket, stopping: &AtomicBool) -> io::Result<()> {
-        let mut reader = StreamReader::new(self.message_bytes);
+        let mut reader = StreamReader::new(self.channel.size_bytes);
         loop {
-            match reader.read(&mut socket, |message| self.inlet.receive(message)) {
+            match reader.read(
+                &mut socket,
+                |begun| self.channel.bytes_of(begun),
+                |message| self.inlet.receive(message),
+            ) {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
                 Err(error) if is_passing(&error) => {
@@ -96,7 +100,7 @@ impl Reception {
 
     fn messages(&self, mut socket: &Socket, stopping: &AtomicBool) -> io::Result<()> {
         // One byte more than a message has, so that a longer one is seen to be wrong.
-        let mut buffer = vec![0; self.message_bytes + 1];
+        let mut buffer = vec![0; self.channel.size_bytes + 1];
         loop {
             match socket.read(&mut buffer) {
                 Ok(0) if self.kind == Kind::Packet || stopping.load(Relaxed) => return Ok(()),

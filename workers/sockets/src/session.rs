@@ -79,7 +79,7 @@ impl Session for SocketSession {
         let reception = Reception {
             kind: self.family.kind(),
             mode: self.mode,
-            message_bytes: channel.size_bytes,
+            channel: channel.clone(),
             inlet,
         };
         match self.family.kind() {

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use middlemark_ring::{Reader, Waker};
-use middlemark_runtime::{Header, Inlet, clock};
+use middlemark_runtime::{Channel, Header, Inlet, clock};
 
 use crate::fate::Identity;
 use crate::lateness::Lateness;
@@ -22,9 +22,9 @@ pub(crate) struct Delivery {
 pub(crate) struct Postman {
     pub(crate) reader: Reader,
     pub(crate) link: Link,
-    pub(crate) channel: u16,
+    /// At the subscriber's index.
+    pub(crate) channel: Channel,
     pub(crate) publisher: u16,
-    pub(crate) subscriber: u16,
     pub(crate) spin_ns: i64,
     pub(crate) inlet: Inlet,
 }
@@ -57,18 +57,22 @@ impl Postman {
     }
 
     fn take_in(&mut self) -> bool {
-        let (link, channel, publisher, subscriber) = (&mut self.link, self.channel, self.publisher, self.subscriber);
-        self.reader.take(|message| {
-            let Some(header) = message.first_chunk().and_then(Header::decode) else {
+        let (link, channel, publisher) = (&mut self.link, &self.channel, self.publisher);
+        self.reader.take(|slot| {
+            let Some(header) = slot.first_chunk().and_then(Header::decode) else {
                 return; // only this project's publishers write into the ring
             };
             let identity = Identity {
-                channel,
+                channel: channel.number,
                 publisher,
-                subscriber,
+                subscriber: channel.index,
                 sequence: header.sequence,
             };
-            link.take_in(identity, header.sent_ns, message);
+            link.take_in(
+                identity,
+                header.sent_ns,
+                &slot[..channel.message_bytes(header.sequence)],
+            );
         })
     }
 

@@ -54,9 +54,8 @@ impl Session for SyntheticSession {
             self.deliveries.push(Delivery::start(Postman {
                 reader,
                 link: Link::new(self.program, channel.size_bytes),
-                channel: channel.number,
+                channel: channel.clone(),
                 publisher,
-                subscriber: channel.index,
                 spin_ns: self.program.release_spin_ns,
                 inlet: inlet.clone(),
             })?);

@@ -61,6 +61,7 @@ mod tests {
             topic: "t".into(),
             number: 0,
             size_bytes,
+            recorded: None,
             rate_hz: 1.0,
             qos: Qos {
                 reliability: Reliability::Reliable,

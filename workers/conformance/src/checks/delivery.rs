@@ -1,7 +1,7 @@
 //! Whether messages arrive, all, whole, in order, and are counted as they came, in every pattern.
 
 use anyhow::{Context, Result, ensure};
-use middlemark_contract::{Arrival, Pattern, PatternSpec};
+use middlemark_contract::{Arrival, Pattern, PatternSpec, Recorded};
 
 use super::{Answer, Case};
 use crate::application::Refused;
@@ -100,6 +100,30 @@ pub(crate) fn poisson(case: &Case) -> Result<Answer> {
     let first = carried(case, request.clone())?.publishers[0].intended;
     let second = carried(case, request)?.publishers[0].intended;
     ensure!(first == second, "the same seed gave {first} messages, then {second}");
+    Ok(Answer::Passed)
+}
+
+/// Instants and sizes of a recording, begun again when it is over.
+pub(crate) fn recorded(case: &Case) -> Result<Answer> {
+    let largest = case.fitting(1000);
+    let recorded = Recorded {
+        offsets_ns: vec![0, 1_000_000, 1_000_000, 50_000_000, 120_000_000],
+        sizes_bytes: [400, 32, largest, 64, 500].map(|size: u64| size.min(largest)).to_vec(),
+        period_ns: 200_000_000,
+    };
+    let request = Request::new(case).size(largest).pattern(periodic(25.0));
+    let outcome = carried(case, request.each(|stream| stream.recorded = Some(recorded.clone())))?;
+    let intended = outcome.publishers[0].intended;
+    ensure!(
+        intended == 14,
+        "in half a second the recording has 14 messages, not {intended}"
+    );
+    for sample in &outcome.received {
+        let begin_ns = sample.intended_ns - recorded.offset_ns(u64::from(sample.sequence)) as i64;
+        let first_ns =
+            outcome.received[0].intended_ns - recorded.offset_ns(u64::from(outcome.received[0].sequence)) as i64;
+        ensure!(begin_ns == first_ns, "not at its recorded instant: {sample:?}");
+    }
     Ok(Answer::Passed)
 }
 

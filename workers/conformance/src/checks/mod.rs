@@ -100,6 +100,7 @@ pub(crate) const CHECKS: &[Check] = &[
         delivery::unthrottled,
     ),
     check("poisson_arrivals_are_carried", Scope::Profile, delivery::poisson),
+    check("recorded_messages_are_carried", Scope::Worker, delivery::recorded),
     check(
         "samples_beyond_the_memory_are_counted",
         Scope::Worker,

@@ -46,6 +46,7 @@ fn sender(pattern: PatternSpec) -> (Sender, Sent) {
             topic: "s".into(),
             number: 0,
             size_bytes: SIZE_BYTES,
+            recorded: None,
             rate_hz: 1.0,
             qos: Qos {
                 reliability: Reliability::Reliable,

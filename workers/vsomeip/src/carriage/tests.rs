@@ -13,6 +13,7 @@ fn channel(reliability: Reliability, publishing: &str, subscribing: &[&str], siz
         topic: "trial_camera".into(),
         number: 0,
         size_bytes,
+        recorded: None,
         rate_hz: 20.0,
         qos: Qos {
             reliability,

@@ -1,0 +1,73 @@
+"""`middlemark recommend`: runs an application's streams on every middleware, and says which meet what it asks.
+
+A recording becomes the application's file first. It plans, runs and reports by calling those who do.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
+    application: Annotated[Path, typer.Argument(metavar="APPLICATION", help="The application's file, in YAML.")],
+    recording: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="RECORDING", help="Write that file from an MCAP file or a rosbag2 first."),
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="K=V", help="Only candidates with this factor; again for another.")
+    ] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="Trials of each candidate, instead of the file's.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run folder, instead of runs/<application>-<time>.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run, and how long it takes.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+) -> None:
+    """Find the middleware that carries an application: run its streams on each, judge, rank and explain."""
+    from middlemark.campaign.order import place_demand
+    from middlemark.cli import run as run_command
+    from middlemark.suite import load_demand
+
+    if recording is not None:
+        _derive(application, recording)
+    order = place_demand(load_demand(str(application)), only or [], trials)
+    if dry_run:
+        run_command.show_plan(order, as_json)
+        return
+    folder = out or run_command.new_folder(order.name)
+    run_command.carry_out(folder, order, as_json)
+    _report(folder, as_json)
+
+
+def _derive(application: Path, recording: Path) -> None:
+    """Write the application's file and beside it the messages; what is there already is its author's."""
+    from middlemark.campaign.derived import derived
+    from middlemark.campaign.recording import read_recording
+    from middlemark.errors import UsageError
+    from middlemark.report.store import write_text
+
+    messages = application.with_suffix(".messages.csv")
+    for file in (application, messages):
+        if file.exists():
+            raise UsageError(
+                f"`{file}` is there already, and `--from` would write it",
+                remedy=f"middlemark recommend {application}, or name another file",
+            )
+    found = derived(application.stem, recording.name, messages.name, read_recording(recording))
+    write_text(messages, found.messages)
+    write_text(application, found.demand)
+    typer.echo(f"written: {application}, {messages}", err=True)
+
+
+def _report(folder: Path, as_json: bool) -> None:
+    from middlemark.analysis.run import analyse
+    from middlemark.analysis.run_folder import RunFolder
+    from middlemark.cli import report
+    from middlemark.errors import ResultsNotAccepted
+    from middlemark.report.recommendation import recommendation
+
+    findings = analyse(RunFolder(folder))
+    report.show(findings, as_json)
+    said = recommendation(findings)
+    if said is not None and not said.has_fitting:
+        raise ResultsNotAccepted(said.headline, remedy="the report says by how much each misses what is asked")

@@ -1,0 +1,242 @@
+"""A demand to its experiments: every middleware and profile with all streams at once, and nothing else between them.
+
+Pure: which middlewares and profiles there are is given. The nodes become the topology's applications.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+
+from middlemark.errors import EnvironmentNotReady, UsageError
+from middlemark.plan.experiment import Application, Endpoint, Experiment, Windows, experiment_id
+from middlemark.plan.layout import figures, hosts, links, networks
+from middlemark.plan.resolve import Subject, condition_factors, conditions, quality
+from middlemark.plan.stream import Periodic, Recorded, Stream
+from middlemark.suite import (
+    ALL_MIDDLEWARES,
+    RATE,
+    SIZE,
+    Arrival,
+    Demand,
+    Host,
+    HostKind,
+    LinkSettings,
+    MiddlewareChoice,
+    Network,
+    Observation,
+    RecordedMessages,
+    Role,
+    StreamDemand,
+    Topology,
+    Within,
+    factor_text,
+    shipped_topologies,
+)
+from middlemark.suite import Application as Placed
+
+_LEVELS = {Within.HALF: 0.5, Within.NINE_OF_TEN: 0.9, Within.P99: 0.99, Within.P999: 0.999, Within.ALL: 0.5}
+_SHORTEST_NS, _LONGEST_NS = 2_000_000_000, 20_000_000_000
+# As many must lie beyond a quantile for it to be given at all.
+_MESSAGES_BEYOND = 10
+
+
+def experiments_of(demand: Demand, profiles: Mapping[str, Sequence[str]]) -> tuple[Experiment, ...]:
+    """One experiment for each way to carry the application; `profiles` are those of each middleware there is."""
+    topology = topology_of(demand)
+    windows = _windows(demand)
+    streams = tuple(_stream(stream, windows.window_ns) for stream in demand.streams)
+    found = {}
+    for subject in _subjects(demand, profiles):
+        factors = _factors(demand, subject, topology, streams)
+        found[experiment_id(factors)] = Experiment(
+            id=experiment_id(factors),
+            factors=factors,
+            middleware=subject.middleware,
+            profile=subject.profile,
+            options=subject.options,
+            workload=demand.application,
+            topology=topology.name,
+            hosts=hosts(topology),
+            networks=networks(topology),
+            links=links(topology, demand.conditions.link, windows.window_ns + windows.drain_ns),
+            services=topology.services,
+            applications=_applications(topology, streams),
+            streams=streams,
+            conditions=conditions(demand.conditions),
+            windows=windows,
+            samples=demand.recording.samples,
+            verify=demand.verify,
+        )
+    return tuple(found.values())
+
+
+def observed(demand: Demand) -> tuple[Observation, ...]:
+    """What is watched, where the demand doesn't say it: the wire can only be seen where hosts are joined by one."""
+    if demand.observe is not None:
+        return demand.observe
+    wired = bool(topology_of(demand).networks)
+    return (Observation.RESOURCES, Observation.WIRE) if wired else (Observation.RESOURCES,)
+
+
+def topology_of(demand: Demand) -> Topology:
+    """The topology that is named, or that follows from where the nodes sit, with the nodes as its applications."""
+    base = _implied(demand) if demand.topology is None else demand.topology.over(shipped_topologies())
+    placed = tuple(
+        Placed(name=node.node, host=node.host or base.hosts[0].name, roles=_roles(demand, node.node))
+        for node in demand.nodes
+    )
+    return base.model_copy(update={"applications": placed})
+
+
+def _implied(demand: Demand) -> Topology:
+    """This machine where no node names a host, else a host in namespaces for each name, all on one network."""
+    names = list(dict.fromkeys(node.host or "local" for node in demand.nodes))
+    alone = all(node.host is None for node in demand.nodes)
+    made = tuple(Host(name=name, kind=HostKind.LOCAL if alone else HostKind.NETNS) for name in names)
+    joined = (Network(name="lan", hosts=tuple(names)),) if len(names) > 1 else ()
+    anyone = (Placed(name="nodes", host=names[0], roles=tuple(Role)),)
+    return Topology(
+        name=demand.application,
+        summary=demand.summary,
+        hosts=made,
+        networks=joined,
+        link=demand.link or LinkSettings(),
+        applications=anyone,
+    )
+
+
+def _roles(demand: Demand, node: str) -> tuple[Role, ...]:
+    publishes = [Role.PUBLISHER for stream in demand.streams for name in stream.publishers if name == node]
+    subscribes = [Role.SUBSCRIBER for stream in demand.streams for name in stream.subscribers if name == node]
+    return tuple(publishes + subscribes)
+
+
+def _applications(topology: Topology, streams: Sequence[Stream]) -> tuple[Application, ...]:
+    return tuple(
+        Application(name=placed.name, host=placed.host, endpoints=tuple(_endpoints(placed.name, streams)))
+        for placed in topology.applications
+    )
+
+
+def _endpoints(node: str, streams: Sequence[Stream]) -> Iterator[Endpoint]:
+    for stream in streams:
+        for role, holders in ((Role.PUBLISHER, stream.publishers), (Role.SUBSCRIBER, stream.subscribers)):
+            own = (index for index, holder in enumerate(holders) if holder == node)
+            yield from (Endpoint(stream=stream.name, role=role, index=index) for index in own)
+
+
+def _subjects(demand: Demand, profiles: Mapping[str, Sequence[str]]) -> Iterator[Subject]:
+    if not profiles:
+        raise EnvironmentNotReady("no worker is built", remedy="build the workers: `make workers`")
+    for choice in demand.middlewares:
+        every = choice.middleware == ALL_MIDDLEWARES
+        for name in [each for each in profiles if each not in demand.exclude] if every else [choice.middleware]:
+            if name not in profiles:
+                raise EnvironmentNotReady(
+                    f"`{demand.application}` asks for `{name}`, and there is no worker for it here",
+                    remedy=f"`middlemark doctor` says why; available: {', '.join(profiles)}",
+                )
+            yield from _configurations(demand, choice, name, profiles[name])
+
+
+def _configurations(demand: Demand, choice: MiddlewareChoice, name: str, there: Sequence[str]) -> Iterator[Subject]:
+    asked = choice.profiles or demand.profiles
+    chosen = there if asked is None else [profile for profile in asked if profile in there]
+    for profile, values in product(chosen, product(*choice.options.values())):
+        yield Subject(name, profile, dict(zip(choice.options, values, strict=True)))
+
+
+def _stream(asked: StreamDemand, window_ns: int) -> Stream:
+    recorded = None if asked.recorded is None else _recorded(asked, asked.recorded, window_ns)
+    rate_hz = asked.rate or 0.0
+    size_bytes = asked.size or 0
+    if recorded is not None:
+        rate_hz = len(recorded.offsets_ns) / recorded.period_ns * 1e9
+        size_bytes = max(recorded.sizes_bytes)
+    return Stream(
+        name=asked.name,
+        size_bytes=size_bytes,
+        pattern=Periodic(rate_hz=rate_hz, arrival=asked.arrival if recorded is None else Arrival.FIXED),
+        recorded=recorded,
+        qos=quality(asked.qos),
+        publishers=asked.publishers,
+        subscribers=asked.subscribers,
+    )
+
+
+def _recorded(asked: StreamDemand, messages: RecordedMessages, window_ns: int) -> Recorded:
+    """The part of a recording that a window holds."""
+    if not messages.offsets_ns:
+        raise UsageError(f"the recording of `{asked.topic}` was not read", remedy="name the application by its file")
+    period_ns = min(messages.period_ns, window_ns)
+    inside = sum(at_ns < period_ns for at_ns in messages.offsets_ns)
+    if not inside:
+        raise UsageError(
+            f"the first {period_ns / 1e9:g} s of the recording have no message of `{asked.topic}`",
+            remedy=f"a `window` beyond {messages.offsets_ns[0] / 1e9:.3g} s, or leave the stream out",
+        )
+    offsets_ns, sizes_bytes = messages.offsets_ns[:inside], messages.sizes_bytes[:inside]
+    return Recorded(offsets_ns=offsets_ns, sizes_bytes=sizes_bytes, period_ns=period_ns)
+
+
+def _windows(demand: Demand) -> Windows:
+    asked = demand.windows
+    late_after = demand.recording.late_after
+    first_ns = max(
+        (s.recorded.offsets_ns[0] for s in demand.streams if s.recorded and s.recorded.offsets_ns), default=0
+    )
+    return Windows(
+        first_message_ns=asked.first_message + first_ns,
+        warm_up_ns=asked.warm_up,
+        window_ns=demand.window or _window_ns(demand),
+        drain_ns=asked.drain,
+        late_after_ns=asked.drain if late_after is None else late_after,
+    )
+
+
+def _window_ns(demand: Demand) -> int:
+    """Long enough for the share of messages that each deadline is of, over all trials together."""
+    needed_s = [0.0]
+    for stream in demand.streams:
+        if stream.deadline is not None:
+            messages = math.ceil(round(_MESSAGES_BEYOND / (1 - _LEVELS[stream.within]), 6)) / demand.trials
+            flows = len(stream.publishers) * len(stream.subscribers)
+            needed_s.append(1.05 * messages / (_mean_rate_hz(stream) * flows))
+    return int(round(min(max(max(needed_s) * 1e9, _SHORTEST_NS), _LONGEST_NS), -8))
+
+
+def _mean_rate_hz(stream: StreamDemand) -> float:
+    recorded = stream.recorded
+    if recorded is None or not recorded.period_ns:
+        return stream.rate or 1.0
+    return len(recorded.offsets_ns) / recorded.period_ns * 1e9
+
+
+def _factors(demand: Demand, subject: Subject, topology: Topology, streams: Sequence[Stream]) -> dict[str, str]:
+    """The window is none of them: as in suites, the same load measured for longer is the same experiment."""
+    return {
+        "middleware": subject.middleware,
+        "profile": subject.profile,
+        **{f"option.{name}": factor_text(name, value) for name, value in subject.options.items()},
+        "workload": demand.application,
+        "topology": topology.name,
+        **{f"stream.{stream.name}": _words(stream) for stream in streams},
+        **condition_factors(demand.conditions),
+        **figures(topology, demand.conditions.link),
+    }
+
+
+def _words(stream: Stream) -> str:
+    qos, pattern = stream.qos, stream.pattern
+    rate_hz = pattern.rate_hz if isinstance(pattern, Periodic) else 0.0
+    load = f"{SIZE.text(stream.size_bytes)} at {RATE.text(rate_hz)}"
+    if stream.recorded is not None:
+        digest = hashlib.sha256(stream.recorded.model_dump_json().encode()).hexdigest()[:8]
+        load = f"{len(stream.recorded.offsets_ns)} recorded messages {digest}"
+    elif isinstance(pattern, Periodic) and pattern.arrival is not Arrival.FIXED:
+        load += f", {pattern.arrival}"
+    ways = f"{'+'.join(stream.publishers)} to {'+'.join(stream.subscribers)}"
+    history = getattr(qos.history, "depth", "all")
+    words = [load, str(qos.reliability), f"history {history}", str(qos.durability), str(qos.congestion), ways]
+    return ", ".join(words + ([] if qos.level is None else [f"level {qos.level}"]))

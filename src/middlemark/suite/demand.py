@@ -1,0 +1,190 @@
+"""A demand: what an application asks of a middleware, as its author sees it: nodes, streams, and what must be met.
+
+Each of its nodes becomes one worker process, all streams run at once. It names no middleware but to limit the choice;
+`plan.demand` makes experiments of it, `analysis.fitness` judges what came out.
+"""
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Annotated, ClassVar, Self
+
+from pydantic import Field, StrictBool, ValidationInfo, model_validator
+
+from middlemark.suite.condition import Conditions
+from middlemark.suite.link import LinkSettings
+from middlemark.suite.model import Many, Model, Named, closest_first, refusal
+from middlemark.suite.observation import Observation
+from middlemark.suite.qos import Qos, Reliability
+from middlemark.suite.quantity import DURATION, MessageSize, Rate, Share, TimeSpan
+from middlemark.suite.recorded import RecordedMessages
+from middlemark.suite.suite import ALL_MIDDLEWARES, MiddlewareChoice, MiddlewareName, ProfileName
+from middlemark.suite.topology import Name
+from middlemark.suite.topology_choice import TopologyChoice
+from middlemark.suite.windows import Disturbance, Recording, Windows
+from middlemark.suite.workload import Arrival
+
+LOSS_OF_BEST_EFFORT = 1.0
+"""Percent: what a best-effort stream may lose where its author says nothing; a reliable one may lose nothing."""
+MOST_STREAMS = 64
+
+
+class Within(StrEnum):
+    """Which part of a stream's messages has to keep its deadline."""
+
+    HALF = "p50"
+    NINE_OF_TEN = "p90"
+    P99 = "p99"
+    P999 = "p999"
+    ALL = "max"
+
+
+class DemandNode(Named):
+    """One process of the application, and the host it sits on."""
+
+    name_key: ClassVar[str] = "node"
+
+    node: Name
+    host: Name | None = None
+    """One of the topology's; without a topology, hosts are made of the names. Without any, this machine."""
+
+
+class StreamDemand(Model):
+    """One topic: who publishes it to whom, what its messages are like, and what must be met."""
+
+    topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9/_.~-]{1,80}$")]
+    """Its name, as the application has it."""
+    publishers: Many[Name]
+    """The nodes that publish it, each at the whole rate."""
+    subscribers: Many[Name]
+    """The nodes that each receive all of it."""
+    size: MessageSize | None = None
+    """The size of each message, its 32 B header included."""
+    rate: Rate | None = None
+    """Messages a second of each publisher."""
+    arrival: Arrival = Arrival.FIXED
+    """Whether the intervals are all equal or exponential."""
+    recorded: RecordedMessages | None = None
+    """In place of size and rate: the sizes and instants of a recording."""
+    qos: Qos = Qos()
+    """What is asked of its delivery."""
+    deadline: Annotated[int, DURATION.between(1e3, 3600e9)] | None = None
+    """How long a message may be under way; without it, only rate and loss are judged."""
+    within: Within = Within.P99
+    """Which part of the messages has to keep the deadline."""
+    loss: Share | None = None
+    """The largest share that may be lost or late; without it none of a reliable stream, 1 % of a best-effort one."""
+
+    @property
+    def name(self) -> str:
+        """The topic in letters, digits and `_`."""
+        return re.sub(r"[^A-Za-z0-9]+", "_", self.topic).strip("_")[-48:] or "topic"
+
+    @property
+    def loss_allowed(self) -> float:
+        """As a fraction of 1."""
+        default = 0.0 if self.qos.reliability is Reliability.RELIABLE else LOSS_OF_BEST_EFFORT
+        return (default if self.loss is None else self.loss) / 100
+
+    @model_validator(mode="after")
+    def _is_written_or_recorded(self, info: ValidationInfo) -> Self:
+        for field in ("size", "rate"):
+            if (getattr(self, field) is None) != (self.recorded is not None):
+                problem = (
+                    f"`{self.topic}` has no `{field}`" if self.recorded is None else f"a recording has its `{field}`"
+                )
+                raise refusal(problem, allowed="`size` and `rate`, or `recorded`", at=(field,))
+        folder = (info.context or {}).get("folder")
+        if self.recorded is None or folder is None:  # a run that goes on has the messages in its plan
+            return self
+        return self.model_copy(update={"recorded": self.recorded.read(folder, self.topic)})
+
+
+class Demand(Model):
+    """An application: its nodes and streams, and among which middlewares to choose."""
+
+    application: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,23}$")]
+    """Its name."""
+    summary: str = ""
+    """What it is, in one sentence."""
+    nodes: Many[DemandNode]
+    """Its processes."""
+    streams: Annotated[tuple[StreamDemand, ...], Field(min_length=1, max_length=MOST_STREAMS)]
+    """What they tell each other; all at once."""
+    topology: TopologyChoice | None = None
+    """Hosts and networks, by name or written out; its own applications give way to the nodes."""
+    link: LinkSettings | None = None
+    """Without a topology: what the links of the network are like that joins the nodes' hosts."""
+    conditions: Conditions = Conditions()
+    """What else is true meanwhile."""
+    middlewares: Many[MiddlewareChoice] = (MiddlewareChoice(middleware=ALL_MIDDLEWARES),)
+    """Those to choose among; `all`: every one that is built."""
+    profiles: Many[ProfileName] | None = None
+    """The configurations of each; without it, all that it has."""
+    exclude: tuple[MiddlewareName, ...] = ("synthetic",)
+    """Which `all` doesn't mean."""
+    seed: Annotated[int, Field(ge=0, lt=2**63, strict=True)] = 1
+    """The same seed gives the same order of trials and the same payload."""
+    trials: Annotated[int, Field(ge=1, le=10_000, strict=True)] = 6
+    """How many trials each has; with fewer than six an interval covers less than 95 %."""
+    window: TimeSpan | None = None
+    """What is measured of each trial; without it, as long as the deadlines' shares of messages need, 2 s to 20 s."""
+    windows: Windows = Windows()
+    """How long the other parts of a trial last."""
+    observe: tuple[Observation, ...] | None = None
+    """What is watched in trials of their own; without it, resources, and the wire where hosts are joined by one."""
+    verify: StrictBool = False
+    """Whether subscribers check each message's bytes; costs them time."""
+    recording: Recording = Recording()
+    """What is kept of each message."""
+    disturbance: Disturbance = Disturbance()
+    """When a trial is invalid because the machine was taken away."""
+
+    @model_validator(mode="after")
+    def _names_what_there_is(self) -> Self:
+        nodes = [node.node for node in self.nodes]
+        for number, node in enumerate(nodes):
+            if node in nodes[:number]:
+                raise refusal(f"`{node}` stands here twice", allowed="a name of its own", at=("nodes", number))
+        for name, place in self._named():
+            if name not in nodes:
+                raise refusal(f"there is no node `{name}`", allowed=closest_first(name, nodes), at=place)
+        idle = set(nodes) - {name for name, _ in self._named()}
+        for number, node in enumerate(nodes):
+            if node in idle:
+                raise refusal(
+                    f"`{node}` has no stream", allowed="nodes that publish or subscribe", at=("nodes", number)
+                )
+        return self
+
+    def _named(self) -> Iterator[tuple[str, tuple[str | int, ...]]]:
+        for number, stream in enumerate(self.streams):
+            for role in ("publishers", "subscribers"):
+                for index, name in enumerate(getattr(stream, role)):
+                    yield name, ("streams", number, role, index)
+
+    @model_validator(mode="after")
+    def _streams_differ(self) -> Self:
+        names = [stream.name for stream in self.streams]
+        for number, name in enumerate(names):
+            if name in names[:number]:
+                problem = f"`{self.streams[number].topic}` is `{name}` in letters and digits, as a topic before it is"
+                raise refusal(problem, allowed="topics that differ", at=("streams", number, "topic"))
+        return self
+
+    @model_validator(mode="after")
+    def _hosts_are_there(self, info: ValidationInfo) -> Self:
+        if self.link is not None and (self.topology is not None or len({node.host for node in self.nodes}) < 2):
+            problem = "`link` is of the network that joins the nodes' hosts"
+            raise refusal(problem, allowed="nodes on several hosts, and no `topology`", at=("link",))
+        if self.conditions.faults is not None:
+            raise refusal("a demand is judged without faults", allowed="a suite", at=("conditions", "faults"))
+        shipped = (info.context or {}).get("shipped_topologies")
+        if self.topology is None or shipped is None:
+            return self
+        hosts = [host.name for host in self.topology.over(shipped).hosts]
+        for number, node in enumerate(self.nodes):
+            if (node.host or hosts[0]) not in hosts:
+                problem = f"`{self.topology.topology}` has no host `{node.host}`"
+                raise refusal(problem, allowed=", ".join(hosts), at=("nodes", number))
+        return self

@@ -1,0 +1,86 @@
+"""`middlemark recommend`: from an application's file, or a recording, to a recommendation and an exit code."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from middlemark.cli.main import app
+from middlemark.errors import ResultsNotAccepted, UsageError
+from middlemark.worker import locate
+
+pytestmark = [
+    pytest.mark.worker,
+    pytest.mark.skipif(
+        not {"udp", "synthetic"} <= set(locate.workers()), reason="the workers `udp` and `synthetic` are not built"
+    ),
+]
+APPLICATION = """\
+application: small
+trials: 2
+window: 500 ms
+windows: {warm_up: 50 ms, drain: 100 ms}
+disturbance: {steal: 100 %}
+observe: []
+middlewares: [udp, {middleware: synthetic, options: {delay_ns: 80000000}}]
+profiles: default
+nodes: [sensor, control]
+streams:
+  - {topic: imu, publishers: sensor, subscribers: control, size: 320 B, rate: 200 Hz, deadline: 50 ms, within: p50}
+  - {topic: scan, publishers: sensor, subscribers: control, size: 4 kB, rate: 50 Hz, deadline: 40 ms, within: p50}
+  - {topic: cmd, publishers: control, subscribers: sensor, size: 64 B, rate: 20 Hz}
+"""
+
+
+def recommend(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["recommend", *map(str, arguments)], env={"COLUMNS": "160"})
+
+
+@pytest.fixture
+def application(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    file = tmp_path / "small.yaml"
+    file.write_text(APPLICATION)
+    return file
+
+
+def test_what_keeps_its_deadlines_is_recommended_and_what_is_programmed_to_be_late_is_not(
+    application: Path, tmp_path: Path
+) -> None:
+    answer = recommend(application, "--out", tmp_path / "run", "--json")
+    assert answer.exit_code == 0, answer.output
+    said = json.loads(answer.stdout)["recommendation"]
+    assert said["headline"] == "Only the baseline UDP sockets surely meets all requirements of small"
+    assert [row[0] for row in said["fitting"]["rows"]] == ["UDP sockets †"]
+    (label, reason), *rest = said["others"]
+    assert (label, rest) == ("Synthetic †", [])
+    assert "imu misses its deadline: half of its messages take at most 8" in reason
+    assert (tmp_path / "run" / "report.html").stat().st_size > 100_000
+
+
+def test_a_dry_run_shows_the_candidates_and_runs_none(application: Path, tmp_path: Path) -> None:
+    answer = recommend(application, "--dry-run", "--trials", 3, "--out", tmp_path / "run")
+    assert answer.exit_code == 0, answer.output
+    assert "2 experiments × 3 trials = 6 trials" in answer.stdout
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_a_recording_would_overwrite_is_refused(application: Path) -> None:
+    answer = recommend(application, "--from", application.with_suffix(".mcap"))
+    assert isinstance(answer.exception, UsageError)
+    assert "is there already" in str(answer.exception)
+    assert application.read_text() == APPLICATION
+
+
+def test_an_option_that_no_worker_has_is_told_with_its_place(application: Path) -> None:
+    application.write_text(APPLICATION.replace("delay_ns", "dealy_ns"))
+    answer = recommend(application, "--dry-run")
+    assert "small.yaml:7" in str(answer.exception)
+    assert "did you mean `delay_ns`?" in str(answer.exception)
+
+
+def test_where_nothing_fits_the_exit_code_says_so(application: Path, tmp_path: Path) -> None:
+    application.write_text(APPLICATION.replace("[udp, {", "[{").replace("trials: 2", "trials: 1"))
+    answer = recommend(application, "--out", tmp_path / "run")
+    assert isinstance(answer.exception, ResultsNotAccepted)

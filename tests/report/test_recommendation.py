@@ -1,0 +1,140 @@
+"""A recommendation names a winner only where the figures do, says why each other is out, and is the same everywhere."""
+
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from middlemark.analysis.run import analyse
+from middlemark.plan import NoCommunication, NotApplicable
+from middlemark.plan.outcome import MissingPath
+from middlemark.report.html import render
+from middlemark.report.recommendation import Recommendation, recommendation
+from middlemark.report.summary import print_summary
+from run_builder import Behaviour, build_demand_run, build_run
+
+AMR = """\
+application: amr
+trials: 6
+window: 1 s
+nodes: [drivers, control]
+streams:
+  - {topic: imu, publishers: drivers, subscribers: control, size: 320 B, rate: 200 Hz, deadline: 5 ms}
+  - {topic: scan, publishers: drivers, subscribers: control, size: 4 kB, rate: 100 Hz, deadline: 20 ms, within: p90}
+"""
+MS = 1_000_000
+
+
+def judged(path: Path, text: str = AMR, **behaviours: Behaviour) -> Recommendation:
+    found = recommendation(analyse(build_demand_run(path, text, behaviours)))
+    assert found is not None
+    return found
+
+
+def reasons(found: Recommendation) -> dict[str, str]:
+    return dict(found.others)
+
+
+def test_the_one_with_the_most_to_spare_is_recommended_with_its_margin(tmp_path: Path) -> None:
+    found = judged(tmp_path, slow=Behaviour(latency_ns=2 * MS), fast=Behaviour(latency_ns=0.5 * MS))
+    assert found.headline == "fast meets all requirements with the most to spare"
+    assert found.sentences[0].startswith("Its tightest stream is imu: 99 % of its messages take at most ")
+    assert "of the 5 ms allowed" in found.sentences[0]
+    assert found.fitting is not None
+    assert [(row[0], row[1], row[3]) for row in found.fitting.rows] == [("fast", "1", "imu"), ("slow", "2", "imu")]
+
+
+def test_equals_are_a_tie_and_never_a_winner(tmp_path: Path) -> None:
+    found = judged(tmp_path, one=Behaviour(latency_ns=MS), other=Behaviour(latency_ns=MS))
+    assert found.headline.endswith("meet all requirements and can't be told apart by what they have to spare")
+    assert found.fitting is not None
+    assert {row[1] for row in found.fitting.rows} == {"=1"}
+
+
+def test_a_baseline_is_no_recommendation_where_anything_else_fits(tmp_path: Path) -> None:
+    found = judged(tmp_path, raw=Behaviour(latency_ns=0.1 * MS, library="none"), real=Behaviour(latency_ns=MS))
+    assert found.headline == "real alone meets all requirements"
+    assert any(each.startswith("The machine's own limit, raw, has ") for each in found.sentences)
+
+
+def test_the_cheapest_of_those_that_fit_is_named(tmp_path: Path) -> None:
+    found = judged(tmp_path, thrifty=Behaviour(cpu_share=0.05), greedy=Behaviour(cpu_share=0.4))
+    assert "Of those that fit, thrifty takes 10.0 % of one core of CPU time" in " ".join(found.sentences) or (
+        "Of those that fit, thrifty takes the least CPU time: 10.0 % of one core." in found.sentences
+    )
+
+
+def test_a_missed_deadline_is_told_with_its_stream_and_by_how_much(tmp_path: Path) -> None:
+    found = judged(tmp_path, good=Behaviour(), **{"late": Behaviour(), "late/scan": Behaviour(latency_ns=60 * MS)})
+    said = reasons(found)["late"]
+    assert said.startswith("scan misses its deadline: 90 % of its messages take at most ")
+    assert "of the 20 ms allowed, " in said
+    assert found.headline == "good alone meets all requirements"
+
+
+def test_loss_beyond_what_is_allowed_is_told_with_both(tmp_path: Path) -> None:
+    found = judged(tmp_path, good=Behaviour(), lossy=Behaviour(loss=0.1))
+    first, second = reasons(found)["lossy"].split("; ")
+    assert (first.startswith("imu loses "), second.startswith("scan loses ")) == (True, True)
+    assert second.endswith(" of its messages, 1 % is allowed")
+
+
+def test_what_can_not_be_told_is_neither_in_nor_out(tmp_path: Path) -> None:
+    near = Behaviour(latency_ns=3.14 * MS, drift=0.2)
+    found = judged(tmp_path, near=near)
+    assert found.headline == "Whether anything meets all requirements of amr can't be told"
+    assert reasons(found)["near"].startswith("can't tell: imu: 99 % of its messages take at most ")
+
+
+def test_one_trial_decides_no_deadline(tmp_path: Path) -> None:
+    found = judged(tmp_path, AMR.replace("trials: 6", "trials: 1").replace("1 s", "10 s"), one=Behaviour())
+    assert "(one trial has no interval)" in reasons(found)["one"]
+
+
+def test_what_could_not_be_done_and_what_never_arrived_is_told(tmp_path: Path) -> None:
+    missing = (MissingPath(stream="imu", publisher=0, subscriber=0),)
+    found = judged(
+        tmp_path,
+        unable=Behaviour(outcome=NotApplicable(capability="size_bytes", reason="size_bytes 4000: too large")),
+        silent=Behaviour(outcome=NoCommunication(missing=missing)),
+    )
+    assert reasons(found)["unable"] == "not applicable: size_bytes 4000: too large"
+    assert reasons(found)["silent"].startswith("no communication in 6 of 6 trials: ")
+    assert found.headline == "Nothing here meets all requirements of amr"
+    assert not found.has_fitting
+
+
+def test_an_overload_misses_the_rate(tmp_path: Path) -> None:
+    found = judged(tmp_path, good=Behaviour(), slow=Behaviour(slow_publisher=1.5))
+    assert "imu: it could not be sent at its rate in 6 of 6 trials" in reasons(found)["slow"]
+
+
+def test_where_all_messages_have_a_deadline_it_is_said_what_none_late_means(tmp_path: Path) -> None:
+    found = judged(tmp_path, AMR.replace("deadline: 5 ms", "deadline: 5 ms, within: max"), good=Behaviour())
+    said = " ".join(found.sentences)
+    assert "Of imu none of 1\u202f200 messages was late" in said
+    assert "fewer than one in 400 would be" in said
+
+
+def test_without_a_deadline_nothing_is_ranked(tmp_path: Path) -> None:
+    text = AMR.replace(", deadline: 5 ms", "").replace(", deadline: 20 ms, within: p90", "")
+    found = judged(tmp_path, text, one=Behaviour(), other=Behaviour())
+    assert "no deadline is asked for that could rank them" in found.headline
+
+
+def test_terminal_and_page_say_the_same(tmp_path: Path) -> None:
+    findings = analyse(build_demand_run(tmp_path, AMR, {"fast": Behaviour(), "late": Behaviour(latency_ns=90 * MS)}))
+    said = recommendation(findings)
+    assert said is not None
+    console = Console(record=True, width=400, file=io.StringIO())
+    print_summary(findings, console)
+    printed, page = console.export_text(), render(findings)
+    for words in (said.headline, *said.sentences, reasons(said)["late"]):
+        assert words in printed
+        assert words.replace("'", "&#39;") in page or words in page
+    assert page.count("<caption>Those that meet all requirements") == 1
+
+
+def test_a_suite_has_no_recommendation(tmp_path: Path) -> None:
+    suite = "suite: s\ntrials: 2\nmiddlewares: all\nworkloads: [{workload: imu, windows: {window: 1 s}}]\n"
+    assert recommendation(analyse(build_run(tmp_path, suite, {"udp": Behaviour()}))) is None

@@ -1,0 +1,149 @@
+"""An application's demand is read whole, and each mistake in it is told with its place and what is allowed."""
+
+from pathlib import Path
+
+import pytest
+from inline_snapshot import snapshot
+
+from middlemark.errors import SuiteError, UsageError
+from middlemark.suite import Demand, Suite, load_demand, parse_demand, parse_given
+
+AMR = """\
+application: amr
+nodes: [drivers, {node: control, host: base}]
+streams:
+  - topic: /imu/data
+    publishers: drivers
+    subscribers: control
+    size: 320 B
+    rate: 200 Hz
+    deadline: 5 ms
+"""
+
+
+def told(right: str, wrong: str) -> str:
+    assert AMR.count(right) == 1
+    with pytest.raises(SuiteError) as raised:
+        parse_demand(AMR.replace(right, wrong), file="amr.yaml")
+    return str(raised.value)
+
+
+def test_topics_become_names_of_streams_and_best_effort_may_lose_one_percent() -> None:
+    stream = parse_demand(AMR, file="amr.yaml").streams[0]
+    assert (stream.name, stream.loss_allowed) == ("imu_data", 0.01)
+
+
+def test_a_reliable_stream_may_lose_nothing() -> None:
+    text = AMR + "    qos: {reliability: reliable}\n"
+    assert parse_demand(text, file="amr.yaml").streams[0].loss_allowed == 0
+
+
+def test_a_file_is_a_demand_or_a_suite_by_its_first_key() -> None:
+    assert isinstance(parse_given(AMR, file="amr.yaml"), Demand)
+    assert isinstance(parse_given("suite: s\nmiddlewares: all\nworkloads: imu\n", file="s.yaml"), Suite)
+
+
+def test_a_node_that_there_is_not() -> None:
+    assert told("subscribers: control", "subscribers: [contorl]") == snapshot("""\
+amr.yaml:6:19: there is no node `contorl`
+  subscribers: [contorl]
+allowed: did you mean `control`? (drivers, control)\
+""")
+
+
+def test_a_node_without_a_stream() -> None:
+    assert told("[drivers, {", "[drivers, spare, {") == snapshot("""\
+amr.yaml:2:18: `spare` has no stream
+  nodes: [drivers, spare, {node: control, host: base}]
+allowed: nodes that publish or subscribe\
+""")
+
+
+def test_a_stream_without_a_rate() -> None:
+    assert told("    rate: 200 Hz\n", "") == snapshot("""\
+amr.yaml:4:5: `/imu/data` has no `rate`
+  - topic: /imu/data
+allowed: `size` and `rate`, or `recorded`\
+""")
+
+
+def test_topics_that_are_one_in_letters_and_digits() -> None:
+    again = AMR[AMR.index("  - topic") :].replace("/imu/data", "imu-data")
+    assert told("    deadline: 5 ms\n", f"    deadline: 5 ms\n{again}") == snapshot("""\
+amr.yaml:10:5: `imu-data` is `imu_data` in letters and digits, as a topic before it is
+  - topic: imu-data
+allowed: topics that differ\
+""")
+
+
+def test_a_link_where_no_network_is() -> None:
+    assert told("{node: control, host: base}]", "control]\nlink: {delay: 1 ms}") == snapshot("""\
+amr.yaml:3:1: `link` is of the network that joins the nodes' hosts
+  link: {delay: 1 ms}
+allowed: nodes on several hosts, and no `topology`\
+""")
+
+
+def test_faults() -> None:
+    assert told("nodes:", "conditions: {faults: pause}\nnodes:") == snapshot("""\
+amr.yaml:2:1: a demand is judged without faults
+  conditions: {faults: pause}
+allowed: a suite\
+""")
+
+
+def test_a_host_that_the_topology_lacks() -> None:
+    assert told("nodes:", "topology: D1-1\nnodes:") == snapshot("""\
+amr.yaml:3:18: `D1-1` has no host `base`
+  nodes: [drivers, {node: control, host: base}]
+allowed: host_0, host_1\
+""")
+
+
+def test_an_empty_file() -> None:
+    with pytest.raises(SuiteError, match="an application: `application`, `nodes`"):
+        parse_demand("", file="amr.yaml")
+
+
+def test_a_file_that_is_not_there() -> None:
+    with pytest.raises(UsageError, match="neither the description of an application nor a file"):
+        load_demand("nowhere.yaml")
+
+
+RECORDED = AMR.replace("    size: 320 B\n    rate: 200 Hz\n", "    recorded: drive.csv\n")
+
+
+def loaded(folder: Path, messages: str) -> Demand:
+    (folder / "amr.yaml").write_text(RECORDED, encoding="utf-8")
+    (folder / "drive.csv").write_text(messages, encoding="utf-8")
+    return load_demand(str(folder / "amr.yaml")).demand
+
+
+def test_a_recording_is_read_with_the_period_of_all_its_topics(tmp_path: Path) -> None:
+    messages = "topic,at_ns,size_bytes\n/imu/data,100,40\n/imu/data,0,8\n/other,400,50\n/imu/data,300,60\n"
+    recorded = loaded(tmp_path, messages).streams[0].recorded
+    assert recorded is not None
+    assert (recorded.offsets_ns, recorded.sizes_bytes) == ((0, 100, 300), (32, 40, 60))
+    assert recorded.period_ns == 400 + 200
+
+
+@pytest.mark.parametrize(
+    ("messages", "said"),
+    [
+        ("topic,at_ns\n/imu/data,1\n", "drive.csv:1: these are other columns"),
+        ("topic,at_ns,size_bytes\n/imu/data,0,40\n/imu/data,soon,40\n", "drive.csv:3: `at_ns` is no whole number"),
+        ("topic,at_ns,size_bytes\n/imu/data,0,-1\n", "drive.csv:2: `size_bytes` is no whole number"),
+        ("topic,at_ns,size_bytes\n/imu,0,40\n", "has no message of `/imu/data`"),
+        ("topic,at_ns,size_bytes\n", "0 messages"),
+    ],
+)
+def test_a_recording_that_can_not_be_read(tmp_path: Path, messages: str, said: str) -> None:
+    with pytest.raises(SuiteError) as raised:
+        loaded(tmp_path, messages)
+    assert said in str(raised.value)
+
+
+def test_a_recording_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "amr.yaml").write_text(RECORDED, encoding="utf-8")
+    with pytest.raises(SuiteError, match=r"`drive\.csv` can't be read"):
+        load_demand(str(tmp_path / "amr.yaml"))
