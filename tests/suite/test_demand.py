@@ -86,7 +86,7 @@ allowed: nodes on several hosts, and no `topology`\
 
 def test_faults() -> None:
     assert told("nodes:", "conditions: {faults: pause}\nnodes:") == snapshot("""\
-amr.yaml:2:1: a demand is judged without faults
+amr.yaml:2:14: a demand is judged without faults
   conditions: {faults: pause}
 allowed: a suite\
 """)
