@@ -25,7 +25,7 @@ disturbance: {steal: 100 %}
 observe: []
 middlewares: [udp, {middleware: synthetic, options: {delay_ns: 80000000}}]
 profiles: default
-nodes: [sensor, control]
+processes: [sensor, control]
 streams:
   - {topic: imu, publishers: sensor, subscribers: control, size: 320 B, rate: 200 Hz, deadline: 50 ms, within: p50}
   - {topic: scan, publishers: sensor, subscribers: control, size: 4 kB, rate: 50 Hz, deadline: 40 ms, within: p50}

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.plan import expand
+from middlemark.plan import expand, experiments_of
 from middlemark.report.topology_text import drawn
-from middlemark.suite import load_topologies, parse_suite
+from middlemark.suite import load_topologies, parse_demand, parse_suite
 from pages import PAGES, blocks, name
 
 BUILT = ["cyclonedds", "fastdds", "mqtt", "udp", "zenoh"]
@@ -15,6 +15,9 @@ EXAMPLES = [pytest.param(each, id=f"{name(page)}-{n}") for page in PAGES for n, 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_what_is_shown_in_yaml_expands_or_can_be_drawn(example: str, tmp_path: Path) -> None:
+    if example.startswith("application:"):
+        assert experiments_of(parse_demand(example, file="example.yaml"), dict.fromkeys(BUILT, ("default",)))
+        return
     if "suite:" in example:
         assert expand(parse_suite(example, file="example.yaml"), available=BUILT)
         return

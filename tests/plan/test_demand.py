@@ -1,4 +1,4 @@
-"""A demand becomes one experiment for each way to carry it: all streams at once, on the nodes' hosts."""
+"""A demand becomes one experiment for each way to carry it: all streams at once, on the processes' hosts."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from middlemark.suite import Demand, HostKind, Observation, load_demand, parse_d
 PROFILES = {"udp": ("default",), "zenoh": ("default", "tuned"), "synthetic": ("default",)}
 AMR = """\
 application: amr
-nodes: [drivers, {node: perception}, control]
+processes: [drivers, {process: perception}, control]
 streams:
   - {topic: imu, publishers: drivers, subscribers: [perception, control], size: 320 B, rate: 200 Hz, deadline: 5 ms}
   - {topic: lidar, publishers: drivers, subscribers: perception, size: 1 MB, rate: 10 Hz, qos: {reliability: reliable}}
@@ -61,8 +61,8 @@ def test_nodes_without_a_host_are_on_this_machine_where_no_wire_is_to_be_seen() 
 
 
 def test_hosts_that_nodes_name_are_joined_by_one_network_with_the_link() -> None:
-    text = AMR.replace("{node: perception}", "{node: perception, host: station}").replace(
-        "nodes:", "link: {delay: 2 ms}\nnodes:"
+    text = AMR.replace("{process: perception}", "{process: perception, host: station}").replace(
+        "processes:", "link: {delay: 2 ms}\nprocesses:"
     )
     experiment = planned(text=text)[0]
     assert [(host.name, host.kind) for host in experiment.hosts] == [("local", "netns"), ("station", "netns")]
@@ -71,7 +71,7 @@ def test_hosts_that_nodes_name_are_joined_by_one_network_with_the_link() -> None
 
 
 def test_a_named_topology_keeps_its_networks_and_takes_the_nodes() -> None:
-    text = AMR.replace("{node: perception}", "{node: perception, host: host_1}")
+    text = AMR.replace("{process: perception}", "{process: perception, host: host_1}")
     experiment = planned("topology: D1-1\n", text)[0]
     assert (experiment.topology, len(experiment.links)) == ("D1-1", 2)
     assert [(each.name, each.host) for each in experiment.applications] == [
@@ -106,7 +106,7 @@ def test_the_window_holds_the_messages_that_the_deadline_is_judged_by(trials: in
 
 RECORDED = """\
 application: drive
-nodes: [a, b]
+processes: [a, b]
 streams:
   - {topic: x, publishers: a, subscribers: b, recorded: m.csv}
 """

@@ -17,7 +17,7 @@ AMR = """\
 application: amr
 trials: 6
 window: 1 s
-nodes: [drivers, control]
+processes: [drivers, control]
 streams:
   - {topic: imu, publishers: drivers, subscribers: control, size: 320 B, rate: 200 Hz, deadline: 5 ms}
   - {topic: scan, publishers: drivers, subscribers: control, size: 4 kB, rate: 100 Hz, deadline: 20 ms, within: p90}

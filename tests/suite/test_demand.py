@@ -10,7 +10,7 @@ from middlemark.suite import Demand, Suite, load_demand, parse_demand, parse_giv
 
 AMR = """\
 application: amr
-nodes: [drivers, {node: control, host: base}]
+processes: [drivers, {process: control, host: base}]
 streams:
   - topic: /imu/data
     publishers: drivers
@@ -45,7 +45,7 @@ def test_a_file_is_a_demand_or_a_suite_by_its_first_key() -> None:
 
 def test_a_node_that_there_is_not() -> None:
     assert told("subscribers: control", "subscribers: [contorl]") == snapshot("""\
-amr.yaml:6:19: there is no node `contorl`
+amr.yaml:6:19: there is no process `contorl`
   subscribers: [contorl]
 allowed: did you mean `control`? (drivers, control)\
 """)
@@ -53,9 +53,9 @@ allowed: did you mean `control`? (drivers, control)\
 
 def test_a_node_without_a_stream() -> None:
     assert told("[drivers, {", "[drivers, spare, {") == snapshot("""\
-amr.yaml:2:18: `spare` has no stream
-  nodes: [drivers, spare, {node: control, host: base}]
-allowed: nodes that publish or subscribe\
+amr.yaml:2:22: `spare` has no stream
+  processes: [drivers, spare, {process: control, host: base}]
+allowed: processes that publish or subscribe\
 """)
 
 
@@ -77,15 +77,15 @@ allowed: topics that differ\
 
 
 def test_a_link_where_no_network_is() -> None:
-    assert told("{node: control, host: base}]", "control]\nlink: {delay: 1 ms}") == snapshot("""\
-amr.yaml:3:1: `link` is of the network that joins the nodes' hosts
+    assert told("{process: control, host: base}]", "control]\nlink: {delay: 1 ms}") == snapshot("""\
+amr.yaml:3:1: `link` is of the network that joins the processes' hosts
   link: {delay: 1 ms}
-allowed: nodes on several hosts, and no `topology`\
+allowed: processes on several hosts, and no `topology`\
 """)
 
 
 def test_faults() -> None:
-    assert told("nodes:", "conditions: {faults: pause}\nnodes:") == snapshot("""\
+    assert told("processes:", "conditions: {faults: pause}\nprocesses:") == snapshot("""\
 amr.yaml:2:14: a demand is judged without faults
   conditions: {faults: pause}
 allowed: a suite\
@@ -93,15 +93,15 @@ allowed: a suite\
 
 
 def test_a_host_that_the_topology_lacks() -> None:
-    assert told("nodes:", "topology: D1-1\nnodes:") == snapshot("""\
-amr.yaml:3:18: `D1-1` has no host `base`
-  nodes: [drivers, {node: control, host: base}]
+    assert told("processes:", "topology: D1-1\nprocesses:") == snapshot("""\
+amr.yaml:3:22: `D1-1` has no host `base`
+  processes: [drivers, {process: control, host: base}]
 allowed: host_0, host_1\
 """)
 
 
 def test_an_empty_file() -> None:
-    with pytest.raises(SuiteError, match="an application: `application`, `nodes`"):
+    with pytest.raises(SuiteError, match="an application: `application`, `processes`"):
         parse_demand("", file="amr.yaml")
 
 

@@ -1,6 +1,6 @@
 """A recording to the demand of the application that was recorded: the file that its author then edits.
 
-What a recording can't know is said in the file: which node is whose, and by when a message has to be there. Pure: it
+What a recording can't know is said in the file: which process is whose, and by when a message has to be there. Pure: it
 renders two texts, and `cli.recommend` writes them.
 """
 
@@ -51,7 +51,7 @@ def derived(name: str, source: str, messages_file: str, topics: Sequence[Recorde
         "# `middlemark recommend` on this file again.",
         f"application: {_name(name)}",
         f"window: {DURATION.text(window_ns)}  # of {last_ns / 1e9:.3g} s recorded",
-        "nodes: [recorded, listener]  # one process publishes all, one receives all; {node: …, host: …} places them",
+        "processes: [recorded, listener]  # one publishes all, one receives all; {process: …, host: …} places one",
         "streams:",
         *(line for topic in taken for line in _stream(topic, messages_file)),
         *(["# Left out:", *left_out] if left_out else []),

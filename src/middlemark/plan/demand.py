@@ -1,6 +1,6 @@
 """A demand to its experiments: every middleware and profile with all streams at once, and nothing else between them.
 
-Pure: which middlewares and profiles there are is given. The nodes become the topology's applications.
+Pure: which middlewares and profiles there are is given. The processes become the topology's applications.
 """
 
 import hashlib
@@ -80,22 +80,22 @@ def observed(demand: Demand) -> tuple[Observation, ...]:
 
 
 def topology_of(demand: Demand) -> Topology:
-    """The topology that is named, or that follows from where the nodes sit, with the nodes as its applications."""
+    """The topology that is named, or that follows from where the processes sit, with them as its applications."""
     base = _implied(demand) if demand.topology is None else demand.topology.over(shipped_topologies())
     placed = tuple(
-        Placed(name=node.node, host=node.host or base.hosts[0].name, roles=_roles(demand, node.node))
-        for node in demand.nodes
+        Placed(name=process.process, host=process.host or base.hosts[0].name, roles=_roles(demand, process.process))
+        for process in demand.processes
     )
     return base.model_copy(update={"applications": placed})
 
 
 def _implied(demand: Demand) -> Topology:
-    """This machine where no node names a host, else a host in namespaces for each name, all on one network."""
-    names = list(dict.fromkeys(node.host or "local" for node in demand.nodes))
-    alone = all(node.host is None for node in demand.nodes)
+    """This machine where no process names a host, else a host in namespaces for each name, all on one network."""
+    names = list(dict.fromkeys(process.host or "local" for process in demand.processes))
+    alone = all(process.host is None for process in demand.processes)
     made = tuple(Host(name=name, kind=HostKind.LOCAL if alone else HostKind.NETNS) for name in names)
     joined = (Network(name="lan", hosts=tuple(names)),) if len(names) > 1 else ()
-    anyone = (Placed(name="nodes", host=names[0], roles=tuple(Role)),)
+    anyone = (Placed(name="processes", host=names[0], roles=tuple(Role)),)
     return Topology(
         name=demand.application,
         summary=demand.summary,
@@ -106,9 +106,9 @@ def _implied(demand: Demand) -> Topology:
     )
 
 
-def _roles(demand: Demand, node: str) -> tuple[Role, ...]:
-    publishes = [Role.PUBLISHER for stream in demand.streams for name in stream.publishers if name == node]
-    subscribes = [Role.SUBSCRIBER for stream in demand.streams for name in stream.subscribers if name == node]
+def _roles(demand: Demand, process: str) -> tuple[Role, ...]:
+    publishes = [Role.PUBLISHER for stream in demand.streams for name in stream.publishers if name == process]
+    subscribes = [Role.SUBSCRIBER for stream in demand.streams for name in stream.subscribers if name == process]
     return tuple(publishes + subscribes)
 
 
@@ -119,10 +119,10 @@ def _applications(topology: Topology, streams: Sequence[Stream]) -> tuple[Applic
     )
 
 
-def _endpoints(node: str, streams: Sequence[Stream]) -> Iterator[Endpoint]:
+def _endpoints(process: str, streams: Sequence[Stream]) -> Iterator[Endpoint]:
     for stream in streams:
         for role, holders in ((Role.PUBLISHER, stream.publishers), (Role.SUBSCRIBER, stream.subscribers)):
-            own = (index for index, holder in enumerate(holders) if holder == node)
+            own = (index for index, holder in enumerate(holders) if holder == process)
             yield from (Endpoint(stream=stream.name, role=role, index=index) for index in own)
 
 

@@ -85,10 +85,10 @@ def recommended(found: Fitness, who: Mapping[str, Contender]) -> Recommendation:
 
 
 def asked_words(demand: Demand) -> str:
-    """`5 streams between 4 nodes on 2 hosts`."""
-    hosts = {node.host for node in demand.nodes} - {None}
+    """`5 streams between 4 processes on 2 hosts`."""
+    hosts = {process.host for process in demand.processes} - {None}
     where = f"on {plural(len(hosts), 'host')}" if hosts else "on this machine"
-    return f"{plural(len(demand.streams), 'stream')} between {plural(len(demand.nodes), 'node')} {where}"
+    return f"{plural(len(demand.streams), 'stream')} between {plural(len(demand.processes), 'process')} {where}"
 
 
 def _first(found: Fitness, who: Mapping[str, Contender]) -> tuple[Candidate, ...]:

@@ -19,7 +19,7 @@ from middlemark.suite.condition import (
     LoadedHosts,
     Scheduling,
 )
-from middlemark.suite.demand import Demand, DemandNode, StreamDemand, Within
+from middlemark.suite.demand import Demand, DemandProcess, StreamDemand, Within
 from middlemark.suite.exclude import Exclusion
 from middlemark.suite.factor import factor_text, magnitude, respelled
 from middlemark.suite.fault import Action, Fault, Timeline
@@ -97,7 +97,7 @@ __all__ = [
     "CpuRule",
     "Cpus",
     "Demand",
-    "DemandNode",
+    "DemandProcess",
     "Deployment",
     "DeploymentKind",
     "Dimension",

@@ -1,7 +1,7 @@
-"""A demand: what an application asks of a middleware, as its author sees it: nodes, streams, and what must be met.
+"""A demand: what an application asks of a middleware, as its author sees it: processes, streams, and what must be met.
 
-Each of its nodes becomes one worker process, all streams run at once. It names no middleware but to limit the choice;
-`plan.demand` makes experiments of it, `analysis.fitness` judges what came out.
+Each of its processes becomes one application of a trial, all streams run at once. It names no middleware but to limit
+the choice; `plan.demand` makes experiments of it, `analysis.fitness` judges what came out.
 """
 
 import re
@@ -39,12 +39,12 @@ class Within(StrEnum):
     ALL = "max"
 
 
-class DemandNode(Named):
+class DemandProcess(Named):
     """One process of the application, and the host it sits on."""
 
-    name_key: ClassVar[str] = "node"
+    name_key: ClassVar[str] = "process"
 
-    node: Name
+    process: Name
     host: Name | None = None
     """One of the topology's; without a topology, hosts are made of the names. Without any, this machine."""
 
@@ -55,9 +55,9 @@ class StreamDemand(Model):
     topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9/_.~-]{1,80}$")]
     """Its name, as the application has it."""
     publishers: Many[Name]
-    """The nodes that publish it, each at the whole rate."""
+    """The processes that publish it, each at the whole rate."""
     subscribers: Many[Name]
-    """The nodes that each receive all of it."""
+    """The processes that each receive all of it."""
     size: MessageSize | None = None
     """The size of each message, its 32 B header included."""
     rate: Rate | None = None
@@ -101,20 +101,20 @@ class StreamDemand(Model):
 
 
 class Demand(Model):
-    """An application: its nodes and streams, and among which middlewares to choose."""
+    """An application: its processes and streams, and among which middlewares to choose."""
 
     application: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,23}$")]
     """Its name."""
     summary: str = ""
     """What it is, in one sentence."""
-    nodes: Many[DemandNode]
+    processes: Many[DemandProcess]
     """Its processes."""
     streams: Annotated[tuple[StreamDemand, ...], Field(min_length=1, max_length=MOST_STREAMS)]
     """What they tell each other; all at once."""
     topology: TopologyChoice | None = None
-    """Hosts and networks, by name or written out; its own applications give way to the nodes."""
+    """Hosts and networks, by name or written out; its own applications give way to the processes."""
     link: LinkSettings | None = None
-    """Without a topology: what the links of the network are like that joins the nodes' hosts."""
+    """Without a topology: what the links of the network are like that joins the processes' hosts."""
     conditions: Conditions = Conditions()
     """What else is true meanwhile."""
     middlewares: Many[MiddlewareChoice] = (MiddlewareChoice(middleware=ALL_MIDDLEWARES),)
@@ -142,18 +142,20 @@ class Demand(Model):
 
     @model_validator(mode="after")
     def _names_what_there_is(self) -> Self:
-        nodes = [node.node for node in self.nodes]
-        for number, node in enumerate(nodes):
-            if node in nodes[:number]:
-                raise refusal(f"`{node}` stands here twice", allowed="a name of its own", at=("nodes", number))
+        processes = [process.process for process in self.processes]
+        for number, process in enumerate(processes):
+            if process in processes[:number]:
+                raise refusal(f"`{process}` stands here twice", allowed="a name of its own", at=("processes", number))
         for name, place in self._named():
-            if name not in nodes:
-                raise refusal(f"there is no node `{name}`", allowed=closest_first(name, nodes), at=place)
-        idle = set(nodes) - {name for name, _ in self._named()}
-        for number, node in enumerate(nodes):
-            if node in idle:
+            if name not in processes:
+                raise refusal(f"there is no process `{name}`", allowed=closest_first(name, processes), at=place)
+        idle = set(processes) - {name for name, _ in self._named()}
+        for number, process in enumerate(processes):
+            if process in idle:
                 raise refusal(
-                    f"`{node}` has no stream", allowed="nodes that publish or subscribe", at=("nodes", number)
+                    f"`{process}` has no stream",
+                    allowed="processes that publish or subscribe",
+                    at=("processes", number),
                 )
         return self
 
@@ -174,17 +176,19 @@ class Demand(Model):
 
     @model_validator(mode="after")
     def _hosts_are_there(self, info: ValidationInfo) -> Self:
-        if self.link is not None and (self.topology is not None or len({node.host for node in self.nodes}) < 2):
-            problem = "`link` is of the network that joins the nodes' hosts"
-            raise refusal(problem, allowed="nodes on several hosts, and no `topology`", at=("link",))
+        if self.link is not None and (
+            self.topology is not None or len({process.host for process in self.processes}) < 2
+        ):
+            problem = "`link` is of the network that joins the processes' hosts"
+            raise refusal(problem, allowed="processes on several hosts, and no `topology`", at=("link",))
         if self.conditions.faults is not None:
             raise refusal("a demand is judged without faults", allowed="a suite", at=("conditions", "faults"))
         shipped = (info.context or {}).get("shipped_topologies")
         if self.topology is None or shipped is None:
             return self
         hosts = [host.name for host in self.topology.over(shipped).hosts]
-        for number, node in enumerate(self.nodes):
-            if (node.host or hosts[0]) not in hosts:
-                problem = f"`{self.topology.topology}` has no host `{node.host}`"
-                raise refusal(problem, allowed=", ".join(hosts), at=("nodes", number))
+        for number, process in enumerate(self.processes):
+            if (process.host or hosts[0]) not in hosts:
+                problem = f"`{self.topology.topology}` has no host `{process.host}`"
+                raise refusal(problem, allowed=", ".join(hosts), at=("processes", number))
         return self

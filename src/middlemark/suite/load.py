@@ -172,7 +172,7 @@ def _context() -> dict[str, object]:
 
 
 _SUITE = "a suite: `suite`, `middlewares`, `workloads` and more"
-_DEMAND = "an application: `application`, `nodes`, `streams` and more"
+_DEMAND = "an application: `application`, `processes`, `streams` and more"
 
 
 def _validate(adapter: TypeAdapter[_T], document: Document, context: dict[str, object], of_what: str = _SUITE) -> _T:
