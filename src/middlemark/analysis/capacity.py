@@ -266,4 +266,4 @@ def knee(points: Sequence[Point]) -> float | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that there is none is an answer
         found = KneeLocator(rates, latencies, S=1.0, curve="convex", direction="increasing").knee
-    return None if found is None else float(found)
+    return None if found is None or found >= rates[-1] else float(found)  # an end is no bend
