@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from chain_builder import counts as chain_counts
+from chain_builder import play
 from middlemark.analysis.kernel_event import Kind
 from middlemark.analysis.record import (
     CapturedLink,
@@ -128,6 +130,8 @@ def write_trial(
         record = TrialRecord(trial=trial, outcome=how.outcome)
         folder.trial(trial.id).write_record(record)
         return record
+    if trial.experiment.nodes:
+        return _write_chains(folder, trial, how, rng)
     received, published, counts = [], [], Counts()
     for number, stream in enumerate(trial.experiment.streams):
         drift = float(np.exp(rng.normal(0, how.drift)))
@@ -145,6 +149,19 @@ def write_trial(
         folder.trial(trial.id).write_kernel_events(_kernel_events(pl.concat(received)))
     if trial.observation is Observation.RESOURCES:
         folder.trial(trial.id).write_resources(*_sampled(trial, how))
+    return record
+
+
+def _write_chains(folder: RunFolder, trial: Trial, how: Behaviour, rng: np.random.Generator) -> TrialRecord:
+    drifted = replace(how, latency_ns=how.latency_ns * float(np.exp(rng.normal(0, how.drift))))
+    played = play(trial.experiment, BEGIN_NS, drifted, rng)
+    executions, inputs, outputs, received, published = played.frames()
+    own = folder.trial(trial.id)
+    own.write_samples(received, published)
+    own.write_executions(executions, inputs, outputs)
+    record = _record(trial, how, chain_counts(trial.experiment, played), rng)
+    record = record.model_copy(update={"nodes": tuple(played.nodes)})
+    own.write_record(record)
     return record
 
 

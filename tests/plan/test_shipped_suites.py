@@ -79,7 +79,39 @@ def test_deployment_is_every_packing_at_every_size() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["automotive", "brokered", "deployment", "faults"])
+def test_autoware_is_one_stack_in_three_deployments() -> None:
+    experiments = shipped("autoware")
+    assert Counter(each.middleware for each in experiments) == dict.fromkeys(
+        ["tcp", "zenoh", "fastdds", "cyclonedds"], 3
+    )
+    stack = experiments[0]
+    assert len(stack.nodes) == 23
+    sizes = [stream.size_bytes for stream in stack.streams]
+    assert (min(sizes), max(sizes)) == (1_000, 1_000_000)
+
+
+def test_the_driving_stack_asks_for_no_more_than_three_fifths_of_a_core() -> None:
+    """So that two cores carry it, the middleware beside it."""
+    stack = shipped("autoware")[0]
+    rates = {stream.name: stream.pattern.rate_hz for stream in stack.streams if stream.pattern.kind == "computed"}
+    demand = 0.0
+    for node in stack.nodes:
+        sends = [rates[stream] or 0.0 for stream in node.outputs]
+        mean_ns = {"constant": lambda c: c.time_ns, "normal": lambda c: c.mean_ns}[node.compute.kind](node.compute)
+        demand += max(sends, default=0.0) * mean_ns / 1e9
+    assert demand == pytest.approx(0.46, abs=0.01)
+
+
+def test_the_image_pipeline_runs_at_three_rates_and_without_one() -> None:
+    experiments = [each for each in shipped("image_pipeline") if each.middleware == "zenoh"]
+    points = Counter((each.topology, each.factors.get("rate", "maximum")) for each in experiments)
+    assert points == dict.fromkeys(
+        [(topology, rate) for topology in ("C1-1", "D1-1") for rate in ("10 Hz", "30 Hz", "60 Hz", "maximum")], 1
+    )
+    assert {stream.size_bytes for each in experiments for stream in each.streams} == {920_000}
+
+
+@pytest.mark.parametrize("name", ["automotive", "autoware", "brokered", "deployment", "faults", "image_pipeline"])
 def test_one_middleware_of_a_suite_takes_minutes(name: str) -> None:
     experiments = [e for e in shipped(name) if e.middleware == "zenoh"]
     suite = load_suite(name).suite

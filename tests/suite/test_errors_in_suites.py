@@ -139,7 +139,7 @@ def test_a_new_workload_without_a_pattern() -> None:
     assert told("suite: mine\nmiddlewares: all\nworkloads: [imu, camra]\n") == snapshot("""\
 mine.yaml:3:18: `camra` is no shipped workload, and no `pattern` is given
   workloads: [imu, camra]
-allowed: did you mean `camera`? (imu, radar, lidar, camera, ping_pong, burst, unthrottled)\
+allowed: did you mean `camera`? (imu, radar, lidar, camera, ping_pong, burst, unthrottled, autoware_like, image_pipeline, image_pipeline_maximum)\
 """)
 
 

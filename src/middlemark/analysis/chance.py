@@ -67,8 +67,7 @@ def chance_rates(
     rates = []
     for each in experiments:
         for figure in figures:
-            streams = [None] if figure.of_trial else [stream.name for stream in each.experiment.streams]
-            for stream in streams:
+            for stream in figure.names(each.experiment):
                 values = each.by_block.get(figure.key(stream or ""), {})
                 verdicts = [_differs(*sides, figure) for sides in campaigns(values, blocks, seed)]
                 told = [verdict for verdict in verdicts if verdict is not None]

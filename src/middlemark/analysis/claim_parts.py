@@ -124,12 +124,14 @@ def _selected(selection: Selection, experiments: Sequence[ExperimentFindings]) -
 def _streams(
     selection: Selection, experiments: Sequence[ExperimentFindings], asked: Figure | None = None
 ) -> Iterator[tuple[ExperimentFindings, str | None]]:
-    """Every experiment with each of its streams that has the figure; with the first where none has."""
+    """Every experiment with each of its streams (or chains) that has the figure; with the first where none has."""
     for each in _selected(selection, experiments):
         if asked is not None and asked.of_trial:
             yield each, None
             continue
-        names = [stream.name for stream in each.experiment.streams if selection.stream in {None, stream.name}]
+        of_chains = asked is not None and asked.of_chain
+        known = each.experiment.chains if of_chains else each.experiment.streams
+        names = [flow.name for flow in known if selection.stream in {None, flow.name}]
         having = [name for name in names if asked is None or asked.key(name) in each.estimates]
         yield from ((each, name) for name in having or names[:1])
 

@@ -1,7 +1,8 @@
 """Experiments that differ in the middleware and its configuration alone, ranked by what their pattern is about.
 
-Latency ranks periodic and burst streams, the round trip ping-pongs, goodput unthrottled streams. What loses too much
-without a fault, is overloaded or has no valid trial is not ranked, and says why. The test behind a rank is `compare`'s.
+Latency ranks periodic and burst streams, the round trip ping-pongs, goodput unthrottled streams, the end-to-end latency
+chains of nodes. What loses too much without a fault, is overloaded or has no valid trial is not ranked, and says why.
+The test behind a rank is `compare`'s.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 from middlemark.analysis.compare import Block, Place, Ratio, paired_ratio, ranking
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.metrics import Key, of_stream
+from middlemark.analysis.metrics import Key, of_chain, of_stream
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import Experiment, Stream
 
@@ -35,6 +36,7 @@ class Criterion:
 
 _LATENCY = Criterion("latency_from_send_p50_ns", Distribution.LATENCY_FROM_SEND, "loss_share", lower_is_better=True)
 _ROUND_TRIP = Criterion("round_trip_p50_ns", Distribution.ROUND_TRIP, "unanswered_share", lower_is_better=True)
+_END_TO_END = Criterion("end_to_end_p50_ns", Distribution.END_TO_END, "loss_share", lower_is_better=True)
 _GOODPUT = Criterion("goodput_bytes_per_s", None, "loss_share", lower_is_better=False)
 _CRITERIA = {
     "periodic": _LATENCY,
@@ -52,11 +54,18 @@ class Setting:
     factors: tuple[tuple[str, str], ...]
     workload: str
     stream: str
+    """The stream that is compared; of a comparison of chains, the chain."""
+    of_chain: bool = False
 
     @property
     def id(self) -> str:
         """Its factors in one line."""
         return " ".join(f"{name}={value}" for name, value in self.factors)
+
+    @property
+    def subject(self) -> str:
+        """What its figures are of."""
+        return of_chain(self.stream) if self.of_chain else of_stream(self.stream)
 
 
 @dataclass(frozen=True)
@@ -108,11 +117,13 @@ def _settings(experiment: Experiment) -> list[Setting]:
         for name, value in experiment.factors.items()
         if name not in OF_THE_CONTENDER and not name.startswith("option.")
     )
+    if experiment.chains:
+        return [Setting(factors, experiment.workload, chain.name, of_chain=True) for chain in experiment.chains]
     return [Setting(factors, experiment.workload, stream.name) for stream in experiment.streams]
 
 
 def _comparison(setting: Setting, group: Sequence[ExperimentFindings]) -> Comparison:
-    criterion = next(criterion_of(s) for s in group[0].experiment.streams if s.name == setting.stream)
+    criterion = _criterion(setting, group[0].experiment)
     reasons = {each.experiment.id: _why_not_ranked(each, setting, criterion) for each in group}
     unranked = {name: reason for name, reason in reasons.items() if reason is not None}
     values = {
@@ -132,9 +143,15 @@ def _comparison(setting: Setting, group: Sequence[ExperimentFindings]) -> Compar
     )
 
 
+def _criterion(setting: Setting, experiment: Experiment) -> Criterion:
+    if setting.of_chain:
+        return _END_TO_END
+    return next(criterion_of(stream) for stream in experiment.streams if stream.name == setting.stream)
+
+
 def _values(each: ExperimentFindings, setting: Setting, criterion: Criterion) -> Mapping[Block, float]:
     if criterion.distribution is None:
-        return each.by_block.get(Key(of_stream(setting.stream), criterion.metric), {})
+        return each.by_block.get(Key(setting.subject, criterion.metric), {})
     return each.medians.get((setting.stream, criterion.distribution), {})
 
 
@@ -143,10 +160,11 @@ def _why_not_ranked(each: ExperimentFindings, setting: Setting, criterion: Crite
         return f"not applicable: {each.not_applicable}"
     if not each.n_valid:
         return "no valid trial"
-    loss = each.estimate(of_stream(setting.stream), criterion.loss_metric)
+    loss = each.estimate(setting.subject, criterion.loss_metric)
     # Under faults messages are meant to go missing: `recovery` has the figures, and the report puts them beside.
     if not each.experiment.timeline and loss is not None and loss.value is not None and loss.value > LOSS_ALLOWED:
         return f"loses {100 * loss.value:.2g} % of its messages"
     if each.overloaded.get(setting.stream) == each.n_valid:
         return "overloaded: it could not be sent at its rate"
-    return None if _values(each, setting, criterion) else "nothing was received in time"
+    nothing = "nothing came to its end" if setting.of_chain else "nothing was received in time"
+    return None if _values(each, setting, criterion) else nothing

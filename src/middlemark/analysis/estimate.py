@@ -9,14 +9,14 @@ bootstrap: Field & Welsh, "Bootstrapping clustered data", JRSS B 69, 2007). Comp
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from middlemark.analysis.condensed import Condensed
-from middlemark.analysis.interval import coverage, median_interval, tails
+from middlemark.analysis.interval import CONFIDENCE, coverage, median_interval, proportion_interval, tails
 from middlemark.analysis.outlier import NO_OUTLIERS, Outliers, outliers
 from middlemark.analysis.quantile import Measured, Samples, TooFewSamples, Value, needed, rank
 
@@ -85,6 +85,25 @@ def share_of_trials(values: Sequence[Measured]) -> Estimate:
     weights = _resampled_trials(len(values))
     low, high = np.quantile((weights @ missing) / (weights @ asked), tails(len(values)), method="inverted_cdf")
     return Estimate(value, float(low), float(high), coverage(len(values)), len(values), n_messages, Method.SHARE_OF_ALL)
+
+
+def rate_of_events(values: Sequence[Measured]) -> Estimate:
+    """A share of all trials' messages whose interval also holds what so few messages can't rule out.
+
+    Resampled trials know that events come together, but of none they make an interval of none; Wilson's knows how
+    little few messages say, but supposes that they come singly. The interval reaches as far as either.
+    """
+    found = share_of_trials(values)
+    if found.value is None:
+        return found
+    low, high = proportion_interval(round(found.value * found.n_messages), found.n_messages)
+    lows, highs = [low, found.low], [high, found.high]
+    return replace(
+        found,
+        low=min(end for end in lows if end is not None),
+        high=max(end for end in highs if end is not None),
+        coverage=found.coverage or CONFIDENCE,
+    )
 
 
 def _resampled_trials(count: int) -> NDArray[np.int64]:

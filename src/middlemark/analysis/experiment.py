@@ -14,9 +14,24 @@ from middlemark.analysis.compare import Block
 from middlemark.analysis.condensed import Condensed, pooled
 from middlemark.analysis.course import Course, middle_trial
 from middlemark.analysis.distribution import Box, Curve, box, curve
-from middlemark.analysis.estimate import Estimate, median_of_trials, no_estimate, quantile_of_trials, share_of_trials
+from middlemark.analysis.estimate import (
+    Estimate,
+    median_of_trials,
+    no_estimate,
+    quantile_of_trials,
+    rate_of_events,
+    share_of_trials,
+)
 from middlemark.analysis.message_path import ToldMessage
-from middlemark.analysis.metrics import Key, StreamShape, TrialMetrics, metrics_of, of_stream, quantile_metric
+from middlemark.analysis.metrics import (
+    Key,
+    StreamShape,
+    TrialMetrics,
+    metrics_of,
+    of_samples,
+    of_stream,
+    quantile_metric,
+)
 from middlemark.analysis.quantile import LEVELS, Measured
 from middlemark.analysis.record import Effective, PathProof, TrialRecord
 from middlemark.analysis.resources import MemoryCourse
@@ -34,7 +49,18 @@ OF_THE_PATH = (
 """The distributions that an overload turns into those of a queue."""
 
 
-SHARES_OF_MESSAGES = {"loss_share", "unanswered_share", "missing_share"}
+SHARES_OF_MESSAGES = {
+    "loss_share",
+    "unanswered_share",
+    "missing_share",
+    "passed_over_share",
+    "overflowed_share",
+    "stale_share",
+    "skipped_share",
+    "set_aside_share",
+}
+RATES_OF_EVENTS = {"deadline_missed_share"}
+"""Shares of what may well not have happened yet: none of a hundred is not none."""
 
 
 @dataclass(frozen=True)
@@ -231,12 +257,12 @@ def _estimates(measured: Sequence[MeasuredTrial]) -> dict[Key, Estimate]:
         counting = _counting(measured, stream, kind)
         overload = f"overloaded in all {len(measured)} valid trials"
         for name, level in LEVELS.items():
-            key = Key(of_stream(stream), quantile_metric(kind, name))
+            key = Key(of_samples(stream, kind), quantile_metric(kind, name))
             own = [trial.metrics.values[key] for trial in counting]
             samples = [trial.distributions[stream, kind] for trial in counting]
             estimates[key] = quantile_of_trials(own, samples, level) if samples else no_estimate(overload)
         for end in ("min", "max"):
-            key = Key(of_stream(stream), f"{kind}_{end}_ns")
+            key = Key(of_samples(stream, kind), f"{kind}_{end}_ns")
             values = [trial.metrics.values[key] for trial in counting]
             estimates[key] = (
                 median_of_trials([v for v in values if isinstance(v, Measured)]) if values else no_estimate(overload)
@@ -244,9 +270,14 @@ def _estimates(measured: Sequence[MeasuredTrial]) -> dict[Key, Estimate]:
     for key in sorted({key for trial in measured for key in trial.metrics.values} - estimates.keys()):
         values = [trial.metrics.values[key] for trial in measured if key in trial.metrics.values]
         measured_values = [value for value in values if isinstance(value, Measured)]
-        of_trials = share_of_trials if key.metric in SHARES_OF_MESSAGES else median_of_trials
-        estimates[key] = of_trials(measured_values)
+        estimates[key] = _over_trials(key.metric, measured_values)
     return estimates
+
+
+def _over_trials(metric: str, values: Sequence[Measured]) -> Estimate:
+    if metric in RATES_OF_EVENTS:
+        return rate_of_events(values)
+    return share_of_trials(values) if metric in SHARES_OF_MESSAGES else median_of_trials(values)
 
 
 def _medians(measured: Sequence[MeasuredTrial]) -> dict[tuple[str, Distribution], dict[Block, float]]:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from pydantic_core import PydanticCustomError
 
-from middlemark.analysis.metrics import TRIAL, Key, of_stream, quantile_metric
-from middlemark.analysis.samples import Distribution
+from middlemark.analysis.metrics import TRIAL, Key, of_chain, of_stream, quantile_metric
+from middlemark.analysis.samples import OF_CHAINS, Distribution
 from middlemark.errors import UsageError
+from middlemark.plan import Experiment
 from middlemark.suite import Dimension, figure_name
 
 
@@ -27,6 +28,8 @@ class Figure:
     dimension: Dimension
     of_trial: bool = False
     """Whether it is of the trial as a whole, all processes together, rather than of each stream."""
+    of_chain: bool = False
+    """Whether it is of each chain of nodes rather than of each stream."""
     lower_is_better: bool = True
 
     @property
@@ -34,9 +37,17 @@ class Figure:
         """Whether it may well be nought, so that differences say what ratios can't."""
         return self.dimension is Dimension.SHARE
 
-    def key(self, stream: str) -> Key:
-        """Where its values are."""
-        return Key(TRIAL if self.of_trial else of_stream(stream), self.metric)
+    def key(self, name: str) -> Key:
+        """Where its values of a stream, or of a chain, are."""
+        if self.of_trial:
+            return Key(TRIAL, self.metric)
+        return Key(of_chain(name) if self.of_chain else of_stream(name), self.metric)
+
+    def names(self, experiment: Experiment) -> list[str | None]:
+        """The streams or chains that it may be of; `None` for the trial as a whole."""
+        if self.of_trial:
+            return [None]
+        return [each.name for each in (experiment.chains if self.of_chain else experiment.streams)]
 
 
 DISTRIBUTIONS = {
@@ -46,8 +57,11 @@ DISTRIBUTIONS = {
     "jitter": Distribution.JITTER,
     "publish_call": Distribution.PUBLISH_CALL,
     "pacing_error": Distribution.PACING_ERROR,
+    **{kind.value: kind for kind in OF_CHAINS},
 }
 PLAIN = (
+    Figure("start_up", "start_up_ns", Dimension.TIME, of_trial=True),
+    Figure("deadline_missed", "deadline_missed_share", Dimension.SHARE, of_chain=True),
     Figure("first_message", "first_message_ns", Dimension.TIME, of_trial=True),
     Figure("loss", "loss_share", Dimension.SHARE),
     Figure("unanswered", "unanswered_share", Dimension.SHARE),
@@ -56,7 +70,8 @@ PLAIN = (
     Figure("memory", "peak_memory_bytes", Dimension.BYTES, of_trial=True),
 )
 USUAL = ("median(latency)", "p99(latency)", "median(round_trip)", "p99(round_trip)", "loss", "unanswered", "goodput")
-USUAL_OF_TRIALS = ("first_message", "cpu", "memory")
+USUAL_OF_CHAINS = ("median(end_to_end)", "p99(end_to_end)", "deadline_missed")
+USUAL_OF_TRIALS = ("first_message", "start_up", "cpu", "memory")
 """What is compared where nothing is asked for."""
 
 _CALL = re.compile(r"\s*(?P<level>[a-z0-9]+)\s*\(\s*(?P<what>[a-z_]+)\s*\)\s*")
@@ -77,9 +92,9 @@ def figure(written: str) -> Figure:
 def _of_distribution(name: str) -> Figure:
     level, _, what = name.removesuffix(")").partition("(")
     metric = quantile_metric(DISTRIBUTIONS[what], "p50" if level == "median" else level)
-    return Figure(name, metric, Dimension.TIME)
+    return Figure(name, metric, Dimension.TIME, of_chain=DISTRIBUTIONS[what] in OF_CHAINS)
 
 
 def usual() -> Sequence[Figure]:
     """The figures to compare where none is named."""
-    return [figure(name) for name in (*USUAL, *USUAL_OF_TRIALS)]
+    return [figure(name) for name in (*USUAL, *USUAL_OF_CHAINS, *USUAL_OF_TRIALS)]

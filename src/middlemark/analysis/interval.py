@@ -53,6 +53,12 @@ def _covered(n: int, depth: int) -> float:
     return float(1 - 2 * scipy.stats.binom.cdf(depth - 1, n, 0.5))
 
 
+def proportion_interval(found: int, of: int) -> tuple[float, float]:
+    """The interval of a probability of which `found` of so many independent events tell (Wilson, JASA 22, 1927)."""
+    ends = scipy.stats.binomtest(found, of).proportion_ci(CONFIDENCE, method="wilson")
+    return float(ends.low), float(ends.high)
+
+
 def tails(n_trials: int) -> tuple[float, float]:
     """The quantiles of a statistic's resamples that make its interval.
 

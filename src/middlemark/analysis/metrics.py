@@ -19,7 +19,7 @@ from middlemark.analysis.loss_runs import loss_runs, run_figures
 from middlemark.analysis.quantile import LEVELS, Measured, Samples, Value, quantile
 from middlemark.analysis.record import PublisherCounts, Resources, TrialRecord, Window
 from middlemark.analysis.recovery import fault_figures
-from middlemark.analysis.samples import Distribution, distributions
+from middlemark.analysis.samples import OF_CHAINS, Distribution, distributions
 from middlemark.errors import MiddlemarkError
 
 OVERLOAD_BELOW = 0.95
@@ -50,7 +50,8 @@ class Key(NamedTuple):
     """What a value is of, and which metric it is."""
 
     subject: str
-    """`trial`, `stream:<name>`, `process:<name>` or `host:<name>`."""
+    """`trial`, `stream:<name>`, `process:<name>` or `host:<name>`; of pipelines `node:<name>`, `chain:<name>`, and
+    `chain:<name>/<position>`."""
     metric: str
 
 
@@ -62,7 +63,34 @@ def of_stream(name: str) -> str:
     return f"stream:{name}"
 
 
-ONE_WAY = (Distribution.LATENCY_FROM_SEND, Distribution.LATENCY_FROM_INTENDED)
+def of_chain(name: str) -> str:
+    """The subject for a chain of nodes."""
+    return f"chain:{name}"
+
+
+def of_place(chain: str, position: int) -> str:
+    """The subject for the node at a position of a chain, with the message to it."""
+    return f"chain:{chain}/{position}"
+
+
+def of_node(name: str) -> str:
+    """The subject for a node."""
+    return f"node:{name}"
+
+
+def of_samples(name: str, kind: Distribution) -> str:
+    """The subject that a distribution is of, by the name of its stream or chain."""
+    return of_chain(name) if kind in OF_CHAINS else of_stream(name)
+
+
+ONE_WAY = (
+    Distribution.LATENCY_FROM_SEND,
+    Distribution.LATENCY_FROM_INTENDED,
+    Distribution.END_TO_END,
+    Distribution.COMMUNICATION,
+    Distribution.IDLE,
+)
+"""What two clocks have a part in where the ends have different ones."""
 
 
 def of_process(name: str) -> str:
@@ -81,7 +109,7 @@ class TrialMetrics:
 
     values: Mapping[Key, Value]
     samples: Mapping[tuple[str, Distribution], Samples]
-    """By stream: the distributions themselves, for what must look at several trials together."""
+    """By stream or chain: the distributions themselves, for what must look at several trials together."""
     flows: tuple[Flow, ...]
     overloaded: tuple[str, ...]
     """The streams that could not be sent at their rate; their latency is that of a queue, not of the path."""
@@ -112,9 +140,9 @@ def trial_metrics(
         )
         known = distributions(rows.received, rows.published, stream.late_after_ns)
         _add_beyond(known, stream, beyond)
-        for kind, ordered in _as_far_as_clocks_agree(known, record.clock_bound_ns(stream.name)).items():
+        for kind, ordered in as_far_as_clocks_agree(known, record.clock_bound_ns(stream.name)).items():
             samples[stream.name, kind] = ordered
-            values |= {Key(of_stream(stream.name), name): value for name, value in _of_distribution(kind, ordered)}
+            values |= metrics_of_samples(of_stream(stream.name), kind, ordered)
         for name, value in (*_rates(record, rows), *_shares(record, stream), *_loss_runs(record, rows)):
             values[Key(of_stream(stream.name), name)] = value
     overloaded = tuple(stream.name for stream in streams if _is_overloaded(values, stream))
@@ -130,7 +158,7 @@ def _add_beyond(known: dict[Distribution, Samples], stream: StreamShape, beyond:
         known[kind] = np.sort(np.concatenate([known[kind], latencies[latencies <= stream.late_after_ns]]))
 
 
-def _as_far_as_clocks_agree(known: Mapping[Distribution, Samples], bound_ns: int) -> dict[Distribution, Samples]:
+def as_far_as_clocks_agree(known: Mapping[Distribution, Samples], bound_ns: int) -> dict[Distribution, Samples]:
     """Without the one-way latencies whose median is no more than the clocks of the two ends may be apart."""
     return {
         kind: ordered
@@ -162,13 +190,12 @@ def metrics_of(kind: Distribution) -> tuple[str, ...]:
     return tuple(quantile_metric(kind, level) for level in ("min", *LEVELS, "max"))
 
 
-def _of_distribution(kind: Distribution, ordered: Samples) -> Named:
+def metrics_of_samples(subject: str, kind: Distribution, ordered: Samples) -> dict[Key, Value]:
+    """The extremes and the quantiles of one distribution."""
     n = len(ordered)
-    ends: Named = [
-        (f"{kind}_min_ns", Measured(float(ordered[0]), n)),
-        (f"{kind}_max_ns", Measured(float(ordered[-1]), n)),
-    ]
-    return ends + [(quantile_metric(kind, name), quantile(ordered, level)) for name, level in LEVELS.items()]
+    ends = {"min": Measured(float(ordered[0]), n), "max": Measured(float(ordered[-1]), n)}
+    named = ends | {name: quantile(ordered, level) for name, level in LEVELS.items()}
+    return {Key(subject, quantile_metric(kind, name)): value for name, value in named.items()}
 
 
 def _rates(record: TrialRecord, rows: Rows) -> Named:

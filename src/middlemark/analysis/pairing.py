@@ -165,8 +165,7 @@ def compared(pairs: Sequence[Pair], figures: Sequence[Figure], margin: float) ->
 
 def _streams(pair: Pair, figure: Figure) -> list[str | None]:
     """The streams of which at least one side has the figure; `None` for the trial as a whole."""
-    names: list[str | None]
-    names = [None] if figure.of_trial else [stream.name for stream in pair.sides[0].experiment.streams]
+    names = figure.names(pair.sides[0].experiment)
     return [name for name in names if any(figure.key(name or "") in side.estimates for side in pair.sides)]
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from middlemark.analysis.experiment import is_valid, of_the_path, stream_shapes
-from middlemark.analysis.metrics import AccountingError, Key, trial_metrics
+from middlemark.analysis.experiment import is_valid, of_the_path
+from middlemark.analysis.measuring import stored_metrics
+from middlemark.analysis.metrics import AccountingError, Key
 from middlemark.analysis.run_folder import TrialFolder
 from middlemark.plan import Trial
 
@@ -31,9 +32,8 @@ def result(folder: TrialFolder) -> Result:
     record = folder.read_record()
     if not is_valid(record):
         return Result(record.trial, record.outcome.kind, record.outcome.detail)
-    shapes = stream_shapes(record.trial.experiment)
     try:
-        metrics = trial_metrics(record, folder.read_received(), folder.read_published(), shapes, folder.read_beyond())
+        metrics = stored_metrics(folder, record, folder.read_received())
     except AccountingError as error:
         return Result(record.trial, "invalid", str(error))
     return Result(record.trial, "valid", values=of_the_path(metrics))

@@ -20,9 +20,9 @@ from middlemark.analysis.experiment import (
     MeasuredTrial,
     experiment_findings,
     is_valid,
-    stream_shapes,
 )
-from middlemark.analysis.metrics import AccountingError, trial_metrics
+from middlemark.analysis.measuring import stored_metrics
+from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.path_shares import path_findings
 from middlemark.analysis.record import Manifest, TrialRecord
 from middlemark.analysis.resources import memory_courses, resource_values
@@ -147,9 +147,8 @@ def _findings(
 
 def measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
     """The figures of one valid trial; raises where its files can't be read or contradict each other."""
-    shapes = stream_shapes(record.trial.experiment)
     received = folder.read_received()
-    metrics = trial_metrics(record, received, folder.read_published(), shapes, folder.read_beyond())
+    metrics = stored_metrics(folder, record, received)
     measured = MeasuredTrial(
         record,
         replace(metrics, samples={}),

@@ -25,6 +25,10 @@ class Distribution(StrEnum):
     JITTER = "jitter"
     PUBLISH_CALL = "publish_call"
     PACING_ERROR = "pacing_error"
+    END_TO_END = "end_to_end"
+    COMMUNICATION = "communication"
+    IDLE = "idle"
+    COMPUTATION = "computation"
 
     @property
     def summary(self) -> str:
@@ -38,8 +42,16 @@ _SUMMARIES = {
     Distribution.ROUND_TRIP: "from the question's hand-over to the middleware to the answer's arrival, never halved",
     Distribution.JITTER: "the size of the change in latency from one message to the next (IPDV, RFC 3393)",
     Distribution.PUBLISH_CALL: "how long the publish call kept its caller",
+    Distribution.END_TO_END: "from the start of a chain's first node to the end of its last one's computation",
+    Distribution.COMMUNICATION: "of a chain's end-to-end latency what messages take between nodes, all together",
+    Distribution.IDLE: "of a chain's end-to-end latency what messages wait for timers, other inputs and busy nodes",
+    Distribution.COMPUTATION: "of a chain's end-to-end latency what its nodes compute, all together",
     Distribution.PACING_ERROR: "how long after its scheduled instant a message was handed over",
 }
+
+
+OF_CHAINS = (Distribution.END_TO_END, Distribution.COMMUNICATION, Distribution.IDLE, Distribution.COMPUTATION)
+"""Of chains of nodes, not of single streams."""
 
 
 def distributions(received: pl.DataFrame, published: pl.DataFrame, late_after_ns: int) -> dict[Distribution, Samples]:

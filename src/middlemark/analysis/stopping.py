@@ -51,14 +51,24 @@ def open_experiments(found: Sequence[Width], stop: Stop, results: Sequence[Resul
 
 
 def _asked(stop: Stop, experiment: Experiment) -> list[tuple[Figure, str | None, float]]:
-    """Each figure with its stream and the width it may have; those that a pattern does not have are left out."""
+    """Each figure with its stream and the width it may have; those that a pattern does not have are left out.
+
+    Of chains the end-to-end latency stands for what an experiment is ranked by, as `comparison` has it.
+    """
     found: list[tuple[Figure, str | None, float]] = []
-    for stream in experiment.streams:
+    for chain in experiment.chains:
         if stop.figures is None:
+            found.append((figure("median(end_to_end)"), chain.name, stop.relative_width / 100))
+        for each in stop.figures or ():
+            if figure(each.figure).of_chain:
+                width = each.relative_width or stop.relative_width
+                found.append((figure(each.figure), chain.name, width / 100))
+    for stream in experiment.streams:
+        if stop.figures is None and not experiment.chains:
             found.append((_ranked_by(stream), stream.name, stop.relative_width / 100))
         for each in stop.figures or ():
             asked, allowed = figure(each.figure), (each.relative_width or stop.relative_width) / 100
-            if not asked.of_trial and _has(stream, asked):
+            if not (asked.of_trial or asked.of_chain) and _has(stream, asked):
                 found.append((asked, stream.name, allowed))
     of_trial = [(figure(each.figure), each.relative_width or stop.relative_width) for each in stop.figures or ()]
     return found + [(asked, None, allowed / 100) for asked, allowed in of_trial if asked.of_trial]

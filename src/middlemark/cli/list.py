@@ -108,7 +108,7 @@ def _print_tables(listed: dict[str, Rows]) -> None:
             continue
         table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
         for name in rows[0]:
-            table.add_column(name, style="cyan" if name == title[:-1] else "", no_wrap=name != "summary")
+            table.add_column(name, style="cyan" if name == title[:-1] else "", no_wrap=name == title[:-1])
         for row in rows:
             table.add_row(*map(Text, row.values()))
         console.print(table)

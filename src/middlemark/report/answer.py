@@ -12,10 +12,9 @@ from middlemark.analysis.compare import Ratio, Verdict
 from middlemark.analysis.comparison import Comparison, Setting
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.interval import CONFIDENCE, coverage
-from middlemark.analysis.metrics import of_stream
 from middlemark.analysis.run import RunFindings
 from middlemark.report.contender import Contender
-from middlemark.report.display import MEGABYTES_PER_S, MICROSECONDS, listed, plural, show, times
+from middlemark.report.display import listed, plural, show, times, unit_of
 from middlemark.report.faults import fault_sentence
 
 
@@ -78,11 +77,12 @@ def describe_load(setting: Setting, beside: frozenset[str] = frozenset()) -> str
     """The load in words: `4 MB at 20 Hz, reliable, C1-1`."""
     factors = dict(setting.factors)
     own = [
-        _condition(name, value)
+        condition_words(name, value)
         for name, value in factors.items()
         if name not in SAID and (name in beside or name.split(".")[0] in CONDITIONS)
     ]
-    return ", ".join([in_words({name: factors[name] for name in SAID if name in factors}), *own])
+    chain = [f"chain {setting.stream.replace('_', ' ')}"] if setting.of_chain else []
+    return ", ".join([*chain, in_words({name: factors[name] for name in SAID if name in factors}), *own])
 
 
 def in_words(factors: Mapping[str, str]) -> str:
@@ -92,11 +92,12 @@ def in_words(factors: Mapping[str, str]) -> str:
         many = f"{factors['messages']} × " if factors.get("pattern") == "burst" and "messages" in factors else ""
         size = f"{many}{size} at {factors['rate']}"
     words = [size, factors.get("pattern", "").replace("_", "-"), factors.get("reliability", "").replace("_", " ")]
-    conditions = [_condition(name, value) for name, value in factors.items() if name.split(".")[0] in CONDITIONS]
+    conditions = [condition_words(name, value) for name, value in factors.items() if name.split(".")[0] in CONDITIONS]
     return ", ".join(word for word in [*words, factors.get("topology", ""), *conditions] if word)
 
 
-def _condition(name: str, value: str) -> str:
+def condition_words(name: str, value: str) -> str:
+    """A factor as it is said beside others."""
     kind, _, of = name.partition(".")
     value = value.replace("_", " ")
     words = {
@@ -121,7 +122,11 @@ def _certainly_behind(comparison: Comparison, each: ExperimentFindings, other: E
 
 
 def _headline(comparison: Comparison, winners: tuple[Contender, ...]) -> str:
-    quality = {"round_trip": "the shortest round trip", "latency_from_send": "the lowest latency"}
+    quality = {
+        "round_trip": "the shortest round trip",
+        "latency_from_send": "the lowest latency",
+        "end_to_end": f"the lowest end-to-end latency of {comparison.setting.stream.replace('_', ' ')}",
+    }
     distribution = comparison.criterion.distribution
     what = quality[distribution.value] if distribution else "the highest goodput"
     if len(winners) == 1:
@@ -130,15 +135,20 @@ def _headline(comparison: Comparison, winners: tuple[Contender, ...]) -> str:
 
 
 def _figure(comparison: Comparison, best: ExperimentFindings, winners: tuple[Contender, ...]) -> str:
-    estimate = best.estimate(of_stream(comparison.setting.stream), comparison.criterion.metric)
-    unit = MEGABYTES_PER_S if comparison.criterion.distribution is None else MICROSECONDS
+    estimate = best.estimate(comparison.setting.subject, comparison.criterion.metric)
+    unit = unit_of(comparison.criterion.distribution)
     shown = show(estimate, unit)
     if estimate is None or shown.missing:
         return ""
-    kind = {"round_trip": "median round trip", "latency_from_send": "median one-way latency"}
+    kind = {
+        "round_trip": "median round trip",
+        "latency_from_send": "median one-way latency",
+        "end_to_end": "median end-to-end latency",
+    }
     distribution = comparison.criterion.distribution
     what = kind[distribution.value] if distribution else "goodput"
-    span = f" ({shown.interval} over {plural(estimate.n_trials, 'trial')})" if shown.interval else " (one trial)"
+    trials = plural(estimate.n_trials, "trial") if estimate.n_trials > 1 else "one trial"
+    span = f" ({shown.interval} over {trials})" if shown.interval else f" ({trials})"
     whose = "Its" if len(winners) == 1 else f"{winners[0].label}'s"
     return f"{whose} {what} is {shown.text} {unit.name}{span}."
 

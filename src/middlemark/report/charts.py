@@ -16,8 +16,8 @@ import altair as alt
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.estimate import Estimate
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.metrics import TRIAL, of_stream
-from middlemark.analysis.samples import Distribution
+from middlemark.analysis.metrics import TRIAL
+from middlemark.analysis.samples import OF_CHAINS, Distribution
 from middlemark.report.contender import Contender
 
 Spec = dict[str, Any]
@@ -43,8 +43,9 @@ class Chart:
 def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Chart | None:
     """The distributions over each other, on a logarithmic axis."""
     drawn = _drawn(comparison, kind)
+    unit, scale_ns = time_scale(kind)
     rows: list[dict[str, Any]] = [
-        {"who": who[each.experiment.id].label, "us": value / 1e3, "share": share}
+        {"who": who[each.experiment.id].label, "time": value / scale_ns, "share": share}
         for each in drawn
         for value, share in zip(*_points(each, comparison, kind), strict=True)
     ]
@@ -53,8 +54,8 @@ def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distributio
     names, scale, dashes = identity(drawn, who)
     hovered = alt.selection_point(fields=["who"], on="pointerover", clear="pointerout")
     base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=_logarithmic("us:Q", "µs (logarithmic)", [row["us"] for row in rows]),
-        y=alt.Y("share:Q", title="share of messages sent", axis=alt.Axis(format="%", tickCount=5)),
+        x=_logarithmic("time:Q", f"{unit} (logarithmic)", [row["time"] for row in rows]),
+        y=alt.Y("share:Q", title=f"share of {_shared(kind)}", axis=alt.Axis(format="%", tickCount=5)),
         color=alt.Color("who:N", scale=scale, legend=None),
     )
     line = base.mark_line(interpolate="step-after", strokeWidth=2, clip=True).encode(
@@ -66,18 +67,39 @@ def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distributio
         detail="who:N", tooltip=[alt.Tooltip("who:N", title="middleware")]
     )
     layers = alt.layer(line, target.add_params(hovered)).properties(width="container", height=300)
-    title = "Round trip" if kind is Distribution.ROUND_TRIP else "Latency"
     return Chart(
         id="ecdf",
-        title=f"{title}: how many messages took no longer than …",
+        title=f"{_title(kind)}: how many {_counted(kind)} took no longer than …",
         caption=(
             f"Empirical distribution of the {_noun(kind)} ({kind.summary}), all valid trials together, over all "
-            f"messages sent: where a line ends below 100 %, the rest {_gone(comparison)}. Left is fast, far right is a "
-            "tail."
+            f"{_whole(comparison)}. Left is fast, far right is a tail."
         ),
         description=f"Step lines, one for each middleware; the quantiles are in the table below. {len(drawn)} lines.",
         spec=finished(layers),
     )
+
+
+def time_scale(kind: Distribution) -> tuple[str, float]:
+    """The unit of a chart's axis, and its nanoseconds."""
+    return ("ms", 1e6) if kind in OF_CHAINS else ("µs", 1e3)
+
+
+def _title(kind: Distribution) -> str:
+    return {Distribution.ROUND_TRIP: "Round trip", Distribution.END_TO_END: "End to end"}.get(kind, "Latency")
+
+
+def _counted(kind: Distribution) -> str:
+    return "ways" if kind in OF_CHAINS else "messages"
+
+
+def _shared(kind: Distribution) -> str:
+    return "what ended" if kind in OF_CHAINS else "messages sent"
+
+
+def _whole(comparison: Comparison) -> str:
+    if comparison.setting.of_chain:
+        return "that came to their end"
+    return f"messages sent: where a line ends below 100 %, the rest {_gone(comparison)}"
 
 
 def _gone(comparison: Comparison) -> str:
@@ -93,14 +115,15 @@ def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distributi
     if not rows:
         return None
     names, scale, _ = identity(drawn, who)
+    unit, _ = time_scale(kind)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=alt.Y("who:N", sort=names, title=None, axis=alt.Axis(labelLimit=180)),
         color=alt.Color("who:N", scale=scale, legend=None),
         tooltip=[alt.Tooltip("who:N", title="middleware")]
-        + [alt.Tooltip(f"{name}:Q", title=f"{name} µs", format=",.4~g") for name in BOX_FIELDS],
+        + [alt.Tooltip(f"{name}:Q", title=f"{name} {unit}", format=",.4~g") for name in BOX_FIELDS],
     )
     inner = [row[name] for row in rows for name in BOX_FIELDS[1:] if row[name] is not None]
-    axis = _logarithmic("p10:Q", "µs (logarithmic)", inner)
+    axis = _logarithmic("p10:Q", f"{unit} (logarithmic)", inner)
     layers = alt.layer(
         base.transform_filter("datum.p10 && datum.p90").mark_rule(strokeWidth=1.5).encode(x=axis, x2="p90:Q"),
         base.transform_filter("datum.p25 && datum.p75").mark_bar(height=12, opacity=0.55).encode(x="p25:Q", x2="p75:Q"),
@@ -110,7 +133,7 @@ def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distributi
     ).properties(width="container", height=ROW_HEIGHT * len(names))
     return Chart(
         id="box",
-        title=f"{'Round trip' if kind is Distribution.ROUND_TRIP else 'Latency'}: the middle and the tail",
+        title=f"{_title(kind)}: the middle and the tail",
         caption=(
             "Box: 25 to 75 %, upright mark: median, line: 10 to 90 %, diamond: 99 %, cross: the slowest message. "
             "A quantile with fewer than ten messages beyond it is left out. All valid trials together."
@@ -126,7 +149,8 @@ BOX_FIELDS = ("min", "p10", "p25", "p50", "p75", "p90", "p99", "max")
 def _box_row(each: ExperimentFindings, comparison: Comparison, kind: Distribution) -> dict[str, float | None]:
     box = each.boxes[comparison.setting.stream, kind]
     values = (box.minimum, box.p10, box.p25, box.p50, box.p75, box.p90, box.p99, box.maximum)
-    return {name: None if v is None or v <= 0 else v / 1e3 for name, v in zip(BOX_FIELDS, values, strict=True)}
+    _, scale_ns = time_scale(kind)
+    return {name: None if v is None or v <= 0 else v / scale_ns for name, v in zip(BOX_FIELDS, values, strict=True)}
 
 
 def _points(
@@ -155,12 +179,13 @@ class Bars:
 
 def bar_charts(comparison: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
     """First message, loss, CPU and memory, each in the order of the ranking."""
-    stream = of_stream(comparison.setting.stream)
+    stream = comparison.setting.subject
     made = [
         bar_chart(comparison, who, bars)
         for bars in (
             Bars("first", "Time to first message", TRIAL, "first_message_ns", "ms (logarithmic)", 1e6, FIRST, True),
             *_loss_bars(comparison, stream),
+            *_chain_bars(comparison, stream),
             Bars("cpu", "CPU", TRIAL, "cpu_percent_of_core", "% of one core", 1.0, CPU),
             Bars("memory", "Peak memory", TRIAL, "peak_memory_bytes", "MiB", 2.0**20, MEMORY),
         )
@@ -180,6 +205,15 @@ CPU = (
     "User and system time over the window, all applications and the middleware's own services together. "
     "Median of trials with interval; 100 % is one core."
 )
+LOST = (
+    "Executions of the first node of which a message on the way never came, or was refused. Of all valid trials "
+    "together, the interval resamples trials."
+)
+MISSED = (
+    "Of what came to its end, the share that took longer than the deadline. Of all valid trials together; the interval "
+    "is the wider of Wilson's and that of resampled trials."
+)
+START_UP = "From the common start of all applications until every node has run once. Median of trials with interval."
 MISSING = (
     "Messages that the schedule held while their subscriber's process was there and that never came. Of all valid "
     "trials together, the interval resamples trials."
@@ -195,11 +229,22 @@ MEMORY = (
 
 
 def _loss_bars(comparison: Comparison, stream: str) -> tuple[Bars, ...]:
+    if comparison.setting.of_chain:
+        return (Bars("loss", "Lost on the way", stream, "loss_share", "% of what began", 0.01, LOST),)
     if not comparison.faulty:
         return (Bars("loss", "Loss", stream, comparison.criterion.loss_metric, "% of messages sent", 0.01, LOSS),)
     return (
         Bars("missing", "Missing messages", stream, "missing_share", "% of messages", 0.01, MISSING),
         Bars("recovery", "Time until messages flow again", stream, "recovery_ns", "ms (logarithmic)", 1e6, AGAIN, True),
+    )
+
+
+def _chain_bars(comparison: Comparison, subject: str) -> tuple[Bars, ...]:
+    if not comparison.setting.of_chain:
+        return ()
+    return (
+        Bars("missed", "Deadline misses", subject, "deadline_missed_share", "% of what ended", 0.01, MISSED),
+        Bars("startup", "Start-up of all nodes", TRIAL, "start_up_ns", "ms (logarithmic)", 1e6, START_UP, True),
     )
 
 
@@ -288,6 +333,7 @@ def _noun(kind: Distribution) -> str:
     return {
         Distribution.ROUND_TRIP: "round trip",
         Distribution.LATENCY_FROM_SEND: "latency from the actual send",
+        Distribution.END_TO_END: "end-to-end latency",
     }.get(kind, kind.value.replace("_", " "))
 
 

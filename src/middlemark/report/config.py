@@ -86,6 +86,8 @@ def _traffic(each: ExperimentFindings) -> tuple[str, ...]:
 
 
 def _payload(each: ExperimentFindings, comparison: Comparison) -> str:
+    if comparison.setting.of_chain:
+        return ""
     stream = next(s for s in each.experiment.streams if s.name == comparison.setting.stream)
     per_trial = each.totals.get((stream.name, False))
     if per_trial is None or not each.n_valid:

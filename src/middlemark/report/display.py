@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from middlemark.analysis.compare import Ratio
 from middlemark.analysis.estimate import Estimate, Method
+from middlemark.analysis.samples import OF_CHAINS, Distribution
 
 NARROW_SPACE = "\u202f"
 ABSENT = "–"
@@ -52,6 +53,18 @@ MEGABITS_PER_S = Unit("Mbit/s payload", lambda per_s: digits(per_s * 8 / 1e6))
 PER_SECOND = Unit("/s", digits)
 MEGABITS_ON_WIRE_PER_S = Unit("Mbit/s", lambda bits_per_s: digits(bits_per_s / 1e6))
 COUNT = Unit("", digits)
+
+
+def tail_unit_of(kind: Distribution | None) -> Unit:
+    """What its quantiles are shown in, which for goodput are those of the latency."""
+    return unit_of(kind or Distribution.LATENCY_FROM_SEND)
+
+
+def unit_of(kind: Distribution | None) -> Unit:
+    """What a comparison by this distribution is shown in; by goodput where it is by none."""
+    if kind is None:
+        return MEGABYTES_PER_S
+    return MILLISECONDS if kind in OF_CHAINS else MICROSECONDS
 
 
 @dataclass(frozen=True)

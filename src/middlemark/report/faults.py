@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from middlemark.analysis.circumstances import FaultInstant, fault_instants
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.metrics import TRIAL, of_stream
+from middlemark.analysis.metrics import TRIAL
 from middlemark.report.contender import Contender
 from middlemark.report.display import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, Unit, cell, digits, show
 from middlemark.report.tables import Table
@@ -33,7 +33,7 @@ def fault_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table |
     """What the faults cost each; None where nothing was to go wrong."""
     if not comparison.faulty:
         return None
-    stream = of_stream(comparison.setting.stream)
+    stream = comparison.setting.subject
     rows = tuple(
         (
             who[each.experiment.id].label,
@@ -68,7 +68,7 @@ def _ms(value_ns: float) -> str:
 
 def fault_sentence(each: ExperimentFindings, comparison: Comparison, name: str) -> str:
     """What the faults cost one, for the answer."""
-    stream = of_stream(comparison.setting.stream)
+    stream = comparison.setting.subject
     missing = show(each.estimate(stream, "missing_share"), PERCENT)
     recovery = show(each.estimate(stream, "recovery_ns"), MILLISECONDS)
     if missing.missing and recovery.missing:

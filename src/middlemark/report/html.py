@@ -19,11 +19,12 @@ from middlemark.analysis.claims import own_claims
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
-from middlemark.analysis.samples import Distribution
+from middlemark.analysis.samples import OF_CHAINS, Distribution
 from middlemark.errors import StoreError
 from middlemark.plan import Caution
 from middlemark.report.answer import Answer, answer, distinguishing, interval_words
 from middlemark.report.capacity import capacity_charts, capacity_table
+from middlemark.report.chain import ChainShown, chain_shown, chains_overview
 from middlemark.report.charts import Chart, bar_charts, boxes, ecdf
 from middlemark.report.claims import READING, shown
 from middlemark.report.config import Configuration, configurations
@@ -69,6 +70,7 @@ class Section:
     topology: str
     drawing: str | None
     """The topology's; an address with the drawing in it."""
+    chain: ChainShown | None
     faults: Table | None
     timeline: tuple[str, ...]
     links: Table | None
@@ -86,7 +88,8 @@ class Section:
     def charts(self) -> tuple[Chart, ...]:
         """All of them."""
         seen = (*self.observed.charts, *self.observed.messages) if self.observed else ()
-        return (*self.over_time, *self.distributions, *self.bars, *seen)
+        way = self.chain.charts if self.chain else ()
+        return (*way, *self.over_time, *self.distributions, *self.bars, *seen)
 
 
 def write_report(run: Path | RunFindings) -> Path:
@@ -106,6 +109,7 @@ def render(findings: RunFindings) -> str:
     """The whole page."""
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
     sections = sections_of(findings, who)
+    chains = chains_overview(findings.comparisons, who)
     overhead, drawn = overhead_table(findings.experiments, who), overhead_chart(findings.experiments, who)
     loads = capacity_charts(findings.capacities, who)
     return (
@@ -126,6 +130,7 @@ def render(findings: RunFindings) -> str:
             machine=[fact(name, value) for name, value in findings.manifest.machine.items()],
             interval_words=interval_words(findings),
             colours=range(COLOURS),
+            chains=chains,
             overhead=overhead,
             enough=stop_table(findings, who),
             capacity=capacity_table(findings.capacities, who),
@@ -134,7 +139,8 @@ def render(findings: RunFindings) -> str:
             overhead_chart=drawn,
             specs={f"{s.id}-{c.id}": c.spec for s in sections for c in s.charts}
             | {f"capacity-{chart.id}": chart.spec for chart in loads}
-            | ({f"wire-{drawn.id}": drawn.spec} if drawn else {}),
+            | ({f"wire-{drawn.id}": drawn.spec} if drawn else {})
+            | {f"chains-{each.id}": each.spec for each in chains},
             style=_resource("report.css"),
             vega=_vega(),
         )
@@ -153,7 +159,8 @@ def sections_of(findings: RunFindings, who: Mapping[str, Contender]) -> list[Sec
 def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str, Contender]) -> Section:
     kind = comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND
     drawn = [chart for chart in (ecdf(comparison, who, kind), boxes(comparison, who, kind)) if chart]
-    quantiles = [quantile_table(comparison, who, each) for each in (kind, *(k for k in Distribution if k is not kind))]
+    kinds = [each for each in Distribution if (each in OF_CHAINS) is comparison.setting.of_chain and each is not kind]
+    quantiles = [quantile_table(comparison, who, each) for each in (kind, *kinds)]
     return Section(
         id=f"s{number}-{comparison.setting.workload}",
         answer=said,
@@ -163,17 +170,14 @@ def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str
         over_time=tuple(time_charts(comparison, who)),
         topology=comparison.experiments[0].experiment.topology,
         drawing=drawing(comparison.experiments[0].experiment),
+        chain=chain_shown(comparison, who),
         faults=fault_table(comparison, who),
         timeline=timeline_words(comparison),
         links=link_table(comparison),
         path=path_table(comparison, who),
         bars=tuple(bar_charts(comparison, who)),
         quantiles=tuple(table for table in quantiles if table),
-        tables=(
-            rate_table(comparison, who),
-            accounting_table(comparison, who),
-            process_table(comparison, who),
-        ),
+        tables=(*_stream_tables(comparison, who), process_table(comparison, who)),
         outcomes=outcome_table(comparison, who),
         observed=observed(comparison, who),
         cautions=tuple(
@@ -183,6 +187,13 @@ def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str
         ),
         configurations=configurations(comparison, who),
     )
+
+
+def _stream_tables(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[Table, ...]:
+    """A chain has no rate or accounting of its own: `chain` has what becomes of it."""
+    if comparison.setting.of_chain:
+        return ()
+    return rate_table(comparison, who), accounting_table(comparison, who)
 
 
 def _environment() -> Environment:

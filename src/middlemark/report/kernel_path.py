@@ -15,7 +15,6 @@ from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.estimate import Estimate
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.kernel_path import Part, Side
-from middlemark.analysis.metrics import of_stream
 from middlemark.analysis.path_shares import call_of_metric
 from middlemark.report.charts import INK, ROW_HEIGHT, Chart, finished
 from middlemark.report.contender import Contender
@@ -105,7 +104,7 @@ def _stacked(rows: list[dict[str, Any]], y: alt.Y, x: alt.X) -> alt.Chart:
 
 def _rows(seen: Comparison, who: Mapping[str, Contender]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """A row a part, and one a whole that has an interval."""
-    stream = of_stream(seen.setting.stream)
+    stream = seen.setting.subject
     rows, wholes = [], []
     for each in seen.experiments:
         whole = each.estimate(stream, "path_typical_whole_ns")
@@ -131,7 +130,7 @@ def path_tables(seen: Comparison, who: Mapping[str, Contender]) -> list[Table]:
 
 
 def _parts_table(seen: Comparison, who: Mapping[str, Contender], kind: str) -> Table:
-    stream = of_stream(seen.setting.stream)
+    stream = seen.setting.subject
     rows = []
     for each in seen.experiments:
         whole = each.estimate(stream, f"path_{kind}_whole_ns")
@@ -152,7 +151,7 @@ def _with_share(each: ExperimentFindings, stream: str, metric: str, whole_ns: fl
 
 
 def _counts_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
-    stream = of_stream(seen.setting.stream)
+    stream = seen.setting.subject
     rows = []
     for each in seen.experiments:
         if each.estimate(stream, "path_set_aside_share") is not None:
@@ -168,7 +167,7 @@ def _counts_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
 
 def _calls_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
     """A row a call, those first that are made most."""
-    stream = of_stream(seen.setting.stream)
+    stream = seen.setting.subject
     rows = []
     for each in seen.experiments:
         by_call: defaultdict[str, dict[Side, Estimate]] = defaultdict(dict)

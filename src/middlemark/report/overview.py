@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.metrics import of_stream
 from middlemark.report.answer import SAID, distinguishing, in_words
 from middlemark.report.contender import Contender
-from middlemark.report.display import MEGABYTES_PER_S, MICROSECONDS, show
+from middlemark.report.display import show, unit_of
 
 ACROSS = ("topology", "faults", "deployment", "cpu_load", "link", "size", "rate")
 """What columns may stand for, the first that varies."""
@@ -72,7 +71,8 @@ def _bound(name: str, across: str) -> bool:
 
 def _title(comparison: Comparison, across: str) -> str:
     factors = {name: value for name, value in comparison.setting.factors if not _bound(name, across)}
-    return f"{comparison.setting.workload.replace('_', ' ')}: {in_words(factors)}"
+    chain = f", {comparison.setting.stream}" if comparison.setting.of_chain else ""
+    return f"{comparison.setting.workload}{chain}".replace("_", " ") + f": {in_words(factors)}"
 
 
 def _heat_map(
@@ -97,7 +97,8 @@ def _heat_map(
         (label, colour, tuple(_cell(own[name], values) if name in own else None for name in columns))
         for (label, colour), own in sorted(found.items())
     )
-    unit = "median, µs" if group[0][0].criterion.distribution else "payload, MB/s"
+    kind = group[0][0].criterion.distribution
+    unit = f"median, {unit_of(kind).name}" if kind else "payload, MB/s"
     return HeatMap(title, unit, columns, rows)
 
 
@@ -114,7 +115,7 @@ def _left_out(comparison: Comparison, across: str, beside: frozenset[str]) -> st
 
 
 def _value(each: ExperimentFindings, comparison: Comparison) -> float | None:
-    estimate = each.estimate(of_stream(comparison.setting.stream), comparison.criterion.metric)
+    estimate = each.estimate(comparison.setting.subject, comparison.criterion.metric)
     return estimate.value if estimate and estimate.value and estimate.value > 0 else None
 
 
@@ -124,8 +125,8 @@ def _cell(found: tuple[ExperimentFindings, Comparison, str], values: Sequence[fl
     why = comparison.unranked.get(each.experiment.id, "")
     if value is None:
         return Cell(_outcome(each, comparison), None, why, section)
-    unit = MICROSECONDS if comparison.criterion.distribution else MEGABYTES_PER_S
-    estimate = each.estimate(of_stream(comparison.setting.stream), comparison.criterion.metric)
+    unit = unit_of(comparison.criterion.distribution)
+    estimate = each.estimate(comparison.setting.subject, comparison.criterion.metric)
     return Cell(show(estimate, unit).text, _heat(value, values, comparison), why, section)
 
 
@@ -142,7 +143,7 @@ def _outcome(each: ExperimentFindings, comparison: Comparison) -> str:
     if each.n_valid:
         if each.overloaded.get(comparison.setting.stream) == each.n_valid:
             return "overloaded"
-        estimate = each.estimate(of_stream(comparison.setting.stream), comparison.criterion.metric)
+        estimate = each.estimate(comparison.setting.subject, comparison.criterion.metric)
         return "too few samples" if estimate and estimate.n_messages else "nothing in time"
     ((kind, _),) = Counter(outcome.kind for outcome in each.outcomes).most_common(1)
     return kind.replace("_", " ")

@@ -24,6 +24,7 @@ from middlemark.plan import Caution, WarningKind
 from middlemark.report import tables
 from middlemark.report.answer import Answer, answer, distinguishing, interval_words
 from middlemark.report.capacity import capacity_lines
+from middlemark.report.chain import chain_shown
 from middlemark.report.claims import print_claims
 from middlemark.report.contender import Contender, contenders
 from middlemark.report.display import Shown, plural
@@ -96,7 +97,7 @@ def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Co
     table.add_column("middleware", min_width=14)
     main = f"{ranking.main_heading}\n{ranking.main_unit}"
     lost = [] if comparison.faulty else ["loss\n%"]  # the table of faults has what is missing
-    for heading in (main, "99 %\nµs", *lost, "first\nms"):
+    for heading in (main, f"99 %\n{ranking.tail_unit}", *lost, "first\nms"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("CPU\n% core", justify="right", no_wrap=True)
     table.add_column("memory\nMiB", justify="right", no_wrap=True)
@@ -115,7 +116,10 @@ def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Co
 
 
 def _print_surroundings(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:
-    """Faults, links and CPU load, where the setting has any."""
+    """The split of a chain, faults, links and CPU load, where the setting has any."""
+    shown = chain_shown(comparison, who)
+    for table in (shown.split, shown.fates) if shown else ():
+        _print_table(table, console)
     faults = fault_table(comparison, who)
     if faults is not None:
         _print_table(faults, console)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.distribution import Box
 from middlemark.analysis.experiment import ExperimentFindings, Totals
-from middlemark.analysis.metrics import TRIAL, of_stream, quantile_metric
+from middlemark.analysis.metrics import TRIAL, of_samples, quantile_metric
 from middlemark.analysis.quantile import LEVELS
 from middlemark.analysis.samples import Distribution
 from middlemark.report.contender import Contender
@@ -21,7 +21,6 @@ from middlemark.report.display import (
     MEBIBYTES,
     MEGABITS_PER_S,
     MEGABYTES_PER_S,
-    MICROSECONDS,
     MILLISECONDS,
     NARROW_SPACE,
     PER_SECOND,
@@ -32,7 +31,9 @@ from middlemark.report.display import (
     cell,
     listed,
     show,
+    tail_unit_of,
     times,
+    unit_of,
 )
 
 LEVEL_WORDS = {"p50": "median", "p90": "90 %", "p99": "99 %", "p999": "99.9 %", "p9999": "99.99 %"}
@@ -65,6 +66,7 @@ class Ranking:
 
     main_heading: str
     main_unit: str
+    tail_unit: str
     loss_heading: str
     lines: tuple[Line, ...]
 
@@ -79,17 +81,22 @@ class Table:
     caption: str = ""
 
 
+HEADINGS = {
+    Distribution.ROUND_TRIP: "round trip",
+    Distribution.LATENCY_FROM_SEND: "latency",
+    Distribution.END_TO_END: "end to end",
+}
+
+
 def ranking_table(comparison: Comparison, who: Mapping[str, Contender]) -> Ranking:
     """Every experiment of a comparison, the ranked ones first."""
     kind = comparison.criterion.distribution
-    unit = MICROSECONDS if kind else MEGABYTES_PER_S
-    heading = {Distribution.ROUND_TRIP: "round trip", Distribution.LATENCY_FROM_SEND: "latency"}.get(
-        kind or Distribution.JITTER, "goodput"
-    )
+    unit = unit_of(kind)
+    heading = HEADINGS[kind] if kind else "goodput"
     extremes = _extremes([_span(comparison, each) for each in comparison.experiments])
     lines = tuple(_line(comparison, each, who, unit, extremes) for each in comparison.experiments)
     loss_heading = "missing" if comparison.faulty else "loss"
-    return Ranking(f"median {heading}" if kind else heading, unit.name, loss_heading, lines)
+    return Ranking(f"median {heading}" if kind else heading, unit.name, tail_unit_of(kind).name, loss_heading, lines)
 
 
 Span = tuple[float, float, float]
@@ -97,7 +104,7 @@ Span = tuple[float, float, float]
 
 
 def _span(comparison: Comparison, each: ExperimentFindings) -> Span | None:
-    estimate = each.estimate(of_stream(comparison.setting.stream), comparison.criterion.metric)
+    estimate = each.estimate(comparison.setting.subject, comparison.criterion.metric)
     if estimate is None or estimate.value is None or estimate.value <= 0:
         return None
     low, high = estimate.low or estimate.value, estimate.high or estimate.value
@@ -124,7 +131,7 @@ def _line(
     unit: Unit,
     extremes: tuple[float, float] | None,
 ) -> Line:
-    stream, name = of_stream(comparison.setting.stream), each.experiment.id
+    stream, name = comparison.setting.subject, each.experiment.id
     main = each.estimate(stream, comparison.criterion.metric)
     place = comparison.places.get(name)
     ratio = comparison.to_best.get(name)
@@ -154,10 +161,11 @@ def loss_metric(comparison: Comparison) -> str:
 def _tail(comparison: Comparison, each: ExperimentFindings) -> Shown:
     """The 99 % quantile; where no number of trials supports it, the highest that is supported, named."""
     kind = comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND
-    stream = of_stream(comparison.setting.stream)
+    stream = comparison.setting.subject
     asked = each.estimate(stream, quantile_metric(kind, "p99"))
-    shown = show(asked, MICROSECONDS)
-    lower = show(each.estimate(stream, quantile_metric(kind, "p90")), MICROSECONDS)
+    unit = tail_unit_of(comparison.criterion.distribution)
+    shown = show(asked, unit)
+    lower = show(each.estimate(stream, quantile_metric(kind, "p90")), unit)
     if asked is None or not shown.missing or lower.missing or asked.reason.startswith("overloaded"):
         return shown
     return Shown(lower.text, lower.interval, " ".join(word for word in ("90 %", lower.note) if word))
@@ -169,13 +177,13 @@ def _thousands(count: int) -> str:
 
 def quantile_table(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Table | None:
     """Quantiles of one distribution with their intervals; those that nothing supports are named in the caption."""
-    stream = comparison.setting.stream
+    stream, unit = comparison.setting.stream, unit_of(kind)
     rows: list[tuple[str, Box, dict[str, Shown]]] = []
     for each in comparison.experiments:
         box = each.boxes.get((stream, kind))
         if box is not None:
-            estimates = {name: each.estimate(of_stream(stream), quantile_metric(kind, name)) for name in LEVELS}
-            shown = {name: show(estimate, MICROSECONDS) for name, estimate in estimates.items()}
+            estimates = {name: each.estimate(of_samples(stream, kind), quantile_metric(kind, name)) for name in LEVELS}
+            shown = {name: show(estimate, unit) for name, estimate in estimates.items()}
             rows.append((who[each.experiment.id].label, box, shown))
     if not rows:
         return None
@@ -183,14 +191,14 @@ def quantile_table(comparison: Comparison, who: Mapping[str, Contender], kind: D
     left_out = [LEVEL_WORDS[name] for name in LEVELS if name not in given]
     too_few = f" Too few samples for {listed(left_out)}." if left_out else ""
     return Table(
-        title=f"{kind.value.replace('_', ' ').capitalize()}, µs",
+        title=f"{kind.value.replace('_', ' ').capitalize()}, {unit.name}",
         headings=("", "fastest", *(LEVEL_WORDS[name] for name in given), "slowest", "n"),
         rows=tuple(
             (
                 label,
-                MICROSECONDS.write(box.minimum),
+                unit.write(box.minimum),
                 *(cell(shown[name]) for name in given),
-                MICROSECONDS.write(box.maximum),
+                unit.write(box.maximum),
                 _thousands(box.n),
             )
             for label, box, shown in rows
@@ -208,7 +216,7 @@ def rate_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
         ("goodput, MB/s payload", "goodput_bytes_per_s", MEGABYTES_PER_S),
         ("goodput, Mbit/s payload", "goodput_bytes_per_s", MEGABITS_PER_S),
     )
-    stream = of_stream(comparison.setting.stream)
+    stream = comparison.setting.subject
     rows = tuple(
         (
             who[each.experiment.id].label,

@@ -20,11 +20,16 @@ class Dimension(StrEnum):
     PERCENT_OF_CORE = "percent_of_core"
 
 
-DISTRIBUTION_NAMES = ("latency", "latency_from_intended", "round_trip", "jitter", "publish_call", "pacing_error")
+DISTRIBUTION_NAMES = (
+    *("latency", "latency_from_intended", "round_trip", "jitter", "publish_call", "pacing_error"),
+    *("end_to_end", "communication", "idle", "computation"),
+)
 LEVEL_NAMES = ("median", "min", "max", "p90", "p99", "p999", "p9999")
 """What may stand before the bracket; `p50` is read as `median`."""
 PLAIN_NAMES = {
     "first_message": Dimension.TIME,
+    "start_up": Dimension.TIME,
+    "deadline_missed": Dimension.SHARE,
     "loss": Dimension.SHARE,
     "unanswered": Dimension.SHARE,
     "goodput": Dimension.BYTES_PER_S,

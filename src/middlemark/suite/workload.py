@@ -137,7 +137,7 @@ class Workload(Named):
                 allowed = "`rate`, `inputs` or `unthrottled: true`; or a `rate` beside `nodes`, for all such"
                 raise refusal(f"nothing makes the node `{node.node}` run", allowed=allowed, at=("nodes", number))
         for field in ("size", "rate"):
-            if field in self.model_fields_set and not self.needs(field):
+            if getattr(self, field) is not None and not self.needs(field):
                 allowed = f"a {'source' if field == 'rate' else 'stream'} that has none of its own"
                 raise refusal(f"every node has its own {field}", allowed=allowed, at=(field,))
 

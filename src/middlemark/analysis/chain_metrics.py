@@ -1,0 +1,200 @@
+"""The metrics of a trial's chains and nodes: end-to-end latency and its parts, deadline misses, losses, start-up.
+
+A typical way is the mean of the middle fifth of all by their end-to-end latency, a slow one that of the slowest
+hundredth, so that parts add up to the whole as medians of parts would not. `chain` follows the single ones; figures
+over several trials are `estimate`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from middlemark.analysis.chain import (
+    TOLD,
+    ChainPart,
+    Fate,
+    Followed,
+    Route,
+    Rows,
+    followed,
+    part_column,
+    positions,
+)
+from middlemark.analysis.metrics import (
+    TRIAL,
+    Key,
+    as_far_as_clocks_agree,
+    metrics_of_samples,
+    of_chain,
+    of_node,
+    of_place,
+)
+from middlemark.analysis.quantile import Measured, Samples, Value, quantile
+from middlemark.analysis.record import TrialRecord
+from middlemark.analysis.samples import Distribution
+from middlemark.plan import Chain, Experiment
+
+KINDS = {
+    ChainPart.COMMUNICATION: Distribution.COMMUNICATION,
+    ChainPart.IDLE: Distribution.IDLE,
+    ChainPart.COMPUTATION: Distribution.COMPUTATION,
+}
+# Below, the slowest hundredth is a way or two.
+_SLOW_NEED = 200
+
+
+@dataclass
+class ChainMetrics:
+    """What a trial's chains and nodes come to."""
+
+    values: dict[Key, Value] = field(default_factory=dict)
+    samples: dict[tuple[str, Distribution], Samples] = field(default_factory=dict)
+    """By chain."""
+
+
+def chain_metrics(record: TrialRecord, rows: Rows) -> ChainMetrics:
+    """All of it; nothing where the experiment has no nodes."""
+    experiment = record.trial.experiment
+    found = ChainMetrics(values=_of_nodes(record, rows))
+    for chain in experiment.chains:
+        ways = followed(route(chain, experiment), rows)
+        known = _samples(ways)
+        bound_ns = sum(record.clock_bound_ns(stream) for stream in chain.streams)
+        for kind, ordered in as_far_as_clocks_agree(known, bound_ns).items():
+            found.samples[chain.name, kind] = ordered
+            found.values |= metrics_of_samples(of_chain(chain.name), kind, ordered)
+        found.values |= _of_chain(chain, ways)
+        found.values |= _of_places(chain, ways, experiment, rows)
+    return found
+
+
+def route(chain: Chain, experiment: Experiment) -> Route:
+    """The chain by the numbers that the rows have."""
+    nodes = {node.name: (number, node) for number, node in enumerate(experiment.nodes)}
+    streams = {stream.name: number for number, stream in enumerate(experiment.streams)}
+    takers = [nodes[name][1] for name in chain.nodes[1:]]
+    return Route(
+        nodes=tuple(nodes[name][0] for name in chain.nodes),
+        streams=tuple(streams[name] for name in chain.streams),
+        subscribers=tuple(
+            next(each.subscriber for each in taker.inputs if each.stream == stream)
+            for taker, stream in zip(takers, chain.streams, strict=True)
+        ),
+        deadline_ns=chain.deadline_ns,
+    )
+
+
+def _samples(ways: Followed) -> dict[Distribution, Samples]:
+    ended = ways.ended
+    sums = {kind: ended.select(pl.sum_horizontal(ways.columns(part))).to_series() for part, kind in KINDS.items()}
+    known = {Distribution.END_TO_END: ended["whole_ns"], **sums}
+    return {kind: np.sort(series.to_numpy()) for kind, series in known.items() if len(series)}
+
+
+def _of_chain(chain: Chain, ways: Followed) -> dict[Key, Value]:
+    fates = ways.fates
+    began, told = sum(fates.values()), sum(fates[fate] for fate in TOLD)
+    values: dict[str, Value] = {}
+    if began:
+        values["set_aside_share"] = Measured((began - told) / began, began)
+    if told:
+        values["loss_share"] = Measured((fates[Fate.LOST] + fates[Fate.NOT_SENT]) / told, told)
+        values["passed_over_share"] = Measured(fates[Fate.PASSED_OVER] / told, told)
+    ended = ways.ended
+    if len(ended) and chain.deadline_ns is not None:
+        missed = int((ended["whole_ns"] > chain.deadline_ns).sum())
+        values["deadline_missed_share"] = Measured(missed / len(ended), len(ended))
+    for kind, chosen in _kinds_of_way(ways).items():
+        values[f"{kind}_whole_ns"] = _mean(chosen, ["whole_ns"])
+        values |= {f"{kind}_{part}_ns": _mean(chosen, ways.columns(part)) for part in ChainPart}
+    return {Key(of_chain(chain.name), name): value for name, value in values.items()}
+
+
+def _kinds_of_way(ways: Followed) -> dict[str, pl.DataFrame]:
+    """The ways that stand for typical and for slow ones, as far as there are enough."""
+    ordered = ways.ended.sort("whole_ns")
+    n = len(ordered)
+    found = {"typical": ordered.slice(2 * n // 5, n // 5 + 1)} if n else {}
+    return found | ({"slow": ordered.tail(n // 100)} if n >= _SLOW_NEED else {})
+
+
+def _mean(ways: pl.DataFrame, columns: list[str]) -> Value:
+    return Measured(float(ways.select(pl.sum_horizontal(columns)).to_series().to_numpy().mean()), len(ways))
+
+
+def _of_places(chain: Chain, ways: Followed, experiment: Experiment, rows: Rows) -> dict[Key, Value]:
+    """What each node of a chain, with the message to it, takes of typical and slow ways, and what it lets go."""
+    values: dict[Key, Value] = {}
+    known = route(chain, experiment)
+    for position in range(ways.length):
+        named: dict[str, Value] = {}
+        for kind, chosen in _kinds_of_way(ways).items():
+            for part in ChainPart:
+                if position in positions(part, ways.length):
+                    named[f"{kind}_{part}_ns"] = _mean(chosen, [part_column(part, position)])
+        if position:
+            named |= _let_go(ways, position) | _without_new(known, rows, position)
+        values |= {Key(of_place(chain.name, position), name): value for name, value in named.items()}
+    return values
+
+
+def _let_go(ways: Followed, position: int) -> dict[str, Value]:
+    """Of what reached the node before, the share whose message to this one was lost, or taken by no execution."""
+    fates = [fate.value for fate in TOLD]
+    came = ways.instances.filter(pl.col("fate").is_in(fates) & (pl.col("at") >= position - 1))
+    if not len(came):
+        return {}
+    stopped = came.filter(pl.col("at") == position - 1)["fate"].to_list()
+    lost = stopped.count(Fate.LOST) + stopped.count(Fate.NOT_SENT)
+    return {
+        "loss_share": Measured(lost / len(came), len(came)),
+        "passed_over_share": Measured(stopped.count(Fate.PASSED_OVER) / len(came), len(came)),
+    }
+
+
+def _without_new(known: Route, rows: Rows, position: int) -> dict[str, Value]:
+    """How often the node's timer fired without a new message of the chain, from its first message on."""
+    node = pl.col("node") == known.nodes[position]
+    took = rows.inputs.filter(node & (pl.col("stream") == known.streams[position - 1]))["execution"].unique()
+    first = took.min()
+    fired = rows.executions.filter(node & (pl.col("trigger") == "timer") & (pl.col("execution") >= pl.lit(first)))
+    if not len(fired):
+        return {}
+    without = len(fired.filter(~pl.col("execution").is_in(took.implode())))
+    return {"stale_share": Measured(without / len(fired), len(fired))}
+
+
+def _of_nodes(record: TrialRecord, rows: Rows) -> dict[Key, Value]:
+    """Each node's start-up, rate and computation, and what it let go of all its inputs."""
+    values: dict[Key, Value] = {}
+    started = [each.first_execution_after_ns for each in record.nodes]
+    if started and None not in started:
+        longest = max(after for after in started if after is not None)
+        values[Key(TRIAL, "start_up_ns")] = Measured(float(longest), len(started))
+    window_s = record.trial.experiment.windows.window_ns / 1e9
+    for number, counts in enumerate(record.nodes):
+        own = rows.executions.filter(pl.col("node") == number)
+        computed = np.sort((own["computed_ns"] - own["started_ns"]).to_numpy())
+        named: dict[str, Value] = {
+            "executions_hz": Measured(counts.executions / window_s, counts.executions),
+            "computation_p50_ns": quantile(computed, 0.5),
+            "busy_share": Measured(float(computed.sum()) / 1e9 / window_s, len(computed)),
+        }
+        if counts.first_execution_after_ns is not None:
+            named["start_up_ns"] = Measured(float(counts.first_execution_after_ns), 1)
+        asked = counts.executions + counts.skipped
+        named |= _shares({"skipped_share": counts.skipped}, asked)
+        passed_over = sum(each.passed_over for each in counts.inputs)
+        overflowed = sum(each.overflowed for each in counts.inputs)
+        came = sum(each.taken for each in counts.inputs) + passed_over + overflowed
+        named |= _shares({"passed_over_share": passed_over, "overflowed_share": overflowed}, came)
+        values |= {Key(of_node(counts.node), name): value for name, value in named.items()}
+    return values
+
+
+def _shares(counts: Mapping[str, int], of: int) -> dict[str, Value]:
+    return {name: Measured(count / of, of) for name, count in counts.items()} if of else {}
