@@ -179,11 +179,15 @@ def _wire_tables(wired: Comparison, who: Mapping[str, Contender]) -> list[Table]
 
 
 def observed_lines(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[str, ...]:
-    """For a narrow place: what observing cost, and of each middleware what its observers came to."""
+    """For a narrow place: what observing cost where that can be told, and what each middleware's observers came to."""
     found = observed(comparison, who)
     if found is None:
         return ()
-    lines = [f"{row[0]}: observing {row[1]} cost {row[3]} in latency, {row[4]} in CPU" for row in found.cost.rows]
+    lines = [
+        f"{label}: observing {observation.replace('_', ' ')} cost {latency} in latency, {cpu} in CPU"
+        for label, observation, _, latency, cpu in found.cost.rows
+        if {latency, cpu} != {ABSENT}
+    ]
     for each in comparison.experiments:
         figures = [_figure(each, *wanted) for wanted in NARROW]
         words = ", ".join([*filter(None, figures), *growing(each.observed.get(Observation.RESOURCES))])
