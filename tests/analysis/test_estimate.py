@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
 from middlemark.analysis.condensed import condensed
 from middlemark.analysis.estimate import Estimate, Method, median_of_trials, quantile_of_trials, share_of_trials
-from middlemark.analysis.interval import coverage, tails
+from middlemark.analysis.interval import coverage
 from middlemark.analysis.quantile import Measured, Samples, quantile
 
 values = st.lists(st.integers(1, 10**9).map(float), min_size=2, max_size=12)
@@ -73,20 +74,25 @@ def test_a_quantile_that_only_all_trials_together_support_is_pooled_and_marked()
     assert found.value == np.quantile(np.concatenate(trials), 0.99, method="inverted_cdf")
     assert found.low is not None
     assert found.high is not None
-    own = [np.quantile(each, 0.99, method="inverted_cdf") for each in trials]
-    assert min(own) <= found.low <= found.value <= found.high <= max(own)
+    assert found.low <= found.value <= found.high
 
 
-def test_the_pooled_interval_is_that_of_resampling_whole_trials() -> None:
-    rng = np.random.default_rng(5)
-    trials = [np.sort((rng.lognormal(10, 0.3, 300) * scale).astype(np.int64)) for scale in (1, 1.1, 1.3, 0.9)]
-    again = [
-        np.quantile(np.concatenate([trials[i] for i in rng.integers(0, 4, 4)]), 0.99, method="inverted_cdf")
-        for _ in range(4000)
-    ]
-    expected = np.quantile(again, tails(4))
+def test_the_pooled_interval_of_trials_that_do_not_differ_is_that_of_their_ranks() -> None:
+    trials = [np.arange(shift, 1600, 4) for shift in range(4)]  # each sample is its own rank, from 0
     found = _quantile(trials, 0.99)
-    assert [found.low, found.high] == pytest.approx(expected, rel=0.02)
+    exact = scipy.stats.binomtest(1584, 1600).proportion_ci(0.95, method="exact")
+    assert [found.low, found.high] == pytest.approx([1600 * exact.low - 1, 1600 * exact.high - 1], abs=1.001)
+
+
+def test_the_pooled_interval_is_wider_where_trials_differ() -> None:
+    rng = np.random.default_rng(5)
+    own = rng.lognormal(10, 0.3, (6, 300))
+    alike, apart = (
+        _quantile([np.sort((row * scale).astype(np.int64)) for row, scale in zip(own, scales, strict=True)], 0.99)
+        for scales in ([1.0] * 6, [0.7, 0.8, 0.9, 1.1, 1.25, 1.4])
+    )
+    assert None not in {alike.low, alike.high, apart.low, apart.high}
+    assert (apart.high or 0) / (apart.low or 1) > 1.2 * (alike.high or 0) / (alike.low or 1)
 
 
 def test_a_quantile_that_nothing_supports_says_how_many_samples_there_were() -> None:

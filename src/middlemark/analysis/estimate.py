@@ -2,12 +2,13 @@
 
 The trial, not the message, is the unit of inference: messages of one trial depend on each other (Hoefler & Belli,
 "Scientific benchmarking of parallel computing systems", SC'15, rules 5 to 8). A share, or a quantile that no single
-trial supports, is taken of all trials' samples together and its interval is bootstrapped by whole trials (cluster
-bootstrap: Field & Welsh, "Bootstrapping clustered data", JRSS B 69, 2007). Comparisons are `compare`'s.
+trial supports, is taken of all trials' samples together; the interval of a share is bootstrapped by whole trials
+(cluster bootstrap: Field & Welsh, "Bootstrapping clustered data", JRSS B 69, 2007). Comparisons are `compare`'s.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -15,10 +16,17 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from middlemark.analysis.condensed import Condensed
-from middlemark.analysis.interval import CONFIDENCE, coverage, median_interval, proportion_interval, tails
+from middlemark.analysis.condensed import Condensed, pooled
+from middlemark.analysis.interval import (
+    CONFIDENCE,
+    coverage,
+    median_interval,
+    pooled_share_interval,
+    proportion_interval,
+    tails,
+)
 from middlemark.analysis.outlier import NO_OUTLIERS, Outliers, outliers
-from middlemark.analysis.quantile import Measured, Samples, TooFewSamples, Value, needed, rank
+from middlemark.analysis.quantile import Measured, TooFewSamples, Value, needed, rank
 
 RESAMPLES = 1999
 SEED = 20_111_125
@@ -125,25 +133,16 @@ def quantile_of_trials(own: Sequence[Value], trials: Sequence[Condensed], level:
 
 
 def _pooled_quantile(trials: Sequence[Condensed], level: float) -> Estimate:
-    pooled = np.concatenate([samples.values for samples in trials])
-    counts = np.concatenate([samples.counts for samples in trials])
-    owner = np.repeat(np.arange(len(trials)), [len(samples.values) for samples in trials])
-    order = np.argsort(pooled, kind="stable")
-    pooled, counts, owner = pooled[order], counts[order], owner[order]
-    n_messages = int(counts.sum())
-    value = _weighted_quantile(pooled, counts, level)
+    """Of all samples together; the interval is that of the share of messages up to it, told by their ranks."""
+    whole = pooled(trials)
+    place = rank(whole.n, level)
+    value = int(whole.at(np.array([place]))[0])
     if len(trials) == 1:
-        return Estimate(value, None, None, None, 1, n_messages, Method.POOLED)
-    # Few trials give few different resamples.
-    again, times = np.unique(_resampled_trials(len(trials)), axis=0, return_counts=True)
-    quantiles = np.array([_weighted_quantile(pooled, weights[owner] * counts, level) for weights in again])
-    kept = ~np.isnan(quantiles)
-    low, high = np.quantile(np.repeat(quantiles[kept], times[kept]), tails(len(trials)), method="inverted_cdf")
-    return Estimate(value, float(low), float(high), coverage(len(trials)), len(trials), n_messages, Method.POOLED)
-
-
-def _weighted_quantile(ordered: Samples, weights: NDArray[np.int64], level: float) -> float:
-    reached = np.cumsum(weights)
-    if reached[-1] == 0:
-        return float("nan")  # the resample drew only trials without a sample
-    return float(ordered[np.searchsorted(reached, rank(int(reached[-1]), level))])
+        return Estimate(float(value), None, None, None, 1, whole.n, Method.POOLED)
+    reached = np.array([int(each.counts[: np.searchsorted(each.values, value, side="right")].sum()) for each in trials])
+    sizes = np.array([each.n for each in trials])
+    low, high = pooled_share_interval(place / whole.n, reached, sizes)
+    ends = whole.at(np.array([max(math.floor(low * whole.n), 1), min(math.ceil(high * whole.n), whole.n)]))
+    return Estimate(
+        float(value), float(ends[0]), float(ends[1]), coverage(len(trials)), len(trials), whole.n, Method.POOLED
+    )
