@@ -36,6 +36,8 @@ def answer(comparison: Comparison, who: Mapping[str, Contender], beside: frozens
     ranked = [each for each in comparison.experiments if each.experiment.id in comparison.places]
     field = [each for each in ranked if not who[each.experiment.id].baseline] or ranked
     asked = describe_load(comparison.setting, beside)
+    if comparison.setting.stream != comparison.setting.workload:  # one of several streams that run at once
+        asked = f"{comparison.setting.stream}, {asked}"
     if not field:
         sentences = ("No experiment could be ranked; the reasons are in the table.",)
         return Answer(comparison.setting.workload, asked, (), "No answer", sentences)

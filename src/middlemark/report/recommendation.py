@@ -88,7 +88,7 @@ def asked_words(demand: Demand) -> str:
     """`5 streams between 4 processes on 2 hosts`."""
     hosts = {process.host for process in demand.processes} - {None}
     where = f"on {plural(len(hosts), 'host')}" if hosts else "on this machine"
-    return f"{plural(len(demand.streams), 'stream')} between {plural(len(demand.processes), 'process')} {where}"
+    return f"{plural(len(demand.streams), 'stream')} between {len(demand.processes)} processes {where}"
 
 
 def _first(found: Fitness, who: Mapping[str, Contender]) -> tuple[Candidate, ...]:
@@ -243,6 +243,8 @@ def _open(check: Check) -> str:
 
 def _with_interval(estimate: Estimate | None, unit: Unit) -> str:
     shown = show(estimate, unit)
+    if shown.missing:
+        return shown.text
     return f"{shown.text} {unit.name}{f' ({shown.interval})' if shown.interval else ''}"
 
 

@@ -85,5 +85,12 @@ pub(crate) fn accept(spec: &ApplicationSpec, options: &Options) -> Result<(), Re
             ),
         });
     }
+    let plain = transport.needs_plain_type(options.boolean("zero_copy"));
+    if plain && spec.streams.iter().any(|stream| stream.recorded.is_some()) {
+        return Err(Refusal {
+            capability: "size_bytes".into(),
+            reason: "messages of recorded sizes: loans and data sharing take a type of one size".into(),
+        });
+    }
     Ok(())
 }
