@@ -131,8 +131,9 @@ def test_page_and_terminal_tell_of_the_chain(driven: Findings) -> None:
     page = render(driven[0])
     assert "camera → detect → plan → actuate" in page
     assert "Quick has the lowest end-to-end latency of camera to actuator" in page
-    console = Console(record=True, width=160, file=StringIO())
+    console = Console(record=True, width=80, file=StringIO())
     print_summary(driven[0], console)
     said = console.export_text()
     assert "what became of it" in said
+    assert all(f"{name} " in said.split("what became of it", 1)[1] for name in ("Quick", "Slow"))
     assert "median end to end" in said

@@ -39,6 +39,7 @@ PARTS: dict[ChainPart, str] = {
     ChainPart.COMPUTATION: "#1f5f99",
 }
 """With the colour of each."""
+IN_TERMINAL = ("", "lost, %", "missed", "missed, %", "start-up, ms")
 WAYS = ("typical", "slow")
 MEANING = (
     "Communication: from the end of a node's computation until the next node's application has the message. Idle: from "
@@ -87,6 +88,16 @@ def chain_shown(comparison: Comparison, who: Mapping[str, Contender]) -> ChainSh
         fates=_fate_table(comparison, who),
         tables=(*(_place_table(bars, kind) for kind in WAYS), _node_table(bars)),
     )
+
+
+def lines_of_chain(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[Table, ...]:
+    """What a terminal of 80 columns has room for: the split, and what was missed; none where the setting is of none."""
+    shown = chain_shown(comparison, who)
+    if shown is None:
+        return ()
+    kept = [shown.fates.headings.index(heading) for heading in IN_TERMINAL]
+    rows = tuple(tuple(row[place] for place in kept) for row in shown.fates.rows)
+    return shown.split, Table(shown.fates.title, IN_TERMINAL, rows)
 
 
 def _chain(comparison: Comparison, each: ExperimentFindings) -> Chain:

@@ -24,7 +24,7 @@ from middlemark.plan import Caution, WarningKind
 from middlemark.report import tables
 from middlemark.report.answer import Answer, answer, distinguishing, interval_words
 from middlemark.report.capacity import capacity_lines
-from middlemark.report.chain import chain_shown
+from middlemark.report.chain import lines_of_chain
 from middlemark.report.claims import print_claims
 from middlemark.report.contender import Contender, contenders
 from middlemark.report.display import Shown, plural
@@ -117,8 +117,7 @@ def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Co
 
 def _print_surroundings(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:
     """The split of a chain, faults, links and CPU load, where the setting has any."""
-    shown = chain_shown(comparison, who)
-    for table in (shown.split, shown.fates) if shown else ():
+    for table in lines_of_chain(comparison, who):
         _print_table(table, console)
     faults = fault_table(comparison, who)
     if faults is not None:
