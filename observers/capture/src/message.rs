@@ -80,9 +80,9 @@ mod tests {
 
     #[test]
     fn a_spec_is_read_and_nonsense_is_refused() {
-        let link = r#"{"name": "a/b", "interface": "mm0"}"#;
-        let line = format!(r#"{{"file": "/tmp/x", "snap_bytes": 96, "most_bytes": 1000, "links": [{link}]}}"#);
-        let spec: Spec = parse(&line).unwrap();
+        let links = r#"[{"name": "a/b", "interface": "mm0"}]"#;
+        let told = format!(r#"{{"file": "/tmp/x", "snap_bytes": 96, "most_bytes": 1000, "links": {links}}}"#);
+        let spec: Spec = parse(&told).unwrap();
         assert_eq!((spec.snap_bytes, spec.links[0].interface.as_str()), (96, "mm0"));
         assert!(parse::<Spec>(r#"{"file": "/tmp/x"}"#).is_err());
         assert!(parse::<Command>(r#"{"command": "dance"}"#).is_err());

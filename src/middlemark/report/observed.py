@@ -47,6 +47,7 @@ CPU: Columns = (
     ("voluntary switches/s", "voluntary_switches_hz", PER_SECOND),
     ("preemptions/s", "involuntary_switches_hz", PER_SECOND),
     ("minor faults/s", "minor_faults_hz", PER_SECOND),
+    ("major faults/s", "major_faults_hz", PER_SECOND),
     ("threads", "threads", COUNT),
     ("descriptors", "descriptors", COUNT),
 )
