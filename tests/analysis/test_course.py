@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from middlemark.analysis.course import PARTS, courses, middle_trial
+from middlemark.analysis.course import PARTS, PARTS_OF_STEADY, courses, middle_trial
 from middlemark.analysis.quantile import Measured
 from middlemark.analysis.record import TrialRecord
 from run_builder import BEGIN_NS, Behaviour, build_run
@@ -44,10 +44,12 @@ def test_a_ping_pong_is_about_its_round_trips(tmp_path: Path) -> None:
     assert course.latency_p50_ns[5] == pytest.approx(200_000, rel=0.2)
 
 
-def test_where_nothing_changes_there_is_no_course(tmp_path: Path) -> None:
+def test_where_nothing_changes_the_course_has_fewer_parts(tmp_path: Path) -> None:
     record, received = trial(tmp_path, "imu")
     still = record.trial.model_copy(update={"experiment": record.trial.experiment.model_copy(update={"timeline": ()})})
-    assert courses(record.model_copy(update={"trial": still}), received) == {}
+    course = courses(record.model_copy(update={"trial": still}), received)["imu"]
+    assert len(course.received) == PARTS_OF_STEADY
+    assert sum(course.received) == len(received)
 
 
 def test_the_middle_trial_is_the_lower_of_two_in_the_middle_and_skips_those_without_a_value() -> None:

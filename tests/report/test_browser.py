@@ -31,6 +31,13 @@ trials: 3
 middlewares: all
 workloads: [{workload: imu, windows: {window: 1 s}}, {workload: ping_pong, windows: {window: 100 ms}}]
 """
+MANY = """
+suite: many
+trials: 1
+middlewares: all
+workloads: {workload: imu, size: [32 B, 64 B, 100 B, 128 B, 200 B, 256 B, 400 B, 512 B, 800 B, 1 kB, 2 kB, 4 kB, 8 kB],
+  windows: {window: 200 ms}}
+"""
 WATCHED = """
 suite: watched
 trials: 2
@@ -43,18 +50,78 @@ topologies: D1-1
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
 
 
-@pytest.mark.parametrize(("suite", "expected"), [(SUITE, 12), (WATCHED, 17)], ids=["plain", "watched"])
-def test_every_chart_is_drawn_and_nothing_goes_wrong(tmp_path: Path, suite: str, expected: int) -> None:
-    behaviours = {"one": Behaviour(loss=0.1), "two": Behaviour(latency_ns=90_000)}
-    report = write_report(build_run(tmp_path / "run", suite, behaviours).path)
-    shown = subprocess.run(
-        [str(CHROMIUM), *FLAGS, f"--user-data-dir={tmp_path / 'browser'}", report.as_uri()],
+def browsed(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """The page as it is once its script has run."""
+    return subprocess.run(
+        [str(CHROMIUM), *FLAGS, f"--user-data-dir={folder / 'browser'}", page.as_uri()],
         capture_output=True,
         text=True,
         timeout=90,
         check=True,
     )
+
+
+def at_its_end(page: str, script: str) -> str:
+    """The page with one more script; its own speaks of a body's end too."""
+    rest, _, end = page.rpartition("</body>")
+    return f"{rest}{script}</body>{end}"
+
+
+@pytest.mark.parametrize(("suite", "expected"), [(SUITE, 18), (WATCHED, 23)], ids=["plain", "watched"])
+def test_every_chart_is_drawn_and_nothing_goes_wrong(tmp_path: Path, suite: str, expected: int) -> None:
+    behaviours = {"one": Behaviour(loss=0.1), "two": Behaviour(latency_ns=90_000)}
+    shown = browsed(write_report(build_run(tmp_path / "run", suite, behaviours).path), tmp_path)
     plots = len(re.findall(r'class="plot', shown.stdout))
     assert plots == expected
     assert len(re.findall(r'class="marks"', shown.stdout)) == plots
+    assert "CONSOLE" not in shown.stderr
+
+
+CHOOSING = """<script type="module">
+while (document.getElementById("select").hidden) await new Promise((next) => setTimeout(next, 10));
+const box = [...document.querySelectorAll("#select input")].find((each) => each.dataset.labels.includes("two"));
+const choice = document.querySelector("#select select[name=workload]");
+box.checked = false;
+choice.value = "imu";
+choice.dispatchEvent(new Event("change", { bubbles: true }));
+</script>"""
+
+
+def test_what_is_not_chosen_is_neither_shown_nor_drawn(tmp_path: Path) -> None:
+    behaviours = {"one": Behaviour(loss=0.1), "two": Behaviour(latency_ns=90_000)}
+    report = write_report(build_run(tmp_path / "run", SUITE, behaviours).path)
+    chosen = report.with_name("chosen.html")
+    page = report.read_text(encoding="utf-8")
+    chosen.write_text(at_its_end(page, CHOOSING), encoding="utf-8")
+    shown = browsed(chosen, tmp_path)
+    assert "1 of 2 settings, 1 of 2 middlewares" in shown.stdout
+    rows = re.findall(r'<tr data-who="(\w+)"([^>]*)>', shown.stdout)
+    assert {(who, "hidden" in more) for who, more in rows} >= {("one", False), ("two", True)}
+    assert all(("hidden" in more) == (who == "two") for who, more in rows if who in behaviours)
+    sections = dict(re.findall(r'<section id="s\d+-(\w+)"[^>]*?( hidden="")?>', shown.stdout))
+    assert sections == {"imu": "", "ping_pong": ' hidden=""'}
+    drawn = re.findall(r'id="plot-s\d+-imu-cpu".*?</svg>', shown.stdout, re.DOTALL)
+    assert drawn
+    assert ">two<" not in drawn[0]
+    assert ">one<" in drawn[0]
+    assert "CONSOLE" not in shown.stderr
+
+
+OPENING = """<script type="module">
+while (document.getElementById("select").hidden) await new Promise((next) => setTimeout(next, 10));
+document.querySelector("section.workload details.body").open = true;
+document.querySelectorAll("section.workload details.packed").forEach((each) => { each.open = true; });
+</script>"""
+
+
+def test_of_many_settings_what_is_folded_is_unpacked_and_drawn_once_it_is_asked_for(tmp_path: Path) -> None:
+    report = write_report(build_run(tmp_path / "run", MANY, {"one": Behaviour(), "two": Behaviour()}).path)
+    page = report.read_text(encoding="utf-8")
+    assert "Outlying trials" not in page
+    opened = report.with_name("opened.html")
+    opened.write_text(at_its_end(page, OPENING), encoding="utf-8")
+    shown = browsed(opened, tmp_path)
+    assert shown.stdout.count("<caption>Outlying trials") == 13
+    first = shown.stdout[shown.stdout.index('<section id="s1-imu"') : shown.stdout.index('<section id="s2-imu"')]
+    assert first.count('class="plot') == first.count('class="marks"') > 0
     assert "CONSOLE" not in shown.stderr

@@ -1,7 +1,5 @@
 """What faults did is told apart from loss, in figures, in words and over time."""
 
-import json
-import re
 from io import StringIO
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from middlemark.report.contender import contenders
 from middlemark.report.faults import fault_table, timeline_words
 from middlemark.report.html import render
 from middlemark.report.summary import print_summary
+from report_page import specs as page_specs
 from run_builder import BEGIN_NS, Behaviour, build_run
 
 MS = 1_000_000
@@ -107,7 +106,7 @@ def test_what_the_faults_took_is_no_loss_and_keeps_no_one_from_being_ranked(run:
 
 def test_arrivals_are_drawn_over_time_with_the_faults_as_rules(findings: RunFindings) -> None:
     page = render(findings)
-    specs = json.loads(re.search(r'id="specs">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
+    specs = page_specs(page)
     spec = next(spec for name, spec in specs.items() if name.endswith("-arrivals"))
     rows = [row for rows in spec["datasets"].values() for row in rows]
     silent = [row["s"] for row in rows if row.get("who") == "brief" and row["high"] == row["low"]]

@@ -1,7 +1,5 @@
 """Links are shown as asked and as measured, and what changes over the window is drawn below the latency."""
 
-import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from middlemark.plan.network import Direction, Link
 from middlemark.report.html import render
 from middlemark.report.links import direction_words, link_lines, link_table, link_words
 from middlemark.report.surroundings import topology_table
+from report_page import specs as page_specs
 from run_builder import Behaviour, build_run
 
 SUITE = """
@@ -116,7 +115,7 @@ def test_hosts_and_links_are_told_under_conditions_and_the_topology_is_drawn(fin
 
 def test_a_moving_host_has_its_links_figures_drawn_below_the_latency_on_the_same_axis(tmp_path: Path) -> None:
     page = render(analyse(build_run(tmp_path / "run", MOVING, {"one": Behaviour()})))
-    specs = json.loads(re.search(r'id="specs">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
+    specs = page_specs(page)
     over_time = {name.split("-", 2)[-1]: spec for name, spec in specs.items() if "trace" in name or "overtime" in name}
     assert next(iter(over_time)) == "overtime"
     assert "trace-rate" in over_time

@@ -1,8 +1,8 @@
 """How one stream fared over the window of one trial: messages that arrived and their latency, part by part.
 
-Only trials in which something changes within the window, a fault or a link, have a course, small enough for a page; all
-others are asked by `settling` whether they were steady. Figures over trials are `experiment`'s, what faults cost is
-`recovery`'s.
+Every trial has a course, small enough for a page, and smaller where nothing changes within the window, no fault and no
+link; those are asked by `settling` too whether they were steady. Figures over trials are `experiment`'s, what faults
+cost is `recovery`'s.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from middlemark.plan import Experiment, Stream
 
 PARTS = 120
 """Of a window: about as many as a narrow chart can show beside each other."""
+PARTS_OF_STEADY = 60
+"""Where nothing is meant to change."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def changes_within_window(experiment: Experiment) -> bool:
 
 def courses(record: TrialRecord, received: pl.DataFrame) -> dict[str, Course]:
     """The course of each stream, by its name; `received` holds the trial's samples."""
-    if record.window is None or not changes_within_window(record.trial.experiment):
+    if record.window is None:
         return {}
     return {
         stream.name: _course(record, record.window, arrivals(stream, received.filter(pl.col("stream") == number)))
@@ -80,7 +82,8 @@ def arrivals(stream: Stream, received: pl.DataFrame) -> pl.DataFrame:
 
 def _course(record: TrialRecord, window: Window, arrived: pl.DataFrame) -> Course:
     window_ns = window.end_ns - window.begin_ns
-    part_ns = max(-(-window_ns // PARTS), 1)
+    parts_wanted = PARTS if changes_within_window(record.trial.experiment) else PARTS_OF_STEADY
+    part_ns = max(-(-window_ns // parts_wanted), 1)
     parts = (
         arrived.filter(pl.col("received_ns").is_between(window.begin_ns, window.end_ns - 1))
         .group_by(part=(pl.col("received_ns") - window.begin_ns) // part_ns)

@@ -104,7 +104,7 @@ class MeasuredTrial:
     medians: Mapping[tuple[str, Distribution], float]
     """By stream."""
     courses: Mapping[str, Course] = field(default_factory=dict)
-    """By stream; of trials in which something changes within the window."""
+    """By stream."""
     memory: tuple[MemoryCourse, ...] = ()
     """Of trials whose resources were sampled."""
     messages: Mapping[str, tuple[ToldMessage, ...]] = field(default_factory=dict)

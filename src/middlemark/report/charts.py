@@ -19,6 +19,7 @@ from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.metrics import TRIAL
 from middlemark.analysis.samples import OF_CHAINS, Distribution
 from middlemark.report.contender import Contender
+from middlemark.report.display import plural
 
 Spec = dict[str, Any]
 ROW_HEIGHT = 26
@@ -42,10 +43,10 @@ class Chart:
 
 def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Chart | None:
     """The distributions over each other, on a logarithmic axis."""
-    drawn = _drawn(comparison, kind)
+    drawn = drawn_of(comparison, kind)
     unit, scale_ns = time_scale(kind)
     rows: list[dict[str, Any]] = [
-        {"who": who[each.experiment.id].label, "time": value / scale_ns, "share": share}
+        {"who": who[each.experiment.id].label, "time": short(value / scale_ns), "share": round(share, 4)}
         for each in drawn
         for value, share in zip(*_points(each, comparison, kind), strict=True)
     ]
@@ -69,10 +70,10 @@ def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distributio
     layers = alt.layer(line, target.add_params(hovered)).properties(width="container", height=300)
     return Chart(
         id="ecdf",
-        title=f"{_title(kind)}: how many {_counted(kind)} took no longer than …",
+        title=f"{kind_title(kind)}: how many {_counted(kind)} took no longer than …",
         caption=(
             f"Empirical distribution of the {_noun(kind)} ({kind.summary}), all valid trials together, over all "
-            f"{_whole(comparison)}. Left is fast, far right is a tail."
+            f"{_whole(comparison)}. Left is fast, far right is a tail. {counted(drawn, comparison)}"
         ),
         description=f"Step lines, one for each middleware; the quantiles are in the table below. {len(drawn)} lines.",
         spec=finished(layers),
@@ -84,7 +85,8 @@ def time_scale(kind: Distribution) -> tuple[str, float]:
     return ("ms", 1e6) if kind in OF_CHAINS else ("µs", 1e3)
 
 
-def _title(kind: Distribution) -> str:
+def kind_title(kind: Distribution) -> str:
+    """What a chart of it is called."""
     return {Distribution.ROUND_TRIP: "Round trip", Distribution.END_TO_END: "End to end"}.get(kind, "Latency")
 
 
@@ -108,7 +110,7 @@ def _gone(comparison: Comparison) -> str:
 
 def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Chart | None:
     """Quantiles side by side, best first."""
-    drawn = _drawn(comparison, kind)
+    drawn = drawn_of(comparison, kind)
     rows: list[dict[str, Any]] = [
         {"who": who[each.experiment.id].label, **_box_row(each, comparison, kind)} for each in drawn
     ]
@@ -133,10 +135,11 @@ def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distributi
     ).properties(width="container", height=ROW_HEIGHT * len(names))
     return Chart(
         id="box",
-        title=f"{_title(kind)}: the middle and the tail",
+        title=f"{kind_title(kind)}: the middle and the tail",
         caption=(
             "Box: 25 to 75 %, upright mark: median, line: 10 to 90 %, diamond: 99 %, cross: the slowest message. "
-            "A quantile with fewer than ten messages beyond it is left out. All valid trials together."
+            f"A quantile with fewer than ten messages beyond it is left out. All valid trials together, µs. "
+            f"{counted(drawn, comparison)}"
         ),
         description="A box plot for each middleware, in the order of the ranking.",
         spec=finished(layers),
@@ -201,6 +204,10 @@ LOSS = (
     "Messages of the window that did not arrive in time (RFC 7680), of those the middleware accepted; for a ping-pong, "
     "questions without an answer. Of all valid trials together, the interval resamples trials."
 )
+RUNS = (
+    "Most messages lost one after the other in any flow of a trial (RFC 3357). Median of trials with interval; the "
+    "table of loss has the mean run."
+)
 CPU = (
     "User and system time over the window, all applications and the middleware's own services together. "
     "Median of trials with interval; 100 % is one core."
@@ -232,7 +239,10 @@ def _loss_bars(comparison: Comparison, stream: str) -> tuple[Bars, ...]:
     if comparison.setting.of_chain:
         return (Bars("loss", "Lost on the way", stream, "loss_share", "% of what began", 0.01, LOST),)
     if not comparison.faulty:
-        return (Bars("loss", "Loss", stream, comparison.criterion.loss_metric, "% of messages sent", 0.01, LOSS),)
+        return (
+            Bars("loss", "Loss", stream, comparison.criterion.loss_metric, "% of messages sent", 0.01, LOSS),
+            Bars("runs", "Longest run of lost messages", stream, "longest_loss_run_messages", "messages", 1.0, RUNS),
+        )
     return (
         Bars("missing", "Missing messages", stream, "missing_share", "% of messages", 0.01, MISSING),
         Bars("recovery", "Time until messages flow again", stream, "recovery_ns", "ms (logarithmic)", 1e6, AGAIN, True),
@@ -255,7 +265,7 @@ def bar_chart(comparison: Comparison, who: Mapping[str, Contender], bars: Bars) 
     for each in comparison.experiments:
         estimate = each.estimate(bars.subject, bars.metric)
         if estimate is not None and estimate.value is not None:
-            rows.append({"who": who[each.experiment.id].label, **_bar_row(estimate, bars)})
+            rows.append({"who": who[each.experiment.id].label, "n": estimate.n_trials, **_bar_row(estimate, bars)})
             drawn.append(each)
     if not any(row["value"] for row in rows):
         return None  # all nought: the table says so, a chart would be empty
@@ -287,8 +297,11 @@ def bar_chart(comparison: Comparison, who: Mapping[str, Contender], bars: Bars) 
         .mark_rule(strokeWidth=1.5)
         .encode(x="low:Q", x2="high:Q", color=alt.value(INK))
     )
-    layers = alt.layer(value, span).properties(width="container", height=(ROW_HEIGHT - 4) * len(names))
-    return Chart(bars.id, bars.title, bars.caption, f"{bars.title} of each middleware, {bars.axis}.", finished(layers))
+    spans = [span] if any(row["low"] is not None for row in rows) else []  # of a single trial there are none
+    layers = alt.layer(value, *spans).properties(width="container", height=(ROW_HEIGHT - 4) * len(names))
+    trials = _span([row["n"] for row in rows], "trial")
+    caption = f"{bars.caption} n = {trials}."
+    return Chart(bars.id, bars.title, caption, f"{bars.title} of each middleware, {bars.axis}.", finished(layers))
 
 
 def _bar_row(estimate: Estimate, bars: Bars) -> dict[str, float | None]:
@@ -296,8 +309,24 @@ def _bar_row(estimate: Estimate, bars: Bars) -> dict[str, float | None]:
     return {name: None if value is None else value / bars.scale for name, value in values.items()}
 
 
-def _drawn(comparison: Comparison, kind: Distribution) -> list[ExperimentFindings]:
+def drawn_of(comparison: Comparison, kind: Distribution) -> list[ExperimentFindings]:
+    """The experiments that have a distribution to draw."""
     return [each for each in comparison.experiments if (comparison.setting.stream, kind) in each.boxes]
+
+
+def counted(drawn: Sequence[ExperimentFindings], comparison: Comparison) -> str:
+    """`n = 3 trials, 300 messages each`: what a figure of the stream rests on."""
+    estimates = [each.estimate(comparison.setting.subject, comparison.criterion.metric) for each in drawn]
+    known = [each for each in estimates if each is not None and each.n_trials]
+    if not known:
+        return ""
+    messages = [each.n_messages // each.n_trials for each in known]
+    return f"n = {_span([each.n_trials for each in known], 'trial')} of {_span(messages, 'message')} each."
+
+
+def _span(counts: Sequence[int], noun: str) -> str:
+    low, high = min(counts), max(counts)
+    return plural(high, noun) if low == high else f"{low} to {plural(high, noun)}"
 
 
 def identity(
@@ -327,6 +356,11 @@ def logarithmic_scale(values: Sequence[float]) -> tuple[dict[str, Any], dict[str
     domain = [max(m for m in marks if m <= low * 1.0001), min(m for m in [*marks, 10.0 * marks[-3]] if m >= high)]
     shown = [step * 10.0**e for e in exponents for step in steps if domain[0] <= step * 10.0**e <= domain[1] * 1.0001]
     return {"values": shown, "format": ",~g"}, {"type": "log", "domain": domain, "nice": False}
+
+
+def short(value: float) -> float:
+    """Four significant digits: a hundredth of what an eye can tell on any chart."""
+    return float(f"{value:.4g}")
 
 
 def _noun(kind: Distribution) -> str:
@@ -359,7 +393,7 @@ def finished(chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> Spec:
             titleFontWeight="normal",
             labelOverlap=True,
         )
-        .to_dict()
+        .to_dict(validate=False)  # half the time; a browser draws each in the tests
     )
     spec.pop("$schema", None)
     spec["autosize"] = {"type": "fit-x", "contains": "padding"}

@@ -5,6 +5,8 @@ It puts the parts together and writes the file; what they say is `answer`'s, `ta
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,18 +39,24 @@ from middlemark.report.observed import Observed, observed
 from middlemark.report.over_time import time_charts
 from middlemark.report.overview import heat_maps
 from middlemark.report.path import path_table
+from middlemark.report.percentiles import percentile_curve
 from middlemark.report.recommendation import recommendation
+from middlemark.report.scaling import scaling_charts, scaling_lines
+from middlemark.report.selection import selectable
 from middlemark.report.stopping import stop_table
 from middlemark.report.surroundings import topology_table
 from middlemark.report.tables import (
     Ranking,
     Table,
     accounting_table,
+    loss_table,
     outcome_table,
+    outlier_table,
     process_table,
     quantile_table,
     ranking_table,
     rate_table,
+    trial_table,
 )
 from middlemark.report.wire import overhead_chart, overhead_table
 
@@ -61,6 +69,7 @@ class Section:
     """One comparison on the page."""
 
     id: str
+    factors: Mapping[str, str]
     answer: Answer
     ranking: Ranking
     who: tuple[Contender, ...]
@@ -78,6 +87,8 @@ class Section:
     bars: tuple[Chart, ...]
     quantiles: tuple[Table, ...]
     tables: tuple[Table, ...]
+    trials: list[tuple[str, list[tuple[str, str]]]]
+    """Each contender's, by their folders, with how each ended."""
     outcomes: Table
     observed: Observed | None
     cautions: tuple[tuple[str, Caution, int], ...]
@@ -112,6 +123,7 @@ def render(findings: RunFindings) -> str:
     chains = chains_overview(findings.comparisons, who)
     overhead, drawn = overhead_table(findings.experiments, who), overhead_chart(findings.experiments, who)
     loads = capacity_charts(findings.capacities, who)
+    scaled = scaling_charts(findings, who)
     return (
         _environment()
         .get_template("report.html.j2")
@@ -137,10 +149,19 @@ def render(findings: RunFindings) -> str:
             capacity_charts=loads,
             loaded=sorted({who[each.experiment.id] for each in findings.capacities}, key=lambda each: each.label),
             overhead_chart=drawn,
-            specs={f"{s.id}-{c.id}": c.spec for s in sections for c in s.charts}
-            | {f"capacity-{chart.id}": chart.spec for chart in loads}
-            | ({f"wire-{drawn.id}": drawn.spec} if drawn else {})
-            | {f"chains-{each.id}": each.spec for each in chains},
+            scaling_charts=scaled,
+            scalings=scaling_lines(findings.scalings),
+            selection=selectable(findings.comparisons, who.values()),
+            specs=json.dumps(
+                {f"{s.id}-{c.id}": c.spec for s in sections for c in s.charts}
+                | ({f"wire-{drawn.id}": drawn.spec} if drawn else {})
+                | {f"scaling-{c.id}": c.spec for c in scaled}
+                | {f"capacity-{chart.id}": chart.spec for chart in loads}
+                | {f"chains-{each.id}": each.spec for each in chains},
+                separators=(",", ":"),
+            ),
+            script=_resource("report.js"),
+            first_drawn={s.drawing: s.id for s in reversed(sections) if s.drawing},
             style=_resource("report.css"),
             vega=_vega(),
         )
@@ -158,11 +179,20 @@ def sections_of(findings: RunFindings, who: Mapping[str, Contender]) -> list[Sec
 
 def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str, Contender]) -> Section:
     kind = comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND
-    drawn = [chart for chart in (ecdf(comparison, who, kind), boxes(comparison, who, kind)) if chart]
+    drawn = [
+        chart
+        for chart in (
+            ecdf(comparison, who, kind),
+            boxes(comparison, who, kind),
+            percentile_curve(comparison, who, kind),
+        )
+        if chart
+    ]
     kinds = [each for each in Distribution if (each in OF_CHAINS) is comparison.setting.of_chain and each is not kind]
     quantiles = [quantile_table(comparison, who, each) for each in (kind, *kinds)]
     return Section(
         id=f"s{number}-{comparison.setting.workload}",
+        factors=dict(comparison.setting.factors),
         answer=said,
         ranking=ranking_table(comparison, who),
         who=tuple(who[each.experiment.id] for each in comparison.experiments if each.boxes),
@@ -177,7 +207,8 @@ def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str
         path=path_table(comparison, who),
         bars=tuple(bar_charts(comparison, who)),
         quantiles=tuple(table for table in quantiles if table),
-        tables=(*_stream_tables(comparison, who), process_table(comparison, who)),
+        tables=(*_stream_tables(comparison, who), process_table(comparison, who), outlier_table(comparison, who)),
+        trials=trial_table(comparison, who),
         outcomes=outcome_table(comparison, who),
         observed=observed(comparison, who),
         cautions=tuple(
@@ -193,7 +224,7 @@ def _stream_tables(comparison: Comparison, who: Mapping[str, Contender]) -> tupl
     """A chain has no rate or accounting of its own: `chain` has what becomes of it."""
     if comparison.setting.of_chain:
         return ()
-    return rate_table(comparison, who), accounting_table(comparison, who)
+    return rate_table(comparison, who), accounting_table(comparison, who), loss_table(comparison, who)
 
 
 def _environment() -> Environment:
@@ -204,13 +235,18 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["script_json"] = script_json
+    environment.filters["packed"] = _packed
     return environment
 
 
 def script_json(value: object) -> Markup:
     """JSON that can't end the script element it stands in."""
     return Markup(json.dumps(value, separators=(",", ":")).replace("<", "\\u003c"))  # noqa: S704 - escaped here
+
+
+def _packed(text: str) -> str:
+    """Text as the page's script unpacks it: about a tenth of its size."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
 def _vega() -> Markup:

@@ -1,4 +1,4 @@
-"""Charts over the window's time, for trials in which something changes within it: arrivals, latency, and the links.
+"""Charts over the window's time: latency, and where something changes within it, arrivals and the links.
 
 Of each middleware one trial is drawn, the one that stands in the middle. Figures over trials are the tables'.
 """
@@ -17,7 +17,7 @@ from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import Event
 from middlemark.plan.network import Direction, Link
-from middlemark.report.charts import INK, Chart, finished, identity, logarithmic_scale
+from middlemark.report.charts import INK, Chart, finished, identity, logarithmic_scale, short
 from middlemark.report.contender import Contender
 
 ROW_HEIGHT = 44
@@ -27,7 +27,7 @@ Rows = list[dict[str, Any]]
 
 
 def time_charts(comparison: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
-    """All of a setting, from top to bottom; none where nothing changes within the window."""
+    """All of a setting, from top to bottom."""
     drawn = [each for each in comparison.experiments if comparison.setting.stream in each.courses]
     if not drawn:
         return []
@@ -160,7 +160,11 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
     for place, each in enumerate(drawn):
         course = _course(each, comparison)
         rows += [
-            {"who": names[place], "s": (part + 0.5) * course.part_ns / 1e9, "us": None if us is None else us / 1e3}
+            {
+                "who": names[place],
+                "s": short((part + 0.5) * course.part_ns / 1e9),
+                "us": None if us is None else short(us / 1e3),
+            }
             for part, us in enumerate(course.latency_p50_ns)
         ]
     known = [row["us"] for row in rows if row["us"] and row["us"] > 0]
@@ -181,12 +185,13 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
         )
     )
     layers = alt.layer(line).properties(width="container", height=220)
+    part_ms = _course(drawn[0], comparison).part_ns / 1e6
     return Chart(
         id="overtime",
         title=f"{what} over the window",
         caption=(
-            "Median of what arrived in each 120th of the window, by the instant of arrival; of the trial in the middle "
-            "of each middleware, by its recovery or else its median. A line breaks where nothing arrived."
+            f"Median of what arrived in each {part_ms:.3g} ms, by the instant of arrival, µs; n = 1 trial of each "
+            "middleware, the one in the middle by its recovery or else its median. A line breaks where nothing arrived."
         ),
         description="A line for each middleware over the window's time.",
         spec=finished(layers),

@@ -11,13 +11,16 @@ from dataclasses import dataclass, fields
 
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.distribution import Box
+from middlemark.analysis.estimate import Estimate
 from middlemark.analysis.experiment import ExperimentFindings, Totals
 from middlemark.analysis.metrics import TRIAL, of_samples, quantile_metric
+from middlemark.analysis.outlier import FEWEST as FEWEST_FOR_OUTLIERS
 from middlemark.analysis.quantile import LEVELS
 from middlemark.analysis.samples import Distribution
 from middlemark.report.contender import Contender
 from middlemark.report.display import (
     ABSENT,
+    COUNT,
     MEBIBYTES,
     MEGABITS_PER_S,
     MEGABYTES_PER_S,
@@ -248,6 +251,80 @@ def accounting_table(comparison: Comparison, who: Mapping[str, Contender]) -> Ta
     ) + _gone(comparison)
     headings = ("", *(name.replace("_", " ") for name in names))
     return Table("Accounting, messages", headings, tuple(rows), caption)
+
+
+def loss_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+    """What was lost, and how many in a row."""
+    columns: tuple[tuple[str, str, Unit], ...] = (
+        (f"{'missing' if comparison.faulty else 'lost'}, %", loss_metric(comparison), PERCENT),
+        ("longest run, messages", "longest_loss_run_messages", COUNT),
+        ("mean run, messages", "mean_loss_run_messages", COUNT),
+    )
+    stream = comparison.setting.subject
+    rows = tuple(
+        (
+            who[each.experiment.id].label,
+            *(cell(show(each.estimate(stream, metric), unit)) for _, metric, unit in columns),
+        )
+        for each in comparison.experiments
+        if each.n_valid
+    )
+    caption = (
+        "Of all messages of all valid trials; a run is of one flow, one message lost after the other (RFC 3357), "
+        "medians of trials. There is no run where a flow has more messages than samples."
+    )
+    return Table("Loss and loss runs", ("", *(heading for heading, _, _ in columns)), rows, caption + _gone(comparison))
+
+
+def outlier_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+    """Trials that lie far from the others, counted; they are in every figure all the same."""
+    stream = comparison.setting.subject
+    kind = comparison.criterion.distribution
+    columns = (
+        *((("99 %", stream, quantile_metric(kind, "p99")),) if kind else ()),
+        ("first message", TRIAL, "first_message_ns"),
+        ("CPU", TRIAL, "cpu_percent_of_core"),
+        ("peak memory", TRIAL, "peak_memory_bytes"),
+    )
+    main = ("median" if kind else "goodput", stream, comparison.criterion.metric)
+    rows = tuple(
+        (
+            who[each.experiment.id].label,
+            *(_outliers(each.estimate(subject, metric)) for _, subject, metric in (main, *columns)),
+        )
+        for each in comparison.experiments
+        if each.n_valid
+    )
+    return Table(
+        "Outlying trials",
+        ("", *(heading for heading, _, _ in (main, *columns))),
+        rows,
+        "Mild: beyond Tukey's inner fences, 1.5 interquartile ranges; severe: beyond the outer, 3. Counted, and kept "
+        f"in every figure. With fewer than {FEWEST_FOR_OUTLIERS} trials none can be told.",
+    )
+
+
+def _outliers(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.value is None or estimate.n_trials < FEWEST_FOR_OUTLIERS:
+        return ABSENT
+    found = estimate.outliers
+    told = [f"{count} {kind}" for count, kind in ((found.mild, "mild"), (found.severe, "severe")) if count]
+    return f"{', '.join(told) or 'none'} of {estimate.n_trials}"
+
+
+def trial_table(comparison: Comparison, who: Mapping[str, Contender]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Each contender's trials, with how each ended."""
+    return [
+        (
+            who[each.experiment.id].label,
+            [
+                (outcome.trial, outcome.kind.replace("_", " "))
+                for findings in (each, *each.observed.values())
+                for outcome in findings.outcomes
+            ],
+        )
+        for each in comparison.experiments
+    ]
 
 
 def _gone(comparison: Comparison) -> str:

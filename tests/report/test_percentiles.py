@@ -1,0 +1,33 @@
+"""A percentile curve shows no percentile that fewer than ten messages support, and counts a loss to nobody's speed."""
+
+from pathlib import Path
+
+import pytest
+
+from middlemark.analysis.run import analyse
+from middlemark.analysis.samples import Distribution
+from middlemark.report.contender import contenders
+from middlemark.report.percentiles import percentile_curve
+from run_builder import Behaviour, build_run
+
+SUITE = """
+suite: curved
+trials: 3
+middlewares: all
+workloads: [{workload: imu, rate: 1 kHz, windows: {window: 1 s}}]
+"""
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.2])
+def test_a_curve_ends_where_ten_messages_are_beyond(tmp_path: Path, loss: float) -> None:
+    findings = analyse(build_run(tmp_path / "run", SUITE, {"one": Behaviour(loss=loss)}))
+    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    (comparison,) = findings.comparisons
+    chart = percentile_curve(comparison, who, Distribution.LATENCY_FROM_SEND)
+    assert chart is not None
+    (rows,) = chart.spec["datasets"].values()
+    n = findings.experiments[0].curves["imu", Distribution.LATENCY_FROM_SEND].n
+    assert n == pytest.approx(3000 * (1 - loss), rel=0.05)
+    assert max(row["one_in"] for row in rows) == pytest.approx(n / 10, rel=0.2)
+    middle = min(rows, key=lambda row: abs(row["one_in"] - 2))
+    assert middle["time"] == pytest.approx(50, rel=0.1)
