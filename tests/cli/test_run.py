@@ -84,6 +84,11 @@ def test_what_can_not_be_asked_for_is_a_usage_error(arguments: list[str], said: 
     assert not Path("runs").exists()
 
 
+def test_a_dry_run_says_what_is_left_to_results() -> None:
+    done = middlemark("run", suite(suite_text(more="stop: {max_trials: 12}")), "--dry-run")
+    assert "further blocks until intervals are narrow, at most 12 trials each" in done.stdout
+
+
 def test_a_dry_run_starts_and_writes_nothing() -> None:
     done = middlemark("run", suite(suite_text(fault="dies_before_armed", faulty="publisher_0")), "--dry-run")
     assert done.returncode == ExitCode.OK, done.stderr

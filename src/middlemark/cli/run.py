@@ -93,6 +93,18 @@ def show_plan(order: "Order", as_json: bool) -> None:
     from middlemark.cli.dry_run import print_plan
 
     print_plan(order.trials, Console())
+    for line in _left_to_results(order):
+        typer.echo(line)
+
+
+def _left_to_results(order: "Order") -> list[str]:
+    """Which trials can't be planned yet."""
+    from middlemark.suite import Suite
+
+    stop = order.given.stop if isinstance(order.given, Suite) else None
+    of_searches = [each.experiment.search.max_trials for each in order.trials if each.experiment.search]
+    narrow = [f"then further blocks until intervals are narrow, at most {stop.max_trials} trials each"] if stop else []
+    return narrow + ([f"then each search goes on, at most {max(of_searches)} trials each"] if of_searches else [])
 
 
 def _run(path: Path, order: "Order | None", as_json: bool) -> None:
