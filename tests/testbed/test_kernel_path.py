@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed import ability, kernel_path, ledger
 from middlemark.testbed.kernel_path import KernelPath
 
@@ -36,3 +38,12 @@ def test_an_observer_that_is_not_there_is_a_fact_with_its_remedy(monkeypatch: py
     fact = next(fact for fact in ability.facts() if fact.name == "kernel_path")
     assert fact.value == "there is no middlemark-kernel-path"
     assert "clang" in (fact.remedy or "")
+
+
+def test_an_observer_that_refuses_is_ended(tmp_path: Path) -> None:
+    if missing := kernel_path.missing():
+        pytest.skip(missing)
+    with ledger.opened() as entries:
+        with pytest.raises(EnvironmentNotReady, match="kernel path"):
+            KernelPath(tmp_path / "no such folder" / "events.npy", [os.getpid()], entries)
+        gc.collect()  # what was left open would be told here

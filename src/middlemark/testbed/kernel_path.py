@@ -49,7 +49,11 @@ class KernelPath:
         self._observer = Observer("records the kernel path", [str(executable("kernel-path"))], ledger)
         told: dict[str, object] = {"recording": str(recording), "processes": list(processes)}
         self._observer.tell(told | ({"forwarders": list(forwarders)} if forwarders else {}))
-        self._observer.hear("ready")
+        try:
+            self._observer.hear("ready")
+        except EnvironmentNotReady:
+            self._observer.end()
+            raise
 
     def follow(self, processes: Sequence[int]) -> None:
         """Follows these too: their threads and their children, also those that come later."""
