@@ -138,7 +138,7 @@ workloads: [{workload: imu, rate: 100 Hz, size: 4 kB}]
         # TCP may hold a message's end back until its begin is acknowledged: that is the sender's kernel.
         rest = [part for part in Part if part is not Part.KERNEL_SENDER]
         assert median_ns(found, Part.WIRE) > 0.8 * median_ns(found, *rest)
-        assert found.parts["packets"].min() == 3
+        assert found.parts["packets"].min() >= 2
 
 
 def test_a_programmed_delay_is_the_receiver_s(state: Path) -> None:
