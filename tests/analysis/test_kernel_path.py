@@ -318,6 +318,10 @@ def test_segments_are_parts_of_what_was_queued() -> None:
         *called(SENDER, 1010, 1480),
         *whole,
         *segments,
+        # Its place is taken by a packet that is forwarded.
+        event(Kind.QUEUED, 1090, STRANGER, subject=4),
+        event(Kind.TRANSMITTED, 1095, STRANGER, subject=4, other=HERE),
+        event(Kind.ARRIVED, 1099, STRANGER, subject=4, other=THERE),
         *ran(RECEIVER, 1150, 1600),
         *called(RECEIVER, 500, 1900, RECEIVE),
         *taken(1880, length=200, protocol=TCP, ports=7 << 16 | 9),

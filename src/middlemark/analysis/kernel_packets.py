@@ -88,6 +88,8 @@ def _courses(events: pl.DataFrame) -> pl.DataFrame:
     passing = events.filter(pl.col("kind").is_in([Kind.QUEUED, Kind.TRANSMITTED, Kind.ARRIVED]))
     is_segment = (pl.col("kind") == Kind.TRANSMITTED) & (pl.col("ports") != 0)
     begins = ((pl.col("kind") == Kind.QUEUED) & (pl.col("other") != 0)) | is_segment
+    # What was cut was never transmitted itself: its place is another packet's by then.
+    leaves = (pl.col("kind") == Kind.TRANSMITTED) & (begins | begins.shift(1).over("subject"))
     # What arrives without having been queued and transmitted is another packet, from elsewhere, in an old place.
     one_before, two_before = (pl.col("kind").shift(steps).over("subject") for steps in (1, 2))
     left = (one_before == Kind.TRANSMITTED) & (
@@ -95,12 +97,14 @@ def _courses(events: pl.DataFrame) -> pl.DataFrame:
     )
     return (
         passing.sort("subject", "at_ns", maintain_order=True)
-        .with_columns(life=begins.cum_sum().over("subject"), arrived=left & (pl.col("kind") == Kind.ARRIVED))
+        .with_columns(
+            life=begins.cum_sum().over("subject"), leaves=leaves, arrived=left & (pl.col("kind") == Kind.ARRIVED)
+        )
         .filter(pl.col("life") > 0)
         .group_by("subject", "life", maintain_order=True)
         .agg(
             pl.col("kind", "other", "process", "thread", "ports", "mark", "length", "at_ns").first(),
-            transmitted_ns=pl.col("at_ns").filter(pl.col("kind") == Kind.TRANSMITTED).first(),
+            transmitted_ns=pl.col("at_ns").filter("leaves").first(),
             arrived_ns=pl.col("at_ns").filter("arrived").last(),
             namespace=pl.col("other").filter("arrived").last(),
         )
