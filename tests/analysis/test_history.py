@@ -13,6 +13,7 @@ from middlemark.analysis.history import PastRun, Point, histories, level_changes
 from middlemark.analysis.settling import EQUAL
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
+OBSERVED = GOLDEN.with_name("run-format-1-observed")
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +39,16 @@ def test_runs_come_in_the_order_in_which_they_began_whatever_the_order_given(pas
 
 
 def test_figures_of_another_machine_are_another_series(past: PastRun) -> None:
-    elsewhere = past.manifest.model_copy(update={"machine": {"cpu": "another"}})
+    elsewhere = past.manifest.model_copy(update={"machine": {"cpu_model": "another"}})
     series = histories([past, replace(past, name="elsewhere", manifest=elsewhere)], figure("cpu"))
     assert all(len(each.points) == 1 for each in series)
-    assert {each.machine for each in series} == {"another", str(past.manifest.machine["cpu"])}
+    assert {each.machine for each in series} == {"another", "unknown"}  # an old manifest does not say
+
+
+def test_the_machine_is_the_one_that_a_real_run_recorded() -> None:
+    run = middlemark.load(OBSERVED)
+    series = histories([PastRun("real", run.manifest, run.estimates)], figure("median(latency)"))
+    assert {each.machine for each in series} == {"AMD EPYC"}
 
 
 def test_observed_trials_and_missing_figures_have_no_point(past: PastRun) -> None:

@@ -71,7 +71,7 @@ def histories(runs: Sequence[PastRun], figure: Figure) -> list[History]:
     """Every series that has the figure, by setting and middleware; points in the order in which runs began."""
     found: dict[tuple[str, str, str, str], list[Point]] = {}
     for run in sorted(runs, key=lambda each: each.manifest.started_at):
-        machine = str(run.manifest.machine.get("cpu", "unknown"))
+        machine = str(run.manifest.machine.get("cpu_model", "unknown"))
         for row in _rows(run, figure).iter_rows(named=True):
             key = (_setting(row), row["middleware"], row["subject"], machine)
             found.setdefault(key, []).append(_point(run, row))

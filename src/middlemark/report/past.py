@@ -60,11 +60,11 @@ def _chart(number: int, title: str, series: Sequence[History], figure: Figure, o
         for each in series
         for point in each.points
     ]
-    changes = [
-        {"when": change.started_at, "words": f"{each.middleware} × {factor(change.times)}"}
-        for each in series
-        for change in each.changes
-    ]
+    words_at: dict[str, list[str]] = {}
+    for each in series:
+        for change in each.changes:
+            words_at.setdefault(change.started_at, []).append(f"{each.middleware} × {factor(change.times)}")
+    changes = [{"when": when, "words": ", ".join(words)} for when, words in words_at.items()]
     tooltip = [alt.Tooltip("who:N", title="middleware"), "run:N", "version:N", alt.Tooltip("value:Q", title=unit)]
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=alt.X("when:T", title="run began"),
