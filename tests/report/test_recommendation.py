@@ -80,7 +80,7 @@ def test_loss_beyond_what_is_allowed_is_told_with_both(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_told_is_neither_in_nor_out(tmp_path: Path) -> None:
-    near = Behaviour(latency_ns=3.14 * MS, drift=0.2)
+    near = Behaviour(latency_ns=2.7 * MS, drift=0.2)
     found = judged(tmp_path, near=near)
     assert found.headline == "Whether anything meets all requirements of amr can't be told"
     assert reasons(found)["near"].startswith("can't tell: imu: 99 % of its messages take at most ")
