@@ -31,6 +31,7 @@ from middlemark.report.charts import Chart, bar_charts, boxes, ecdf
 from middlemark.report.claims import READING, shown
 from middlemark.report.config import Configuration, configurations
 from middlemark.report.contender import COLOURS, Contender, contenders
+from middlemark.report.digest import CROWDED, digest
 from middlemark.report.display import fact
 from middlemark.report.drawing import drawing
 from middlemark.report.faults import fault_table, timeline_words
@@ -59,9 +60,6 @@ from middlemark.report.tables import (
     trial_table,
 )
 from middlemark.report.wire import overhead_chart, overhead_table
-
-CROWDED = 12
-"""With more sections than this, each is closed until it is asked for."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +131,7 @@ def render(findings: RunFindings) -> str:
             findings=findings,
             sections=sections,
             crowded=len(sections) > CROWDED,
+            digest=digest(findings.comparisons, [each.answer for each in sections], who),
             first_sections={each.answer.workload: each.id for each in reversed(sections)},
             heat_maps=heat_maps(findings.comparisons, [each.id for each in sections], who),
             claims=shown(own_claims(findings)),

@@ -27,6 +27,7 @@ from middlemark.report.capacity import capacity_lines
 from middlemark.report.chain import lines_of_chain
 from middlemark.report.claims import print_claims
 from middlemark.report.contender import Contender, contenders
+from middlemark.report.digest import CROWDED, Digest, digest
 from middlemark.report.display import Shown, plural
 from middlemark.report.faults import fault_table, timeline_words
 from middlemark.report.links import link_lines
@@ -61,8 +62,10 @@ def print_summary(run: Path | RunFindings, console: Console) -> None:
 def _print_comparisons(findings: RunFindings, console: Console) -> None:
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
     beside = distinguishing(findings.comparisons)
-    for comparison in findings.comparisons:
-        _print_comparison(comparison, answer(comparison, who, beside), who, console)
+    answers = [answer(comparison, who, beside) for comparison in findings.comparisons]
+    for comparison, said in zip(findings.comparisons, answers, strict=True):
+        _print_comparison(comparison, said, who, console)
+    _print_digest(digest(findings.comparisons, answers, who) if len(answers) > CROWDED else None, console)
     _print_lines("Capacity", capacity_lines(findings.capacities, who), console)
     _print_scaling(findings, console)
     _print_lines("Enough trials", stop_lines(findings, who), console)
@@ -72,6 +75,13 @@ def _print_comparisons(findings: RunFindings, console: Console) -> None:
         print_claims(claims, console)
     if findings.comparisons:
         console.print(Text(f"\n{READING} {interval_words(findings)}", "dim"))
+
+
+def _print_digest(whole: Digest | None, console: Console) -> None:
+    if whole is not None:
+        console.print(f"\n[bold]{whole.table.title}[/]")
+        _print_table(whole.table, console)
+        console.print(whole.sentence)
 
 
 def print_message_paths(findings: RunFindings, console: Console) -> None:
