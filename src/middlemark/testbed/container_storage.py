@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from middlemark.testbed import processes
+from middlemark.testbed import cgroup, processes
 from middlemark.testbed.processes import Identity
 
 CGROUPS = Path("/sys/fs/cgroup")
@@ -57,8 +57,8 @@ class Storage:
         _wait_or_kill(self.folder)
         for mount in sorted(_mounts_below(self.folder), reverse=True):
             subprocess.run(["umount", "--lazy", mount], capture_output=True, check=False)
-        for cgroup in self._cgroups():
-            cgroup.rmdir()
+        for group in self._cgroups():
+            cgroup.remove(group)  # a monitor that has ended is a member until somebody has asked for its status
         if not _mounts_below(self.folder):  # else their contents would be deleted
             shutil.rmtree(self.folder, ignore_errors=True)
 
