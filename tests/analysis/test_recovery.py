@@ -53,6 +53,7 @@ def test_a_link_that_was_down_for_300_ms_lost_its_messages_and_left_a_gap(
     assert figures["missing_share"].value == pytest.approx(0.3)
     assert figures["longest_gap_ns"].value == pytest.approx(310e6, rel=0.02)
     assert figures["recovery_ns"].value == pytest.approx(5e6, rel=0.2)
+    assert figures["cut_off_flows"].value == 0
 
 
 def test_where_nothing_flows_again_the_rest_of_the_window_is_the_least_that_recovery_took(
@@ -63,3 +64,4 @@ def test_where_nothing_flows_again_the_rest_of_the_window_is_the_least_that_reco
     gone = received.filter(pl.col("intended_ns") < record.window.begin_ns + 205_000_000)
     figures = fault_figures(record, 0, record.trial.experiment.streams[0], gone)
     assert figures["recovery_ns"].value == pytest.approx(495e6)
+    assert figures["cut_off_flows"].value == 1

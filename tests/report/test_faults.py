@@ -85,6 +85,23 @@ def test_missing_messages_gaps_recovery_and_growth_are_in_the_table(findings: Ru
     assert rows["brief"][4] == "3.00"
 
 
+def test_a_flow_that_never_came_back_has_no_end_of_its_recovery(run: RunFolder) -> None:
+    for trial in run.stored_trials():
+        strike(trial, 1500 * MS if "lasting" in trial.id else 60_000 * MS)
+    findings = analyse(run)
+    table = fault_table(
+        findings.comparisons[0], contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    )
+    assert table is not None
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["brief"][1].startswith("over 2\u202f49")
+    assert rows["lasting"][1].startswith("1\u202f00")
+    console = Console(file=StringIO(), width=400)
+    print_summary(run.path, console)
+    assert isinstance(console.file, StringIO)
+    assert "some flows were still cut off when the window ended, 2\u202f498 ms after" in console.file.getvalue()
+
+
 def test_the_timeline_says_what_was_asked_and_how_late_it_happened(findings: RunFindings) -> None:
     first, second = timeline_words(findings.comparisons[0])
     assert first == "1.00 s: pause of subscriber_0; it began 2.00 ms late, at most 2.00 ms, and took 1.00 ms"

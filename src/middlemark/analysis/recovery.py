@@ -33,6 +33,8 @@ class AffectedFlow:
     """The longest time without a message, the window's ends included."""
     resumed_after_ns: tuple[int, ...]
     """By fault after which messages should flow again: from its begin to the next message, or the window's end."""
+    is_cut_off: bool
+    """Whether no message came any more after the last such fault, so that recovery took longer than it says."""
 
 
 def fault_figures(record: TrialRecord, number: int, stream: Stream, received: pl.DataFrame) -> dict[str, Measured]:
@@ -61,6 +63,7 @@ def fault_figures(record: TrialRecord, number: int, stream: Stream, received: pl
     resumed = [after_ns for flow in flows for after_ns in flow.resumed_after_ns]
     if resumed:
         figures["recovery_ns"] = Measured(float(max(resumed)), len(resumed))
+        figures["cut_off_flows"] = Measured(float(sum(flow.is_cut_off for flow in flows)), len(flows))
     return figures
 
 
@@ -70,15 +73,15 @@ def _flow(
     """`own` are the flow's samples, `since_ns` when its subscriber's last process was there."""
     arrivals = own["received_ns"].sort().to_list()
     in_time = [at_ns for at_ns in arrivals if since_ns < at_ns < end_ns]
+    mended_ns = [fault.began_ns for fault in faults if fault.action in MENDING and fault.began_ns < end_ns]
     return AffectedFlow(
         intended=round((end_ns - since_ns) / 1e9 * rate_hz),
         arrived=own.filter(pl.col("intended_ns") >= since_ns)["sequence"].n_unique() if rate_hz else 0,
         longest_gap_ns=max(after - before for before, after in pairwise([since_ns, *in_time, max(end_ns, since_ns)])),
         resumed_after_ns=tuple(
-            next((at_ns for at_ns in arrivals if at_ns >= fault.began_ns), end_ns) - fault.began_ns
-            for fault in faults
-            if fault.action in MENDING and fault.began_ns < end_ns
+            next((at_ns for at_ns in arrivals if at_ns >= since), end_ns) - since for since in mended_ns
         ),
+        is_cut_off=bool(mended_ns) and not any(at_ns >= max(mended_ns) for at_ns in arrivals),
     )
 
 

@@ -226,8 +226,8 @@ MISSING = (
     "trials together, the interval resamples trials."
 )
 AGAIN = (
-    "From the begin of a restart, start, resume or link up to the next message, of the flow that took longest. "
-    "Median of trials with interval."
+    "From the begin of a restart, start, resume or link up to the next message, of the flow that took longest; "
+    "to the window's end, where it was still cut off. Median of trials with interval."
 )
 MEMORY = (
     "Resident memory at its peak, summed over all applications and services; memory that they share counts in each. "

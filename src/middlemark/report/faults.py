@@ -24,7 +24,8 @@ OF_STREAM: tuple[tuple[str, str, Unit], ...] = (
 CAPTION = (
     "Missing: messages that the schedule held while their subscriber's process was there, and that never came; of all "
     "trials together. Flow again: from the begin of a restart, start, resume or link up to the next message, of the "
-    "flow that took longest; where none came, to the window's end. Gap: the longest time without a message of a flow. "
+    "flow that took longest; `over` where a flow was still cut off when the window ended. Gap: the longest time "
+    "without a message of a flow. "
     "Memory: how much the process that grew most had grown over the window. Medians of trials."
 )
 
@@ -37,7 +38,7 @@ def fault_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table |
     rows = tuple(
         (
             who[each.experiment.id].label,
-            *(cell(show(each.estimate(stream, metric), unit)) for _, metric, unit in OF_STREAM),
+            *(_cell(each, stream, metric, unit) for _, metric, unit in OF_STREAM),
             cell(show(each.estimate(TRIAL, "memory_growth_bytes"), MEBIBYTES)),
         )
         for each in comparison.experiments
@@ -45,6 +46,19 @@ def fault_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table |
     )
     headings = ("", *(heading for heading, _, _ in OF_STREAM), "growth, MiB")
     return Table("Faults", headings, rows, CAPTION) if rows else None
+
+
+def _cell(each: ExperimentFindings, stream: str, metric: str, unit: Unit) -> str:
+    shown = show(each.estimate(stream, metric), unit)
+    if metric == "recovery_ns" and not shown.missing and _cut_off(each, stream):
+        return f"over {shown.text}"
+    return cell(shown)
+
+
+def _cut_off(each: ExperimentFindings, stream: str) -> float:
+    """How many flows no message came of any more, in the median trial: their recovery has no upper end."""
+    estimate = each.estimate(stream, "cut_off_flows")
+    return estimate.value or 0.0 if estimate else 0.0
 
 
 def timeline_words(comparison: Comparison) -> tuple[str, ...]:
@@ -74,5 +88,8 @@ def fault_sentence(each: ExperimentFindings, comparison: Comparison, name: str) 
     if missing.missing and recovery.missing:
         return ""
     told = [] if missing.missing else [f"{missing.text} % of its messages were missing"]
-    told += [] if recovery.missing else [f"messages flowed again after {recovery.text} ms"]
+    if _cut_off(each, stream):
+        told.append(f"some flows were still cut off when the window ended, {recovery.text} ms after the repair")
+    elif not recovery.missing:
+        told.append(f"messages flowed again after {recovery.text} ms")
     return f"Latency is of messages that came in time; under the faults, with {name}, {' and '.join(told)}."
