@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 
 from middlemark.analysis.claim_parts import JudgedBy, Judgement, Scale
-from middlemark.analysis.claims import JudgedClaim, judge
+from middlemark.analysis.claims import JudgedClaim, decisive, judge
+from middlemark.analysis.claims import judged as judged_claims
 from middlemark.analysis.estimate import no_estimate, share_of_trials
 from middlemark.analysis.experiment import ExperimentFindings, TrialOutcome, experiment_findings
 from middlemark.analysis.figure import figure
 from middlemark.analysis.quantile import Measured
-from middlemark.plan import Experiment, expand
+from middlemark.plan import Experiment, Side, expand
+from middlemark.plan.side import sided
 from middlemark.suite import parse_claim, parse_suite
 
 SUITE = parse_suite(
@@ -31,14 +33,18 @@ MESSAGES = 1000
 Draw = Callable[[Experiment], Mapping[str, list[float]]]
 
 
-def found(experiment: Experiment, figures: Mapping[str, list[float]], kind: str = "valid") -> ExperimentFindings:
+def found(
+    experiment: Experiment, figures: Mapping[str, list[float]], kind: str = "valid", side: Side | None = None
+) -> ExperimentFindings:
     """An experiment with these values of its trials, block by block."""
     values = {figure(name).key(experiment.streams[0].name): own for name, own in figures.items()}
     trials = max((len(own) for own in figures.values()), default=3)
     outcomes = tuple(TrialOutcome(f"t{block}", block, 1, kind, "") for block in range(trials))
     measured = {key: [Measured(value, MESSAGES) for value in own] for key, own in values.items()}
+    bare = BARE[experiment.id]
     return replace(
-        BARE[experiment.id],
+        bare,
+        experiment=bare.experiment if side is None else next(e for e in sided([experiment]) if e.side is side),
         outcomes=outcomes,
         by_block={key: dict(enumerate(own)) for key, own in values.items()},
         estimates={
@@ -110,6 +116,27 @@ def test_a_claim_pairs_what_agrees_in_all_else() -> None:
 def test_a_claim_without_values_says_why() -> None:
     claim = judged("p99(latency)[middleware=one, size=1 kB] < 1 ms", latencies(np.random.default_rng(1), faster))
     assert {part.reason for part in claim.parts} == {"not measured"}
+
+
+def test_of_two_sides_each_has_its_own_verdict_unless_the_claim_names_them() -> None:
+    rng = np.random.default_rng(4)
+    draw = {side: latencies(rng, lambda _, ns=ns: ns) for side, ns in ((Side.BASE, 400e3), (Side.HEAD, 50e3))}
+    both = [
+        found(whole, draw[side](whole), side=side)
+        for whole in EXPERIMENTS
+        for side in Side
+    ]
+    claims = [
+        parse_claim("median(latency) < 100 µs"),
+        parse_claim("median(latency)[side=head] < median(latency)[side=base]"),
+    ]
+    told = judged_claims(claims, both)
+    assert [(each.side, each.judgement, len(each.parts)) for each in told] == [
+        (Side.BASE, Judgement.REFUTED, 12),
+        (Side.HEAD, Judgement.HOLDS, 12),
+        (None, Judgement.HOLDS, 12),
+    ]
+    assert [each.side for each in decisive(told)] == [Side.HEAD, None]
 
 
 @pytest.mark.parametrize("blocks", [3, 6])

@@ -4,6 +4,7 @@ A claim holds where the whole 95 % interval lies on the side that it names, and 
 other: of claims about equal sides 2.5 % seem to hold by chance. Over several experiments a claim holds where each of
 its parts does, which needs no correction (an intersection-union test: Berger, Technometrics 24, 1982), and is refuted
 by one part only at a level divided by their number (Bonferroni), so that many parts refute no true claim by chance.
+Where base and head were run against each other, each has its own verdict, unless the claim itself names the side.
 `claim_parts` finds the parts and measures each; this module puts them together.
 """
 
@@ -11,12 +12,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from middlemark.analysis.claim_parts import Judgement, Part, parts
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.interval import CONFIDENCE
 from middlemark.analysis.run import RunFindings
+from middlemark.plan import Side
+from middlemark.plan.side import FACTOR
 from middlemark.suite import Claim
 
 
@@ -30,6 +33,8 @@ class JudgedClaim:
     """One for each experiment or pair of experiments that it speaks of, and each of their streams."""
     reason: str = ""
     """Why it is undecided where it has no part that says so."""
+    side: Side | None = None
+    """Whose workers it is judged of; None where the run has no two sides, or the claim names them itself."""
 
     def count(self, judgement: Judgement) -> int:
         """How many of its parts came to this."""
@@ -37,8 +42,22 @@ class JudgedClaim:
 
 
 def judged(claims: Sequence[Claim], experiments: Sequence[ExperimentFindings]) -> tuple[JudgedClaim, ...]:
-    """Every claim, judged on a run's experiments."""
-    return tuple(judge(claim, experiments) for claim in claims)
+    """Every claim, judged on a run's experiments; on those of each side where it has two."""
+    sides = {side: [each for each in experiments if each.experiment.side is side] for side in Side}
+    return tuple(
+        replace(judge(claim, own), side=side)
+        for claim in claims
+        for side, own in ({None: experiments} if _names_sides(claim) or not any(sides.values()) else sides).items()
+    )
+
+
+def _names_sides(claim: Claim) -> bool:
+    return any(name == FACTOR for selection in claim.selections for name, _ in selection.factors)
+
+
+def decisive(found: Sequence[JudgedClaim]) -> list[JudgedClaim]:
+    """Those that speak for the run: of two sides the head's, as the base is what it was."""
+    return [each for each in found if each.side is not Side.BASE]
 
 
 def own_claims(findings: RunFindings) -> tuple[JudgedClaim, ...]:

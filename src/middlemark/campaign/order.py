@@ -51,9 +51,10 @@ def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None, ag
         unfit |= dict.fromkeys(workers.keys() - base.keys(), "the base has no worker for it")
         workers = {name: worker for name, worker in workers.items() if name in base}
         _check_base(suite, base, against)
-    whole = expand(suite, available=list(workers))
+    expanded = expand(suite, available=list(workers))
+    whole = sided(expanded) if against else expanded
     claimed.check(loaded, whole)
-    experiments = only(sided(whole) if against else whole, conditions)
+    experiments = only(whole, conditions)
     blocks, observe = trials or suite.trials, suite.observe or ()
     fixed = suite.stop.max_trials if suite.stop else blocks
     most = (1 + len(set(observe))) * sum(each.search.max_trials if each.search else fixed for each in experiments)

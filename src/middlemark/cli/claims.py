@@ -79,6 +79,7 @@ def _check_any(found: "Sequence[JudgedClaim]", run: Path) -> None:
 
 def _check(found: "Sequence[JudgedClaim]", fail_if: FailIf | None) -> None:
     from middlemark.analysis.claim_parts import Judgement
+    from middlemark.analysis.claims import decisive
     from middlemark.errors import ResultsNotAccepted
     from middlemark.report.claims import headline
 
@@ -87,5 +88,6 @@ def _check(found: "Sequence[JudgedClaim]", fail_if: FailIf | None) -> None:
         FailIf.REFUTED: {Judgement.REFUTED},
         FailIf.UNDECIDED: {Judgement.REFUTED, Judgement.UNDECIDED},
     }[fail_if]
-    if any(each.judgement in refused for each in found):
-        raise ResultsNotAccepted(headline(found), remedy="more trials narrow the intervals; the table has the effects")
+    deciding = decisive(found)
+    if any(each.judgement in refused for each in deciding):
+        raise ResultsNotAccepted(headline(deciding), remedy="more trials narrow the intervals; the table has the effects")

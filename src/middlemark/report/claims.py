@@ -60,15 +60,19 @@ def shown(judged: Sequence[JudgedClaim]) -> list[ClaimShown]:
 def _shown(each: JudgedClaim) -> ClaimShown:
     if len(each.parts) == 1:
         only = each.parts[0]
-        return ClaimShown(_line(only, each.claim.text, each.reason or only.reason), ())
+        return ClaimShown(_line(only, _text(each), each.reason or only.reason), ())
     told = [f"{judgement.value} in {each.count(judgement)}" for judgement in Judgement if each.count(judgement)]
     effect = f"{', '.join(told)} of {plural(len(each.parts), 'part')}" if each.parts else ""
     tests = dict.fromkeys(part.test.value for part in each.parts if part.test is not JudgedBy.NONE)
-    line = Line(each.judgement, each.claim.text, effect, "", "; ".join(tests), each.reason)
+    line = Line(each.judgement, _text(each), effect, "", "; ".join(tests), each.reason)
     settings = _settings(each.parts)
     return ClaimShown(
         line, tuple(_line(part, setting, part.reason) for part, setting in zip(each.parts, settings, strict=True))
     )
+
+
+def _text(each: JudgedClaim) -> str:
+    return f"{each.side}: {each.claim.text}" if each.side else each.claim.text
 
 
 def _line(part: Part, what: str, why: str) -> Line:
@@ -144,6 +148,7 @@ def as_data(judged: Sequence[JudgedClaim]) -> list[dict[str, object]]:
     return [
         {
             "claim": each.claim.text,
+            "side": each.side,
             "judgement": each.judgement.value,
             "reason": each.reason or None,
             "parts": [
