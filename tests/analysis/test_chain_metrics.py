@@ -5,6 +5,7 @@ import pytest
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.figure import figure
 from middlemark.analysis.metrics import TRIAL, Key, of_chain, of_node, of_place
+from middlemark.analysis.pairing import usually_compared, within_run
 from middlemark.analysis.run import RunFindings, analyse
 from run_builder import MS, Behaviour, build_run
 
@@ -129,3 +130,13 @@ def test_chains_are_compared_in_the_place_of_their_streams(run: RunFindings) -> 
     reasons = [why for each in run.comparisons for why in each.unranked.values()]
     assert len(reasons) == 3  # the lossy one, of each chain
     assert all(why.startswith("loses ") for why in reasons)
+
+
+def test_a_comparison_is_of_chains_and_of_streams_only_on_demand(run: RunFindings) -> None:
+    pairs = within_run(run.experiments, "middleware").pairs[:1]
+    subjects = {each.figure.key(each.stream or "").subject for each in usually_compared(pairs, 0.05)}
+    assert subjects == {"chain:by_camera", "chain:by_lidar", "chain:to_show", TRIAL}
+    with_streams = usually_compared(pairs, 0.05, streams=True)
+    assert {each.stream for each in with_streams if each.figure.name == "goodput"} == {
+        stream.name for stream in run.experiments[0].experiment.streams
+    }

@@ -72,7 +72,7 @@ PLAIN = (
 USUAL = ("median(latency)", "p99(latency)", "median(round_trip)", "p99(round_trip)", "loss", "unanswered", "goodput")
 USUAL_OF_CHAINS = ("median(end_to_end)", "p99(end_to_end)", "deadline_missed")
 USUAL_OF_TRIALS = ("first_message", "start_up", "cpu", "memory")
-"""What is compared where nothing is asked for."""
+"""What is compared where nothing is asked for; of a pipeline that has chains, these and not its streams."""
 
 _CALL = re.compile(r"\s*(?P<level>[a-z0-9]+)\s*\(\s*(?P<what>[a-z_]+)\s*\)\s*")
 
@@ -98,3 +98,8 @@ def _of_distribution(name: str) -> Figure:
 def usual() -> Sequence[Figure]:
     """The figures to compare where none is named."""
     return [figure(name) for name in (*USUAL, *USUAL_OF_CHAINS, *USUAL_OF_TRIALS)]
+
+
+def usual_of(experiment: Experiment, *, streams: bool = False) -> Sequence[Figure]:
+    """Those of one experiment: a pipeline is judged by its chains, its streams are told only on demand."""
+    return [each for each in usual() if streams or not experiment.chains or each.of_trial or each.of_chain]

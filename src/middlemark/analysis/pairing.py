@@ -13,7 +13,7 @@ from itertools import combinations
 from middlemark.analysis.contrast import Contrast, Finding, NoContrast, contrast, finding
 from middlemark.analysis.estimate import Estimate
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.figure import Figure
+from middlemark.analysis.figure import Figure, usual_of
 from middlemark.analysis.run import RunFindings
 from middlemark.errors import UsageError
 from middlemark.suite.model import closest_first
@@ -160,6 +160,15 @@ def compared(pairs: Sequence[Pair], figures: Sequence[Figure], margin: float) ->
         for pair in pairs
         for figure in figures
         for stream in _streams(pair, figure)
+    )
+
+
+def usually_compared(pairs: Sequence[Pair], margin: float, *, streams: bool = False) -> tuple[Compared, ...]:
+    """What is worth comparing where no figure is named: of a pipeline its chains, and its streams on demand."""
+    return tuple(
+        each
+        for pair in pairs
+        for each in compared([pair], usual_of(pair.sides[0].experiment, streams=streams), margin)
     )
 
 

@@ -31,6 +31,9 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         list[str] | None,
         typer.Option(metavar="NAME", help="`p99(latency)`, `loss`, `cpu`, …; again for another."),
     ] = None,
+    streams: Annotated[
+        bool, typer.Option("--streams", help="Of pipelines not only the chains, but every stream too.")
+    ] = False,
     margin: Annotated[
         float, typer.Option(min=0, max=100, help="In %: ratios that lie this near to 1 are no difference.")
     ] = 5.0,
@@ -40,12 +43,17 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     sides.check("compare", first, second, by, base)
     from middlemark.analysis.figure import figure as named
     from middlemark.analysis.figure import usual
-    from middlemark.analysis.pairing import compared
+    from middlemark.analysis.pairing import compared, usually_compared
 
-    figures = [named(name) for name in figure] if figure else usual()
+    _check_streams(streams, figure)
+    figures = [named(name) for name in figure or ()]
     pairs = sides.pairs(first, second, by, base, only or [])
-    found = compared(pairs.pairs, figures, margin / 100)
-    _check_figures(found, figures)
+    found = (
+        compared(pairs.pairs, figures, margin / 100)
+        if figures
+        else usually_compared(pairs.pairs, margin / 100, streams=streams)
+    )
+    _check_figures(found, figures or usual())
     if as_json:
         from middlemark.report.compared import as_data
 
@@ -59,6 +67,18 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     print_compared(found, margin / 100, Console())
     for each in pairs.alone:
         typer.echo(each)
+    if not figures and not streams and any(pair.sides[0].experiment.chains for pair in pairs.pairs):
+        typer.echo("Of pipelines the chains are compared; --streams has every stream too.")
+
+
+def _check_streams(streams: bool, figure: list[str] | None) -> None:
+    from middlemark.errors import UsageError
+
+    if streams and figure:
+        raise UsageError(
+            "--streams adds the usual figures of streams, and --figure names those to compare",
+            remedy="leave one of the two out: a figure of streams, as `p99(latency)`, is of every stream",
+        )
 
 
 def _check_figures(found: "Sequence[object]", figures: "Sequence[Figure]") -> None:

@@ -23,9 +23,9 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from middlemark.analysis.contrast import Finding
-from middlemark.analysis.figure import DISTRIBUTIONS, PLAIN, figure, usual
+from middlemark.analysis.figure import DISTRIBUTIONS, PLAIN, figure
 from middlemark.analysis.history import histories
-from middlemark.analysis.pairing import compared, of_two_runs
+from middlemark.analysis.pairing import of_two_runs, usually_compared
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.errors import MiddlemarkError
 from middlemark.report.charts import Chart
@@ -115,7 +115,7 @@ class _Pages:
         shelf = self.library.look()
         base, head = (self._run(shelf, request.query_params.get(side, "")) for side in ("base", "head"))
         pairs = of_two_runs(findings(base), findings(head))
-        found = compared(pairs.pairs, usual(), MARGIN)
+        found = usually_compared(pairs.pairs, MARGIN)
         sections = [(pair, [(row(each), each.finding) for each in found if each.pair is pair]) for pair in pairs.pairs]
         return self._page(
             f"{base.path.name} and {head.path.name}",
