@@ -1,5 +1,6 @@
 """Capacity: the search finds what is true, one disturbed trial decides nothing, and it goes on from what is stored."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,10 @@ from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign import acceptance
 from middlemark.errors import SuiteError
-from middlemark.plan import NoCommunication, Trial, expand, order_trials
-from middlemark.plan.experiment import Search
+from middlemark.plan import NoCommunication, NotApplicable, Trial, expand, order_trials
+from middlemark.plan.experiment import Search, Sought
 from middlemark.plan.outcome import MissingPath
-from middlemark.plan.search import at_step, last_step, rate_hz, step_of
+from middlemark.plan.search import Load, at_step, last_step, load_of, step_of, value_at
 from middlemark.report.html import render
 from middlemark.report.summary import print_summary
 from middlemark.suite import parse_suite
@@ -37,6 +38,19 @@ workloads:
     pattern: capacity
     size: [64 B, 1 kB]
     search: {lowest: 500 Hz, highest: 4 kHz, precision: 10 %, latency: 1 ms}
+windows: {window: 200 ms}
+"""
+
+
+SIZES = """
+suite: sizes
+trials: 1
+middlewares: [long, short]
+workloads:
+  - workload: stream
+    pattern: capacity
+    rate: [50 Hz, 500 Hz]
+    search: {smallest: 1 kB, largest: 1 MB, precision: 10 %, latency: 1 ms}
 windows: {window: 200 ms}
 """
 
@@ -74,10 +88,10 @@ def test_one_trial_in_twenty_that_errs_seldom_moves_the_bracket() -> None:
 
 
 def test_a_ladder_is_the_same_for_all_and_its_rates_lead_back_to_their_steps() -> None:
-    rates = [rate_hz(SEARCH, step) for step in range(last_step(SEARCH) + 1)]
+    rates = [value_at(SEARCH, step) for step in range(last_step(SEARCH) + 1)]
     assert rates[0] == 100
     assert rates == sorted(set(rates))
-    assert rates[-1] <= SEARCH.highest_hz < rate_hz(SEARCH, len(rates))
+    assert rates[-1] <= SEARCH.ends[1] < value_at(SEARCH, len(rates))
     trial = build_plan()
     search = trial.experiment.search
     assert search is not None
@@ -114,54 +128,61 @@ def test_a_disturbed_trial_says_nothing_and_a_silent_one_did_not_carry() -> None
 
 def test_the_knee_is_where_latency_begins_to_climb() -> None:
     rates = np.linspace(1000, 20_000, 20)
-    points = [Point(rate, 1, 1, 20e3 + 1e6 * max(0.0, rate - 15_000) / 5000, None, 0.0) for rate in rates]
-    found = knee(points)
+    points = [Point(Load(rate, 64), 1, 1, 20e3 + 1e6 * max(0.0, rate - 15_000) / 5000, None, 0.0) for rate in rates]
+    found = knee(points, Sought.RATE)
     assert found is not None
-    assert 13_000 <= found <= 16_000
-    assert knee(points[:4]) is None
+    assert 13_000 <= found.rate_hz <= 16_000
+    assert knee(points[:4], Sought.RATE) is None
 
 
-def behaves(middleware: str, hz: float) -> Behaviour:
+def behaves(middleware: str, load: Load) -> Behaviour:
     if middleware == "mute":
         path = MissingPath(stream="stream", publisher=0, subscriber=0)
         return Behaviour(outcome=NoCommunication(missing=(path,)))
     capacity_hz = {"quick": 2000.0, "slow": 900.0}[middleware]
-    if hz <= capacity_hz:
-        return Behaviour(latency_ns=50_000 + 300_000 * max(0.0, hz / capacity_hz - 0.7))
+    if load.rate_hz <= capacity_hz:
+        return Behaviour(latency_ns=50_000 + 300_000 * max(0.0, load.rate_hz / capacity_hz - 0.7))
     return Behaviour(slow_publisher=1.5) if middleware == "quick" else Behaviour(loss=0.2)
 
 
-def run_searches(path: Path) -> RunFolder:
+def behaves_by_size(middleware: str, load: Load) -> Behaviour:
+    if middleware == "short" and load.size_bytes > 3000:
+        return Behaviour(outcome=NotApplicable(capability="size_bytes", reason="no more than 3 kB"))
+    return Behaviour(latency_ns=50_000) if load.size_bytes <= 20_000 else Behaviour(loss=0.2)
+
+
+def run_searches(path: Path, text: str, how: Callable[[str, Load], Behaviour]) -> RunFolder:
     """Runs searches as a campaign does, block by block."""
-    suite = parse_suite(SUITE, file="load.yaml")
-    folder = build_run(path, SUITE, {name: behaves(name, 500) for name in ("quick", "slow", "mute")})
+    suite = parse_suite(text, file="load.yaml")
+    names = [choice.middleware for choice in suite.middlewares]
+    first = expand(suite, available=names)[0]
+    folder = build_run(path, text, {name: how(name, load_of(first)) for name in names})
     known = {each.id: result(each) for each in folder.stored_trials()}
     while (more := further(suite, folder.read_manifest().trials, list(known.values()))).trials:
         manifest = folder.read_manifest()
         folder.write_manifest(manifest.model_copy(update={"trials": (*manifest.trials, *more.trials)}))
         for trial in more.trials:
-            rate = float(trial.experiment.streams[0].pattern.rate_hz)  # type: ignore[union-attr]
-            how = behaves(trial.experiment.middleware, rate)
-            write_trial(folder, trial, how, np.random.default_rng(trial.number))
+            behaviour = how(trial.experiment.middleware, load_of(trial.experiment))
+            write_trial(folder, trial, behaviour, np.random.default_rng(trial.number))
             known[trial.id] = result(folder.trial(trial.id))
     return folder
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
-    return analyse(run_searches(tmp_path_factory.mktemp("capacity") / "run"))
+    return analyse(run_searches(tmp_path_factory.mktemp("capacity") / "run", SUITE, behaves))
 
 
 def test_a_run_has_the_capacity_of_each_with_its_bracket_and_limit(found: RunFindings) -> None:
-    said = {(each.experiment.middleware, each.size_bytes): each for each in found.capacities}
+    said = {(each.experiment.middleware, each.given): each for each in found.capacities}
     assert len(said) == 6
     for middleware, truth, limit in (("quick", 2000.0, Limit.OVERLOAD), ("slow", 900.0, Limit.LOSS)):
         for size_bytes in (64, 1000):
             each = said[middleware, size_bytes]
             assert each.state is State.FOUND
-            assert each.carried_hz is not None
-            assert each.not_carried_hz is not None
-            assert each.carried_hz <= truth < each.not_carried_hz <= 1.11 * each.carried_hz
+            assert each.carried is not None
+            assert each.not_carried is not None
+            assert each.carried.rate_hz <= truth < each.not_carried.rate_hz <= 1.11 * each.carried.rate_hz
             assert each.limits == (limit,)
     assert said["mute", 64].state is State.BELOW
     assert found.comparisons == ()
@@ -175,6 +196,8 @@ def test_the_report_and_the_summary_tell_it(found: RunFindings) -> None:
     assert "(overload)" in printed
     page = render(found)
     assert 'id="capacity-load0"' in page
+    assert 'id="capacity-front0-rate"' in page
+    assert "Payload over size: stream" in page
     assert "Latency over load: stream, 1 kB" in page
 
 
@@ -197,3 +220,54 @@ def test_a_search_without_room_or_majority_is_refused(written: str, problem: str
     text = SUITE.replace(whole, f"{{lowest: 500 Hz, {written}}}")
     with pytest.raises(SuiteError, match=problem):
         parse_suite(text, file="load.yaml")
+
+
+def test_at_a_given_rate_the_largest_size_is_found_and_one_that_is_refused_is_its_end(tmp_path: Path) -> None:
+    folder = run_searches(tmp_path / "run", SIZES, behaves_by_size)
+    found = analyse(folder)
+    said = {(each.experiment.middleware, each.given): each for each in found.capacities}
+    assert len(said) == 4
+    for middleware, truth, limit in (("long", 20_000, Limit.LOSS), ("short", 3000, Limit.SIZE)):
+        for rate_hz in (50.0, 500.0):
+            each = said[middleware, rate_hz]
+            assert (each.sought, each.state, each.limits) == (Sought.SIZE, State.FOUND, (limit,))
+            assert each.carried is not None
+            assert each.not_carried is not None
+            assert each.carried.rate_hz == each.not_carried.rate_hz == rate_hz
+            assert each.carried.size_bytes <= truth < each.not_carried.size_bytes <= 1.11 * each.carried.size_bytes
+    assert set(acceptance.outcomes(folder)) == {"valid", "not_applicable"}
+    console = Console(record=True, width=160)
+    print_summary(found, console)
+    assert "long, stream, 50 Hz: 19.19 kB (0.959 MB/s, 7.68 Mbit/s), not 21.11 kB (loss)" in console.export_text()
+    page = render(found)
+    assert "Latency over load: stream, 500 Hz" in page
+    assert "the largest size at the rate" in page.lower()
+
+
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [
+        ("size: 1 kB", "either a size or a rate"),
+        ("search: {lowest: 10 Hz}", "of a search for a rate"),
+        ("search: {smallest: 32 B, precision: 2 %}", "less than a byte apart"),
+        ("search: {smallest: 1 kB, largest: 1 kB}", "no larger"),
+    ],
+)
+def test_a_search_for_a_size_has_ends_of_its_own(written: str, problem: str) -> None:
+    text = SIZES[: SIZES.index("    search:")] + f"    {written}\n"
+    with pytest.raises(SuiteError, match=problem):
+        parse_suite(text, file="sizes.yaml")
+
+
+def test_a_search_for_a_rate_has_no_ends_of_sizes() -> None:
+    with pytest.raises(SuiteError, match="of a search for a size"):
+        parse_suite(SUITE.replace("lowest: 500 Hz", "smallest: 1 kB"), file="load.yaml")
+
+
+def test_a_shipped_workload_lends_what_is_not_searched_for() -> None:
+    for written, sought, given in (("{}", Sought.RATE, "size"), ("{rate: 5 Hz}", Sought.SIZE, "rate")):
+        entry = f"workloads: {{workload: lidar, pattern: capacity, {written.strip('{}')}}}".replace(", }", "}")
+        (experiment,) = expand(parse_suite(f"suite: s\nmiddlewares: toy\n{entry}", file="s.yaml"), available=["toy"])
+        assert experiment.search is not None
+        assert experiment.search.sought is sought
+        assert given in experiment.factors

@@ -15,6 +15,7 @@ from middlemark.campaign.order import place
 from middlemark.errors import Interrupted
 from middlemark.plan import Side
 from middlemark.plan.progress import Event, TrialStarted
+from middlemark.plan.search import Load
 from middlemark.suite import LoadedSuite, parse_suite
 
 LIMIT = "CARRIES_HZ = 1e9"
@@ -68,8 +69,8 @@ def test_searches_interrupted_again_and_again_repeat_no_trial_and_find_what_is_t
     assert [trial.id for trial in run.read_manifest().trials] == list(stored(run))
     findings = analyse(run)
     found = {each.experiment.side: each for each in findings.capacities}
-    assert {side: (each.state, each.carried_hz, each.n_trials) for side, each in found.items()} == {
-        Side.HEAD: (State.FOUND, 45.0, 4),
-        Side.BASE: (State.FOUND, 67.5, 4),
+    assert {side: (each.state, each.carried, each.n_trials) for side, each in found.items()} == {
+        Side.HEAD: (State.FOUND, Load(45.0, 100), 4),
+        Side.BASE: (State.FOUND, Load(67.5, 100), 4),
     }
     assert len(stored(run)) == 12  # beside the searches, two trials of each side at the given rate

@@ -1,4 +1,4 @@
-"""The capacity of a middleware: the highest rate of a ladder that it carries within bounds of loss and latency.
+"""The capacity of a middleware: the highest rate, or size, of a ladder that it carries within bounds of loss and latency.
 
 Octaves bracket it, bisection narrows the bracket to neighbouring steps, and both ends are then confirmed: the majority
 of `confirm` trials decides, so that one disturbed trial decides nothing. Each choice is a pure function of outcomes.
@@ -22,8 +22,8 @@ from middlemark.analysis.metrics import OVERLOAD_BELOW, Key, of_stream, quantile
 from middlemark.analysis.result import Result
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import Experiment
-from middlemark.plan.experiment import Search
-from middlemark.plan.search import SearchKey, last_step, octave, rate_hz, search_key, step_of
+from middlemark.plan.experiment import Search, Sought
+from middlemark.plan.search import Load, SearchKey, last_step, load_at, load_of, octave, search_key, step_of
 
 JUDGED_BY = Distribution.LATENCY_FROM_INTENDED
 LEVELS = ("p99", "p90", "p50")
@@ -32,7 +32,7 @@ FEWEST_FOR_A_KNEE = 5
 
 
 class Limit(StrEnum):
-    """Why a rate is not carried."""
+    """Why a rate or a size is not carried."""
 
     OVERLOAD = "overload"
     LOSS = "loss"
@@ -40,6 +40,8 @@ class Limit(StrEnum):
     NO_COMMUNICATION = "no_communication"
     FAILED = "failed"
     TIMED_OUT = "timed_out"
+    SIZE = "size"
+    """The middleware takes no message of this size."""
 
 
 class State(StrEnum):
@@ -48,7 +50,7 @@ class State(StrEnum):
     FOUND = "found"
     """Both ends of the bracket are confirmed neighbours."""
     AT_LEAST = "at_least"
-    """The highest rate is carried."""
+    """The highest is carried."""
     BELOW = "below"
     """Not even the lowest is."""
     OPEN = "open"
@@ -83,9 +85,9 @@ Steps = Mapping[int, Tried]
 
 @dataclass(frozen=True)
 class Point:
-    """One rate of the curve, medians over its trials."""
+    """One load of the curve, medians over its trials."""
 
-    rate_hz: float
+    load: Load
     trials: int
     carried: int
     median_ns: float | None
@@ -98,27 +100,34 @@ class Capacity:
     """What a search came to."""
 
     experiment: Experiment
-    """At the lowest rate that was tried."""
+    """At the lowest rate, or the smallest size, that was tried."""
     search: Search
     state: State
-    carried_hz: float | None
-    not_carried_hz: float | None
+    carried: Load | None
+    not_carried: Load | None
     limits: tuple[Limit, ...]
-    """Why the rate above is not carried, the most frequent first."""
+    """Why the load above is not carried, the most frequent first."""
     points: tuple[Point, ...]
-    knee_hz: float | None
+    knee: Load | None
     n_trials: int
     reason: str = ""
     """Why it is not applicable."""
 
     @property
-    def size_bytes(self) -> int:
-        """Of each message."""
-        return self.experiment.streams[0].size_bytes
+    def sought(self) -> Sought:
+        """What was searched for; the other is given."""
+        return self.search.sought
+
+    @property
+    def given(self) -> float:
+        """The size whose rate was searched for, or the rate whose size was."""
+        return load_of(self.experiment).of(Sought.SIZE if self.sought is Sought.RATE else Sought.RATE)
 
 
 def judged(search: Search, stream: str, outcome: str, values: Mapping[Key, float]) -> Limit | bool | None:
-    """True where a trial carried its rate, its limit where it did not; None where it says nothing of it."""
+    """True where a trial carried its load, its limit where it did not; None where it says nothing of it."""
+    if outcome == "not_applicable" and search.sought is Sought.SIZE:
+        return Limit.SIZE
     if outcome in {Limit.NO_COMMUNICATION, Limit.FAILED, Limit.TIMED_OUT}:
         return Limit(outcome)
     if outcome != "valid":
@@ -180,12 +189,14 @@ def next_steps(results: Sequence[Result]) -> list[tuple[Experiment, Search, int]
     groups: dict[SearchKey, list[Result]] = {}
     for each in results:
         if each.trial.experiment.search is not None:
-            groups.setdefault(search_key(each.trial.experiment), []).append(each)
+            groups.setdefault(search_key(each.trial.experiment, each.trial.experiment.search), []).append(each)
     found = []
     for group in groups.values():
         experiment = group[0].trial.experiment
         search = experiment.search
-        if search is None or any(each.outcome == "not_applicable" for each in group):
+        if search is None or any(
+            each.outcome == "not_applicable" and _is_refused_at_all(each.trial.experiment, search) for each in group
+        ):
             continue
         steps = steps_of(search, ((each.trial.experiment, each.outcome, each.values) for each in group))
         step = next_step(search, steps, len(group))
@@ -194,12 +205,17 @@ def next_steps(results: Sequence[Result]) -> list[tuple[Experiment, Search, int]
     return found
 
 
+def _is_refused_at_all(experiment: Experiment, search: Search) -> bool:
+    """A refusal above the smallest size is one of that size."""
+    return search.sought is Sought.RATE or step_of(experiment, search) == 0
+
+
 def capacities(findings: Iterable[ExperimentFindings]) -> tuple[Capacity, ...]:
     """What each search of a run came to."""
     groups: dict[SearchKey, list[ExperimentFindings]] = {}
     for each in findings:
         if each.experiment.search is not None:
-            groups.setdefault(search_key(each.experiment), []).append(each)
+            groups.setdefault(search_key(each.experiment, each.experiment.search), []).append(each)
     return tuple(_capacity(own, search) for own in groups.values() if (search := own[0].experiment.search) is not None)
 
 
@@ -210,17 +226,22 @@ def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
     ]
     steps = steps_of(search, results)
     below, above = bracket(steps)
-    refused = [each.not_applicable for each in ordered if each.not_applicable]
+    refused = [
+        each.not_applicable
+        for each in ordered
+        if each.not_applicable and _is_refused_at_all(each.experiment, search)
+    ]
+    experiment = ordered[0].experiment
     points = tuple(_point(each, steps.get(step_of(each.experiment, search), Tried())) for each in ordered)
     return Capacity(
-        experiment=ordered[0].experiment,
+        experiment=experiment,
         search=search,
         state=State.NOT_APPLICABLE if refused else _state(search, steps),
-        carried_hz=None if below is None else rate_hz(search, below),
-        not_carried_hz=None if above is None else rate_hz(search, above),
+        carried=None if below is None else load_at(experiment, search, below),
+        not_carried=None if above is None else load_at(experiment, search, above),
         limits=() if above is None else tuple(limit for limit, _ in steps[above].limits.most_common()),
         points=points,
-        knee_hz=knee([each for each in points if each.carried and each.median_ns is not None]),
+        knee=knee([each for each in points if each.carried and each.median_ns is not None], search.sought),
         n_trials=len(results),
         reason=refused[0] if refused else "",
     )
@@ -241,14 +262,13 @@ def _state(search: Search, steps: Steps) -> State:
 
 def _point(each: ExperimentFindings, tried: Tried) -> Point:
     subject = of_stream(each.experiment.streams[0].name)
-    pattern = each.experiment.streams[0].pattern
 
     def middle(metric: str) -> float | None:
         values = each.by_block.get(Key(subject, metric))
         return float(np.median(list(values.values()))) if values else None
 
     return Point(
-        rate_hz=pattern.rate_hz if pattern.kind == "periodic" else 0.0,
+        load=load_of(each.experiment),
         trials=len(each.outcomes),
         carried=tried.carried,
         median_ns=middle(quantile_metric(JUDGED_BY, "p50")),
@@ -257,13 +277,14 @@ def _point(each: ExperimentFindings, tried: Tried) -> Point:
     )
 
 
-def knee(points: Sequence[Point]) -> float | None:
+def knee(points: Sequence[Point], sought: Sought) -> Load | None:
     """The load from which on latency grows steeply; None where the curve has none."""
-    curve = [(each.rate_hz, each.median_ns) for each in points if each.median_ns is not None]
+    curve = [(each.load, each.median_ns) for each in points if each.median_ns is not None]
     if len(curve) < FEWEST_FOR_A_KNEE:
         return None
-    rates, latencies = zip(*curve, strict=True)
+    loads = {load.of(sought): load for load, _ in curve}
+    values, latencies = list(loads), [latency_ns for _, latency_ns in curve]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that there is none is an answer
-        found = KneeLocator(rates, latencies, S=1.0, curve="convex", direction="increasing").knee
-    return None if found is None or found >= rates[-1] else float(found)  # an end is no bend
+        found = KneeLocator(values, latencies, S=1.0, curve="convex", direction="increasing").knee
+    return None if found is None or found >= values[-1] else loads[found]  # an end is no bend

@@ -76,7 +76,7 @@ def _loads(suite: Suite, choice: MiddlewareChoice) -> Iterator[Load]:
     for entry in suite.workloads:
         shipped = shipped_workloads().get(entry.workload)
         whole = entry.over(shipped)
-        sizes = (entry.size or suite.sizes or whole.size or ()) if whole.needs("size") else (None,)
+        sizes = _sizes(suite, entry, whole)
         base = (shipped.qos if shipped else None) or (Qos(),)
         changes = entry.qos or choice.qos or suite.qos
         qos = [b.changed_by(change) for b in base for change in changes] if changes else base
@@ -84,8 +84,15 @@ def _loads(suite: Suite, choice: MiddlewareChoice) -> Iterator[Load]:
             yield Load(whole, size, rate, asked)
 
 
+def _sizes(suite: Suite, entry: Workload, whole: Workload) -> tuple[int | None, ...]:
+    """Those that are given; a search for one begins at its smallest."""
+    if whole.needs("size"):
+        return entry.size or suite.sizes or whole.size or ()
+    return ((whole.search or Search()).smallest,) if whole.pattern is Pattern.CAPACITY else (None,)
+
+
 def _rates(workload: Workload) -> tuple[float | None, ...]:
-    """Those that are given; a search begins at its lowest."""
-    if workload.pattern is Pattern.CAPACITY:
+    """Those that are given; a search for one begins at its lowest."""
+    if workload.pattern is Pattern.CAPACITY and not workload.needs("rate"):
         return ((workload.search or Search()).lowest,)
     return (workload.rate or (None,)) if workload.needs("rate") else (None,)

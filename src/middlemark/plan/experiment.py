@@ -64,18 +64,41 @@ class Conditions(Model):
     cpu_load: CpuLoad | None = None
 
 
-class Search(Model):
-    """What the experiment's rate is a step of: a search for the highest that is carried."""
+class Sought(StrEnum):
+    """The factor that a search finds; the other is given."""
 
-    lowest_hz: float
-    highest_hz: float
+    RATE = "rate"
+    SIZE = "size"
+
+
+class Search(Model):
+    """What the experiment's rate, or its size, is a step of: a search for the highest that is carried."""
+
+    lowest_hz: float | None = None
+    highest_hz: float | None = None
+    """The ends of a ladder of rates; None where sizes are searched."""
+    smallest_bytes: int | None = None
+    largest_bytes: int | None = None
+    """The ends of a ladder of sizes; None where rates are searched."""
     precision: float
-    """Each rate is by this share higher than the one below."""
+    """Each step is by this share higher than the one below."""
     loss_share: float
     latency_ns: int
     """The bounds."""
     confirm: int
     max_trials: int
+
+    @property
+    def sought(self) -> Sought:
+        """What it finds."""
+        return Sought.RATE if self.smallest_bytes is None else Sought.SIZE
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The first and the last of the ladder, in hertz or bytes."""
+        if self.sought is Sought.RATE:
+            return self.lowest_hz or 0.0, self.highest_hz or 0.0
+        return float(self.smallest_bytes or 0), float(self.largest_bytes or 0)
 
 
 class Side(StrEnum):

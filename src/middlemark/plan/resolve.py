@@ -168,9 +168,12 @@ def _search(workload: Workload) -> Search | None:
     if workload.pattern is not Pattern.CAPACITY:
         return None
     asked = workload.search or AskedSearch()
+    of_sizes = workload.needs("rate")
     return Search(
-        lowest_hz=asked.lowest,
-        highest_hz=asked.highest,
+        lowest_hz=None if of_sizes else asked.lowest,
+        highest_hz=None if of_sizes else asked.highest,
+        smallest_bytes=asked.smallest if of_sizes else None,
+        largest_bytes=asked.largest if of_sizes else None,
         precision=asked.precision / 100,
         loss_share=asked.loss / 100,
         latency_ns=asked.latency,

@@ -1,4 +1,4 @@
-"""What capacity searches came to: a table, lines for a terminal, and latency over load as charts.
+"""What capacity searches came to: a table, lines for a terminal, latency over load and capacity over size as charts.
 
 It searches nothing: `analysis.capacity` did. What is not carried is told with the reason.
 """
@@ -13,14 +13,20 @@ import altair as alt
 
 from middlemark.analysis.capacity import Capacity, State
 from middlemark.plan import varying_factors
-from middlemark.plan.search import RATE_FACTOR
+from middlemark.plan.experiment import Sought
+from middlemark.plan.search import Load
 from middlemark.report.charts import Chart, finished, logarithmic_scale
 from middlemark.report.contender import Contender
-from middlemark.report.display import ABSENT, MEGABYTES_PER_S, digits, plural
+from middlemark.report.display import ABSENT, MEGABITS_PER_S, MEGABYTES_PER_S, digits, plural
 from middlemark.report.tables import Table
-from middlemark.suite import DURATION, SHARE
+from middlemark.suite import DURATION, SHARE, SIZE
 
-IN_LABELS = {"middleware", "profile", "side", RATE_FACTOR, "workload", "size"}
+IN_LABELS = {"middleware", "profile", "side", "rate", "size", "workload"}
+AXES = {Sought.RATE: "messages a second", Sought.SIZE: "message size, B"}
+FRONT = (
+    ("rate", "messages a second", "hz", "Messages a second over size"),
+    ("payload", "payload, Mbit/s", "mbit", "Payload over size"),
+)
 
 
 def capacity_table(capacities: Sequence[Capacity], who: Mapping[str, Contender]) -> Table | None:
@@ -28,7 +34,7 @@ def capacity_table(capacities: Sequence[Capacity], who: Mapping[str, Contender])
     if not capacities:
         return None
     named = settings(capacities)
-    ordered = sorted(capacities, key=lambda one: (one.size_bytes, named[one.experiment.id], -(one.carried_hz or 0)))
+    ordered = sorted(capacities, key=lambda one: (one.sought, one.given, named[one.experiment.id], -_payload(one)))
     rows = tuple(
         (who[each.experiment.id].label, named[each.experiment.id], *_cells(each), str(each.n_trials))
         for each in ordered
@@ -37,9 +43,19 @@ def capacity_table(capacities: Sequence[Capacity], who: Mapping[str, Contender])
         "Capacity",
         ("", "message", "carries", "payload", "does not carry", "for", "knee", "trials"),
         rows,
-        f"The highest rate of each publisher that is carried, {_bounds(capacities)}; the next rate above it is not. "
+        f"{_what(capacities)} of each publisher that is carried, {_bounds(capacities)}; the next one above it is not. "
         "Both are confirmed by a majority of trials. Knee: where latency over load begins to climb (Kneedle).",
     )
+
+
+def _what(capacities: Sequence[Capacity]) -> str:
+    names = {Sought.RATE: "the highest rate", Sought.SIZE: "the largest size at the rate"}
+    said = " or ".join(name for sought, name in names.items() if any(each.sought is sought for each in capacities))
+    return said[0].upper() + said[1:]
+
+
+def _payload(each: Capacity) -> float:
+    return 0.0 if each.carried is None else each.carried.payload_bytes_per_s
 
 
 def _bounds(capacities: Sequence[Capacity]) -> str:
@@ -52,15 +68,28 @@ def _bounds(capacities: Sequence[Capacity]) -> str:
 
 
 def _cells(each: Capacity) -> tuple[str, str, str, str, str]:
-    carried, refused = each.carried_hz, each.not_carried_hz
     if each.state is State.NOT_APPLICABLE:
         return (ABSENT, ABSENT, ABSENT, f"not applicable: {each.reason}", ABSENT)
     words = {State.AT_LEAST: "at least ", State.OPEN: "open: "}.get(each.state, "")
-    shown = "nothing" if carried is None else f"{words}{rate(carried)}"
-    payload = ABSENT if carried is None else f"{MEGABYTES_PER_S.write(carried * each.size_bytes)} MB/s"
+    carried = "nothing" if each.carried is None else words + load_words(each.carried, each.sought)
+    above, knee = (
+        ABSENT if load is None else load_words(load, each.sought) for load in (each.not_carried, each.knee)
+    )
     limits = ", ".join(limit.value.replace("_", " ") for limit in each.limits)
-    knee = ABSENT if each.knee_hz is None else rate(each.knee_hz)
-    return shown, payload, ABSENT if refused is None else rate(refused), limits or ABSENT, knee
+    return carried, payload_words(each.carried), above, limits or ABSENT, knee
+
+
+def payload_words(load: Load | None) -> str:
+    """The payload that a load is, in bytes and in bits."""
+    if load is None:
+        return ABSENT
+    per_s = load.payload_bytes_per_s
+    return f"{MEGABYTES_PER_S.write(per_s)} MB/s, {MEGABITS_PER_S.write(per_s)} Mbit/s"
+
+
+def load_words(load: Load, sought: Sought) -> str:
+    """Its rate or its size, whichever was searched for."""
+    return rate(load.rate_hz) if sought is Sought.RATE else SIZE.text(load.size_bytes)
 
 
 def rate(value_hz: float) -> str:
@@ -88,35 +117,42 @@ def _line(row: tuple[str, ...]) -> str:
 
 
 def capacity_charts(capacities: Sequence[Capacity], who: Mapping[str, Contender]) -> list[Chart]:
-    """Latency over load, a chart for each message that was searched for."""
+    """Capacity over size, then latency over load, a chart for each message that was searched for."""
     named = settings(capacities)
-    groups: dict[str, list[Capacity]] = {}
+    groups: dict[tuple[Sought, str], list[Capacity]] = {}
     for each in capacities:
-        groups.setdefault(named[each.experiment.id], []).append(each)
-    ordered = sorted(groups.items(), key=lambda group: (group[1][0].size_bytes, group[0]))
-    charts = (_chart(f"load{number}", title, group, who) for number, (title, group) in enumerate(ordered))
-    return [chart for chart in charts if chart is not None]
+        groups.setdefault((each.sought, named[each.experiment.id]), []).append(each)
+    ordered = sorted(groups.items(), key=lambda group: (group[0][0], group[1][0].given, group[0][1]))
+    charts = (_chart(f"load{number}", title, group, who) for number, ((_, title), group) in enumerate(ordered))
+    return [*_fronts(capacities, who), *(chart for chart in charts if chart is not None)]
 
 
 def settings(capacities: Sequence[Capacity]) -> dict[str, str]:
     """By experiment: the message, and what else tells searches apart."""
     experiments = [each.experiment for each in capacities]
-    beside = [name for name in varying_factors(experiments) if name not in IN_LABELS and "option." not in name]
+    beside = _beside(capacities)
+    given = {each.experiment.id: "size" if each.sought is Sought.RATE else "rate" for each in capacities}
     return {
-        each.experiment.id: ", ".join(
+        each.id: ", ".join(
             [
-                each.experiment.workload.replace("_", " "),
-                each.experiment.factors["size"],
-                *(f"{name} {each.experiment.factors[name]}" for name in beside if name in each.experiment.factors),
+                each.workload.replace("_", " "),
+                each.factors[given[each.id]],
+                *(f"{name} {each.factors[name]}" for name in beside if name in each.factors),
             ]
         )
-        for each in capacities
+        for each in experiments
     }
 
 
+def _beside(capacities: Sequence[Capacity]) -> list[str]:
+    varying = varying_factors([each.experiment for each in capacities])
+    return [name for name in varying if name not in IN_LABELS and "option." not in name]
+
+
 def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, Contender]) -> Chart | None:
+    sought = group[0].sought
     rows: list[dict[str, Any]] = [
-        {"who": who[each.experiment.id].label, "rate": point.rate_hz, "us": value / 1e3, "quantile": quantile}
+        {"who": who[each.experiment.id].label, "load": point.load.of(sought), "us": value / 1e3, "quantile": quantile}
         for each in group
         for point in each.points
         for quantile, value in (("median", point.median_ns), ("99 %", point.p99_ns))
@@ -125,12 +161,14 @@ def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, C
     if not rows:
         return None
     ends = [
-        {"who": who[each.experiment.id].label, "rate": each.carried_hz} for each in group if each.carried_hz is not None
+        {"who": who[each.experiment.id].label, "load": each.carried.of(sought)}
+        for each in group
+        if each.carried is not None
     ]
-    known = {who[each.experiment.id].label: who[each.experiment.id].colour for each in group}
-    x_axis, x_scale = logarithmic_scale([row["rate"] for row in rows])
+    known = _colours(group, who)
+    x_axis, x_scale = logarithmic_scale([row["load"] for row in rows])
     y_axis, y_scale = logarithmic_scale([row["us"] for row in rows])
-    x = alt.X("rate:Q", title="messages a second (logarithmic)", axis=alt.Axis(**x_axis), scale=alt.Scale(**x_scale))
+    x = alt.X("load:Q", title=f"{AXES[sought]} (logarithmic)", axis=alt.Axis(**x_axis), scale=alt.Scale(**x_scale))
     colour = alt.Color("who:N", scale=alt.Scale(domain=list(known), range=list(known.values())), legend=None)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         x=x,
@@ -139,7 +177,7 @@ def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, C
         tooltip=[
             alt.Tooltip("who:N", title="middleware"),
             alt.Tooltip("quantile:N"),
-            alt.Tooltip("rate:Q", title="messages a second", format=",.4~g"),
+            alt.Tooltip("load:Q", title=AXES[sought], format=",.4~g"),
             alt.Tooltip("us:Q", title="µs", format=",.4~g"),
         ],
     )
@@ -155,9 +193,75 @@ def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, C
         title=f"Latency over load: {title}",
         caption=(
             "One way, from the instant at which a message was to be sent; solid: median, dotted: 99 %, each the median "
-            "of the trials at that rate. A rate that could not be sent has no point. Upright: the capacity."
+            "of the trials at that load. A load that could not be sent has no point. Upright: the capacity."
         ),
         description=f"Two lines for each of {plural(len(known), 'middleware')}; the table has the capacities.",
+        spec=finished(layers.properties(width="container", height=300)),
+    )
+
+
+def _colours(group: Sequence[Capacity], who: Mapping[str, Contender]) -> dict[str, str]:
+    return {who[each.experiment.id].label: who[each.experiment.id].colour for each in group}
+
+
+def _fronts(capacities: Sequence[Capacity], who: Mapping[str, Contender]) -> list[Chart]:
+    """What is carried over the size of messages, wherever searches of one workload ended at several sizes."""
+    beside = _beside(capacities)
+    groups: dict[str, list[Capacity]] = {}
+    for each in capacities:
+        factors = each.experiment.factors
+        told = [f"{name} {factors[name]}" for name in beside if name in factors]
+        title = ", ".join([each.experiment.workload.replace("_", " "), *told])
+        groups.setdefault(title, []).append(each)
+    return [
+        _front(f"front{number}-{name}", f"{words}: {title}", field, axis, group, who)
+        for number, (title, group) in enumerate(sorted(groups.items()))
+        if len({each.carried.size_bytes for each in group if each.carried}) > 1
+        for name, axis, field, words in FRONT
+    ]
+
+
+def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
+    name: str, title: str, field: str, axis: str, group: Sequence[Capacity], who: Mapping[str, Contender]
+) -> Chart:
+    rows: list[dict[str, Any]] = [
+        {
+            "who": who[each.experiment.id].label,
+            "bytes": each.carried.size_bytes,
+            "hz": each.carried.rate_hz,
+            "mbit": 8 * each.carried.payload_bytes_per_s / 1e6,
+            "found": {State.FOUND: "found", State.AT_LEAST: "at least"}.get(each.state, "open"),
+        }
+        for each in group
+        if each.carried is not None
+    ]
+    known = _colours(group, who)
+    x_axis, x_scale = logarithmic_scale([row["bytes"] for row in rows])
+    y_axis, y_scale = logarithmic_scale([row[field] for row in rows])
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        x=alt.X("bytes:Q", title="message size, B (logarithmic)", axis=alt.Axis(**x_axis), scale=alt.Scale(**x_scale)),
+        y=alt.Y(f"{field}:Q", title=f"{axis} (logarithmic)", axis=alt.Axis(**y_axis), scale=alt.Scale(**y_scale)),
+        color=alt.Color("who:N", scale=alt.Scale(domain=list(known), range=list(known.values())), legend=None),
+        tooltip=[
+            alt.Tooltip("who:N", title="middleware"),
+            alt.Tooltip("bytes:Q", title="message size, B", format=",.4~g"),
+            alt.Tooltip("hz:Q", title="messages a second", format=",.4~g"),
+            alt.Tooltip("mbit:Q", title="payload, Mbit/s", format=",.4~g"),
+            alt.Tooltip("found:N", title="search"),
+        ],
+    )
+    shape = alt.Shape(
+        "found:N", scale=alt.Scale(domain=["found", "at least", "open"], range=["circle", "triangle-up", "cross"]), legend=None
+    )
+    layers = alt.layer(base.mark_line(strokeWidth=1.8), base.mark_point(filled=True, size=55).encode(shape=shape))
+    return Chart(
+        id=name,
+        title=title,
+        caption=(
+            "The highest load of each publisher that is carried, a point for each search. Dot: confirmed; triangle: "
+            "the end of the search is carried too; cross: the search is open."
+        ),
+        description=f"A line for each of {plural(len(known), 'middleware')}; the table has the same figures.",
         spec=finished(layers.properties(width="container", height=300)),
     )
 
@@ -166,14 +270,19 @@ def as_data(capacities: Sequence[Capacity]) -> list[dict[str, object]]:
     """Every search with its curve, for a program to read."""
     return [
         {
-            "experiments": {name: text for name, text in each.experiment.factors.items() if name != RATE_FACTOR},
+            "experiments": {name: text for name, text in each.experiment.factors.items() if name != each.sought},
+            "sought": each.sought.value,
             "state": each.state.value,
-            "carried_hz": each.carried_hz,
-            "not_carried_hz": each.not_carried_hz,
+            "carried": _load(each.carried),
+            "not_carried": _load(each.not_carried),
             "limits": [limit.value for limit in each.limits],
-            "knee_hz": each.knee_hz,
+            "knee": _load(each.knee),
             "n_trials": each.n_trials,
-            "points": [asdict(point) for point in each.points],
+            "points": [{**asdict(point), "load": _load(point.load)} for point in each.points],
         }
         for each in capacities
     ]
+
+
+def _load(load: Load | None) -> dict[str, float] | None:
+    return None if load is None else {**asdict(load), "payload_bits_per_s": 8 * load.payload_bytes_per_s}

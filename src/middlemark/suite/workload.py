@@ -28,7 +28,7 @@ class Pattern(StrEnum):
     PING_PONG = "ping_pong"
     PIPELINE = "pipeline"
     CAPACITY = "capacity"
-    """Periodic, at rates that a search tries."""
+    """Periodic, at rates that a search tries; or with sizes that it tries, at a given rate."""
 
 
 class Arrival(StrEnum):
@@ -44,7 +44,7 @@ FIELDS_OF_PATTERN: dict[Pattern, tuple[str, ...]] = {
     Pattern.UNTHROTTLED: ("approach", "messages"),
     Pattern.PING_PONG: ("approach", "messages", "answer", "interval", "patience"),
     Pattern.PIPELINE: ("rate", "approach", "nodes", "chains", "applications"),
-    Pattern.CAPACITY: ("arrival", "search"),
+    Pattern.CAPACITY: ("rate", "arrival", "search"),
 }
 """The fields that only some patterns have."""
 
@@ -63,7 +63,8 @@ class Workload(Named):
     size: Many[MessageSize] | None = None
     """The size of each message, its 32 B header included; in a pipeline, of those whose node gives none."""
     rate: Many[Rate] | None = None
-    """Messages (or bursts) a second of each publisher; in a pipeline, of the sources that have none of their own."""
+    """Messages (or bursts) a second of each publisher; in a pipeline, of the sources that have none of their own.
+    Of a capacity: in place of a size, which is then searched for."""
     arrival: Arrival | None = None
     """Whether a periodic stream's intervals are all equal or exponential."""
     messages: Annotated[int, Field(ge=1, le=2**32 - 1, strict=True)] | None = None
@@ -83,7 +84,7 @@ class Workload(Named):
     applications: tuple[PipelineApplication, ...] | None = None
     """Of a pipeline: nodes that share a process; every other node is an application of its own."""
     search: Search | None = None
-    """Of a capacity: between which rates, and what has to be held."""
+    """Of a capacity: between which rates or sizes, and what has to be held."""
     qos: Many[Qos] | None = None
     """What is asked of its delivery."""
     windows: Windows | None = None
@@ -115,18 +116,32 @@ class Workload(Named):
         whole = self.model_copy(update=taken)
         if pattern is Pattern.PIPELINE:
             whole._check_graph()  # noqa: SLF001 - of the same class
+        if pattern is Pattern.CAPACITY:
+            self._check_search()
         for field in ("size", "rate"):
             if getattr(whole, field) is None and whole.needs(field):
                 raise refusal(f"the workload `{self.workload}` has no {field}", allowed=f"`{field}: …`")
         return whole
 
     def needs(self, field: str) -> bool:
-        """Whether a size or a rate has to be given beside what a pipeline's nodes have of their own."""
+        """Whether a size or a rate is given: not what is searched for, nor what a pipeline's nodes have of their own."""
+        if self.pattern is Pattern.CAPACITY:
+            return (field == "rate") == (self.rate is not None)
         if self.pattern is not Pattern.PIPELINE:
             return field == "size" or field in FIELDS_OF_PATTERN[self.pattern or Pattern.PERIODIC]
         if field == "size":
             return any(output.size is None for node in self.nodes or () for output in node.outputs)
         return any(node.is_source and node.rate is None and not node.unthrottled for node in self.nodes or ())
+
+    def _check_search(self) -> None:
+        if self.size is not None and self.rate is not None:
+            raise refusal(
+                "a capacity has either a size or a rate: the other is searched for",
+                allowed="`size: …`, to find the highest rate; or `rate: …`, to find the largest size",
+                at=("rate",),
+            )
+        if self.search is not None:
+            self.search.check_ends(of_sizes=self.rate is not None)
 
     def _check_graph(self) -> None:
         if self.nodes is None:
@@ -142,7 +157,9 @@ class Workload(Named):
                 raise refusal(f"every node has its own {field}", allowed=allowed, at=(field,))
 
     def _taken_from(self, base: "Workload | None", pattern: Pattern) -> dict[str, object]:
-        fields = ("summary", "size", "qos", *FIELDS_OF_PATTERN[pattern])
+        fields = {"summary", "size", "qos", *FIELDS_OF_PATTERN[pattern]}
+        if pattern is Pattern.CAPACITY:
+            fields -= {"rate"} if self.rate is None else {"size"}
         return {} if base is None else {f: getattr(base, f) for f in fields if f not in self.model_fields_set}
 
     def _refuse_fields_of_other_patterns(self, pattern: Pattern) -> None:
