@@ -121,11 +121,7 @@ def test_a_claim_without_values_says_why() -> None:
 def test_of_two_sides_each_has_its_own_verdict_unless_the_claim_names_them() -> None:
     rng = np.random.default_rng(4)
     draw = {side: latencies(rng, lambda _, ns=ns: ns) for side, ns in ((Side.BASE, 400e3), (Side.HEAD, 50e3))}
-    both = [
-        found(whole, draw[side](whole), side=side)
-        for whole in EXPERIMENTS
-        for side in Side
-    ]
+    both = [found(whole, draw[side](whole), side=side) for whole in EXPERIMENTS for side in Side]
     claims = [
         parse_claim("median(latency) < 100 µs"),
         parse_claim("median(latency)[side=head] < median(latency)[side=base]"),

@@ -1,4 +1,4 @@
-"""The capacity of a middleware: the highest rate, or size, of a ladder that it carries within bounds of loss and latency.
+"""The capacity of a middleware: the highest rate or size of a ladder that it carries within bounds of loss and latency.
 
 Octaves bracket it, bisection narrows the bracket to neighbouring steps, and both ends are then confirmed: the majority
 of `confirm` trials decides, so that one disturbed trial decides nothing. Each choice is a pure function of outcomes.
@@ -227,9 +227,7 @@ def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
     steps = steps_of(search, results)
     below, above = bracket(steps)
     refused = [
-        each.not_applicable
-        for each in ordered
-        if each.not_applicable and _is_refused_at_all(each.experiment, search)
+        each.not_applicable for each in ordered if each.not_applicable and _is_refused_at_all(each.experiment, search)
     ]
     experiment = ordered[0].experiment
     points = tuple(_point(each, steps.get(step_of(each.experiment, search), Tried())) for each in ordered)

@@ -166,9 +166,7 @@ def compared(pairs: Sequence[Pair], figures: Sequence[Figure], margin: float) ->
 def usually_compared(pairs: Sequence[Pair], margin: float, *, streams: bool = False) -> tuple[Compared, ...]:
     """What is worth comparing where no figure is named: of a pipeline its chains, and its streams on demand."""
     return tuple(
-        each
-        for pair in pairs
-        for each in compared([pair], usual_of(pair.sides[0].experiment, streams=streams), margin)
+        each for pair in pairs for each in compared([pair], usual_of(pair.sides[0].experiment, streams=streams), margin)
     )
 
 

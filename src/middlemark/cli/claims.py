@@ -90,4 +90,6 @@ def _check(found: "Sequence[JudgedClaim]", fail_if: FailIf | None) -> None:
     }[fail_if]
     deciding = decisive(found)
     if any(each.judgement in refused for each in deciding):
-        raise ResultsNotAccepted(headline(deciding), remedy="more trials narrow the intervals; the table has the effects")
+        raise ResultsNotAccepted(
+            headline(deciding), remedy="more trials narrow the intervals; the table has the effects"
+        )

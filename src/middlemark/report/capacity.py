@@ -72,9 +72,7 @@ def _cells(each: Capacity) -> tuple[str, str, str, str, str]:
         return (ABSENT, ABSENT, ABSENT, f"not applicable: {each.reason}", ABSENT)
     words = {State.AT_LEAST: "at least ", State.OPEN: "open: "}.get(each.state, "")
     carried = "nothing" if each.carried is None else words + load_words(each.carried, each.sought)
-    above, knee = (
-        ABSENT if load is None else load_words(load, each.sought) for load in (each.not_carried, each.knee)
-    )
+    above, knee = (ABSENT if load is None else load_words(load, each.sought) for load in (each.not_carried, each.knee))
     limits = ", ".join(limit.value.replace("_", " ") for limit in each.limits)
     return carried, payload_words(each.carried), above, limits or ABSENT, knee
 
@@ -250,9 +248,8 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
             alt.Tooltip("found:N", title="search"),
         ],
     )
-    shape = alt.Shape(
-        "found:N", scale=alt.Scale(domain=["found", "at least", "open"], range=["circle", "triangle-up", "cross"]), legend=None
-    )
+    shapes = alt.Scale(domain=["found", "at least", "open"], range=["circle", "triangle-up", "cross"])
+    shape = alt.Shape("found:N", scale=shapes, legend=None)
     layers = alt.layer(base.mark_line(strokeWidth=1.8), base.mark_point(filled=True, size=55).encode(shape=shape))
     return Chart(
         id=name,

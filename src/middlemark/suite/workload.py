@@ -124,7 +124,7 @@ class Workload(Named):
         return whole
 
     def needs(self, field: str) -> bool:
-        """Whether a size or a rate is given: not what is searched for, nor what a pipeline's nodes have of their own."""
+        """Whether a size or a rate is given: not what is searched for, nor what all nodes have of their own."""
         if self.pattern is Pattern.CAPACITY:
             return (field == "rate") == (self.rate is not None)
         if self.pattern is not Pattern.PIPELINE:

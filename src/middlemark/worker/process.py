@@ -26,6 +26,8 @@ E = TypeVar("E")
 LONGEST_LINE_BYTES = 16 << 20
 # How long its last words are waited for when the process has ended but a child of it holds its standard output.
 LAST_WORDS_S = 0.5
+# For the end of one that was interrupted while it started: it has nothing yet to put in order.
+CANCELLED_PATIENCE_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,13 @@ class WorkerProcess(Generic[E]):
         """Starts the command; its standard error goes into the log."""
         popen = _spawn(command, environment, log)
         worker = cls(name, popen, hear)
-        await worker._connect(events)
+        connecting = asyncio.create_task(worker._connect(events))
+        try:
+            await asyncio.shield(connecting)
+        except asyncio.CancelledError:  # nobody else knows of the process yet
+            await connecting
+            await worker.end(CANCELLED_PATIENCE_S)
+            raise
         return worker
 
     @property
