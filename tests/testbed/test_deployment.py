@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
@@ -130,6 +131,26 @@ def test_a_worker_is_found_on_the_machine_and_killed_there(
             assert found.pid != process.pid
             os.kill(found.pid, signal.SIGKILL)
             assert process.wait(DEADLINE_S) == 128 + signal.SIGKILL
+
+
+@pytest.mark.parametrize("kind", [DeploymentKind.SINGLE_CONTAINER, DeploymentKind.MULTI_CONTAINER])
+def test_what_a_worker_started_in_its_container_is_paused_with_it(
+    kind: DeploymentKind, entries: Ledger, folder: Path
+) -> None:
+    with deployed(LocalHost(), Deployment(deployment=kind), Contents(SHELL), folder, entries) as host:
+        mark = entries.enter("process", "shell")
+        with shell(host, "(echo up; while :; do :; done) & read -r line; kill $!", mark) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "up\n"
+            found = process_of(mark, SHELL)
+            assert found is not None
+            (child,) = psutil.Process(found.pid).children()
+            processes.signal_family(found.pid, signal.SIGSTOP)
+            until(lambda: child.status() == psutil.STATUS_STOPPED)
+            assert psutil.Process(process.pid).status() != psutil.STATUS_STOPPED
+            processes.signal_family(found.pid, signal.SIGCONT)
+            until(lambda: child.status() != psutil.STATUS_STOPPED)
+            process.communicate("\n", timeout=DEADLINE_S)
 
 
 @pytest.mark.parametrize("kind", [DeploymentKind.SINGLE_CONTAINER, DeploymentKind.MULTI_CONTAINER])

@@ -7,11 +7,9 @@ of them said is taken for the other's. What they are told and when is `life`'s a
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 from collections import defaultdict
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 from pydantic import BaseModel, TypeAdapter
@@ -116,18 +114,17 @@ class Running:
         return host.process_of(self._mark_of[self.key(name)], self._worker) if self.living([name]) else None
 
     def signal(self, name: str, number: signal.Signals) -> None:
-        """Signals the present process of a name, and that one only."""
+        """Signals the present process of a name with all that it started (a broker, say), and none else."""
         pid = self.pid(name)
         if pid is not None:
-            with suppress(ProcessLookupError):
-                os.kill(pid, number)
+            processes.signal_family(pid, number)
 
     def expect_end(self, name: str) -> None:
         """From now on the end of the name's present process is no failure."""
         self.hearing.expect_end(self.key(name))
 
     def resident_bytes(self) -> dict[str, int]:
-        """The resident memory of each present process now."""
+        """The resident memory of each present process now, with all that it started."""
         pids = {name: self.pid(name) for name in self.living(self.keys)}
         read = {name: processes.resident_bytes(pid) for name, pid in pids.items() if pid is not None}
         return {name: found for name, found in read.items() if found is not None}

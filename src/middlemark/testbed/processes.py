@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -91,12 +92,44 @@ def _send(handle: psutil.Process, number: signal.Signals) -> None:
         return
 
 
-def resident_bytes(pid: int) -> int | None:
-    """The resident memory of a process now; None where it is gone."""
+def signal_family(pid: int, number: signal.Signals) -> None:
+    """Signals a process and all that descend from it; says nothing of those that are gone.
+
+    Parents come first, so that none reacts to what befalls its children; going on, they come last, for the same reason.
+    """
+    if number is signal.SIGSTOP:
+        _stop(_family(pid)[:1])
+        return
+    family = _family(pid)
+    for member in reversed(family) if number is signal.SIGCONT else family:
+        with suppress(psutil.NoSuchProcess):
+            member.send_signal(number)
+
+
+def _stop(members: list[psutil.Process]) -> None:
+    """A process is stopped before it is asked for its children: from then on it starts no other."""
+    for member in members:
+        with suppress(psutil.NoSuchProcess):
+            member.send_signal(signal.SIGSTOP)
+            _stop(member.children())
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    """A process and all that descend from it, parents first; empty where it is gone."""
     try:
-        return int(psutil.Process(pid).memory_info().rss)
+        process = psutil.Process(pid)
+        return [process, *process.children(recursive=True)]
     except psutil.NoSuchProcess:
-        return None
+        return []
+
+
+def resident_bytes(pid: int) -> int | None:
+    """The resident memory of a process and all that descend from it now; None where it is gone."""
+    resident = []
+    for member in _family(pid):
+        with suppress(psutil.NoSuchProcess):
+            resident.append(int(member.memory_info().rss))
+    return sum(resident) if resident else None
 
 
 def shared_memory(pid: int) -> set[Path]:
