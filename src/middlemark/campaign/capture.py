@@ -7,18 +7,15 @@ at. What the frames mean, the dissectors that the middleware's worker names say.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from middlemark.analysis.record import CapturedLink, CaptureRecord
 from middlemark.analysis.run_folder import TrialFolder
+from middlemark.campaign.observer import ObserverFile, TrialObserver
 from middlemark.campaign.watching import Watch
 from middlemark.campaign.wire import unread_hosts
-from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed.capture import Capture, Captured
 
 
@@ -26,10 +23,12 @@ from middlemark.testbed.capture import Capture, Captured
 class CaptureWatch(Watch):
     """The observation `capture`."""
 
-    _observer: Capture | None = None
-    _marks: list[str] = field(default_factory=list)
-    _file: Path | None = None
+    _observer: TrialObserver[Capture] = field(init=False)
+    _file: ObserverFile | None = None
     _captured: Captured | None = None
+
+    def __post_init__(self) -> None:
+        self._observer = TrialObserver("capture", self.unavailable)
 
     def begin(self) -> None:
         """Listens from before any middleware is initialised."""
@@ -37,28 +36,16 @@ class CaptureWatch(Watch):
         wiring = self.setting.testbed.wiring
         if wiring is None:
             return
-        self._file = Path(tempfile.gettempdir()) / f"{self.setting.place.slot.name}-capture.pcapng"
-        self._marks.append(self.ledger.enter("file", self._file))
-        try:
-            self._observer = Capture(self._file, self.setting.capture, wiring, self.ledger)
-        except (EnvironmentNotReady, OSError) as lacking:
-            self._lacks(lacking)
+        self._file = ObserverFile(f"{self.setting.place.slot.name}-capture.pcapng", self.ledger)
+        with self._observer.attempt():
+            self._observer.running = Capture(self._file.path, self.setting.capture, wiring, self.ledger)
 
     def drained(self) -> None:
         """Completes the file."""
-        if self._observer is None:
-            return
-        try:
-            self._captured = self._observer.finish()
-        except (EnvironmentNotReady, OSError) as broken:
-            self._lacks(broken)
-            return
-        for what, reason in (
-            ("beyond", "the file had its size: raise `capture: {most: …}`, or keep less of each with `snap`"),
-            ("lost", "the observer was late"),
-        ):
-            if missing := sum(getattr(each, what) for each in self._captured.links.values()):
-                self.unavailable[f"frames {what}"] = f"{missing} are not in the capture: {reason}"
+        if self._observer.running is not None:
+            with self._observer.attempt():
+                self._captured = self._observer.running.finish()
+                self._tell_missing(self._captured)
 
     def found(self) -> Mapping[str, Any]:
         """The account of the frames."""
@@ -66,23 +53,25 @@ class CaptureWatch(Watch):
 
     def keep(self, folder: TrialFolder) -> None:
         """The file, where it is complete; then nothing is left of it elsewhere."""
-        if self._captured is not None and self._file is not None:
+        if self._file is None:
+            return
+        if self._captured is not None:
             partial = folder.capture_path.with_suffix(".partial")
-            shutil.copyfile(self._file, partial)
+            shutil.copyfile(self._file.path, partial)
             partial.replace(folder.capture_path)
-        self.ledger.remove(*self._marks)
-        self._marks.clear()
+        self._file.remove()
 
     def end(self) -> None:
         """Ends the observer."""
-        if self._observer is not None:
-            with suppress(OSError):
-                self._observer.end()
-            self._observer = None
+        self._observer.end()
 
-    def _lacks(self, reason: Exception) -> None:
-        self.unavailable["capture"] = " ".join(str(reason).splitlines())
-        self.end()
+    def _tell_missing(self, captured: Captured) -> None:
+        for what, reason in (
+            ("beyond", "the file had its size: raise `capture: {most: …}`, or keep less of each with `snap`"),
+            ("lost", "the observer was late"),
+        ):
+            if missing := sum(getattr(each, what) for each in captured.links.values()):
+                self.unavailable[f"frames {what}"] = f"{missing} are not in the capture: {reason}"
 
     def _record(self) -> CaptureRecord | None:
         if self._captured is None:

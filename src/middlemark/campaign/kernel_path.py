@@ -6,8 +6,6 @@ parts are, is `analysis.kernel_path`'s business.
 
 from __future__ import annotations
 
-import tempfile
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,9 +15,9 @@ import polars as pl
 
 from middlemark.analysis.record import KernelRecording
 from middlemark.analysis.run_folder import KERNEL_EVENTS_SCHEMA, TrialFolder
+from middlemark.campaign.observer import ObserverFile, TrialObserver
 from middlemark.campaign.watching import Watch
-from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed.kernel_path import KernelPath
+from middlemark.testbed.kernel_path import KernelPath, Recorded
 from middlemark.testbed.ssh_host import SshHost
 
 
@@ -27,10 +25,12 @@ from middlemark.testbed.ssh_host import SshHost
 class KernelPathWatch(Watch):
     """The observation `kernel_path`."""
 
-    _observer: KernelPath | None = None
-    _marks: list[str] = field(default_factory=list)
-    _file: Path | None = None
+    _observer: TrialObserver[KernelPath] = field(init=False)
+    _file: ObserverFile | None = None
     _recording: KernelRecording | None = None
+
+    def __post_init__(self) -> None:
+        self._observer = TrialObserver("kernel_path", self.unavailable)
 
     def begin(self) -> None:
         """Records from before any middleware is initialised, so that each connection is seen from its first byte."""
@@ -39,40 +39,23 @@ class KernelPathWatch(Watch):
             for name, host in self.setting.testbed.hosts.items()
             if isinstance(host, SshHost)
         }
-        self._file = Path(tempfile.gettempdir()) / f"{self.setting.place.slot.name}-kernel-path.npy"
-        self._marks.append(self.ledger.enter("file", self._file))
-        try:
-            forwarders = list(self.setting.testbed.relay_pids)
-            self._observer = KernelPath(self._file, list(self._pids().values()), self.ledger, forwarders)
-        except (EnvironmentNotReady, OSError) as lacking:
-            self._lacks(lacking)
+        self._file = ObserverFile(f"{self.setting.place.slot.name}-kernel-path.npy", self.ledger)
+        with self._observer.attempt():
+            processes, forwarders = list(self._pids().values()), list(self.setting.testbed.relay_pids)
+            self._observer.running = KernelPath(self._file.path, processes, self.ledger, forwarders)
 
     def joined(self) -> None:
         """Follows the new processes too."""
-        if self._observer is not None:
-            try:
-                self._observer.follow(list(self._pids().values()))
-            except (EnvironmentNotReady, OSError) as broken:
-                self._lacks(broken)
+        if self._observer.running is not None:
+            with self._observer.attempt():
+                self._observer.running.follow(list(self._pids().values()))
 
     def drained(self) -> None:
         """Completes the recording."""
-        if self._observer is None:
-            return
-        try:
-            recorded = self._observer.finish()
-        except (EnvironmentNotReady, OSError) as broken:
-            self._lacks(broken)
-            return
-        self._recording = KernelRecording(
-            processes=self._pids(),
-            forwarders=self.setting.testbed.relay_pids,
-            events=recorded.events,
-            lost=recorded.lost,
-            calls=recorded.calls,
-        )
-        if recorded.lost:
-            self.unavailable["kernel_events"] = f"{recorded.lost} were lost: the observer was late"
+        if self._observer.running is not None:
+            with self._observer.attempt():
+                recorded = self._observer.running.finish()
+                self._recording = self._account(recorded)
 
     def found(self) -> dict[str, Any]:
         """What belongs to the recording beside its events."""
@@ -80,21 +63,24 @@ class KernelPathWatch(Watch):
 
     def keep(self, folder: TrialFolder) -> None:
         """The events, unless the observer could not be had; then nothing is left of it elsewhere."""
-        if self._recording is not None and self._file is not None and self._file.exists():
-            folder.write_kernel_events(_table(self._file))
-        self.ledger.remove(*self._marks)
-        self._marks.clear()
+        if self._file is None:
+            return
+        if self._recording is not None and self._file.path.exists():
+            folder.write_kernel_events(_table(self._file.path))
+        self._file.remove()
 
     def end(self) -> None:
         """Ends the observer."""
-        if self._observer is not None:
-            with suppress(OSError):
-                self._observer.end()
-            self._observer = None
+        self._observer.end()
 
-    def _lacks(self, reason: Exception) -> None:
-        self.unavailable["kernel_path"] = " ".join(str(reason).splitlines())
-        self.end()
+    def _account(self, recorded: Recorded) -> KernelRecording:
+        if recorded.lost:
+            self.unavailable["kernel_events"] = f"{recorded.lost} were lost: the observer was late"
+        return KernelRecording(
+            processes=self._pids(),
+            forwarders=self.setting.testbed.relay_pids,
+            **recorded.model_dump(),
+        )
 
     def _pids(self) -> dict[str, int]:
         """By process, as the hearing knows it: one that is started again is another."""

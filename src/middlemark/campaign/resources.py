@@ -6,14 +6,13 @@ them; every host that is another machine has its own. It makes tables; what they
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from middlemark.analysis.run_folder import MACHINE_SCHEMA, PROCESSES_SCHEMA, TrialFolder
+from middlemark.campaign.observer import TrialObserver
 from middlemark.campaign.watching import Watch
-from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed.resources import Sampled, Sampler
 from middlemark.testbed.ssh_host import SshHost
 
@@ -22,7 +21,7 @@ from middlemark.testbed.ssh_host import SshHost
 class ResourceWatch(Watch):
     """The observation `resources`."""
 
-    _samplers: dict[str, Sampler] = field(default_factory=dict)
+    _observers: dict[str, TrialObserver[Sampler]] = field(default_factory=dict)
     """By host that is another machine; under no name, this machine's."""
     _sampled: list[Sampled] = field(default_factory=list)
 
@@ -30,30 +29,26 @@ class ResourceWatch(Watch):
         """Starts the observers, which take their first samples before T0."""
         for name, host in self._machines().items():
             ahead_ns = self.setting.clocks[name].offset_ns if name in self.setting.clocks else 0
-            try:
-                self._samplers[name] = Sampler(host, self._pids(host), ahead_ns, self.ledger)
-            except (EnvironmentNotReady, OSError) as lacking:
-                self._lacks(name, lacking)
+            observer = self._observers[name] = TrialObserver(_of("resources", name), self.unavailable)
+            with observer.attempt():
+                observer.running = Sampler(host, self._pids(host), ahead_ns, self.ledger)
 
     def joined(self) -> None:
         """Has the new processes sampled too."""
         for name, host in self._machines().items():
-            if name in self._samplers:
-                try:
-                    self._samplers[name].watch(self._pids(host))
-                except (EnvironmentNotReady, OSError) as broken:
-                    self._lacks(name, broken)
+            observer = self._observers[name]
+            if observer.running is not None:
+                with observer.attempt():
+                    observer.running.watch(self._pids(host))
 
     def drained(self) -> None:
         """Asks for the samples."""
-        for name, sampler in list(self._samplers.items()):
-            try:
-                sampled = sampler.finish()
-            except (EnvironmentNotReady, OSError) as broken:
-                self._lacks(name, broken)
-            else:
-                self._sampled.append(sampled)
-                self.unavailable |= {_of(what, name): reason for what, reason in sampled.unavailable.items()}
+        for name, observer in self._observers.items():
+            if observer.running is not None:
+                with observer.attempt():
+                    sampled = observer.running.finish()
+                    self._sampled.append(sampled)
+                    self.unavailable |= {_of(what, name): reason for what, reason in sampled.unavailable.items()}
         self.end()
 
     def keep(self, folder: TrialFolder) -> None:
@@ -66,15 +61,8 @@ class ResourceWatch(Watch):
 
     def end(self) -> None:
         """Ends the observers."""
-        while self._samplers:
-            with suppress(OSError):
-                self._samplers.popitem()[1].end()
-
-    def _lacks(self, machine: str, reason: Exception) -> None:
-        self.unavailable[_of("resources", machine)] = " ".join(str(reason).splitlines())
-        if machine in self._samplers:
-            with suppress(OSError):
-                self._samplers.pop(machine).end()
+        for observer in self._observers.values():
+            observer.end()
 
     def _machines(self) -> dict[str, SshHost | None]:
         """The hosts that are other machines, and this machine under no name where any host is of it."""

@@ -41,14 +41,13 @@ class Capture:
     def __init__(self, file: Path, bounds: CaptureBounds, wiring: Wiring, ledger: Ledger) -> None:
         command = [*wiring.switch.entering("net"), str(executable("capture"))]
         self._observer = Observer("captures frames", command, ledger)
-        self._observer.tell(
+        self._observer.begin(
             {
                 "file": str(file),
                 **bounds.model_dump(),
                 "links": [{"name": wire.name, "interface": wire.peer} for wire in wiring.wires],
             }
         )
-        self._observer.hear("ready")
 
     def finish(self) -> Captured:
         """Completes the file."""

@@ -48,12 +48,7 @@ class KernelPath:
         """Of `forwarders`, which carry others' packets on, only those packets are recorded."""
         self._observer = Observer("records the kernel path", [str(executable("kernel-path"))], ledger)
         told: dict[str, object] = {"recording": str(recording), "processes": list(processes)}
-        self._observer.tell(told | ({"forwarders": list(forwarders)} if forwarders else {}))
-        try:
-            self._observer.hear("ready")
-        except EnvironmentNotReady:
-            self._observer.end()
-            raise
+        self._observer.begin(told | ({"forwarders": list(forwarders)} if forwarders else {}))
 
     def follow(self, processes: Sequence[int]) -> None:
         """Follows these too: their threads and their children, also those that come later."""

@@ -1,6 +1,6 @@
 """The native helpers of `observers/`: where they are, and one under way that speaks in lines of JSON.
 
-What each is told and says, `link.relay` and `probe` know.
+What each is told and says, the module of its name knows: `capture`, `kernel_path`, `resources`, `probe`, `link.relay`.
 """
 
 from __future__ import annotations
@@ -49,6 +49,15 @@ class Observer:
     def pid(self) -> int:
         """Its process."""
         return self._child.pid
+
+    def begin(self, spec: Mapping[str, Any]) -> None:
+        """Has it begin with what its spec says; ended where it refuses."""
+        self.tell(spec)
+        try:
+            self.hear("ready")
+        except EnvironmentNotReady:
+            self.end()
+            raise
 
     def tell(self, message: Mapping[str, Any]) -> None:
         """Tells it something."""

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed.ledger import Ledger
 from middlemark.testbed.observer import Observer, executable
 from middlemark.testbed.ssh_host import SshHost
@@ -37,12 +36,7 @@ class Sampler:
         program = executable("resources")
         command = host.command([host.connection.copy_executable(program)]) if host else [str(program)]
         self._observer = Observer("samples resources", command, ledger)
-        self._observer.tell({"period_ns": PERIOD_NS, "processes": pids})
-        try:
-            self._observer.hear("ready")
-        except EnvironmentNotReady:
-            self.end()
-            raise
+        self._observer.begin({"period_ns": PERIOD_NS, "processes": pids})
 
     def watch(self, pids: Mapping[str, int]) -> None:
         """Samples these too."""
