@@ -26,7 +26,8 @@ from middlemark.errors import StoreError
 from middlemark.plan import Caution
 from middlemark.report.answer import Answer, answer, distinguishing, interval_words
 from middlemark.report.capacity import capacity_charts, capacity_table
-from middlemark.report.chain import ChainShown, chain_shown, chains_overview
+from middlemark.report.chain import ChainShown, chain_shown
+from middlemark.report.chain_charts import chains_overview
 from middlemark.report.charts import Chart, bar_charts, boxes, ecdf
 from middlemark.report.claims import READING, shown
 from middlemark.report.config import Configuration, configurations

@@ -16,9 +16,10 @@ from middlemark.analysis.estimate import Estimate
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.kernel_path import Part, Side
 from middlemark.analysis.path_shares import call_of_metric
-from middlemark.report.charts import INK, ROW_HEIGHT, Chart, finished
+from middlemark.report.charts import Chart
 from middlemark.report.contender import Contender
 from middlemark.report.display import ABSENT, COUNT, MICROSECONDS, Unit, cell, show, size
+from middlemark.report.stacked import Bars
 from middlemark.report.tables import Table
 
 PARTS: dict[Part, tuple[str, str]] = {
@@ -56,50 +57,20 @@ def path_charts(seen: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
     rows, wholes = _rows(seen, who)
     if not rows:
         return []
-    names = list(dict.fromkeys(row["who"] for row in rows))
-    y = alt.Y("who:N", sort=names, title=None, axis=alt.Axis(labelLimit=180))
-    times = _stacked(rows, y, alt.X("us:Q", stack="zero", title="µs of one-way time"))
-    shares = _stacked(rows, y, alt.X("us:Q", stack="normalize", title="share of one-way time"))
-    spans = alt.Chart(alt.InlineData(values=wholes)).mark_rule(strokeWidth=1.5)
-    spans = spans.encode(y=y, x="low:Q", x2="high:Q", color=alt.value(INK))
-    layers = {"kernelpath": alt.layer(*([times, spans] if wholes else [times])), "kernelshares": alt.layer(shares)}
-    titles = {"kernelpath": "Where the time goes", "kernelshares": "Where the time goes, as shares"}
-    return [
-        Chart(
-            id=name,
-            title=titles[name],
-            caption=TYPICAL if name == "kernelpath" else SHARES,
-            description="A stacked bar for each middleware; the tables below have the figures.",
-            spec=finished(drawn.properties(width="container", height=ROW_HEIGHT * len(names))),
-        )
-        for name, drawn in layers.items()
-    ]
-
-
-def _stacked(rows: list[dict[str, Any]], y: alt.Y, x: alt.X) -> alt.Chart:
-    names, colours = zip(*PARTS.values(), strict=True)
-    drawn: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_bar(height=14)
-        .encode(
-            y=y,
-            x=x,
-            color=alt.Color(
-                "part:N",
-                scale=alt.Scale(domain=list(names), range=list(colours)),
-                title=None,
-                legend=alt.Legend(orient="bottom", columns=3, labelColor=INK),
-            ),
-            order=alt.Order("order:Q"),
-            tooltip=[
-                alt.Tooltip("who:N", title="middleware"),
-                alt.Tooltip("part:N"),
-                alt.Tooltip("us:Q", title="µs", format=",.4~g"),
-                alt.Tooltip("share:Q", format=".1%"),
-            ],
-        )
+    drawn = Bars(
+        parts=rows,
+        wholes=wholes,
+        colours=dict(PARTS.values()),
+        value="us",
+        told=[alt.Tooltip("part:N"), alt.Tooltip("us:Q", title="µs", format=",.4~g")],
+        label_limit=180,
     )
-    return drawn
+    description = "A stacked bar for each middleware; the tables below have the figures."
+    times, shares = drawn.lengths("µs of one-way time"), drawn.shares("share of one-way time")
+    return [
+        Chart("kernelpath", "Where the time goes", TYPICAL, description, times),
+        Chart("kernelshares", "Where the time goes, as shares", SHARES, description, shares),
+    ]
 
 
 def _rows(seen: Comparison, who: Mapping[str, Contender]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
