@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from middlemark.analysis.claim_parts import JudgedBy, Judgement, Scale
+from middlemark.analysis.claim_part import JudgedBy, Judgement, Scale
 from middlemark.analysis.claims import JudgedClaim, decisive, judge
 from middlemark.analysis.claims import judged as judged_claims
 from middlemark.analysis.estimate import no_estimate, share_of_trials

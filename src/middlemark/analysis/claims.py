@@ -5,7 +5,7 @@ other: of claims about equal sides 2.5 % seem to hold by chance. Over several ex
 its parts does, which needs no correction (an intersection-union test: Berger, Technometrics 24, 1982), and is refuted
 by one part only at a level divided by their number (Bonferroni), so that many parts refute no true claim by chance.
 Where base and head were run against each other, each has its own verdict, unless the claim itself names the side.
-`claim_parts` finds the parts and measures each; this module puts them together.
+`claim_parts` finds the parts, `claim_judgement` decides each; this module puts them together.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from middlemark.analysis.claim_parts import Judgement, Part, parts
+from middlemark.analysis.claim_part import Judgement, Part
+from middlemark.analysis.claim_parts import parts
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.interval import CONFIDENCE
 from middlemark.analysis.run import RunFindings

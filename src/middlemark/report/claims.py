@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from middlemark.analysis.claim_parts import Effect, JudgedBy, Judgement, Part, Scale
+from middlemark.analysis.claim_part import Effect, JudgedBy, Judgement, Part, Scale
 from middlemark.analysis.claims import JudgedClaim
 from middlemark.analysis.compare import Ratio
 from middlemark.analysis.contrast import Contrast
