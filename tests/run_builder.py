@@ -15,19 +15,16 @@ import polars as pl
 from chain_builder import counts as chain_counts
 from chain_builder import play
 from middlemark.analysis.kernel_event import Kind
+from middlemark.analysis.manifest import Dissector, Library, Manifest, Middleware
 from middlemark.analysis.record import (
     CapturedLink,
     CaptureRecord,
     Counts,
-    Dissector,
     Effective,
     FirstMessage,
     InterfaceTraffic,
     KernelRecording,
-    Library,
     LinkTraffic,
-    Manifest,
-    Middleware,
     PathProof,
     Phase,
     PublisherCounts,

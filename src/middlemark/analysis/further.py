@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from middlemark.analysis.capacity import next_steps
-from middlemark.analysis.record import Width
+from middlemark.analysis.manifest import Width
 from middlemark.analysis.result import Result
 from middlemark.analysis.stopping import open_experiments, widths
 from middlemark.plan import Experiment, Trial, next_block

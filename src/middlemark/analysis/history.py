@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from middlemark.analysis.figure import Figure
+from middlemark.analysis.manifest import Manifest
 from middlemark.analysis.metrics import TRIAL, of_stream
-from middlemark.analysis.record import Manifest
 from middlemark.analysis.settling import EQUAL, changes
 
 FEWEST = 6

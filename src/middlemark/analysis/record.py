@@ -1,8 +1,8 @@
-"""What is stored of one trial and of one run: frozen models, versioned, with the unit at the end of every name.
+"""What is stored of one trial: frozen models, versioned, with the unit at the end of every name.
 
-It computes nothing and touches no file. `run_folder` reads and writes these records, `campaign` fills them in;
-the counts, resources and configurations have the worker contract's fields, kept under a version of their own so that
-a stored run outlives a change of the contract.
+It computes nothing and touches no file. `run_folder` reads and writes these records, `campaign` fills them in, and
+`manifest` is the run's. The counts, resources and configurations have the worker contract's fields, kept under a
+version of their own so that a stored run outlives a change of the contract.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from pydantic import Field, NonNegativeInt
 
 from middlemark.plan import Caution, Outcome, Trial
 from middlemark.suite import Action, Model
-from middlemark.suite.claim_text import ClaimText
 
 FORMAT_VERSION: Final = 1
 """The version of the run folder: a change that an old reader would misread raises it."""
@@ -288,79 +287,3 @@ class TrialRecord(Model):
             return max((clock.bound_ns for clock in clocks), default=0)
 
         return bound_ns(planned.publishers) + bound_ns(planned.subscribers)
-
-
-class Library(Model):
-    """The library that a worker is linked with, as `describe` says."""
-
-    name: str
-    version: str
-    origin: str
-
-
-class Dissector(Model):
-    """A protocol by which Wireshark shows what the middleware puts on the wire, as `describe` says."""
-
-    name: str
-    remark: str | None = None
-
-
-class Middleware(Model):
-    """A middleware of the run: its worker's own account, or why it has none."""
-
-    title: str
-    summary: str
-    library: Library
-    dissectors: tuple[Dissector, ...] = ()
-
-
-class Width(Model):
-    """How far the interval of a figure reaches, and whether that is narrow enough for the suite's `stop`."""
-
-    experiment: str
-    stream: str | None
-    """None where the figure is of the trial."""
-    figure: str
-    n_trials: NonNegativeInt
-    """Trials that have the figure."""
-    relative_width: float | None
-    """Half of the interval as a share of the median; None where there is no interval."""
-    allowed: float
-    confidence: float
-    settled: bool
-    """Whether it was narrow enough at two looks in a row."""
-    reason: str = ""
-    """Why it stays open, or has no interval."""
-
-
-class Manifest(Model):
-    """What a run was asked for and what it ran on: `manifest.json`."""
-
-    format_version: Literal[1] = FORMAT_VERSION
-    middlemark_version: str
-    suite: str
-    """The suite's name."""
-    suite_text: str
-    """The suite as given, word for word."""
-    seed: int
-    trials: tuple[Trial, ...]
-    """The suite as expanded: every planned trial, in the order in which they run; with `stop`, those decided so far."""
-    widths: tuple[Width, ...] = ()
-    """Of a suite with `stop`: how wide the intervals were after the last block that was looked at."""
-    started_at: str
-    """ISO 8601, UTC."""
-    command: tuple[str, ...] = ()
-    machine: dict[str, str | int | float | bool | None] = {}
-    """What was recorded of the machine: names with their units, values as read."""
-    middlewares: dict[str, Middleware] = {}
-    """By name."""
-    claims: tuple[ClaimText, ...] = ()
-    """The suite's."""
-    against: tuple[str, ...] = ()
-    """The folders of the base's workers, where the campaign has two sides."""
-    base: dict[str, Middleware] = {}
-    """By name: the base's."""
-    left_out: dict[str, str] = {}
-    """Middlewares without a worker here, each with the reason."""
-    warnings: tuple[Caution, ...] = ()
-    """What is not as it should be on the machine."""

@@ -21,10 +21,11 @@ from middlemark.analysis.experiment import (
     experiment_findings,
     is_valid,
 )
+from middlemark.analysis.manifest import Manifest
 from middlemark.analysis.measuring import stored_metrics
 from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.path_shares import path_findings
-from middlemark.analysis.record import Manifest, TrialRecord
+from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.resources import memory_courses, resource_values
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.analysis.scaling import Scaling, scalings

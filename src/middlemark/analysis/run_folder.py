@@ -1,7 +1,8 @@
 """The layout of a run folder: where each thing lies, and how it is read and written.
 
-It interprets nothing: `record` says what the files hold, `metrics` what they mean. Writing is atomic (a temporary
-name, then a rename), so that a file that is there is whole; `campaign` writes through it, `report` reads through it.
+It interprets nothing: `manifest`, `record` and `columns` say what the files hold, `metrics` what they mean. Writing is
+atomic (a temporary name, then a rename), so that a file that is there is whole; `campaign` writes through it, `report`
+reads through it.
 
     <run>/manifest.json
     <run>/trials/<trial id>/trial.json spec.json events.jsonl received.parquet published.parquet resources.json logs/
@@ -25,7 +26,8 @@ from hdrh.codec import HdrCookieException, HdrLengthException
 from pydantic import ValidationError
 
 from middlemark.analysis.histogram import Logged, read_log
-from middlemark.analysis.record import Manifest, TrialRecord
+from middlemark.analysis.manifest import Manifest
+from middlemark.analysis.record import TrialRecord
 from middlemark.errors import StoreError
 from middlemark.suite import Model
 

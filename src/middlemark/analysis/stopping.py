@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from middlemark.analysis.comparison import criterion_of
 from middlemark.analysis.figure import Figure, figure
 from middlemark.analysis.interval import coverage, median_interval
-from middlemark.analysis.record import Width
+from middlemark.analysis.manifest import Width
 from middlemark.analysis.result import Result
 from middlemark.plan import Experiment, Stream
 from middlemark.suite import Stop

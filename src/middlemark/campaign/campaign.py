@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.analysis.further import asks_for_more, further
-from middlemark.analysis.record import Manifest, TrialRecord
+from middlemark.analysis.manifest import Manifest
+from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.result import Result, result
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign import store

@@ -18,7 +18,8 @@ from pathlib import Path
 import polars as pl
 from pydantic import BaseModel
 
-from middlemark.analysis.record import Manifest, TrialRecord
+from middlemark.analysis.manifest import Manifest
+from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.errors import StoreError
 

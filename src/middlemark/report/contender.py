@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from middlemark.analysis.record import Dissector, Manifest
+from middlemark.analysis.manifest import Dissector, Manifest
 from middlemark.plan import Experiment, Side
 
 COLOURS = 12

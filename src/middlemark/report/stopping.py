@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from middlemark.analysis.record import Width
+from middlemark.analysis.manifest import Width
 from middlemark.analysis.run import RunFindings
 from middlemark.plan import varying_factors
 from middlemark.report.contender import Contender
