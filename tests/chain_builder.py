@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from middlemark.analysis.record import Counts, NodeCounts, PublisherCounts, SubscriberCounts
-from middlemark.analysis.run_folder import (
+from middlemark.analysis.columns import (
     EXECUTIONS_SCHEMA,
     INPUTS_SCHEMA,
     OUTPUTS_SCHEMA,
     PUBLISHED_SCHEMA,
     RECEIVED_SCHEMA,
 )
+from middlemark.analysis.record import Counts, NodeCounts, PublisherCounts, SubscriberCounts
 from middlemark.plan import Experiment, Node
 
 if TYPE_CHECKING:

@@ -14,6 +14,13 @@ import polars as pl
 
 from chain_builder import counts as chain_counts
 from chain_builder import play
+from middlemark.analysis.columns import (
+    KERNEL_EVENTS_SCHEMA,
+    MACHINE_SCHEMA,
+    PROCESSES_SCHEMA,
+    PUBLISHED_SCHEMA,
+    RECEIVED_SCHEMA,
+)
 from middlemark.analysis.kernel_event import Kind
 from middlemark.analysis.manifest import Dissector, Library, Manifest, Middleware
 from middlemark.analysis.record import (
@@ -33,14 +40,7 @@ from middlemark.analysis.record import (
     TrialRecord,
     Window,
 )
-from middlemark.analysis.run_folder import (
-    KERNEL_EVENTS_SCHEMA,
-    MACHINE_SCHEMA,
-    PROCESSES_SCHEMA,
-    PUBLISHED_SCHEMA,
-    RECEIVED_SCHEMA,
-    RunFolder,
-)
+from middlemark.analysis.run_folder import RunFolder
 from middlemark.plan import (
     Caution,
     Outcome,

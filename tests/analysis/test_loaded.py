@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import middlemark
+from middlemark.analysis.columns import RECEIVED_SCHEMA
 from middlemark.analysis.loaded import METRICS_SCHEMA, TRIALS_SCHEMA, LoadedRun
-from middlemark.analysis.run_folder import RECEIVED_SCHEMA
 from middlemark.errors import StoreError
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"

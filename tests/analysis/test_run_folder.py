@@ -6,8 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from middlemark.analysis.columns import MACHINE_SCHEMA, RECEIVED_SCHEMA
 from middlemark.analysis.run import analyse
-from middlemark.analysis.run_folder import MACHINE_SCHEMA, RECEIVED_SCHEMA, RunFolder, TrialFolder
+from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.errors import StoreError
 from run_builder import Behaviour, build_run
 

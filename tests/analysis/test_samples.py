@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from middlemark.analysis.run_folder import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
+from middlemark.analysis.columns import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
 from middlemark.analysis.samples import Distribution, distributions
 
 LATE_AFTER_NS = 1000

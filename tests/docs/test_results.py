@@ -3,15 +3,15 @@
 import polars as pl
 import pytest
 
-from middlemark.analysis import run_folder, summary
+from middlemark.analysis import columns, summary
 from pages import text
 
 FILES = {
-    "received.parquet": run_folder.RECEIVED_SCHEMA,
-    "published.parquet": run_folder.PUBLISHED_SCHEMA,
-    "processes.parquet": run_folder.PROCESSES_SCHEMA,
-    "machine.parquet": run_folder.MACHINE_SCHEMA,
-    "kernel_path.parquet": run_folder.KERNEL_EVENTS_SCHEMA,
+    "received.parquet": columns.RECEIVED_SCHEMA,
+    "published.parquet": columns.PUBLISHED_SCHEMA,
+    "processes.parquet": columns.PROCESSES_SCHEMA,
+    "machine.parquet": columns.MACHINE_SCHEMA,
+    "kernel_path.parquet": columns.KERNEL_EVENTS_SCHEMA,
     "summary.parquet": summary.SCHEMA,
 }
 

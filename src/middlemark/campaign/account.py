@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import polars as pl
 from pydantic import BaseModel
 
+from middlemark.analysis.columns import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
 from middlemark.analysis.experiment import stream_shapes
 from middlemark.analysis.metrics import AccountingError, trial_metrics
 from middlemark.analysis.record import (
@@ -26,7 +27,6 @@ from middlemark.analysis.record import (
     SubscriberCounts,
     TrialRecord,
 )
-from middlemark.analysis.run_folder import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
 from middlemark.campaign import judgement
 from middlemark.campaign.life import Life
 from middlemark.plan import Invalid, InvalidKind, InvalidReason, Outcome, Valid

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from middlemark.analysis.columns import KERNEL_EVENTS_SCHEMA
 from middlemark.analysis.record import KernelRecording
-from middlemark.analysis.run_folder import KERNEL_EVENTS_SCHEMA, TrialFolder
+from middlemark.analysis.run_folder import TrialFolder
 from middlemark.campaign.observer import ObserverFile, TrialObserver
 from middlemark.campaign.watching import Watch
 from middlemark.testbed.kernel_path import KernelPath, Recorded

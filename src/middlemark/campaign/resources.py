@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from middlemark.analysis.run_folder import MACHINE_SCHEMA, PROCESSES_SCHEMA, TrialFolder
+from middlemark.analysis.columns import MACHINE_SCHEMA, PROCESSES_SCHEMA
+from middlemark.analysis.run_folder import TrialFolder
 from middlemark.campaign.observer import TrialObserver
 from middlemark.campaign.watching import Watch
 from middlemark.testbed.resources import Sampled, Sampler

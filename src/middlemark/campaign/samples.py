@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from middlemark.analysis.run_folder import (
+from middlemark.analysis.columns import (
     EXECUTIONS_SCHEMA,
     INPUTS_SCHEMA,
     OUTPUTS_SCHEMA,
