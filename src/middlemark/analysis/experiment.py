@@ -25,29 +25,19 @@ from middlemark.analysis.estimate import (
 from middlemark.analysis.message_path import ToldMessage
 from middlemark.analysis.metrics import (
     Key,
-    StreamShape,
     TrialMetrics,
-    metrics_of,
     of_samples,
     of_stream,
     quantile_metric,
 )
+from middlemark.analysis.overload import OF_THE_PATH, of_the_path
 from middlemark.analysis.quantile import LEVELS, Measured
 from middlemark.analysis.record import Effective, PathProof, TrialRecord
 from middlemark.analysis.resources import MemoryCourse
 from middlemark.analysis.samples import Distribution
-from middlemark.analysis.settling import Settling, Steadiness
-from middlemark.plan import Caution, Experiment, NotApplicable, Valid, WarningKind
+from middlemark.analysis.settling import Settling, unsteady
+from middlemark.plan import Caution, Experiment, NotApplicable, WarningKind
 from middlemark.suite import Observation
-
-OF_THE_PATH = (
-    Distribution.LATENCY_FROM_SEND,
-    Distribution.LATENCY_FROM_INTENDED,
-    Distribution.ROUND_TRIP,
-    Distribution.JITTER,
-)
-"""The distributions that an overload turns into those of a queue."""
-
 
 SHARES_OF_MESSAGES = {
     "loss_share",
@@ -162,19 +152,6 @@ class ExperimentFindings:
         return self.estimates.get(Key(subject, metric))
 
 
-def stream_shapes(experiment: Experiment) -> tuple[StreamShape, ...]:
-    """What the metrics must know of the experiment's streams."""
-    return tuple(
-        StreamShape(
-            name=stream.name,
-            size_bytes=stream.mean_bytes,
-            scheduled=stream.pattern.kind in {"periodic", "burst"},
-            late_after_ns=experiment.windows.late_after_ns,
-        )
-        for stream in experiment.streams
-    )
-
-
 def experiment_findings(
     experiment: Experiment, records: Sequence[TrialRecord], measured: Sequence[MeasuredTrial]
 ) -> ExperimentFindings:
@@ -194,7 +171,7 @@ def experiment_findings(
             stream.name: sum(stream.name in trial.metrics.overloaded for trial in measured)
             for stream in experiment.streams
         },
-        cautions=_cautions([*(caution for each in measured for caution in unsteady(each)), *of_records]),
+        cautions=_cautions([*(caution for each in measured for caution in unsteady(each.settling)), *of_records]),
         effective=next((each.record.effective for each in measured if each.record.effective), {}),
         path=next((each.record.path for each in measured if each.record.path), {}),
         records=tuple(each.record for each in measured),
@@ -224,11 +201,6 @@ def _middle_courses(measured: Sequence[MeasuredTrial]) -> dict[str, Course]:
                 found[stream] = measured[middle_trial(known)].courses[stream]
                 break
     return found
-
-
-def is_valid(record: TrialRecord) -> bool:
-    """Whether the trial's figures count."""
-    return isinstance(record.outcome, Valid)
 
 
 def _outcome(record: TrialRecord) -> TrialOutcome:
@@ -295,24 +267,6 @@ def _by_block(measured: Sequence[MeasuredTrial]) -> dict[Key, dict[Block, float]
     return found
 
 
-def of_the_path(metrics: TrialMetrics) -> dict[Key, float]:
-    """The values of a trial, without those that an overload made the queue's."""
-    queues = _of_a_queue(metrics)
-    return {
-        key: value.value for key, value in metrics.values.items() if isinstance(value, Measured) and key not in queues
-    }
-
-
-def _of_a_queue(metrics: TrialMetrics) -> set[Key]:
-    """The metrics that an overload turned into those of a queue."""
-    return {
-        Key(of_stream(stream), metric)
-        for stream in metrics.overloaded
-        for kind in OF_THE_PATH
-        for metric in metrics_of(kind)
-    }
-
-
 def _shapes(
     measured: Sequence[MeasuredTrial],
 ) -> tuple[dict[tuple[str, Distribution], Curve], dict[tuple[str, Distribution], Box]]:
@@ -354,23 +308,6 @@ def _totals(flows: Iterable[Flow]) -> dict[tuple[str, bool], Totals]:
 
 def _once_a_trial(record: TrialRecord) -> list[Caution]:
     return list({caution.kind: caution for caution in reversed(record.warnings)}.values())
-
-
-def unsteady(trial: MeasuredTrial) -> list[Caution]:
-    """What must be said of a trial whose latency was not steady, each kind once."""
-    kinds = {stream: found.kind for stream, found in trial.settling.items()}
-    never = [stream for stream, kind in kinds.items() if kind is Steadiness.NEVER]
-    late = [stream for stream, kind in kinds.items() if kind in {Steadiness.WARM_UP, Steadiness.SLOW_DOWN}]
-    remedy = "lengthen `windows: {warm_up: …}`, and look at what else the machine does"
-    said = []
-    if never:
-        text = f"the latency of {', '.join(never)} held no level to the window's end"
-        said.append(Caution(kind=WarningKind.NEVER_SETTLED, text=text, remedy=remedy))
-    if late:
-        parts = [f"{stream} after {100 * (trial.settling[stream].after_share or 0):.0f} %" for stream in late]
-        text = f"latency settled within the window only: {', '.join(parts)} of the messages"
-        said.append(Caution(kind=WarningKind.SETTLED_LATE, text=text, remedy=remedy))
-    return said
 
 
 def _cautions(cautions: Sequence[Caution]) -> tuple[tuple[Caution, int], ...]:

@@ -14,11 +14,10 @@ from pathlib import Path
 import polars as pl
 
 from middlemark.analysis.columns import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
-from middlemark.analysis.experiment import is_valid
 from middlemark.analysis.manifest import Manifest
 from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.quantile import Measured
-from middlemark.analysis.record import TrialRecord
+from middlemark.analysis.record import TrialRecord, is_valid
 from middlemark.analysis.run import Damage, RunFindings, analyse, measure, read_records
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.analysis.summary import summary_table

@@ -11,8 +11,7 @@ import polars as pl
 
 from middlemark.analysis.chain import Rows
 from middlemark.analysis.chain_metrics import chain_metrics
-from middlemark.analysis.experiment import stream_shapes
-from middlemark.analysis.metrics import TrialMetrics, trial_metrics
+from middlemark.analysis.metrics import TrialMetrics, stream_shapes, trial_metrics
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.run_folder import TrialFolder
 

@@ -21,6 +21,7 @@ from middlemark.analysis.record import PublisherCounts, Resources, TrialRecord, 
 from middlemark.analysis.recovery import fault_figures
 from middlemark.analysis.samples import OF_CHAINS, Distribution, distributions
 from middlemark.errors import MiddlemarkError
+from middlemark.plan import Experiment
 
 OVERLOAD_BELOW = 0.95
 """A publisher that hands over less than this share of its scheduled messages within the window is overloaded.
@@ -44,6 +45,19 @@ class StreamShape:
     scheduled: bool
     """Whether its pattern has a rate of its own: periodic and burst have, unthrottled and ping-pong have not."""
     late_after_ns: int
+
+
+def stream_shapes(experiment: Experiment) -> tuple[StreamShape, ...]:
+    """What the metrics must know of the experiment's streams."""
+    return tuple(
+        StreamShape(
+            name=stream.name,
+            size_bytes=stream.mean_bytes,
+            scheduled=stream.pattern.kind in {"periodic", "burst"},
+            late_after_ns=experiment.windows.late_after_ns,
+        )
+        for stream in experiment.streams
+    )
 
 
 class Key(NamedTuple):

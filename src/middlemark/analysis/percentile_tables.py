@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from hdrh.histogram import HdrHistogram
 
-from middlemark.analysis.experiment import is_valid, stream_shapes
 from middlemark.analysis.histogram import empty, of_samples, percentile_table
-from middlemark.analysis.metrics import AccountingError, trial_metrics
+from middlemark.analysis.metrics import AccountingError, stream_shapes, trial_metrics
 from middlemark.analysis.quantile import Samples
+from middlemark.analysis.record import is_valid
 from middlemark.analysis.run import Damage
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.analysis.samples import Distribution

@@ -11,7 +11,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, NonNegativeInt
 
-from middlemark.plan import Caution, Outcome, Trial
+from middlemark.plan import Caution, Outcome, Trial, Valid
 from middlemark.suite import Action, Model
 
 FORMAT_VERSION: Final = 1
@@ -287,3 +287,8 @@ class TrialRecord(Model):
             return max((clock.bound_ns for clock in clocks), default=0)
 
         return bound_ns(planned.publishers) + bound_ns(planned.subscribers)
+
+
+def is_valid(record: TrialRecord) -> bool:
+    """Whether the trial's figures count."""
+    return isinstance(record.outcome, Valid)

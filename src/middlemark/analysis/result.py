@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from middlemark.analysis.experiment import is_valid, of_the_path
 from middlemark.analysis.measuring import stored_metrics
 from middlemark.analysis.metrics import AccountingError, Key
+from middlemark.analysis.overload import of_the_path
+from middlemark.analysis.record import is_valid
 from middlemark.analysis.run_folder import TrialFolder
 from middlemark.plan import Trial
 

@@ -15,17 +15,12 @@ from middlemark.analysis.capacity import Capacity, capacities
 from middlemark.analysis.comparison import Comparison, comparisons
 from middlemark.analysis.condensed import condensed
 from middlemark.analysis.course import courses, settlings
-from middlemark.analysis.experiment import (
-    ExperimentFindings,
-    MeasuredTrial,
-    experiment_findings,
-    is_valid,
-)
+from middlemark.analysis.experiment import ExperimentFindings, MeasuredTrial, experiment_findings
 from middlemark.analysis.manifest import Manifest
 from middlemark.analysis.measuring import stored_metrics
 from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.path_shares import path_findings
-from middlemark.analysis.record import TrialRecord
+from middlemark.analysis.record import TrialRecord, is_valid
 from middlemark.analysis.resources import memory_courses, resource_values
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.analysis.scaling import Scaling, scalings

@@ -8,6 +8,7 @@ al. do ("Virtual machine warmup blows hot and cold", OOPSLA 2017). Nothing is cu
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -15,6 +16,8 @@ import numpy as np
 import polars as pl
 import ruptures
 from numpy.typing import NDArray
+
+from middlemark.plan import Caution, WarningKind
 
 PARTS = 60
 FEWEST_PARTS = 20
@@ -85,3 +88,20 @@ def changes(levels: NDArray[np.float64]) -> list[int]:
     penalty = PENALTY * max(noise, 1e-4) ** 2 * math.log(len(levels))
     search = ruptures.Pelt(model="l2", min_size=SHORTEST_SEGMENT, jump=1).fit(levels.reshape(-1, 1))
     return [int(end) for end in search.predict(pen=penalty)]
+
+
+def unsteady(settled: Mapping[str, Settling]) -> list[Caution]:
+    """What must be said of a trial whose latency was not steady, by stream; each kind once."""
+    kinds = {stream: found.kind for stream, found in settled.items()}
+    never = [stream for stream, kind in kinds.items() if kind is Steadiness.NEVER]
+    late = [stream for stream, kind in kinds.items() if kind in {Steadiness.WARM_UP, Steadiness.SLOW_DOWN}]
+    remedy = "lengthen `windows: {warm_up: …}`, and look at what else the machine does"
+    said = []
+    if never:
+        text = f"the latency of {', '.join(never)} held no level to the window's end"
+        said.append(Caution(kind=WarningKind.NEVER_SETTLED, text=text, remedy=remedy))
+    if late:
+        parts = [f"{stream} after {100 * (settled[stream].after_share or 0):.0f} %" for stream in late]
+        text = f"latency settled within the window only: {', '.join(parts)} of the messages"
+        said.append(Caution(kind=WarningKind.SETTLED_LATE, text=text, remedy=remedy))
+    return said

@@ -11,8 +11,7 @@ import polars as pl
 from pydantic import BaseModel
 
 from middlemark.analysis.columns import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
-from middlemark.analysis.experiment import stream_shapes
-from middlemark.analysis.metrics import AccountingError, trial_metrics
+from middlemark.analysis.metrics import AccountingError, stream_shapes, trial_metrics
 from middlemark.analysis.record import (
     ClockAgreement,
     Counts,
