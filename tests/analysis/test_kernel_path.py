@@ -10,9 +10,10 @@ import pytest
 
 from middlemark.analysis.columns import KERNEL_EVENTS_SCHEMA, RECEIVED_SCHEMA
 from middlemark.analysis.kernel_event import Kind
-from middlemark.analysis.kernel_path import Part, Paths, SetAside, Side, paths
+from middlemark.analysis.kernel_path import Paths, paths
 from middlemark.analysis.kernel_trace import KernelTrace
 from middlemark.analysis.message_path import told_messages
+from middlemark.analysis.path_parts import Part, SetAside, Side
 
 SENDER, RECEIVER, BROKER, STRANGER = 100, 200, 300, 400
 HERE, THERE = 1, 2

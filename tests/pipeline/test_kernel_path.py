@@ -10,8 +10,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from middlemark.analysis.kernel_path import Part, Paths, Side, paths
+from middlemark.analysis.kernel_path import Paths, paths
 from middlemark.analysis.kernel_trace import KernelTrace
+from middlemark.analysis.path_parts import Part, Side
 from middlemark.analysis.path_shares import ends_of
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.campaign import order

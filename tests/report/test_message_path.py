@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from middlemark.analysis.kernel_packets import Cuts
-from middlemark.analysis.kernel_path import Call, Crossing, MessagePath, Part, Segment, Side
 from middlemark.analysis.message_path import ToldMessage
+from middlemark.analysis.path_parts import Call, Crossing, MessagePath, Part, Segment, Side
 from middlemark.analysis.run import analyse
 from middlemark.report.contender import contenders
 from middlemark.report.message_path import message_charts, message_lines, stretches, told_lines

@@ -1,6 +1,6 @@
 """What single threads did: their system calls, when they were woken, when they ran.
 
-It answers questions of spans of time; whose time a span is, `kernel_path` knows.
+It answers questions of spans of time; whose time a span is, `path_following` knows.
 """
 
 from __future__ import annotations

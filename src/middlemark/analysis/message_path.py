@@ -1,7 +1,7 @@
 """The ways of single messages that stand for a trial: the one in the middle by one-way time, and one of the slow.
 
-They are examples, real messages to be drawn to scale, not figures; `path_shares` has the figures and `kernel_path`
-finds the ways.
+They are examples, real messages to be drawn to scale, not figures; `path_shares` has the figures, and
+`path_following` finds the ways.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from middlemark.analysis.kernel_path import MessagePath, SetAside, path
 from middlemark.analysis.kernel_trace import KernelTrace
+from middlemark.analysis.path_following import path
+from middlemark.analysis.path_parts import MessagePath, SetAside
 
 SHARES = (0.5, 0.99)
 """The median message and the one that 99 % of all are no slower than."""

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from middlemark.analysis.kernel_path import Part, Paths, Side, paths
+from middlemark.analysis.kernel_path import Paths, paths
 from middlemark.analysis.kernel_trace import KernelTrace
 from middlemark.analysis.message_path import ToldMessage, told_messages
 from middlemark.analysis.metrics import Key, of_stream
+from middlemark.analysis.path_parts import Part, Side
 from middlemark.analysis.quantile import Measured, Value
 from middlemark.analysis.record import KernelRecording, TrialRecord
 from middlemark.plan import Stream

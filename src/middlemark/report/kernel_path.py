@@ -14,7 +14,7 @@ import altair as alt
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.estimate import Estimate
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.kernel_path import Part, Side
+from middlemark.analysis.path_parts import Part, Side
 from middlemark.analysis.path_shares import call_of_metric
 from middlemark.report.charts import Chart
 from middlemark.report.contender import Contender

@@ -15,8 +15,8 @@ import altair as alt
 from rich.text import Text
 
 from middlemark.analysis.comparison import Comparison
-from middlemark.analysis.kernel_path import MessagePath, Segment, Side
 from middlemark.analysis.message_path import ToldMessage
+from middlemark.analysis.path_parts import MessagePath, Segment, Side
 from middlemark.report.charts import INK, Chart, finished
 from middlemark.report.contender import Contender
 from middlemark.report.display import digits, plural
