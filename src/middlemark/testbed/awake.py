@@ -10,7 +10,6 @@ are in a control group that is idle as a whole (`cpu.idle`); where none can be m
 
 from __future__ import annotations
 
-import os
 import secrets
 import subprocess
 import sys
@@ -19,11 +18,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed import cgroup
+from middlemark.testbed import cgroup, marked_process
 from middlemark.testbed.cgroup import Hierarchy
 from middlemark.testbed.ledger import Ledger, opened
 from middlemark.testbed.machine import Fact
-from middlemark.testbed.processes import MARK_VARIABLE
 
 SPINNER = Path(__file__).with_name("spinner.py")
 
@@ -67,18 +65,10 @@ def _is_made_idle(group: Path, hierarchy: Hierarchy) -> bool:
 
 
 def _start(cpu: int, group: Path | None, ledger: Ledger) -> tuple[subprocess.Popen[bytes], str]:
-    mark = ledger.enter("process", f"keeps CPU {cpu} awake")
     members = [str(group / cgroup.MEMBERS)] if group else []
-    spinner = subprocess.Popen(
-        [sys.executable, "-I", "-S", str(SPINNER), str(cpu), *members],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, MARK_VARIABLE: mark},
-        start_new_session=True,
-    )
-    ledger.started(mark, spinner.pid)
-    return spinner, mark
+    command = [sys.executable, "-I", "-S", str(SPINNER), str(cpu), *members]
+    nowhere = subprocess.DEVNULL
+    return marked_process.start(f"keeps CPU {cpu} awake", command, ledger, stdout=nowhere, stderr=nowhere)
 
 
 def fact() -> Fact:

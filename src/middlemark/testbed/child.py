@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO, TypeAlias, cast
 
+from middlemark.testbed import marked_process
 from middlemark.testbed.ledger import Ledger
-from middlemark.testbed.processes import MARK_VARIABLE
 
 Pipe: TypeAlias = IO[bytes]
 # Far beyond what any of them needs to answer: it is over only when the machine hangs.
@@ -28,18 +28,11 @@ class Child:
     def __init__(self, doing: str, command: Sequence[str], ledger: Ledger) -> None:
         self._doing = doing
         self._ledger = ledger
-        self.mark = ledger.enter("process", doing)
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, MARK_VARIABLE: self.mark, "LC_ALL": "C"},
-            start_new_session=True,
+        self._process, self.mark = marked_process.start(
+            doing, command, ledger, stderr=subprocess.STDOUT, environment={"LC_ALL": "C"}
         )
         self._input, self._output = cast("Pipe", self._process.stdin), cast("Pipe", self._process.stdout)
         self._unread = b""
-        ledger.started(self.mark, self.pid)
 
     @property
     def pid(self) -> int:

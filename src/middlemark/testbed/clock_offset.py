@@ -7,7 +7,6 @@ the answers. What a bound means for a latency is the analysis' business.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import time
 from collections.abc import Iterator
@@ -17,10 +16,10 @@ from pathlib import Path
 from typing import IO, cast
 
 from middlemark.errors import EnvironmentNotReady
+from middlemark.testbed import marked_process
 from middlemark.testbed.clock_estimate import ClockOffset, Exchange, PtpClock, by_ptp, estimate
 from middlemark.testbed.host import Host
 from middlemark.testbed.ledger import Ledger
-from middlemark.testbed.processes import MARK_VARIABLE
 from middlemark.testbed.ssh_host import SshHost
 
 EXCHANGES = 300
@@ -54,15 +53,9 @@ def measured(host: SshHost, probe: Path, ledger: Ledger) -> ClockOffset:
 
 @contextmanager
 def _asking(host: Host, probe: Path, ledger: Ledger) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    mark = ledger.enter("process", f"asks for the clock of {host.name}")
-    asking = subprocess.Popen(
-        host.command([str(probe), "clock"]),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=os.environ | {MARK_VARIABLE: mark},
-        start_new_session=True,
+    asking, mark = marked_process.start(
+        f"asks for the clock of {host.name}", host.command([str(probe), "clock"]), ledger
     )
-    ledger.started(mark, asking.pid)
     try:
         yield cast("IO[bytes]", asking.stdin), cast("IO[bytes]", asking.stdout)
         asking.communicate(timeout=ENDING_S)

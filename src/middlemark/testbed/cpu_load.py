@@ -6,7 +6,6 @@ applications take CPU time from them it is below the asked one. Which hosts are 
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import time
@@ -17,9 +16,9 @@ from dataclasses import dataclass
 import psutil
 
 from middlemark.errors import EnvironmentNotReady
+from middlemark.testbed import marked_process
 from middlemark.testbed.host import Host
 from middlemark.testbed.ledger import Ledger
-from middlemark.testbed.processes import MARK_VARIABLE
 
 PROGRAM = "stress-ng"
 STARTING_S = 5.0
@@ -65,16 +64,14 @@ def loaded(host: Host, cpus: Sequence[int], percent: float, ledger: Ledger) -> I
         )
     listed = ",".join(map(str, cpus))
     command = [PROGRAM, "--quiet", "--cpu", str(len(cpus)), "--cpu-load", f"{percent:g}", "--taskset", listed]
-    mark = ledger.enter("process", f"keeps CPUs {listed} of {host.name} busy to {percent:g} %")
-    stressors = subprocess.Popen(
+    stressors, mark = marked_process.start(
+        f"keeps CPUs {listed} of {host.name} busy to {percent:g} %",
         host.command(command),
+        ledger,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
-        env={**os.environ, MARK_VARIABLE: mark},
-        start_new_session=True,
     )
-    ledger.started(mark, stressors.pid)
     try:
         _wait_for_stressors(stressors, len(cpus), host)
         yield CpuLoad(percent, len(cpus), psutil.Process(stressors.pid))

@@ -13,8 +13,8 @@ from contextlib import suppress
 from typing import IO, cast
 
 from middlemark.errors import EnvironmentNotReady
+from middlemark.testbed import marked_process
 from middlemark.testbed.ledger import Ledger
-from middlemark.testbed.processes import MARK_VARIABLE
 
 STARTING_S = 30.0
 ENDING_S = 10.0
@@ -26,16 +26,7 @@ class Lifeline:
     def __init__(self, what: str, command: Sequence[str], ledger: Ledger, remedy: str) -> None:
         """Starts the command and returns when it gives back what it is given; raises with what it said instead."""
         self._ledger = ledger
-        self._mark = ledger.enter("process", what)
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=os.environ | {MARK_VARIABLE: self._mark},
-            start_new_session=True,
-        )
-        ledger.started(self._mark, self._process.pid)
+        self._process, self._mark = marked_process.start(what, command, ledger, stderr=subprocess.PIPE)
         if not self._echoes():
             raise EnvironmentNotReady(f"{what} does not start: {self._last_words()}", remedy=remedy)
 
