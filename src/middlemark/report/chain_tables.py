@@ -22,6 +22,7 @@ from middlemark.report.display import (
     Unit,
     cell,
     digits,
+    part_cell,
     show,
 )
 from middlemark.report.tables import Table
@@ -47,7 +48,8 @@ def split_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
         for kind in WAYS:
             whole = each.estimate(subject, f"{kind}_whole_ns")
             if whole is not None and whole.value:
-                parts = (_with_share(each, subject, f"{kind}_{part}_ns", whole.value) for part in PARTS)
+                found = (each.estimate(subject, f"{kind}_{part}_ns") for part in PARTS)
+                parts = (part_cell(estimate, MILLISECONDS, whole.value) for estimate in found)
                 rows.append((who[each.experiment.id].label, kind, cell(show(whole, MILLISECONDS)), *parts))
     caption = (
         f"{MEANING} Medians of trials, so that parts may miss the whole by a little. Slow: the mean of the slowest "
@@ -55,13 +57,6 @@ def split_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
     )
     headings = ("", "way", "end to end, ms", *(f"{part}, ms" for part in PARTS))
     return Table("The way split", headings, tuple(rows), caption)
-
-
-def _with_share(each: ExperimentFindings, subject: str, metric: str, whole_ns: float) -> str:
-    value_ns = value_of(each, subject, metric)
-    if value_ns is None:
-        return ABSENT
-    return f"{cell(show(each.estimate(subject, metric), MILLISECONDS))}, {100 * value_ns / whole_ns:.0f} %"
 
 
 def fate_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:

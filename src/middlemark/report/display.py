@@ -98,6 +98,13 @@ def cell(shown: Shown) -> str:
     return f"{shown.text}{span}{f' {shown.note}' if shown.note else ''}"
 
 
+def part_cell(estimate: Estimate | None, unit: Unit, whole: float) -> str:
+    """A part of a whole, with its share of that."""
+    if estimate is None or estimate.value is None:
+        return ABSENT
+    return f"{cell(show(estimate, unit))}, {100 * estimate.value / whole:.0f} %"
+
+
 def interval(estimate: Estimate, unit: Unit) -> str:
     """The interval's ends; empty for a single trial, and where both are written alike."""
     if estimate.low is None or estimate.high is None:

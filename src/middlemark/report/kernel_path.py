@@ -18,7 +18,7 @@ from middlemark.analysis.path_parts import Part, Side
 from middlemark.analysis.path_shares import call_of_metric
 from middlemark.report.charts import Chart
 from middlemark.report.contender import Contender
-from middlemark.report.display import ABSENT, COUNT, MICROSECONDS, Unit, cell, show, size
+from middlemark.report.display import COUNT, MICROSECONDS, Unit, cell, part_cell, show, size
 from middlemark.report.stacked import Bars
 from middlemark.report.tables import Table
 
@@ -106,19 +106,12 @@ def _parts_table(seen: Comparison, who: Mapping[str, Contender], kind: str) -> T
     for each in seen.experiments:
         whole = each.estimate(stream, f"path_{kind}_whole_ns")
         if whole is not None and whole.value:
-            metrics = [f"path_{kind}_{part}_ns" for part in PARTS]
-            cells = (_with_share(each, stream, metric, whole.value) for metric in metrics)
+            found = (each.estimate(stream, f"path_{kind}_{part}_ns") for part in PARTS)
+            cells = (part_cell(estimate, MICROSECONDS, whole.value) for estimate in found)
             rows.append((who[each.experiment.id].label, cell(show(whole, MICROSECONDS)), *cells))
     headings = ("", "whole, µs", *(name for name, _ in PARTS.values()))
     caption = "µs and share of the whole. Medians of trials, so that parts may miss the whole by a little."
     return Table(f"The way of {WHOLES[kind]}", headings, tuple(rows), caption)
-
-
-def _with_share(each: ExperimentFindings, stream: str, metric: str, whole_ns: float) -> str:
-    value = _value(each, stream, metric)
-    if value is None:
-        return ABSENT
-    return f"{cell(show(each.estimate(stream, metric), MICROSECONDS))}, {100 * value / whole_ns:.0f} %"
 
 
 def _counts_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
