@@ -3,27 +3,23 @@
 //! It keeps and counts nothing but what the kernel could not hold for it.
 
 use std::io::{self, IoSliceMut};
-use std::mem::size_of;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::Duration;
 
+use middlemark_packet_socket::{Buffer, PacketSocket};
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
-use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce, ReceiveTimestampns};
-use nix::sys::socket::{
-    AddressFamily, ControlMessageOwned, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrLike, bind,
-    recvmsg, setsockopt, socket,
-};
+use nix::sys::socket::{ControlMessageOwned, LinkAddr, MsgFlags, recvmsg};
 use nix::sys::time::TimeSpec;
 
 use crate::error::CaptureError;
 use crate::file::Frame;
 
 /// So much may come while the capture is not on a CPU.
-const WAITING_BYTES: usize = 64 << 20;
+const WAITING_BYTES: libc::c_int = 64 << 20;
 
 pub(crate) struct Tap {
-    socket: OwnedFd,
+    socket: PacketSocket,
 }
 
 impl Tap {
@@ -34,21 +30,17 @@ impl Tap {
         })?;
         let doing = |doing: &str| {
             let doing = format!("{doing} at {interface}");
-            move |error: Errno| CaptureError::Machine {
-                doing,
-                source: error.into(),
-            }
+            move |source| CaptureError::Machine { doing, source }
         };
-        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        // Without a protocol it hears nothing until it is bound to its interface.
-        let socket = socket(AddressFamily::Packet, SockType::Raw, flags, None::<SockProtocol>)
-            .map_err(|error| CaptureError::NotPermitted(error.into()))?;
-        setsockopt(&socket, ReceiveTimestampns, &true).map_err(doing("asking for stamps"))?;
-        // Forcing needs CAP_NET_ADMIN over the whole machine; without it the limit of the machine has to do.
-        setsockopt(&socket, RcvBufForce, &WAITING_BYTES)
-            .or_else(|_| setsockopt(&socket, RcvBuf, &WAITING_BYTES))
+        let socket = PacketSocket::open().map_err(CaptureError::NotPermitted)?;
+        let on: libc::c_int = 1;
+        socket
+            .set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &on)
+            .map_err(doing("asking for stamps"))?;
+        socket
+            .set_room(Buffer::Receive, WAITING_BYTES)
             .map_err(doing("asking for room"))?;
-        bind(socket.as_raw_fd(), &address(index)).map_err(doing("listening"))?;
+        socket.bind(index as libc::c_int).map_err(doing("listening"))?;
         Ok(Self { socket })
     }
 
@@ -117,22 +109,7 @@ impl Tap {
 
     /// Frames that found no room in the kernel; each is told once.
     pub(crate) fn lost(&self) -> u64 {
-        let mut statistics = libc::tpacket_stats {
-            tp_packets: 0,
-            tp_drops: 0,
-        };
-        let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
-        // SAFETY: `statistics` has room for the `length` that is given.
-        let status = unsafe {
-            libc::getsockopt(
-                self.socket.as_raw_fd(),
-                libc::SOL_PACKET,
-                libc::PACKET_STATISTICS,
-                (&raw mut statistics).cast(),
-                &raw mut length,
-            )
-        };
-        if status == 0 { u64::from(statistics.tp_drops) } else { 0 }
+        self.socket.take_drops()
     }
 }
 
@@ -140,16 +117,4 @@ impl AsFd for Tap {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
-}
-
-/// Every frame of one interface.
-fn address(index: u32) -> LinkAddr {
-    // SAFETY: all zeros is a valid `sockaddr_ll`.
-    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
-    address.sll_family = libc::AF_PACKET as u16;
-    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
-    address.sll_ifindex = index as i32;
-    let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-    // SAFETY: `address` is a link-layer address of this length.
-    unsafe { LinkAddr::from_raw((&raw const address).cast(), Some(length)) }.expect("its family is AF_PACKET")
 }

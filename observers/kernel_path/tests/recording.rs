@@ -8,7 +8,8 @@ use std::collections::{HashMap, HashSet};
 use std::process::{Command, ExitCode};
 
 use lab::{Event, Lab, Observation, Perf, traffic};
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
+use middlemark_lab::check::{self, Check};
 
 const CALLED: u16 = 1;
 const RETURNED: u16 = 2;
@@ -23,9 +24,7 @@ const TAKEN: u16 = 9;
 const DATAGRAMS: usize = 200;
 const SIZE_BYTES: u32 = 64;
 
-type Check = fn(&Lab) -> Result<(), Failed>;
-
-const CHECKS: [(&str, Check); 4] = [
+const CHECKS: [(&str, Check<Lab>); 4] = [
     (
         "each_datagram_is_followed_from_call_to_call",
         each_datagram_is_followed_from_call_to_call,
@@ -45,24 +44,8 @@ fn main() -> ExitCode {
     if traffic::is_asked_for() {
         return traffic::run();
     }
-    let mut arguments = Arguments::from_args();
-    arguments.test_threads = Some(1);
-    let reason = Lab::make().err();
-    let mut trials: Vec<Trial> = CHECKS
-        .into_iter()
-        .map(|(name, check)| {
-            let trial = Trial::test(name, move || check(&Lab::make()?));
-            match &reason {
-                Some(reason) => trial.with_kind(reason.clone()).with_ignored_flag(true),
-                None => trial,
-            }
-        })
-        .collect();
-    trials.push(Trial::test(
-        "what_cannot_be_meant_is_refused",
-        what_cannot_be_meant_is_refused,
-    ));
-    libtest_mimic::run(&arguments, trials).exit_code()
+    let refused = Trial::test("what_cannot_be_meant_is_refused", what_cannot_be_meant_is_refused);
+    check::run(CHECKS, Lab::make, refused)
 }
 
 fn of_kind(events: &[Event], kind: u16) -> impl DoubleEndedIterator<Item = &Event> {

@@ -5,18 +5,17 @@
 
 use std::io;
 use std::mem::size_of;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use libc::c_int;
+use middlemark_packet_socket::{Buffer, PacketSocket};
 use middlemark_runtime::clock::now_ns;
 
 use crate::error::RelayError;
 use crate::interface::Interface;
 
-/// Every protocol, in network byte order.
-const EVERY_PROTOCOL: u16 = (libc::ETH_P_ALL as u16).to_be();
 const RING_BYTES: usize = 16 << 20;
 const BLOCK_BYTES: usize = 64 << 10;
 /// The ring's header, the address behind it and the kernel's alignment.
@@ -28,7 +27,7 @@ const SEND_BUFFER_BYTES: c_int = 16 << 20;
 const ADDRESSES_BYTES: usize = 12;
 
 pub(crate) struct Port {
-    socket: OwnedFd,
+    socket: PacketSocket,
     ring: NonNull<u8>,
     frames: usize,
     frame_bytes: usize,
@@ -50,7 +49,7 @@ pub(crate) enum Arrival<'a> {
 impl Port {
     /// Opens an interface for frames up to a size, without frame check sequence.
     pub(crate) fn open(interface: &Interface, largest_frame_bytes: usize) -> Result<Self, RelayError> {
-        let socket = raw_socket()?;
+        let socket = PacketSocket::open().map_err(RelayError::NotPermitted)?;
         let doing = |doing: &str| {
             let doing = format!("{doing} at {}", interface.name);
             move |source| RelayError::Machine { doing, source }
@@ -108,24 +107,7 @@ impl Port {
 
     /// Frames that found the ring full, since the start.
     pub(crate) fn kernel_drops(&mut self) -> u64 {
-        let mut statistics = libc::tpacket_stats {
-            tp_packets: 0,
-            tp_drops: 0,
-        };
-        let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
-        // SAFETY: `statistics` has room for the `length` that is given.
-        let status = unsafe {
-            libc::getsockopt(
-                self.descriptor(),
-                libc::SOL_PACKET,
-                libc::PACKET_STATISTICS,
-                (&raw mut statistics).cast(),
-                &raw mut length,
-            )
-        };
-        if status == 0 {
-            self.kernel_drops += u64::from(statistics.tp_drops); // the kernel counts from zero after each reading
-        }
+        self.kernel_drops += self.socket.take_drops();
         self.kernel_drops
     }
 
@@ -145,21 +127,15 @@ impl Port {
     }
 
     fn bind(&self, interface: &Interface) -> io::Result<()> {
-        // SAFETY: all zeros is a valid `sockaddr_ll`.
-        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
-        address.sll_family = libc::AF_PACKET as u16;
-        address.sll_protocol = EVERY_PROTOCOL;
-        address.sll_ifindex = interface.index;
-        let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-        // SAFETY: `address` is valid for its length.
-        check(unsafe { libc::bind(self.descriptor(), (&raw const address).cast(), length) })?;
+        self.socket.bind(interface.index)?;
         let membership = libc::packet_mreq {
             mr_ifindex: interface.index,
             mr_type: libc::PACKET_MR_PROMISC as u16,
             mr_alen: 0,
             mr_address: [0; 8],
         };
-        set(&self.socket, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &membership)
+        self.socket
+            .set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &membership)
     }
 
     fn place(&self) -> NonNull<u8> {
@@ -245,17 +221,7 @@ unsafe fn insert_tag(begin: NonNull<u8>, protocol: u16, control: u16) {
     }
 }
 
-/// A raw socket that hears nothing until it is bound.
-fn raw_socket() -> Result<OwnedFd, RelayError> {
-    // SAFETY: creates a descriptor, which is owned at once when it is one.
-    match unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) } {
-        -1 => Err(RelayError::NotPermitted(io::Error::last_os_error())),
-        // SAFETY: the descriptor is new and has no other owner.
-        descriptor => Ok(unsafe { OwnedFd::from_raw_fd(descriptor) }),
-    }
-}
-
-fn configure(socket: &OwnedFd, frames: usize, frame_bytes: usize) -> io::Result<()> {
+fn configure(socket: &PacketSocket, frames: usize, frame_bytes: usize) -> io::Result<()> {
     let block_bytes = BLOCK_BYTES.max(frame_bytes);
     let ring = libc::tpacket_req {
         tp_block_size: block_bytes as u32,
@@ -263,20 +229,14 @@ fn configure(socket: &OwnedFd, frames: usize, frame_bytes: usize) -> io::Result<
         tp_frame_size: frame_bytes as u32,
         tp_frame_nr: frames as u32,
     };
-    set(
-        socket,
-        libc::SOL_PACKET,
-        libc::PACKET_VERSION,
-        &(libc::tpacket_versions::TPACKET_V2 as c_int),
-    )?;
-    set(socket, libc::SOL_PACKET, libc::PACKET_RESERVE, &(TAG_BYTES as u32))?;
-    set(socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &ring)?;
-    // Forcing needs CAP_NET_ADMIN over the whole machine; without it the limit of the machine has to do.
-    set(socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER_BYTES)
-        .or_else(|_| set(socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &SEND_BUFFER_BYTES))
+    let version = libc::tpacket_versions::TPACKET_V2 as c_int;
+    socket.set(libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
+    socket.set(libc::SOL_PACKET, libc::PACKET_RESERVE, &(TAG_BYTES as u32))?;
+    socket.set(libc::SOL_PACKET, libc::PACKET_RX_RING, &ring)?;
+    socket.set_room(Buffer::Send, SEND_BUFFER_BYTES)
 }
 
-fn map(socket: &OwnedFd, length: usize) -> io::Result<NonNull<u8>> {
+fn map(socket: &PacketSocket, length: usize) -> io::Result<NonNull<u8>> {
     // SAFETY: a new mapping of the socket's ring, of the size that was just asked for.
     let address = unsafe {
         libc::mmap(
@@ -291,19 +251,5 @@ fn map(socket: &OwnedFd, length: usize) -> io::Result<NonNull<u8>> {
     match NonNull::new(address.cast()) {
         Some(ring) if address != libc::MAP_FAILED => Ok(ring),
         _ => Err(io::Error::last_os_error()),
-    }
-}
-
-fn set<T>(socket: &OwnedFd, level: c_int, name: c_int, value: &T) -> io::Result<()> {
-    let (pointer, length) = (std::ptr::from_ref(value).cast(), size_of::<T>() as libc::socklen_t);
-    // SAFETY: `value` is readable for its size; the kernel copies it.
-    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, pointer, length) })
-}
-
-fn check(status: c_int) -> io::Result<()> {
-    if status == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
     }
 }

@@ -8,16 +8,16 @@ mod lab;
 use std::process::ExitCode;
 
 use lab::Lab;
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
+use middlemark_lab::check::{self, Check};
+use middlemark_lab::speaker::refusal;
 use serde_json::{Value, json};
 
 const MS: i64 = 1_000_000;
 /// How much later than asked a median may be: four wake-ups on a busy machine.
 const TOLERANCE_NS: i64 = 5 * MS;
 
-type Check = fn(&Lab) -> Result<(), Failed>;
-
-const CHECKS: [(&str, Check); 11] = [
+const CHECKS: [(&str, Check<Lab>); 11] = [
     (
         "a_plain_relay_loses_nothing_and_keeps_order",
         a_plain_relay_loses_nothing_and_keeps_order,
@@ -41,23 +41,10 @@ const CHECKS: [(&str, Check); 11] = [
 ];
 
 fn main() -> ExitCode {
-    let mut arguments = Arguments::from_args();
-    arguments.test_threads = Some(1);
-    let reason = Lab::make().err();
-    let mut trials: Vec<Trial> = CHECKS
-        .into_iter()
-        .map(|(name, check)| {
-            let trial = Trial::test(name, move || check(&Lab::make()?));
-            match &reason {
-                Some(reason) => trial.with_kind(reason.clone()).with_ignored_flag(true),
-                None => trial,
-            }
-        })
-        .collect();
-    trials.push(Trial::test("what_cannot_be_is_refused_with_its_exit_status", || {
+    let refusals = Trial::test("what_cannot_be_is_refused_with_its_exit_status", || {
         refusals().map_err(Failed::from)
-    }));
-    libtest_mimic::run(&arguments, trials).exit_code()
+    });
+    check::run(CHECKS, Lab::make, refusals)
 }
 
 fn a_plain_relay_loses_nothing_and_keeps_order(lab: &Lab) -> Result<(), Failed> {
@@ -227,7 +214,7 @@ fn refusals() -> Result<(), String> {
     let unknown = r#"{"host_side": "none-such", "network_side": "none-other", "seed": 1}"#;
     for (line, code) in [("nonsense", 2), ("", 2), (unknown, 3)] {
         let mut relay = std::process::Command::new(env!("CARGO_BIN_EXE_middlemark-relay"));
-        let (status, said) = lab::refusal(&mut relay, line);
+        let (status, said) = refusal(&mut relay, line);
         if status != Some(code) || said.lines().count() != 1 {
             return Err(format!("{line:?}: status {status:?}, said {said:?}"));
         }

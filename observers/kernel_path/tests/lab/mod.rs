@@ -1,62 +1,22 @@
 //! Two network namespaces joined by a veth pair, what runs in them, and who watches; gone with the test.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use middlemark_lab::namespace::Namespace;
+use middlemark_lab::speaker::{Speaker, refusal};
 use serde_json::{Value, json};
 
 pub(crate) mod traffic;
 
 const OBSERVER: &str = env!("CARGO_BIN_EXE_middlemark-kernel-path");
 
-/// A process that is spoken to by lines; it is ended when this is dropped.
-pub(crate) struct Speaker {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-}
-
-impl Speaker {
-    fn start(command: &mut Command) -> Self {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the command starts");
-        let input = child.stdin.take();
-        let output = BufReader::new(child.stdout.take().expect("piped"));
-        Self { child, input, output }
-    }
-
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
-    }
-
-    pub(crate) fn say(&mut self, line: &str) {
-        writeln!(self.input.as_mut().expect("not ended"), "{line}").expect("it listens");
-    }
-
-    pub(crate) fn hear(&mut self) -> String {
-        let mut line = String::new();
-        self.output.read_line(&mut line).expect("it speaks");
-        line.trim().to_owned()
-    }
-}
-
-impl Drop for Speaker {
-    fn drop(&mut self) {
-        self.input.take();
-        let ended = self.child.kill().and_then(|()| self.child.wait());
-        ended.expect("its own child");
-    }
-}
-
 /// Two hosts, 10.98.0.1 and 10.98.0.2.
 pub(crate) struct Lab {
-    hosts: [Speaker; 2],
+    hosts: [Namespace; 2],
 }
 
 impl Lab {
@@ -69,61 +29,28 @@ impl Lab {
         if !check.status.success() {
             return Err(String::from_utf8_lossy(&check.stderr).trim().to_owned());
         }
-        let lab = Self {
-            hosts: [host()?, host()?],
-        };
-        let other = lab.hosts[1].id();
-        lab.run(0, &format!("ip link add eth0 type veth peer name eth0 netns {other}"))?;
-        for (host, address) in [(0, "10.98.0.1/24"), (1, "10.98.0.2/24")] {
-            lab.run(host, "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6")?;
-            lab.run(
-                host,
-                &format!("ip address add {address} dev eth0 && ip link set eth0 up"),
-            )?;
+        let hosts = [Namespace::make(None)?, Namespace::make(None)?];
+        let other = hosts[1].id();
+        hosts[0].run(&format!("ip link add eth0 type veth peer name eth0 netns {other}"))?;
+        for (host, address) in hosts.iter().zip(["10.98.0.1/24", "10.98.0.2/24"]) {
+            host.run(&format!("ip address add {address} dev eth0 && ip link set eth0 up"))?;
         }
-        Ok(lab)
-    }
-
-    fn run(&self, host: usize, script: &str) -> Result<(), String> {
-        let output = self.entering(host).args(["sh", "-ec", script]).output();
-        let output = output.map_err(|error| error.to_string())?;
-        if output.status.success() {
-            return Ok(());
-        }
-        Err(format!("{script}: {}", String::from_utf8_lossy(&output.stderr)))
-    }
-
-    fn entering(&self, host: usize) -> Command {
-        let mut command = Command::new("nsenter");
-        command.args(["--target", &self.hosts[host].id().to_string(), "--net"]);
-        command
+        Ok(Self { hosts })
     }
 
     /// A sender that sends once it is told to, and a receiver that waits already.
     pub(crate) fn datagrams(&self, count: usize, size_bytes: u32) -> (Speaker, Speaker) {
         let told = format!("{count} {size_bytes}");
-        let mut receiver = Speaker::start(&mut traffic::receiving(self.entering(1), &told));
+        let mut receiver = Speaker::start(&mut traffic::receiving(self.hosts[1].enter(), &told));
         assert_eq!(receiver.hear(), "waiting");
-        let mut sender = Speaker::start(&mut traffic::sending(self.entering(0), &told));
+        let mut sender = Speaker::start(&mut traffic::sending(self.hosts[0].enter(), &told));
         assert_eq!(sender.hear(), "waiting");
         (sender, receiver)
     }
 
     pub(crate) fn shell(&self) -> Speaker {
-        Speaker::start(self.entering(0).arg("sh"))
+        Speaker::start(self.hosts[0].enter().arg("sh"))
     }
-}
-
-fn host() -> Result<Speaker, String> {
-    let mut host = Speaker::start(
-        Command::new("unshare")
-            .args(["--net", "sh", "-c", "echo ready; exec cat > /dev/null"])
-            .stderr(Stdio::null()),
-    );
-    if host.hear() == "ready" {
-        return Ok(host);
-    }
-    Err("network namespaces can't be made here".to_owned())
 }
 
 /// A record of a recording; the fields stand in its header in this order.
@@ -175,16 +102,15 @@ impl Observation {
     pub(crate) fn begin(processes: &[u32]) -> Self {
         let path = temporary("npy");
         let mut observer = Speaker::start(&mut Command::new(OBSERVER));
-        observer.say(&json!({"recording": path, "processes": processes}).to_string());
-        let ready: Value = serde_json::from_str(&observer.hear()).expect("an event");
-        assert_eq!(ready["event"], "ready");
+        observer.say(&json!({"recording": path, "processes": processes}));
+        assert_eq!(observer.event()["event"], "ready");
         Self { observer, path }
     }
 
     /// What was recorded, in the order of time, and the last event.
     pub(crate) fn end(mut self) -> (Vec<Event>, Value) {
         self.observer.say(r#"{"command": "stop"}"#);
-        let done = serde_json::from_str(&self.observer.hear()).expect("an event");
+        let done = self.observer.event();
         let bytes = fs::read(&self.path).expect("the recording");
         fs::remove_file(&self.path).expect("the recording");
         let header_bytes = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
@@ -198,11 +124,7 @@ impl Observation {
 
 /// The exit status after one line on standard input.
 pub(crate) fn status_when_told(line: &str) -> Option<i32> {
-    let mut command = Command::new(OBSERVER);
-    let mut observer = Speaker::start(command.stderr(Stdio::null()));
-    observer.say(line);
-    observer.input.take();
-    observer.child.wait().expect("its own child").code()
+    refusal(&mut Command::new(OBSERVER), line).0
 }
 
 /// `perf record` of the packets of all processes.
