@@ -167,6 +167,15 @@ def test_many_publishers_and_subscribers_are_all_counted(tmp_path: Path) -> None
     assert findings.damaged == ()
 
 
+def test_the_settings_of_a_workload_stand_in_the_order_of_their_sizes_and_rates(tmp_path: Path) -> None:
+    loads = "{workload: imu, size: [128 kB, 64 B, 1 kB], rate: [100 Hz, 50 Hz], windows: {window: 1 s}}"
+    findings = build(tmp_path, f"suite: sizes\ntrials: 1\nmiddlewares: all\nworkloads: {loads}\n", one=Behaviour())
+    told = [dict(each.setting.factors) for each in findings.comparisons]
+    assert [(each["size"], each["rate"]) for each in told] == [
+        (size, rate) for size in ("64 B", "1 kB", "128 kB") for rate in ("50 Hz", "100 Hz")
+    ]
+
+
 def test_a_damaged_trial_is_named_and_the_rest_still_analysed(tmp_path: Path) -> None:
     folder = build_run(tmp_path / "run", SUITE, {"one": Behaviour(), "two": Behaviour()})
     first, second, third, *_ = folder.stored_trials()

@@ -46,6 +46,9 @@ _CRITERIA = {
     "unthrottled": _GOODPUT,
 }
 
+_LONG_NS = 1_000_000_000_000
+"""So long that rates below one a second can be told apart."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -108,7 +111,15 @@ def comparisons(findings: Iterable[ExperimentFindings]) -> tuple[Comparison, ...
     for each in findings:
         for setting in _settings(each.experiment):
             groups.setdefault(setting, []).append(each)
-    return tuple(_comparison(setting, groups[setting]) for setting in sorted(groups, key=lambda s: (s.workload, s.id)))
+    order = sorted(groups, key=lambda setting: _place(setting, groups[setting][0].experiment))
+    return tuple(_comparison(setting, groups[setting]) for setting in order)
+
+
+def _place(setting: Setting, experiment: Experiment) -> tuple[str, int, int, str]:
+    """Where a setting stands: of a workload the small and the rare messages come first, which no text's order tells."""
+    size_bytes = max(stream.size_bytes for stream in experiment.streams)
+    messages = max(stream.most_messages(_LONG_NS) for stream in experiment.streams)
+    return setting.workload, size_bytes, messages, setting.id
 
 
 def _settings(experiment: Experiment) -> list[Setting]:
