@@ -116,3 +116,16 @@ def test_one_middleware_of_a_suite_takes_minutes(name: str) -> None:
     experiments = [e for e in shipped(name) if e.middleware == "zenoh"]
     suite = load_suite(name).suite
     assert campaign_duration_ns(order_trials(experiments, blocks=suite.trials, seed=suite.seed)) < 15 * 60 * 10**9
+
+
+def test_every_host_that_moves_has_a_link_that_changes_meanwhile() -> None:
+    links = [link for each in shipped("mobility") for link in each.links if link.mobility is not None]
+    rates = {
+        str(link.mobility): {point.outgoing.rate_bits_per_s for point in link.trace}
+        for link in links
+        if link.mobility is not None and link.mobility.speed is not None
+    }
+    assert sorted(link.mobility.speed for link in links if link.mobility and link.mobility.speed) == (
+        5 * [1.0] + 5 * [10.0] + 5 * [15.0]
+    )
+    assert min(map(len, rates.values())) >= 3, rates
