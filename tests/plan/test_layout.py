@@ -157,6 +157,16 @@ def test_what_a_condition_says_holds_over_a_mobility_and_a_mobility_over_what_wa
     assert (wireless.outgoing.rate_bits_per_s, wireless.outgoing.queue_frames) == (65_000_000, 9)
 
 
+@pytest.mark.parametrize("way", ["distance: 5 m", "farthest: 400 m, speed: 100 m/s"])
+def test_what_is_asked_of_one_direction_holds_beside_a_mobility(way: str) -> None:
+    asked = f"mobility: {{{way}}}, queue: 9, outgoing: {{duplication: 10 %}}, incoming: {{queue: 7}}"
+    link, _ = planned(f"topologies: {{topology: D1-1, link: {{{asked}}}}}\nwindows: {{window: 8 s}}").links
+    points = [(link.outgoing, link.incoming), *((point.outgoing, point.incoming) for point in link.trace)]
+    assert {(outgoing.duplication, incoming.duplication) for outgoing, incoming in points} == {(0.1, 0)}
+    assert {(outgoing.queue_frames, incoming.queue_frames) for outgoing, incoming in points} == {(9, 7)}
+    assert all(outgoing.rate_bits_per_s == incoming.rate_bits_per_s for outgoing, incoming in points)
+
+
 @pytest.mark.parametrize("fault", ["do: pause, of: publisher_0", "do: kill, of: publisher_0", "do: link_down, of: far"])
 def test_what_only_reaches_processes_and_links_of_this_machine_is_refused_on_another(fault: str) -> None:
     with pytest.raises(UsageError, match="which is on another machine"):

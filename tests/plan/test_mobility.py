@@ -100,7 +100,7 @@ def test_out_of_range_everything_is_lost_at_the_slowest_rate() -> None:
 
 def test_a_trace_has_a_point_wherever_something_changes_and_nowhere_else() -> None:
     way = mobility()
-    points = trace_of(way, PLAIN, 80 * SECOND_NS)
+    points = trace_of(way, PLAIN, PLAIN, 80 * SECOND_NS)
     assert points[0].at_ns == 0
     assert all(later.outgoing != earlier.outgoing for earlier, later in pairwise(points))
     assert all(point.incoming == point.outgoing for point in points)
@@ -110,7 +110,10 @@ def test_a_trace_has_a_point_wherever_something_changes_and_nowhere_else() -> No
 
 
 def test_a_host_that_stands_has_one_point() -> None:
-    (point,) = trace_of(Mobility.model_validate({"distance": "5 m"}), Direction(duplication=0.1), 80 * SECOND_NS)
+    stands = Mobility.model_validate({"distance": "5 m"})
+    (point,) = trace_of(stands, Direction(duplication=0.1), Direction(queue_frames=7), 80 * SECOND_NS)
     assert point.outgoing.rate_bits_per_s == 65_000_000
     assert point.outgoing.loss == 0
     assert point.outgoing.duplication == 0.1
+    assert (point.incoming.duplication, point.incoming.queue_frames) == (0, 7)
+    assert point.incoming.rate_bits_per_s == 65_000_000

@@ -88,7 +88,8 @@ def _link(host: str, network: str, settings: LinkSettings, lasting_ns: int) -> L
 
 def _trace(settings: LinkSettings, lasting_ns: int) -> tuple[TracePoint, ...]:
     if settings.mobility is not None:
-        return trace_of(settings.mobility, _direction(settings.direction(None)), lasting_ns)
+        outgoing, incoming = (settings.direction(way) for way in (settings.outgoing, settings.incoming))
+        return trace_of(settings.mobility, _direction(outgoing), _direction(incoming), lasting_ns)
     if settings.trace is None:
         return ()
     if not settings.trace.points:

@@ -101,13 +101,13 @@ def channel(power_dbm: float) -> Channel:
 
 
 @cache
-def trace_of(mobility: Mobility, asked: Direction, lasting_ns: int) -> tuple[TracePoint, ...]:
-    """What the link does until then, both directions alike; a point only where something changes."""
+def trace_of(mobility: Mobility, outgoing: Direction, incoming: Direction, lasting_ns: int) -> tuple[TracePoint, ...]:
+    """What the link does until then, beside what is asked of each direction; a point only where something changes."""
     points: list[TracePoint] = []
     for at_ns in range(0, lasting_ns, STEP_NS) if mobility.distance is None else (0,):
-        direction = direction_at(mobility, asked, at_ns)
-        if not points or points[-1].outgoing != direction:
-            points.append(TracePoint(at_ns=at_ns, outgoing=direction, incoming=direction))
+        ways = [direction_at(mobility, asked, at_ns) for asked in (outgoing, incoming)]
+        if not points or [points[-1].outgoing, points[-1].incoming] != ways:
+            points.append(TracePoint(at_ns=at_ns, outgoing=ways[0], incoming=ways[1]))
     return tuple(points)
 
 
