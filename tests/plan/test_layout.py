@@ -157,6 +157,29 @@ def test_what_a_condition_says_holds_over_a_mobility_and_a_mobility_over_what_wa
     assert (wireless.outgoing.rate_bits_per_s, wireless.outgoing.queue_frames) == (65_000_000, 9)
 
 
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ("queue: 10", "the outgoing direction of the link of `host_0` to `lan` has a `queue` and no `rate`"),
+        ("rate: 1 Mbit/s, incoming: {reordering: 1 %}", "the incoming direction .* has a `reordering` and no `delay`"),
+        ("outgoing: {rate: 1 Mbit/s}, queue: 10", "the incoming direction .* has a `queue` and no `rate`"),
+        ("reordering: 1 %, delay: 0 ms", "has a `reordering` and no `delay`"),
+        ("delay: 1 ms, trace: {points: [{at: 0 s}, {at: 1 s, queue: 5}]}", "has a `queue` and no `rate`"),
+    ],
+)
+def test_what_would_do_nothing_to_any_frame_is_refused(link: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        planned(f"topologies: {{topology: D1-1, link: {{{link}}}}}")
+
+
+def test_what_has_an_effect_once_all_is_said_is_not_refused() -> None:
+    first, _ = planned("""
+topologies: {topology: D1-1, link: {queue: 10, reordering: 1 %}}
+conditions: {link: {rate: 1 Mbit/s, trace: {points: [{at: 0 s}, {at: 1 s, delay: 10 ms}]}}}
+""").links
+    assert (first.outgoing.queue_frames, first.trace[-1].incoming.reordering) == (10, 0.01)
+
+
 @pytest.mark.parametrize("way", ["distance: 5 m", "farthest: 400 m, speed: 100 m/s"])
 def test_what_is_asked_of_one_direction_holds_beside_a_mobility(way: str) -> None:
     asked = f"mobility: {{{way}}}, queue: 9, outgoing: {{duplication: 10 %}}, incoming: {{queue: 7}}"

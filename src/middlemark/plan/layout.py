@@ -73,6 +73,11 @@ def _link(host: str, network: str, settings: LinkSettings, lasting_ns: int) -> L
     trace = _trace(settings, lasting_ns)
     outgoing = trace[0].outgoing if trace else _direction(settings.direction(settings.outgoing))
     incoming = trace[0].incoming if trace else _direction(settings.direction(settings.incoming))
+    for name, ways in (
+        ("outgoing", [outgoing, *(point.outgoing for point in trace)]),
+        ("incoming", [incoming, *(point.incoming for point in trace)]),
+    ):
+        _check_effect(f"the {name} direction of the link of `{host}` to `{network}`", ways)
     plain = outgoing.is_plain and incoming.is_plain and not trace
     return Link(
         host=host,
@@ -84,6 +89,20 @@ def _link(host: str, network: str, settings: LinkSettings, lasting_ns: int) -> L
         trace=trace if len(trace) > 1 else (),
         mobility=settings.mobility,
     )
+
+
+def _check_effect(which: str, ways: Sequence[Direction]) -> None:
+    """A queue is that of a rate, and a frame that is reordered skips a delay: alone, neither would do anything."""
+    if any(way.queue_frames for way in ways) and not any(way.queue_frames and way.rate_bits_per_s for way in ways):
+        raise UsageError(
+            f"{which} has a `queue` and no `rate`: nothing ever waits in it",
+            remedy="give the rate that frames wait for: `{rate: 10 Mbit/s, queue: 50}`",
+        )
+    if any(way.reordering for way in ways) and not any(way.reordering and way.delay_ns for way in ways):
+        raise UsageError(
+            f"{which} has a `reordering` and no `delay`: frames overtake by skipping it",
+            remedy="give the delay that they skip: `{delay: 10 ms, reordering: 1 %}`",
+        )
 
 
 def _trace(settings: LinkSettings, lasting_ns: int) -> tuple[TracePoint, ...]:
