@@ -43,6 +43,7 @@ def probe(run: RunFolder, round_trips_ns: Sequence[int], problem: str | None = N
                 figures={
                     "round_trip_median_ns": round_trip_ns,
                     "outgoing_loss_share": 0.01,
+                    "outgoing_duplicated_share": 0.0,  # nobody asked for it: it has no column
                     "outgoing_rate_bits_per_s": None,
                 },
                 problem=problem if when == "after" else None,
@@ -67,6 +68,26 @@ def test_what_was_asked_stands_beside_what_was_measured_before_and_after(finding
     asked = "delay 10 ms, loss 1 %"
     assert before == ("host_0 – lan", asked, "netem on the host's end", "before", "20.2 (20.1–20.3)", "1", "none")
     assert after[-1] == "the round trip is too long"
+
+
+def test_copies_order_and_spread_stand_in_the_table_where_they_were_asked(tmp_path: Path) -> None:
+    suite = SUITE.replace("loss: 1 %", "jitter: 1 ms, incoming: {duplication: 2 %, reordering: 5 %}")
+    run = build_run(tmp_path / "run", suite, {"one": Behaviour()})
+    shares = {"outgoing_loss_share": 0, "incoming_duplicated_share": 0.02, "incoming_overtaking_share": 0.05}
+    seen = LinkMeasured(
+        host="host_0",
+        network="lan",
+        when="before",
+        backend="relay",
+        figures={"round_trip_spread_ns": 1_700_000} | shares,
+    )
+    for trial in run.stored_trials():
+        trial.write_record(trial.read_record().model_copy(update={"links": (seen,)}))
+    table = link_table(analyse(run).comparisons[0])
+    assert table is not None
+    found = dict(zip(table.headings, table.rows[0], strict=True))
+    assert found["round trip spread, ms"] == "1.70"
+    assert (found["incoming duplicated, %"], found["incoming overtaking, %"]) == ("2", "5")
 
 
 def test_in_the_terminal_links_that_are_as_asked_are_one_line(tmp_path: Path) -> None:

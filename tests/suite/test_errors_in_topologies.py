@@ -212,7 +212,7 @@ def test_a_fault_of_a_wrong_kind() -> None:
     assert told(FAULTS + "      - {at: 1 s, do: kil, of: publisher_0}\n") == snapshot("""\
 mine.yaml:8:19: `kil` is none of the words
   - {at: 1 s, do: kil, of: publisher_0}
-allowed: did you mean `kill`? (stop, kill, restart, pause, resume, start, link_down, link_up)\
+allowed: did you mean `kill`? (stop, kill, restart, pause, resume, start, link_down, link_up, partition, heal)\
 """)
 
 

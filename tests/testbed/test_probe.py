@@ -41,6 +41,7 @@ def links(outgoing: Direction, incoming: Direction, trace: tuple[TracePoint, ...
         (Direction(delay_ns=10 * MS, jitter_ns=MS), Direction(delay_ns=20 * MS)),
         (Direction(loss=0.1), Direction(loss=0.01)),
         (Direction(rate_bits_per_s=10**7, delay_ns=5 * MS, loss=0.02), Direction(delay_ns=5 * MS)),
+        (Direction(delay_ns=10 * MS, jitter_ns=MS, reordering=0.1), Direction(duplication=0.01)),
     ],
 )
 def test_a_link_is_what_was_asked_in_each_direction(outgoing: Direction, incoming: Direction) -> None:
@@ -60,6 +61,10 @@ def test_a_link_that_is_not_what_was_asked_is_found_out() -> None:
     asked = links(Direction(loss=0.1), Direction(delay_ns=5 * MS))
     with two_hosts(links=asked, shown=(observer.executable("probe").parent,)) as testbed:
         found = probe(testbed)["host_0/lan"]
+    unlike = Direction(loss=0.3, duplication=0.1, reordering=0.1, delay_ns=2 * MS)
+    wrong = asked[0].model_copy(update={"outgoing": unlike})
+    said = str(verdict(wrong, found))
+    assert re.search(r"outgoing frames 0 came twice.*outgoing frames 0 overtook others", said)
     wrong = asked[0].model_copy(update={"outgoing": Direction(loss=0.3), "incoming": Direction()})
     said = str(verdict(wrong, found))
     assert re.search(r"the round trip takes .*, asked were 0 ns", said)
@@ -127,6 +132,9 @@ def test_only_what_is_asked_of_a_link_is_measured() -> None:
         "round_trip",
         "loss",
     }
+    for alone in (Direction(duplication=0.1), Direction(delay_ns=MS, reordering=0.1)):
+        assert "loss" in what(plain.model_copy(update={"outgoing": alone}))
+    assert "loss" not in what(plain.model_copy(update={"outgoing": Direction(delay_ns=MS, jitter_ns=MS)}))
     slow = what(plain.model_copy(update={"outgoing": Direction(rate_bits_per_s=10**6, loss=0.1)}))
     assert slow["rate"]["duration_ns"] > 10**9  # as long as its frames take
     assert slow["loss"]["interval_ns"] > 10**6  # no faster than half the rate

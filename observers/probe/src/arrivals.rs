@@ -8,6 +8,8 @@ use crate::pace::Pace;
 pub(crate) struct Arrivals {
     seen: Vec<u64>,
     highest: Option<u32>,
+    /// Each number once, in the order of arrival.
+    order: Vec<u32>,
     first_ns: Option<i64>,
     /// What the socket had dropped before the train began.
     drops_before: u64,
@@ -39,6 +41,7 @@ impl Arrivals {
             self.counts.reordered += 1;
         }
         self.highest = self.highest.max(Some(number));
+        self.order.push(number);
         let first_ns = *self.first_ns.get_or_insert(arrived_ns);
         self.counts.span_ns = self.counts.span_ns.max(arrived_ns - first_ns);
         self.pace.count(arrived_ns);
@@ -49,9 +52,21 @@ impl Arrivals {
         Arrived {
             interval_ns: self.pace.interval_ns(),
             dropped_by_receiver: socket_drops.saturating_sub(self.drops_before),
+            overtaking: overtaking(&self.order),
             ..self.counts
         }
     }
+}
+
+/// How many came before a lower number: one frame that overtakes may leave a hundred behind it, and is one.
+fn overtaking(order: &[u32]) -> u32 {
+    let mut lowest_later = u32::MAX;
+    let mut count = 0;
+    for &number in order.iter().rev() {
+        count += u32::from(number > lowest_later);
+        lowest_later = lowest_later.min(number);
+    }
+    count
 }
 
 #[cfg(test)]
@@ -68,11 +83,22 @@ mod tests {
             received: 4,
             duplicates: 2,
             reordered: 1,
+            overtaking: 1,
             span_ns: 60,
             interval_ns: Some(20.0),
             dropped_by_receiver: 2,
         };
         assert_eq!(arrivals.counts(5), expected);
+    }
+
+    #[test]
+    fn one_that_overtakes_many_is_one_and_they_are_many() {
+        let mut arrivals = Arrivals::new(0);
+        for number in [9, 0, 1, 2, 8, 3, 10] {
+            arrivals.count(number, 0);
+        }
+        let counts = arrivals.counts(0);
+        assert_eq!((counts.reordered, counts.overtaking), (5, 2));
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub(crate) struct Arrived {
     pub(crate) duplicates: u64,
     /// Came behind a higher number.
     pub(crate) reordered: u64,
+    /// Came before a lower number.
+    pub(crate) overtaking: u32,
     /// From the first arrival to the last, by the kernel's stamps.
     pub(crate) span_ns: i64,
     /// From one arrival to the next while nothing held the train up.

@@ -38,6 +38,7 @@ pub(crate) struct Loss {
     pub(crate) fraction: Option<Fraction>,
     pub(crate) duplicates: u64,
     pub(crate) reordered: u64,
+    pub(crate) overtaking: u32,
     pub(crate) dropped_by_receiver: u64,
 }
 
@@ -75,6 +76,7 @@ impl Loss {
             fraction: fraction(lost, sent),
             duplicates: arrived.duplicates,
             reordered: arrived.reordered,
+            overtaking: arrived.overtaking,
             dropped_by_receiver: arrived.dropped_by_receiver,
         }
     }

@@ -87,6 +87,7 @@ def _figures(found: Measured) -> Figures:
         "round_trip_median_ns": None if trip is None else trip.p50_ns,
         "round_trip_p90_ns": None if trip is None else trip.p90_ns,
         "round_trip_max_ns": None if trip is None else trip.max_ns,
+        "round_trip_spread_ns": None if trip is None else trip.spread_ns,
         "pings": 0 if trip is None else trip.sent,
     }
     return figures | _direction("outgoing", found.outgoing) | _direction("incoming", found.incoming)
@@ -98,7 +99,9 @@ def _direction(name: str, found: Found) -> Figures:
         figures[f"{name}_loss_share"] = found.loss.lost / found.loss.sent
         figures[f"{name}_frames"] = found.loss.sent
         figures[f"{name}_duplicates"] = found.loss.duplicates
+        figures[f"{name}_duplicated_share"] = found.loss.duplicates / found.loss.sent
         figures[f"{name}_reordered"] = found.loss.reordered
+        figures[f"{name}_overtaking_share"] = found.loss.overtaking / max(found.loss.sent - found.loss.lost, 1)
     if found.rate_bits_per_s is not None:
         figures[f"{name}_rate_bits_per_s"] = found.rate_bits_per_s
     return figures

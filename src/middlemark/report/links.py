@@ -16,18 +16,27 @@ from middlemark.suite.quantity import BIT_RATE, DURATION, SHARE, SIZE
 
 MEASURED: tuple[tuple[str, str, Unit], ...] = (
     ("round trip, ms", "round_trip_median_ns", MILLISECONDS),
+    ("round trip spread, ms", "round_trip_spread_ns", MILLISECONDS),
     ("outgoing loss, %", "outgoing_loss_share", PERCENT),
     ("incoming loss, %", "incoming_loss_share", PERCENT),
+    ("outgoing duplicated, %", "outgoing_duplicated_share", PERCENT),
+    ("incoming duplicated, %", "incoming_duplicated_share", PERCENT),
+    ("outgoing overtaking, %", "outgoing_overtaking_share", PERCENT),
+    ("incoming overtaking, %", "incoming_overtaking_share", PERCENT),
     ("outgoing rate, Mbit/s", "outgoing_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
     ("incoming rate, Mbit/s", "incoming_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
     ("outgoing relay late, ms", "outgoing_relay_late_p99_ns", MILLISECONDS),
     ("incoming relay late, ms", "incoming_relay_late_p99_ns", MILLISECONDS),
 )
 """Of the recorded figures those that tell whether a link is what was asked for."""
+ONLY_WHERE_ASKED = {"spread_ns": "jitter_ns", "duplicated_share": "duplication", "overtaking_share": "reordering"}
+"""By the end of a figure's name, what has to be asked of a link for its column to stand there."""
 CAPTION = (
     "Outgoing is from the host to the network, incoming the other way. The probe measures before and after each "
-    "trial; medians of all middlewares' trials, with the least and the most. Relay late: how long after its instant "
-    "it let a frame go, for 99 % of the trial's frames. Links that are plain and without a problem are left out."
+    "trial; medians of all middlewares' trials, with the least and the most. Spread: from the least round trip to "
+    "that which 90 % are not above. Overtaking: frames that came before one sent earlier. Relay late: how long after "
+    "its instant it let a frame go, for 99 % of the trial's frames. Links that are plain and without a problem are "
+    "left out."
 )
 
 
@@ -43,7 +52,7 @@ def link_table(comparison: Comparison) -> Table | None:
     if not links:
         return None
     known = {name for link in links for each in _of(probed, link) for name, found in each.figures if found}
-    columns = [column for column in MEASURED if column[1] in known]
+    columns = [column for column in MEASURED if column[1] in known and _is_told(column[1], links)]
     rows: list[tuple[str, ...]] = []
     for link in links:
         own = _of(probed, link)
@@ -76,6 +85,16 @@ def link_lines(comparison: Comparison) -> tuple[str, ...]:
         made = "" if made_by == ABSENT else f", made by {made_by}"
         lines.append(f"{name}, asked {asked}{made}; {when}{': ' if told else ''}{', '.join(told)}")
     return tuple(lines)
+
+
+def _is_told(figure: str, links: Sequence[Link]) -> bool:
+    wanted = next((asked for end, asked in ONLY_WHERE_ASKED.items() if figure.endswith(end)), None)
+    return wanted is None or any(getattr(way, wanted) for link in links for way in _ways(link))
+
+
+def _ways(link: Link) -> list[Direction]:
+    """Both directions at all its instants."""
+    return [link.outgoing, link.incoming, *(way for point in link.trace for way in (point.outgoing, point.incoming))]
 
 
 def _are_as_asked(table: Table) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from middlemark.errors import EnvironmentNotReady, InternalError
-from middlemark.plan.network import Link
+from middlemark.plan.network import Direction, Link
 from middlemark.suite import Model
 from middlemark.testbed.link.rate import HEADER_BYTES, OVERHEAD_BYTES
 from middlemark.testbed.observer import Observer, executable
@@ -23,7 +23,8 @@ from middlemark.testbed.switch import Wire
 from middlemark.testbed.testbed import Testbed
 
 PINGS, PINGS_OF_PLAIN, PING_INTERVAL_NS = 40, 10, 2_000_000
-# Of loss: enough that 1 % is told from none and from 2 %; of rate: enough that a bucket's burst is little of it.
+# Of what happens to some frames: enough that 1 % is told from none and from 2 %; of rate: that a bucket's burst is
+# little of it.
 LOSS_PACKETS, LOSS_INTERVAL_NS, LOSS_SIZE_BYTES = 2000, 100_000, 64
 RATE_NS, RATE_FRAMES, RATE_OFFERED = 200_000_000, 150, 1.2
 # Stragglers are waited for beyond the round trip that was asked.
@@ -45,6 +46,11 @@ class RoundTrip(Model):
     p99_ns: int | None
     max_ns: int | None
 
+    @property
+    def spread_ns(self) -> int | None:
+        """From the least up to the one that 90 % are not above."""
+        return None if self.min_ns is None or self.p90_ns is None else self.p90_ns - self.min_ns
+
 
 class Loss(Model):
     """Numbered datagrams in one direction; one that fails its checksum is lost."""
@@ -53,6 +59,9 @@ class Loss(Model):
     lost: int
     duplicates: int
     reordered: int
+    """Came behind a higher number."""
+    overtaking: int
+    """Came before a lower one: those that leave the others behind."""
     dropped_by_receiver: int
     """Came over the link and found no room at its end."""
 
@@ -139,9 +148,8 @@ def what(asked: Link) -> dict[str, Any]:
     }
     if any(direction.loss or direction.corruption for direction in directions):
         told["patience_ns"] += NEIGHBOUR_PATIENCE_NS
-        frame_bits = 8 * (LOSS_SIZE_BYTES + _HEADERS_BYTES + HEADER_BYTES + OVERHEAD_BYTES)
-        # No more than half of the rate, so that no queue fills and looks like loss.
-        interval_ns = max([LOSS_INTERVAL_NS, *(2 * frame_bits * 1_000_000_000 // rate for rate in rates)])
+    if any(_happens_to_some(direction) for direction in directions):
+        interval_ns = train_interval_ns(asked)
         told["loss"] = {"packets": LOSS_PACKETS, "interval_ns": interval_ns, "size_bytes": LOSS_SIZE_BYTES}
     if rates:
         frame_bits = 8 * (asked.mtu_bytes + HEADER_BYTES + OVERHEAD_BYTES)
@@ -151,6 +159,17 @@ def what(asked: Link) -> dict[str, Any]:
             "mtu_bytes": asked.mtu_bytes,
         }
     return told
+
+
+def _happens_to_some(direction: Direction) -> bool:
+    return any((direction.loss, direction.corruption, direction.duplication, direction.reordering))
+
+
+def train_interval_ns(asked: Link) -> int:
+    """Between numbered datagrams: no more than half of the rate, so that no queue fills and looks like loss."""
+    frame_bits = 8 * (LOSS_SIZE_BYTES + _HEADERS_BYTES + HEADER_BYTES + OVERHEAD_BYTES)
+    rates = [direction.rate_bits_per_s for direction in (asked.outgoing, asked.incoming)]
+    return max([LOSS_INTERVAL_NS, *(2 * frame_bits * 1_000_000_000 // rate for rate in rates if rate)])
 
 
 def _measured(command: Sequence[str], told: dict[str, Any]) -> Measured:

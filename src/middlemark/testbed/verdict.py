@@ -1,37 +1,32 @@
 """Whether a link is what was asked, judged by what a probe found of it.
 
-Pure. A delay may be off by 0.3 ms or 5 % a way, a rate by 5 %, and a loss has to be within the interval that 99.9 % of
-all links with the asked loss would be in, for as many frames.
+Pure. A delay may be off by 0.3 ms or 5 % a way, a rate by 5 %; jitter, and how many frames were lost, doubled and
+overtook others, have to be within what chance makes of 99.9 % of all links that are as asked.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-
-from scipy.stats import binom
-
 from middlemark.plan.network import Direction, Link
 from middlemark.suite.quantity import BIT_RATE, DURATION
-from middlemark.testbed.probe import Found, Measured
+from middlemark.testbed import chance
+from middlemark.testbed.probe import PING_INTERVAL_NS, Found, Loss, Measured, RoundTrip, train_interval_ns
 
 DELAY_NS, DELAY_SHARE = 300_000, 0.05
 RATE_SHARE = 0.05
-CONFIDENCE = 0.999
-# Where this share of pings is delayed, the median of 40 is of a delayed one in 999 of 1000 cases.
-CLEAR_MAJORITY = 0.75
-# Standard deviations of a mean of a jittered delay that chance is granted, as far as CONFIDENCE goes.
-_DEVIATIONS = 3.29
+# A sender that wakes late, and frames that skip the delay in a row, are granted this many of the asked intervals.
+_LATE = 4
 
 
 def verdict(asked: Link, measured: Measured) -> str | None:
     """What is wrong with the link; None where it is what was asked."""
     if not measured.reachable:
         return "nothing comes through"
+    interval_ns = train_interval_ns(asked)
     wrong = [
         _round_trip(asked, measured),
-        *_direction("outgoing", asked.outgoing, measured.outgoing),
-        *_direction("incoming", asked.incoming, measured.incoming),
+        _spread(asked, measured),
+        *_direction("outgoing", asked.outgoing, measured.outgoing, interval_ns),
+        *_direction("incoming", asked.incoming, measured.incoming, interval_ns),
     ]
     return "; ".join(each for each in wrong if each) or None
 
@@ -40,30 +35,40 @@ def _round_trip(asked: Link, measured: Measured) -> str | None:
     trip = measured.round_trip
     if trip is None or trip.p50_ns is None:
         return "no ping was answered"
-    directions = (asked.outgoing, asked.incoming)
-    expected = sum(direction.delay_ns for direction in directions)
-    answered = trip.sent - trip.lost
-    # The variance of an even distribution over ± jitter is jitter² / 3; a median varies by √(π / 2) more than a mean.
-    jitter = math.sqrt(sum(direction.jitter_ns**2 for direction in directions) / 3)
-    chance = _DEVIATIONS * jitter * math.sqrt(math.pi / 2 / answered)
-    allowed = max(2 * DELAY_NS, DELAY_SHARE * expected) + chance
-    if _least_ns(directions) - allowed <= trip.p50_ns <= expected + allowed:
+    expected_ns = asked.outgoing.delay_ns + asked.incoming.delay_ns
+    allowed_ns = max(2 * DELAY_NS, DELAY_SHARE * expected_ns)
+    least, most = _by_chance(asked, trip).median_ns
+    if least - allowed_ns <= trip.p50_ns <= most + allowed_ns:
         return None
-    return f"the round trip takes {_duration(trip.p50_ns)}, asked were {_duration(expected)} (± {_duration(allowed)})"
+    span = f"{_duration(max(least - allowed_ns, 0))} to {_duration(most + allowed_ns)}"
+    return f"the round trip takes {_duration(trip.p50_ns)}, asked were {_duration(expected_ns)} ({span})"
 
 
-def _least_ns(directions: Sequence[Direction]) -> int:
-    """The least that a median may be: less where so many frames overtake that it may be of pings without the delay."""
-    delayed_throughout = math.prod(1 - direction.reordering for direction in directions)
-    return sum(
-        direction.delay_ns
-        for direction in directions
-        if not direction.reordering or delayed_throughout >= CLEAR_MAJORITY
+def _spread(asked: Link, measured: Measured) -> str | None:
+    """Beside the delay's own tolerance, as what is late itself makes some pings later than others."""
+    trip = measured.round_trip
+    jitter_ns = asked.outgoing.jitter_ns + asked.incoming.jitter_ns
+    if not jitter_ns or trip is None or trip.spread_ns is None:
+        return None
+    least, most = _by_chance(asked, trip).spread_ns
+    if least - DELAY_NS <= trip.spread_ns <= most + 2 * DELAY_NS:
+        return None
+    return (
+        f"round trips are spread over {_duration(trip.spread_ns)}, a jitter of {_duration(jitter_ns)} is "
+        f"{_duration(max(least - DELAY_NS, 0))} to {_duration(most + 2 * DELAY_NS)}"
     )
 
 
-def _direction(name: str, asked: Direction, found: Found) -> list[str | None]:
-    return [_rate(name, asked, found), _loss(name, asked, found)]
+def _by_chance(asked: Link, trip: RoundTrip) -> chance.RoundTrips:
+    return chance.round_trips(asked.outgoing, asked.incoming, trip.sent - trip.lost, PING_INTERVAL_NS)
+
+
+def _direction(name: str, asked: Direction, found: Found, interval_ns: int) -> list[str | None]:
+    train = found.loss
+    if train is None:
+        return [_rate(name, asked, found)]
+    by_number = [_loss(name, asked, train), _copies(name, asked, train), _order(name, asked, train, interval_ns)]
+    return [_rate(name, asked, found), *by_number]
 
 
 def _rate(name: str, asked: Direction, found: Found) -> str | None:
@@ -83,26 +88,42 @@ def _rate(name: str, asked: Direction, found: Found) -> str | None:
     return f"the {name} rate is {_rate_text(rate)}, asked was {_rate_text(asked.rate_bits_per_s)} (± {RATE_SHARE:.0%})"
 
 
-def _loss(name: str, asked: Direction, found: Found) -> str | None:
-    if found.loss is None:
+def _loss(name: str, asked: Direction, train: Loss) -> str | None:
+    lost = max(train.lost - train.dropped_by_receiver, 0)
+    share = _lost_share(asked)
+    # Netem damages a copy by itself, and one that is whole makes up for its original.
+    least, most = chance.frames(train.sent, share - asked.duplication * asked.corruption * (1 - asked.loss), share)
+    return None if least <= lost <= most else _told(f"{train.sent} {name}", f"{lost} were lost", (least, most), share)
+
+
+def _copies(name: str, asked: Direction, train: Loss) -> str | None:
+    """Of what is lost there is no copy; of what is damaged the relay's is damaged as well, netem's by itself."""
+    share = asked.duplication * (1 - _lost_share(asked))
+    least, most = chance.frames(train.sent, share * (1 - asked.corruption), share)
+    if least - train.dropped_by_receiver <= train.duplicates <= most:
         return None
-    lost = max(found.loss.lost - found.loss.dropped_by_receiver, 0)
-    least, most = lost_frames(found.loss.sent, _lost_share(asked))
-    if least <= lost <= most:
+    return _told(f"{train.sent} {name}", f"{train.duplicates} came twice", (least, most), share)
+
+
+def _order(name: str, asked: Direction, train: Loss, interval_ns: int) -> str | None:
+    """A frame that skips the delay overtakes where one is under way that doesn't; a copy may skip it by itself."""
+    arrived = train.sent - train.lost
+    under_way = max(asked.delay_ns - asked.jitter_ns, 0) // (_LATE * interval_ns)
+    is_overtaken = (1 - asked.reordering) * (1 - _lost_share(asked))
+    certain = asked.reordering * (1 - (1 - is_overtaken) ** under_way)
+    least, most = chance.frames(arrived, certain, min(asked.reordering * (1 + asked.duplication), 1))
+    if least <= train.overtaking <= most:
         return None
-    share = 100 * _lost_share(asked)
-    return f"of {found.loss.sent} {name} frames {lost} were lost, {least} to {most} would be {share:.3g} %"
+    return _told(f"{arrived} {name}", f"{train.overtaking} overtook others", (least, most), asked.reordering)
+
+
+def _told(which: str, what: str, within: tuple[int, int], share: float) -> str:
+    return f"of {which} frames {what}, {within[0]} to {within[1]} would be {100 * share:.3g} %"
 
 
 def _lost_share(asked: Direction) -> float:
     """A damaged frame fails its checksum and is lost as well."""
     return 1 - (1 - asked.loss) * (1 - asked.corruption)
-
-
-def lost_frames(sent: int, share: float) -> tuple[int, int]:
-    """The equal-tailed interval of the binomial distribution that a count is in with `CONFIDENCE`."""
-    least, most = binom.interval(CONFIDENCE, sent, share)
-    return max(int(least), 0), int(most)
 
 
 def _duration(value_ns: float) -> str:

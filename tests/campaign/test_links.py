@@ -1,0 +1,81 @@
+"""A link that is not what was asked makes its trial invalid, by the probe's figures alone."""
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from middlemark.analysis.record import LinkMeasured
+from middlemark.campaign import judgement, links
+from middlemark.plan import InvalidKind, InvalidReason
+from middlemark.plan.network import Direction, Link
+from middlemark.suite import Disturbance
+from middlemark.testbed.probe import Found, Loss, Measured, RoundTrip
+from run_builder import Behaviour, build_run
+
+MS = 1_000_000
+SUITE = """
+suite: linked
+trials: 1
+middlewares: all
+workloads: {workload: imu, windows: {window: 1 s}}
+topologies: D1-1
+"""
+
+
+def found(*, spread_ns: int = 0, **counted: int) -> Measured:
+    trip = RoundTrip(
+        sent=40,
+        lost=0,
+        min_ns=20 * MS,
+        p50_ns=20 * MS,
+        p90_ns=20 * MS + spread_ns,
+        p99_ns=20 * MS + spread_ns,
+        max_ns=20 * MS + spread_ns,
+    )
+    nothing = {"sent": 2000, "lost": 0, "duplicates": 0, "reordered": 0, "overtaking": 0, "dropped_by_receiver": 0}
+    return Measured(
+        reachable=True,
+        round_trip=trip,
+        outgoing=Found(loss=Loss(**nothing | counted)),
+        incoming=Found(loss=Loss(**nothing)),
+    )
+
+
+def judged(asked: Direction, measured: Measured, folder: Path, patch: pytest.MonkeyPatch) -> tuple[InvalidReason, ...]:
+    """What a trial is found to be whose one link was asked for and measured like this."""
+    link = Link(host="host_0", network="lan", outgoing=asked, incoming=Direction(delay_ns=10 * MS), offloads=False)
+    patch.setattr(links, "probe", lambda *_: {"host_0/lan": measured})
+    patch.setattr(links, "asked_now", lambda *_: link)
+    testbed = SimpleNamespace(links={"host_0/lan": "relay"}, relay_reports=dict)
+    setting: Any = SimpleNamespace(testbed=testbed)
+    seen: tuple[LinkMeasured, ...] = asyncio.run(links.measured(setting, "before"))
+    (trial,) = build_run(folder / "run", SUITE, {"one": Behaviour()}).stored_trials()
+    record = trial.read_record().model_copy(update={"links": seen})
+    return judgement.reasons(record, trial.read_received(), Disturbance(), 2)
+
+
+@pytest.mark.parametrize(
+    ("asked", "measured", "said"),
+    [
+        ({"loss": 0.01}, found(), "of 2000 outgoing frames 0 were lost"),
+        ({"duplication": 0.01}, found(), "of 2000 outgoing frames 0 came twice"),
+        ({"reordering": 0.01}, found(), "of 2000 outgoing frames 0 overtook others"),
+        ({"jitter_ns": 2 * MS}, found(spread_ns=MS // 20), "round trips are spread over 50 µs"),
+        ({"delay_ns": 20 * MS}, found(), "the round trip takes 20 ms, asked were 30 ms"),
+    ],
+)
+def test_what_was_asked_of_a_link_and_not_found_makes_the_trial_invalid(
+    asked: dict[str, float], measured: Measured, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (reason,) = judged(Direction.model_validate({"delay_ns": 10 * MS} | asked), measured, tmp_path, monkeypatch)
+    assert reason.kind is InvalidKind.LINK
+    assert reason.text.startswith(f"host_0/lan before the trial: {said}")
+
+
+def test_a_trial_whose_link_is_as_asked_is_not_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Direction(delay_ns=10 * MS, jitter_ns=2 * MS, duplication=0.01, reordering=0.1)
+    measured = found(spread_ns=4 * MS, duplicates=20, overtaking=200, reordered=1800)
+    assert judged(asked, measured, tmp_path, monkeypatch) == ()
