@@ -146,3 +146,23 @@ def test_a_moving_host_has_its_links_figures_drawn_below_the_latency_on_the_same
         assert layer["encoding"]["y"]["axis"]["minExtent"] == layer["encoding"]["y"]["axis"]["maxExtent"]
     rates = [row["value"] for rows in over_time["trace-rate"]["datasets"].values() for row in rows]
     assert max(rates) > min(rates)
+    assert list(over_time)[1:3] == ["trace-distance", "trace-signal"]
+    places = [(row["s"], row["value"]) for rows in over_time["trace-distance"]["datasets"].values() for row in rows]
+    assert (places[0], places[-1]) == ((0, 1), (2, 199))  # away to 200 m in 1.99 s, and 1 m back
+    assert max(distance for _, distance in places) <= 200
+    signals = [row["value"] for rows in over_time["trace-signal"]["datasets"].values() for row in rows]
+    assert signals[0] == pytest.approx(-20.2, abs=0.1)
+    assert signals[0] == max(signals)
+
+
+def test_all_that_changes_along_a_trace_is_drawn_and_nothing_else(tmp_path: Path) -> None:
+    asked = "{at: 0 s}, {at: 1 s, jitter: 2 ms, duplication: 1 %, reordering: 2 %, corruption: 3 %, queue: 20}"
+    link = f"delay: 10 ms, rate: 10 Mbit/s, queue: 50, loss: 1 %, trace: {{points: [{asked}]}}"
+    suite = MOVING.replace("mobility: {farthest: 200 m, speed: 100 m/s}", link)
+    specs = page_specs(render(analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()}))))
+    over_time = {name.split("-", 2)[-1]: spec for name, spec in specs.items() if "trace" in name}
+    changed = {"jitter": 2, "duplication": 1, "reordering": 2, "corruption": 3, "queue": 20}
+    assert list(over_time) == [f"trace-{name}" for name in changed]
+    for name, last in changed.items():
+        values = [row["value"] for rows in over_time[f"trace-{name}"]["datasets"].values() for row in rows]
+        assert values[-1] == pytest.approx(last), name

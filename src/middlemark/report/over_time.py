@@ -5,7 +5,7 @@ Of each middleware one trial is drawn, the one that stands in the middle. Figure
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -16,13 +16,11 @@ from middlemark.analysis.course import Course
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import Event
-from middlemark.plan.network import Direction, Link
 from middlemark.report.charts import INK, Chart, finished, identity, logarithmic_scale, short
 from middlemark.report.contender import Contender
+from middlemark.report.link_charts import EXTENT, link_charts
 
 ROW_HEIGHT = 44
-EXTENT = 72
-"""Pixels before every time axis, so that charts below each other agree."""
 Rows = list[dict[str, Any]]
 
 
@@ -33,7 +31,7 @@ def time_charts(comparison: Comparison, who: Mapping[str, Contender]) -> list[Ch
         return []
     arrivals = [_arrivals(drawn, comparison, who)] if comparison.faulty else []
     latency = _latency(drawn, comparison, who)
-    return [*arrivals, *([latency] if latency else []), *_traces(drawn[0])]
+    return [*arrivals, *([latency] if latency else []), *link_charts(drawn[0])]
 
 
 def _course(each: ExperimentFindings, comparison: Comparison) -> Course:
@@ -195,58 +193,4 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
         ),
         description="A line for each middleware over the window's time.",
         spec=finished(layers),
-    )
-
-
-PROPERTIES: tuple[tuple[str, str, Callable[[Direction], float | None]], ...] = (
-    ("delay", "ms", lambda way: way.delay_ns / 1e6),
-    ("loss", "%", lambda way: 100 * way.loss),
-    ("rate", "Mbit/s", lambda way: None if way.rate_bits_per_s is None else way.rate_bits_per_s / 1e6),
-)
-
-
-def _traces(each: ExperimentFindings) -> list[Chart]:
-    """One chart for each property that changes over the window."""
-    made = []
-    for name, unit, value in PROPERTIES:
-        rows = [row for link in each.experiment.links for row in _trace_rows(link, value, _window_s(each))]
-        if len({row["value"] for row in rows if row["value"] is not None}) > 1:
-            made.append(_trace(each, name, unit, rows))
-    return made
-
-
-def _trace_rows(link: Link, value: Callable[[Direction], float | None], window_s: float) -> Rows:
-    ways: dict[str, list[tuple[int, Direction]]] = {
-        "outgoing": [(point.at_ns, point.outgoing) for point in link.trace],
-        "incoming": [(point.at_ns, point.incoming) for point in link.trace],
-    }
-    alike = [value(way) for _, way in ways["outgoing"]] == [value(way) for _, way in ways["incoming"]]
-    rows: Rows = []
-    for name, points in ways.items():
-        if not points or (alike and name == "incoming"):
-            continue
-        series = f"{link.host} – {link.network}" + ("" if alike else f", {name}")
-        rows += [{"link": series, "s": max(at_ns / 1e9, 0), "value": value(way)} for at_ns, way in points]
-        rows.append({"link": series, "s": window_s, "value": value(points[-1][1])})
-    return rows
-
-
-def _trace(each: ExperimentFindings, name: str, unit: str, rows: Rows) -> Chart:
-    line = (
-        alt.Chart(alt.InlineData(values=rows))
-        .mark_line(interpolate="step-after", strokeWidth=1.5, clip=True)
-        .encode(
-            x=_time([each]),
-            y=alt.Y("value:Q", title=unit, axis=alt.Axis(tickCount=3, minExtent=EXTENT, maxExtent=EXTENT)),
-            strokeDash=alt.StrokeDash("link:N", legend=None),
-            color=alt.value(INK),
-            tooltip=[alt.Tooltip("link:N"), alt.Tooltip("value:Q", title=f"{name}, {unit}")],
-        )
-    )
-    return Chart(
-        id=f"trace-{name}",
-        title=f"Links: {name}, {unit}",
-        caption=f"The {name} that was asked of {', '.join(dict.fromkeys(row['link'] for row in rows))}.",
-        description=f"The {name} of the links over the window's time, as asked.",
-        spec=finished(alt.layer(line).properties(width="container", height=80)),
     )
