@@ -2,7 +2,7 @@
 
 import pytest
 
-from middlemark.plan import expand, share_cpus
+from middlemark.plan import expand, loaded_hosts, share_cpus
 from middlemark.suite import parse_suite
 
 
@@ -58,3 +58,26 @@ def test_the_cpus_of_a_machine_behind_ssh_are_its_own_business() -> None:
         "{topology: D1-1, hosts: [{name: host_0, kind: ssh, ssh: a}, {name: host_1, kind: ssh, ssh: b, cpus: [7]}]}"
     )
     assert shares("spread", topology, [0, 1]) == [(), (7,)]
+
+
+@pytest.mark.parametrize(
+    ("load", "topology", "expected"),
+    [
+        ("50 %", "D2-1", ("host_0", "host_1", "host_2")),
+        ("{level: 50 %, hosts: publishers}", "D2-1", ("host_0", "host_1")),
+        ("{level: 50 %, hosts: subscribers}", "D2-1", ("host_2",)),
+        ("{level: 50 %, hosts: publishers}", "C2-2", ("local",)),
+    ],
+)
+def test_the_hosts_whose_applications_have_the_asked_role_are_loaded(
+    load: str, topology: str, expected: tuple[str, ...]
+) -> None:
+    text = f"suite: mine\nmiddlewares: udp\nworkloads: imu\ntopologies: {topology}\nconditions: {{cpu_load: {load}}}\n"
+    [experiment] = expand(parse_suite(text, file="mine.yaml"), available=["udp"])
+    assert set(loaded_hosts(experiment)) == set(expected)
+
+
+def test_without_the_condition_no_host_is_loaded() -> None:
+    text = "suite: mine\nmiddlewares: udp\nworkloads: imu\ntopologies: D1-1\n"
+    [experiment] = expand(parse_suite(text, file="mine.yaml"), available=["udp"])
+    assert loaded_hosts(experiment) == ()

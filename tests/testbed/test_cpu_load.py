@@ -5,7 +5,6 @@ import shutil
 import time
 from pathlib import Path
 
-import psutil
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
@@ -19,17 +18,19 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(shutil.which(cpu_load.PROGRAM) is None, reason="stress-ng is not installed")
-def test_the_load_reached_is_near_the_one_asked_and_its_processes_end() -> None:
-    cpu = min(os.sched_getaffinity(0))
-    with ledger.opened() as entries, cpu_load.loaded(LocalHost(), [cpu], 30, entries) as load:
+def test_each_cpu_has_a_stressor_of_its_own_and_the_load_reached_is_near_the_one_asked() -> None:
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    with ledger.opened() as entries, cpu_load.loaded(LocalHost(), cpus, 30, entries) as load:
+        affinities = {cpu: [each.cpu_affinity() for each in load.stressors[cpu]] for cpu in cpus}
         before = load.read()
         deadline = time.monotonic() + 1.5
-        children = psutil.Process(load._process.pid).children(recursive=True)
         while time.monotonic() < deadline:
             time.sleep(0.1)
         reached = load.reached_percent(before, load.read())
-    assert 10 < reached < 60
-    assert not any(child.is_running() for child in children)
+    assert all(affinity == [cpu] for cpu in cpus for affinity in affinities[cpu])
+    assert list(reached) == cpus
+    assert all(5 < percent < 60 for percent in reached.values())
+    assert not any(member.is_running() for cpu in cpus for member in load.stressors[cpu])
 
 
 def test_without_the_program_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,6 +116,9 @@ class LoadReached(Model):
 
     asked_percent: float
     reached_percent: float
+    """The mean of its loaded CPUs."""
+    reached_by_cpu_percent: dict[int, float] = {}
+    """By CPU."""
 
 
 class ClockAgreement(Model):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Container, Iterable
+from statistics import fmean
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -112,8 +113,10 @@ class Life:
             happening.cancel()
             watching.cancel()
         for host, load in self._loads.items():
-            reached_percent = load.reached_percent(loads_before[host], load.read())
-            self.loads_reached[host] = LoadReached(asked_percent=load.asked_percent, reached_percent=reached_percent)
+            by_cpu = load.reached_percent(loads_before[host], load.read())
+            self.loads_reached[host] = LoadReached(
+                asked_percent=load.asked_percent, reached_percent=fmean(by_cpu.values()), reached_by_cpu_percent=by_cpu
+            )
         after = self.running.resident_bytes() if before else {}
         lasting = before.keys() & after.keys() - set(self.running.restarted())
         self.memory_growth_bytes = {name: after[name] - before[name] for name in sorted(lasting)}

@@ -1,7 +1,7 @@
 """Keeps the CPUs of a host busy to a degree beside the applications, by stress-ng, and measures the degree reached.
 
-The reached load is the CPU time that the stressors themselves had, as a share of the loaded CPUs' time: where the
-applications take CPU time from them it is below the asked one. Which hosts are loaded is the plan's to say.
+The reached load of a CPU is the CPU time that the stressor pinned to it had, as a share of all time: where the
+applications take CPU time from it it is below the asked one. Which hosts are loaded is the plan's to say.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
 import psutil
@@ -26,7 +26,7 @@ STARTING_S = 5.0
 
 @dataclass(frozen=True)
 class Reading:
-    """The stressors' CPU time at an instant."""
+    """The CPU time of one stressor at an instant."""
 
     at_ns: int
     cpu_ns: int
@@ -37,22 +37,19 @@ class CpuLoad:
     """A load that runs."""
 
     asked_percent: float
-    cpus: int
-    _process: psutil.Process
+    stressors: Mapping[int, tuple[psutil.Process, ...]]
+    """By CPU: the processes that are pinned to it."""
 
-    def read(self) -> Reading:
-        """Where the stressors are now."""
-        spent_s = 0.0
-        with suppress(psutil.NoSuchProcess):
-            for process in (self._process, *self._process.children(recursive=True)):
-                with suppress(psutil.NoSuchProcess):
-                    times = process.cpu_times()
-                    spent_s += times.user + times.system
-        return Reading(time.monotonic_ns(), int(spent_s * 1e9))
+    def read(self) -> dict[int, Reading]:
+        """Where the stressors are now, by CPU."""
+        return {cpu: Reading(time.monotonic_ns(), _spent_ns(members)) for cpu, members in self.stressors.items()}
 
-    def reached_percent(self, since: Reading, until: Reading) -> float:
+    def reached_percent(self, since: Mapping[int, Reading], until: Mapping[int, Reading]) -> dict[int, float]:
         """How busy they kept each of the CPUs between two readings."""
-        return 100 * (until.cpu_ns - since.cpu_ns) / max((until.at_ns - since.at_ns) * self.cpus, 1)
+        return {
+            cpu: 100 * (until[cpu].cpu_ns - since[cpu].cpu_ns) / max(until[cpu].at_ns - since[cpu].at_ns, 1)
+            for cpu in self.stressors
+        }
 
 
 @contextmanager
@@ -62,37 +59,53 @@ def loaded(host: Host, cpus: Sequence[int], percent: float, ledger: Ledger) -> I
         raise EnvironmentNotReady(
             f"CPU load needs {PROGRAM}, which is not installed", remedy=f"sudo apt-get install {PROGRAM}"
         )
-    listed = ",".join(map(str, cpus))
-    command = [PROGRAM, "--quiet", "--cpu", str(len(cpus)), "--cpu-load", f"{percent:g}", "--taskset", listed]
-    stressors, mark = marked_process.start(
-        f"keeps CPUs {listed} of {host.name} busy to {percent:g} %",
-        host.command(command),
+    with ExitStack() as given:
+        started = {cpu: given.enter_context(_started(host, cpu, percent, ledger)) for cpu in cpus}
+        yield CpuLoad(percent, {cpu: _at_work(process, host) for cpu, process in started.items()})
+
+
+@contextmanager
+def _started(host: Host, cpu: int, percent: float, ledger: Ledger) -> Iterator[subprocess.Popen[bytes]]:
+    """One program for one CPU: a single one for all would leave it to the scheduler which of them are kept busy."""
+    stressor, mark = marked_process.start(
+        f"keeps CPU {cpu} of {host.name} busy to {percent:g} %",
+        host.command([PROGRAM, "--quiet", "--cpu", "1", "--cpu-load", f"{percent:g}", "--taskset", str(cpu)]),
         ledger,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
     try:
-        _wait_for_stressors(stressors, len(cpus), host)
-        yield CpuLoad(percent, len(cpus), psutil.Process(stressors.pid))
+        yield stressor
     finally:
         ledger.remove(mark)
-        stressors.wait()
-        if stressors.stderr:
-            stressors.stderr.close()
+        stressor.wait()
+        if stressor.stderr:
+            stressor.stderr.close()
 
 
-def _wait_for_stressors(stressors: subprocess.Popen[bytes], count: int, host: Host) -> None:
-    process, deadline = psutil.Process(stressors.pid), time.monotonic() + STARTING_S
-    while len(process.children(recursive=True)) < count:
-        if stressors.poll() is not None or time.monotonic() > deadline:
-            said = _last_words(stressors)
+def _at_work(stressor: subprocess.Popen[bytes], host: Host) -> tuple[psutil.Process, ...]:
+    """The program's processes, when the one that works is there."""
+    process, deadline = psutil.Process(stressor.pid), time.monotonic() + STARTING_S
+    while not (children := process.children(recursive=True)):
+        if stressor.poll() is not None or time.monotonic() > deadline:
+            said = _last_words(stressor)
             raise EnvironmentNotReady(
                 f"{PROGRAM} did not load {host.name}: {said or f'no stressor after {STARTING_S:g} s'}",
-                remedy=f"run it by hand: {PROGRAM} --cpu {count} --cpu-load 50 --timeout 1",
+                remedy=f"run it by hand: {PROGRAM} --cpu 1 --cpu-load 50 --timeout 1",
             )
         with suppress(subprocess.TimeoutExpired):
-            stressors.wait(0.005)
+            stressor.wait(0.005)
+    return process, *children
+
+
+def _spent_ns(members: Sequence[psutil.Process]) -> int:
+    spent_s = 0.0
+    for member in members:
+        with suppress(psutil.NoSuchProcess):
+            times = member.cpu_times()
+            spent_s += times.user + times.system
+    return int(spent_s * 1e9)
 
 
 def _last_words(stressors: subprocess.Popen[bytes]) -> str:
