@@ -183,6 +183,12 @@ class Application:
             if now() >= until_ns:
                 return None
 
+    def listen_in_window(self, until_ns):
+        """Receives until the instant; ends where it is told to stop, as a timeline may have it."""
+        if self.listen(until_ns) is not None:
+            say("closed", took_ns=1)
+            sys.exit(0)
+
     def receive(self):
         for inlet, index in self.sockets.items():
             while select.select([inlet], [], [], 0)[0]:
@@ -225,14 +231,14 @@ class Application:
         count = (end_ns - begin_ns) * 1000 // (self.period_ns * 1000)
         for sequence in range(count if self.publishers else 0):
             due_ns = begin_ns + sequence * self.period_ns
-            self.listen(due_ns)
+            self.listen_in_window(due_ns)
             if self.fault == "dies_in_measure" and sequence == count // 2:
                 die()
             self.publish(sequence, 1, due_ns)
         if self.fault == "dies_in_measure":
             self.listen((begin_ns + end_ns) // 2)
             die()
-        self.listen(end_ns)
+        self.listen_in_window(end_ns)
         refused = count - sum(row[-1] for row in self.published) // max(len(self.publishers), 1)
         counts = [
             {"stream": self.stream["name"], "publisher": publisher, "intended": count, "sent": count - refused,

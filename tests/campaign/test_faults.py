@@ -1,5 +1,6 @@
 """Faults happen at their instants to their targets, and what they did to the messages is told."""
 
+import shutil
 from collections.abc import Callable
 
 import pytest
@@ -8,6 +9,7 @@ from staged import marked_processes, suite_text
 from middlemark.analysis.record import TrialRecord
 from middlemark.plan import NotApplicable, Valid
 from middlemark.suite import Action
+from middlemark.testbed import cpu_load
 
 Campaign = Callable[..., list[TrialRecord]]
 
@@ -18,9 +20,9 @@ def nothing_is_left() -> object:
     assert marked_processes() == set()
 
 
-def faulty(campaign: Campaign, *events: str, topology: str = "C1-1") -> TrialRecord:
+def faulty(campaign: Campaign, *events: str, topology: str = "C1-1", brokered: bool = False) -> TrialRecord:
     timeline = f"conditions: {{faults: {{timeline: t, events: [{', '.join(events)}]}}}}"
-    text = suite_text(topology=topology, more=timeline).replace("window: 200 ms", "window: 800 ms")
+    text = suite_text(topology=topology, more=timeline, brokered=brokered).replace("window: 200 ms", "window: 800 ms")
     (record,) = campaign(text)
     return record
 
@@ -49,6 +51,27 @@ def test_a_killed_subscriber_is_no_failure_and_the_others_are_counted_exactly(ca
     assert {each.subscriber: each.received for each in record.counts.subscribers} == {0: 160, 2: 160}
 
 
+def test_a_stopped_subscriber_ends_by_itself_and_the_others_are_counted_exactly(campaign: Campaign) -> None:
+    record = faulty(campaign, "{at: 300 ms, do: stop, of: subscriber_1}", topology="C1-3")
+    assert record.outcome == Valid()
+    assert record.interrupted == ("subscriber_1",)
+    assert {each.subscriber: each.received for each in record.counts.subscribers} == {0: 160, 2: 160}
+
+
+def test_a_killed_service_is_no_failure_and_comes_back_as_a_new_process(campaign: Campaign) -> None:
+    events = ("{at: 200 ms, do: kill, of: broker_0}", "{at: 300 ms, do: restart, of: broker_0}")
+    record = faulty(campaign, *events, brokered=True)
+    assert record.outcome == Valid()
+    assert [(fault.action, fault.target) for fault in record.faults] == [
+        (Action.KILL, "broker_0"),
+        (Action.RESTART, "broker_0"),
+    ]
+    assert record.interrupted == ()
+    assert "broker_0" in record.resources, "its second process measured to the window's end"
+    assert set(record.memory_growth_bytes) == {"publisher_0", "subscriber_0"}
+    assert received_of(record, 0) == 160
+
+
 def test_a_restarted_subscriber_receives_again(campaign: Campaign) -> None:
     record = faulty(campaign, "{at: 200 ms, do: kill, of: subscriber_0}", "{at: 300 ms, do: restart, of: subscriber_0}")
     assert record.outcome == Valid()
@@ -68,3 +91,15 @@ def test_a_late_joiner_is_not_there_before_its_time(campaign: Campaign) -> None:
 def test_a_timeline_that_names_a_service_which_the_trial_has_not_is_not_applicable(campaign: Campaign) -> None:
     record = faulty(campaign, "{at: 100 ms, do: kill, of: broker_0}")
     assert record.outcome == NotApplicable(capability="faults", reason="this trial has no broker_0")
+
+
+@pytest.mark.skipif(shutil.which(cpu_load.PROGRAM) is None, reason="stress-ng is not installed")
+def test_the_load_reached_on_each_cpu_is_stored(campaign: Campaign) -> None:
+    (record,) = campaign(suite_text(more="conditions: {cpu_load: {level: 40 %, hosts: subscribers}}"))
+    (load,) = record.cpu_load.values()
+    assert load.asked_percent == 40
+    assert load.reached_by_cpu_percent
+    assert all(percent > 0 for percent in load.reached_by_cpu_percent.values())
+    assert load.reached_percent == pytest.approx(
+        sum(load.reached_by_cpu_percent.values()) / len(load.reached_by_cpu_percent)
+    )
