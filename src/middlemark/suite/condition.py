@@ -92,7 +92,8 @@ class Deployment(Named):
     ipc: ContainerIpc | None = None
     """`private`: each container has its own `/dev/shm`; `shareable`: those of a host have one; `host`: the host's."""
     network: ContainerNetwork | None = None
-    """`host`: the network of the host it is on; `bridge`: an address of its own behind a bridge on that host."""
+    """`host`: the network of the host it is on; `bridge`, an address of its own behind a bridge
+    on that host, is not made: such trials are not applicable."""
 
     @model_validator(mode="after")
     def _modes_are_of_containers(self) -> Self:
