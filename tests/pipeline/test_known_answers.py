@@ -112,6 +112,8 @@ def test_every_duplicate_is_counted_and_none_is_a_sample(tmp_path: Path, monkeyp
     assert not found.fates[-1].duplicated, "the drain may end before the last message's second release"
     (counts,) = found.record.counts.subscribers
     assert (counts.duplicates, counts.received, len(found.received)) == (doubled, MESSAGES, MESSAGES)
+    assert counts.duplicates_received_ns is not None
+    assert len(counts.duplicates_received_ns) == doubled, "it is kept when each of them came"
 
 
 def test_every_overtaken_message_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

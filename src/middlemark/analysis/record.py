@@ -42,6 +42,8 @@ class SubscriberCounts(Model):
     received: NonNegativeInt
     late: NonNegativeInt
     duplicates: NonNegativeInt
+    duplicates_received_ns: tuple[NonNegativeInt, ...] | None = None
+    """When the first of them came, of as many as the worker kept it."""
     reordered: NonNegativeInt
     corrupt: NonNegativeInt
     foreign: NonNegativeInt

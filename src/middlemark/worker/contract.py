@@ -132,6 +132,9 @@ class Resources(BaseModel):
     """The time between the two readings."""
 
 
+DuplicatesReceivedN = TypeAliasType("DuplicatesReceivedN", Annotated[int, Field(ge=0)])
+
+
 class SubscriberCounts(BaseModel):
     """What one subscriber received of one publisher: sent = received + late + lost."""
 
@@ -144,6 +147,11 @@ class SubscriberCounts(BaseModel):
     """Messages whose bytes were wrong (`verify`), their header or length included."""
     duplicates: Annotated[int, Field(ge=0)]
     """Messages received again after the first time."""
+    duplicates_received_ns: list[DuplicatesReceivedN] | None = None
+    """
+    When the first of the duplicates came, as many as are kept (this project's runtime keeps 1024); so it can be told
+    which came after a fault.
+    """
     foreign: Annotated[int, Field(ge=0)]
     """Messages with another trial's token or another stream's number."""
     late: Annotated[int, Field(ge=0)]

@@ -134,6 +134,10 @@ pub struct SubscriberCounts {
     pub late: u64,
     /// Messages received again after the first time.
     pub duplicates: u64,
+    /// When the first of the duplicates came, as many as are kept (this project's runtime keeps 1024); so it can be told
+    /// which came after a fault.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub duplicates_received_ns: Vec<u64>,
     /// Messages received after one with a higher sequence number (RFC 4737).
     pub reordered: u64,
     /// Messages whose bytes were wrong (`verify`), their header or length included.

@@ -89,6 +89,7 @@ fn count(spec: &ApplicationSpec, intake: &Intake, index: u16, flow: &Flow) -> Su
         received: u64::from(flow.arrived()) - late,
         late,
         duplicates: flow.duplicates.load(Relaxed),
+        duplicates_received_ns: flow.duplicates_received_ns(),
         reordered: flow.reordered.load(Relaxed),
         corrupt: flow.corrupt.load(Relaxed),
         // Foreign messages have no flow: they stand with the subscriber's first.

@@ -5,6 +5,9 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
+/// Of so many duplicates it is kept when they came.
+const KEPT_DUPLICATES: usize = 1024;
+
 /// What is known of one publisher's messages at one subscriber.
 #[derive(Debug)]
 pub(crate) struct Flow {
@@ -18,6 +21,8 @@ pub(crate) struct Flow {
     target: AtomicU32,
     pub(crate) late: AtomicU64,
     pub(crate) duplicates: AtomicU64,
+    /// When the first of them came; 0 where none has.
+    duplicates_received_ns: Box<[AtomicI64]>,
     pub(crate) reordered: AtomicU64,
     pub(crate) corrupt: AtomicU64,
     pub(crate) negative: AtomicU64,
@@ -35,6 +40,7 @@ impl Flow {
             target: AtomicU32::new(u32::MAX),
             late: AtomicU64::new(0),
             duplicates: AtomicU64::new(0),
+            duplicates_received_ns: (0..KEPT_DUPLICATES).map(|_| AtomicI64::new(0)).collect(),
             reordered: AtomicU64::new(0),
             corrupt: AtomicU64::new(0),
             negative: AtomicU64::new(0),
@@ -54,20 +60,33 @@ impl Flow {
 
     /// Notes a message of the window; false where it came before (a duplicate) or can't belong to the window.
     #[inline]
-    pub(crate) fn admit(&self, sequence: u32) -> bool {
+    pub(crate) fn admit(&self, sequence: u32, received_ns: i64) -> bool {
         let Some(word) = self.seen.get(sequence as usize / 64) else {
             self.corrupt.fetch_add(1, Relaxed);
             return false;
         };
         let bit = 1 << (sequence % 64);
         if word.fetch_or(bit, Relaxed) & bit != 0 {
-            self.duplicates.fetch_add(1, Relaxed);
+            let earlier = self.duplicates.fetch_add(1, Relaxed);
+            if let Some(place) = self.duplicates_received_ns.get(earlier as usize) {
+                place.store(received_ns, Relaxed);
+            }
             return false;
         }
         if self.next.fetch_max(sequence + 1, Relaxed) > sequence {
             self.reordered.fetch_add(1, Relaxed);
         }
         true
+    }
+
+    /// When the first of the duplicates came, as many as are kept.
+    pub(crate) fn duplicates_received_ns(&self) -> Vec<u64> {
+        self.duplicates_received_ns
+            .iter()
+            .map(|place| place.load(Relaxed))
+            .take_while(|received_ns| *received_ns > 0)
+            .map(|received_ns| received_ns as u64)
+            .collect()
     }
 
     /// Notes that an admitted message is counted and recorded; true where it was the last that the drain waits for.
@@ -103,15 +122,29 @@ mod tests {
     #[test]
     fn duplicates_are_counted_and_not_admitted_again() {
         let flow = Flow::new(100);
-        assert_eq!([flow.admit(3), flow.admit(3), flow.admit(3)], [true, false, false]);
+        assert_eq!(
+            [flow.admit(3, 50), flow.admit(3, 60), flow.admit(3, 70)],
+            [true, false, false]
+        );
         assert_eq!(flow.duplicates.load(Relaxed), 2);
+        assert_eq!(flow.duplicates_received_ns(), [60, 70]);
+    }
+
+    #[test]
+    fn duplicates_beyond_those_whose_instant_is_kept_are_counted_all_the_same() {
+        let flow = Flow::new(1);
+        for received_ns in 1..=KEPT_DUPLICATES as i64 + 3 {
+            flow.admit(0, received_ns);
+        }
+        assert_eq!(flow.duplicates.load(Relaxed), KEPT_DUPLICATES as u64 + 2);
+        assert_eq!(flow.duplicates_received_ns().len(), KEPT_DUPLICATES);
     }
 
     #[test]
     fn a_message_is_reordered_when_a_later_one_came_before_it() {
         let flow = Flow::new(100);
         for sequence in [0, 2, 1, 5, 3, 4, 6] {
-            assert!(flow.admit(sequence));
+            assert!(flow.admit(sequence, 1));
         }
         assert_eq!(flow.reordered.load(Relaxed), 3);
     }
@@ -119,17 +152,17 @@ mod tests {
     #[test]
     fn a_sequence_number_beyond_the_window_is_corrupt() {
         let flow = Flow::new(64);
-        assert!(!flow.admit(64));
+        assert!(!flow.admit(64, 1));
         assert_eq!((flow.corrupt.load(Relaxed), flow.arrived()), (1, 0));
     }
 
     #[test]
     fn the_drain_is_over_with_the_last_expected_message_whether_it_came_before_or_comes_after() {
         let flow = Flow::new(100);
-        flow.admit(0);
+        flow.admit(0, 1);
         assert!(!flow.finish());
         assert!(!flow.expect(2));
-        flow.admit(1);
+        flow.admit(1, 1);
         assert!(!flow.is_settled());
         assert!(flow.finish());
         assert!(flow.is_settled() && flow.expect(2));

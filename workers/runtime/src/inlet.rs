@@ -143,7 +143,7 @@ impl Intake {
             flow.corrupt.fetch_add(1, Relaxed);
             return;
         }
-        if !flow.admit(header.sequence) {
+        if !flow.admit(header.sequence, received_ns) {
             return;
         }
         self.feed(header, received_ns);
