@@ -5,8 +5,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from middlemark.analysis.quantile import Measured
 from middlemark.analysis.record import HappenedFault, TrialRecord
-from middlemark.analysis.recovery import fault_figures
+from middlemark.analysis.recovery import affected_flows, fault_figures
 from middlemark.suite import Action
 from run_builder import Behaviour, build_run
 
@@ -40,16 +41,52 @@ def cut(trial: tuple[TrialRecord, pl.DataFrame], from_ns: int, to_ns: int) -> tu
     return record.model_copy(update={"faults": faults}), kept
 
 
+def figures_of(record: TrialRecord, received: pl.DataFrame) -> dict[str, Measured]:
+    return fault_figures(affected_flows(record, 0, record.trial.experiment.streams[0], received))
+
+
+def duplicated(record: TrialRecord, number: int, *kept_ns: int) -> TrialRecord:
+    """The only flow has so many duplicates; when the first of them came, from the window's begin, is kept."""
+    assert record.window is not None
+    received_ns = tuple(record.window.begin_ns + at_ns for at_ns in kept_ns)
+    (counts,) = record.counts.subscribers
+    counts = counts.model_copy(update={"duplicates": number, "duplicates_received_ns": received_ns})
+    return record.model_copy(update={"counts": record.counts.model_copy(update={"subscribers": (counts,)})})
+
+
 def test_a_trial_without_faults_has_no_such_figures(trial: tuple[TrialRecord, pl.DataFrame]) -> None:
-    record, received = trial
-    assert fault_figures(record, 0, record.trial.experiment.streams[0], received) == {}
+    assert figures_of(*trial) == {}
+
+
+@pytest.mark.parametrize(
+    ("number", "kept_ns", "expected"),
+    [
+        (0, (), 0),
+        (3, (100_000_000, 600_000_000, 700_000_000), 2),
+        (2, (100_000_000, 200_000_000), 0),
+        (9, (100_000_000, 600_000_000), 8),  # those beyond the kept came later still
+    ],
+)
+def test_duplicates_count_from_the_repair_on(
+    trial: tuple[TrialRecord, pl.DataFrame], number: int, kept_ns: tuple[int, ...], expected: int
+) -> None:
+    record, received = cut(trial, 205_000_000, 505_000_000)
+    assert figures_of(duplicated(record, number, *kept_ns), received)["duplicates_after_faults"].value == expected
+
+
+@pytest.mark.parametrize("kept_ns", [(), (100_000_000,)])
+def test_duplicates_of_which_nobody_knows_when_they_came_are_no_figure(
+    trial: tuple[TrialRecord, pl.DataFrame], kept_ns: tuple[int, ...]
+) -> None:
+    record, received = cut(trial, 205_000_000, 505_000_000)
+    assert "duplicates_after_faults" not in figures_of(duplicated(record, 9, *kept_ns), received)
 
 
 def test_a_link_that_was_down_for_300_ms_lost_its_messages_and_left_a_gap(
     trial: tuple[TrialRecord, pl.DataFrame],
 ) -> None:
     record, received = cut(trial, 205_000_000, 505_000_000)
-    figures = fault_figures(record, 0, record.trial.experiment.streams[0], received)
+    figures = figures_of(record, received)
     assert figures["missing_share"].value == pytest.approx(0.3)
     assert figures["longest_gap_ns"].value == pytest.approx(310e6, rel=0.02)
     assert figures["recovery_ns"].value == pytest.approx(5e6, rel=0.2)
@@ -62,6 +99,6 @@ def test_where_nothing_flows_again_the_rest_of_the_window_is_the_least_that_reco
     record, received = cut(trial, 205_000_000, 505_000_000)
     assert record.window is not None
     gone = received.filter(pl.col("intended_ns") < record.window.begin_ns + 205_000_000)
-    figures = fault_figures(record, 0, record.trial.experiment.streams[0], gone)
+    figures = figures_of(record, gone)
     assert figures["recovery_ns"].value == pytest.approx(495e6)
     assert figures["cut_off_flows"].value == 1

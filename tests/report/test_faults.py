@@ -11,7 +11,7 @@ from middlemark.analysis.record import HappenedFault, TrialRecord
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.report.contender import contenders
-from middlemark.report.faults import fault_table, timeline_words
+from middlemark.report.faults import fault_table, flow_words, timeline_words
 from middlemark.report.html import render
 from middlemark.report.summary import print_summary
 from report_page import specs as page_specs
@@ -102,6 +102,38 @@ def test_a_flow_that_never_came_back_has_no_end_of_its_recovery(run: RunFolder) 
     assert "some flows were still cut off when the window ended, 2\u202f498 ms after" in console.file.getvalue()
 
 
+def test_each_flow_has_a_row_of_its_own_and_each_subscriber_its_recovery(run: RunFolder) -> None:
+    for trial in run.stored_trials():
+        record = strike(trial, 500 * MS)
+        received = trial.read_received()
+        # The third subscriber never gets a message again.
+        cut_off = (pl.col("subscriber") == 2) & (pl.col("received_ns") >= record.faults[0].began_ns)
+        counts = tuple(
+            each.model_copy(update={"received": len(received.filter(~cut_off & (pl.col("subscriber") == 2)))})
+            if each.subscriber == 2
+            else each
+            for each in record.counts.subscribers
+        )
+        trial.write_samples(received.filter(~cut_off), trial.read_published())
+        trial.write_record(
+            record.model_copy(update={"counts": record.counts.model_copy(update={"subscribers": counts})})
+        )
+    findings = analyse(run)
+    (comparison,) = findings.comparisons
+    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    table = fault_table(comparison, who, by_flow=True)
+    assert table is not None
+    assert table.headings[1:4] == ("flow", "missing, %", "flow again after, ms")
+    rows = {row[1]: row[2:] for row in table.rows if row[0] == "brief"}
+    assert list(rows) == ["all", *(f"publisher_0 → subscriber_{number}" for number in range(3))]
+    assert float(rows["publisher_0 → subscriber_0"][1].split()[0]) < 10
+    assert rows["publisher_0 → subscriber_2"][1] == rows["all"][1]
+    assert rows["all"][1].startswith("over 2\u202f49")
+    (words,) = (line for line in flow_words(comparison, who) if line.startswith("brief"))
+    assert "subscriber_2 after over 2\u202f49" in words
+    assert "subscriber_0 after over" not in words
+
+
 def test_the_timeline_says_what_was_asked_and_how_late_it_happened(findings: RunFindings) -> None:
     first, second = timeline_words(findings.comparisons[0])
     assert first == "1.00 s: pause of subscriber_0; it began 2.00 ms late, at most 2.00 ms, and took 1.00 ms"
@@ -131,4 +163,5 @@ def test_arrivals_are_drawn_over_time_with_the_faults_as_rules(findings: RunFind
     assert max(silent) == pytest.approx(1.5, abs=0.07)
     assert {row["fault"] for row in rows if "fault" in row} == {"pause subscriber_0", "resume subscriber_0"}
     assert "loss</th>" not in page
+    assert '<td class="figure">publisher_0 → subscriber_2</td>' in page
     assert ">missing<small>%</small>" in page

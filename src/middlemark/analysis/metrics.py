@@ -18,7 +18,7 @@ from middlemark.analysis.histogram import Logged, merged, recorded
 from middlemark.analysis.loss_runs import loss_runs, run_figures
 from middlemark.analysis.quantile import LEVELS, Measured, Samples, Value, quantile
 from middlemark.analysis.record import PublisherCounts, Resources, TrialRecord, Window
-from middlemark.analysis.recovery import fault_figures
+from middlemark.analysis.recovery import affected_flows, fault_figures
 from middlemark.analysis.samples import OF_CHAINS, Distribution, distributions
 from middlemark.errors import MiddlemarkError
 from middlemark.plan import Experiment
@@ -64,7 +64,8 @@ class Key(NamedTuple):
     """What a value is of, and which metric it is."""
 
     subject: str
-    """`trial`, `stream:<name>`, `process:<name>` or `host:<name>`; of pipelines `node:<name>`, `chain:<name>`, and
+    """`trial`, `stream:<name>`, `process:<name>` or `host:<name>`; under faults
+    `flow:<stream>/<publisher>/<subscriber>`, both as numbers; of pipelines `node:<name>`, `chain:<name>`, and
     `chain:<name>/<position>`."""
     metric: str
 
@@ -75,6 +76,11 @@ TRIAL = "trial"
 def of_stream(name: str) -> str:
     """The subject for a stream."""
     return f"stream:{name}"
+
+
+def of_flow(stream: str, publisher: int, subscriber: int) -> str:
+    """The subject for one publisher's messages at one subscriber, both as the stream counts them."""
+    return f"flow:{stream}/{publisher}/{subscriber}"
 
 
 def of_chain(name: str) -> str:
@@ -280,8 +286,11 @@ def _first_message(record: TrialRecord) -> dict[Key, Value]:
 def _faults(record: TrialRecord, received: pl.DataFrame) -> dict[Key, Value]:
     values: dict[Key, Value] = {}
     for number, stream in enumerate(record.trial.experiment.streams):
-        for name, figure in fault_figures(record, number, stream, received).items():
-            values[Key(of_stream(stream.name), name)] = figure
+        flows = affected_flows(record, number, stream, received)
+        together = {of_stream(stream.name): flows}
+        single = {of_flow(stream.name, flow.publisher, flow.subscriber): [flow] for flow in flows}
+        for subject, own in {**together, **single}.items():
+            values |= {Key(subject, name): figure for name, figure in fault_figures(own).items()}
     growth = record.memory_growth_bytes.values()
     if growth:
         values[Key(TRIAL, "memory_growth_bytes")] = Measured(float(max(growth)), len(growth))

@@ -13,7 +13,7 @@ from itertools import pairwise, product
 import polars as pl
 
 from middlemark.analysis.quantile import Measured
-from middlemark.analysis.record import HappenedFault, TrialRecord
+from middlemark.analysis.record import HappenedFault, SubscriberCounts, TrialRecord, Window
 from middlemark.plan import Periodic, Stream
 from middlemark.suite import Action
 
@@ -25,6 +25,9 @@ MENDING = (Action.RESTART, Action.START, Action.RESUME, Action.LINK_UP)
 class AffectedFlow:
     """One publisher's messages at one subscriber, in a trial with faults."""
 
+    publisher: int
+    subscriber: int
+    """Both as the stream counts them."""
     intended: int
     """Messages that the schedule held while the subscriber's last process was there."""
     arrived: int
@@ -35,28 +38,29 @@ class AffectedFlow:
     """By fault after which messages should flow again: from its begin to the next message, or the window's end."""
     is_cut_off: bool
     """Whether no message came any more after the last such fault, so that recovery took longer than it says."""
+    duplicates: int | None
+    """Received again since the first such fault began; None where that can't be told."""
 
 
-def fault_figures(record: TrialRecord, number: int, stream: Stream, received: pl.DataFrame) -> dict[str, Measured]:
-    """The figures of one stream, `received` being its samples: a share, times in ns, messages; empty without faults."""
+def affected_flows(record: TrialRecord, number: int, stream: Stream, received: pl.DataFrame) -> list[AffectedFlow]:
+    """All flows of a stream, `received` being its samples; none in a trial without faults."""
     if not record.faults or record.window is None:
-        return {}
-    pattern = stream.pattern
-    rate_hz = pattern.rate_hz if isinstance(pattern, Periodic) else 0.0
+        return []
     messages = received.filter((pl.col("stream") == number) & (pl.col("answer") == 0))
-    flows = []
-    for (publisher, _), (subscriber, application) in product(
-        enumerate(stream.publishers), enumerate(stream.subscribers)
-    ):
-        own = messages.filter((pl.col("publisher") == publisher) & (pl.col("subscriber") == subscriber))
-        brought_back = [fault.done_ns for fault in record.faults if _brings_back(fault, application)]
-        since_ns = max([record.window.begin_ns, *brought_back])
-        flows.append(_flow(own, record.faults, since_ns, record.window.end_ns, rate_hz))
-    duplicates = sum(each.duplicates for each in record.counts.subscribers if each.stream == stream.name)
-    figures = {
-        "longest_gap_ns": Measured(float(max(flow.longest_gap_ns for flow in flows)), len(flows)),
-        "duplicates_after_faults": Measured(float(duplicates), len(flows)),
-    }
+    return [
+        _flow(messages, record, record.window, stream, flow)
+        for flow in product(range(len(stream.publishers)), range(len(stream.subscribers)))
+    ]
+
+
+def fault_figures(flows: Sequence[AffectedFlow]) -> dict[str, Measured]:
+    """The figures of flows together, or of a single one: a share, times in ns, messages; empty where there is none."""
+    if not flows:
+        return {}
+    figures = {"longest_gap_ns": Measured(float(max(flow.longest_gap_ns for flow in flows)), len(flows))}
+    duplicates = [flow.duplicates for flow in flows if flow.duplicates is not None]
+    if len(duplicates) == len(flows):
+        figures["duplicates_after_faults"] = Measured(float(sum(duplicates)), len(flows))
     intended = sum(flow.intended for flow in flows)
     if intended:
         figures["missing_share"] = Measured(1 - sum(flow.arrived for flow in flows) / intended, intended)
@@ -68,13 +72,20 @@ def fault_figures(record: TrialRecord, number: int, stream: Stream, received: pl
 
 
 def _flow(
-    own: pl.DataFrame, faults: Sequence[HappenedFault], since_ns: int, end_ns: int, rate_hz: float
+    messages: pl.DataFrame, record: TrialRecord, window: Window, stream: Stream, flow: tuple[int, int]
 ) -> AffectedFlow:
-    """`own` are the flow's samples, `since_ns` when its subscriber's last process was there."""
+    publisher, subscriber = flow
+    rate_hz = stream.pattern.rate_hz if isinstance(stream.pattern, Periodic) else 0.0
+    own = messages.filter((pl.col("publisher") == publisher) & (pl.col("subscriber") == subscriber))
+    since_ns = max([window.begin_ns, *_brought_back_ns(record.faults, stream.subscribers[subscriber])])
+    end_ns = window.end_ns
     arrivals = own["received_ns"].sort().to_list()
     in_time = [at_ns for at_ns in arrivals if since_ns < at_ns < end_ns]
-    mended_ns = [fault.began_ns for fault in faults if fault.action in MENDING and fault.began_ns < end_ns]
+    mended_ns = [fault.began_ns for fault in record.faults if fault.action in MENDING and fault.began_ns < end_ns]
+    counts = [each for each in record.counts.subscribers if each.stream == stream.name and not each.answers]
     return AffectedFlow(
+        publisher=publisher,
+        subscriber=subscriber,
         intended=round((end_ns - since_ns) / 1e9 * rate_hz),
         arrived=own.filter(pl.col("intended_ns") >= since_ns)["sequence"].n_unique() if rate_hz else 0,
         longest_gap_ns=max(after - before for before, after in pairwise([since_ns, *in_time, max(end_ns, since_ns)])),
@@ -82,8 +93,28 @@ def _flow(
             next((at_ns for at_ns in arrivals if at_ns >= since), end_ns) - since for since in mended_ns
         ),
         is_cut_off=bool(mended_ns) and not any(at_ns >= max(mended_ns) for at_ns in arrivals),
+        duplicates=_duplicates([each for each in counts if (each.publisher, each.subscriber) == flow], mended_ns),
     )
 
 
-def _brings_back(fault: HappenedFault, application: str) -> bool:
-    return fault.target == application and fault.action in (Action.RESTART, Action.START)
+def _duplicates(counts: Sequence[SubscriberCounts], mended_ns: Sequence[int]) -> int | None:
+    """How many came since the first repair; a worker keeps when the first of them came, and the number of all.
+
+    A subscriber that is gone has told of none.
+    """
+    total = sum(each.duplicates for each in counts)
+    if not mended_ns:
+        return None
+    kept = [at_ns for each in counts for at_ns in each.duplicates_received_ns or ()]
+    earlier = sum(at_ns < min(mended_ns) for at_ns in kept)
+    # Those of which no instant is kept came after the others: after the repair too, where one of the others did.
+    return None if earlier == len(kept) < total else total - earlier
+
+
+def _brought_back_ns(faults: Sequence[HappenedFault], application: str) -> list[int]:
+    """When new processes of an application were there."""
+    return [
+        fault.done_ns
+        for fault in faults
+        if fault.target == application and fault.action in (Action.RESTART, Action.START)
+    ]

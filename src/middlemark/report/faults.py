@@ -5,12 +5,13 @@ The figures are `analysis.recovery`'s; whether anything is better than anything 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import product
 
 from middlemark.analysis.circumstances import FaultInstant, fault_instants
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.metrics import TRIAL
+from middlemark.analysis.metrics import TRIAL, of_flow, of_stream
 from middlemark.report.contender import Contender
 from middlemark.report.display import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, Unit, cell, digits, show
 from middlemark.report.tables import Table
@@ -25,39 +26,71 @@ CAPTION = (
     "Missing: messages that the schedule held while their subscriber's process was there, and that never came; of all "
     "trials together. Flow again: from the begin of a restart, start, resume or link up to the next message, of the "
     "flow that took longest; `over` where a flow was still cut off when the window ended. Gap: the longest time "
-    "without a message of a flow. "
+    "without a message of a flow. Duplicates: received again since the first of these repairs began. "
+    "A flow is one publisher's messages at one subscriber; `all` is their sum, or the worst of them. "
     "Memory: how much the process that grew most had grown over the window. Medians of trials."
 )
 
 
-def fault_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table | None:
-    """What the faults cost each; None where nothing was to go wrong."""
+def fault_table(comparison: Comparison, who: Mapping[str, Contender], *, by_flow: bool = False) -> Table | None:
+    """What the faults cost each, where asked with a row for each flow; None where nothing was to go wrong."""
     if not comparison.faulty:
         return None
     stream = comparison.setting.subject
-    rows = tuple(
-        (
-            who[each.experiment.id].label,
-            *(_cell(each, stream, metric, unit) for _, metric, unit in OF_STREAM),
-            cell(show(each.estimate(TRIAL, "memory_growth_bytes"), MEBIBYTES)),
-        )
-        for each in comparison.experiments
-        if each.n_valid
-    )
-    headings = ("", *(heading for heading, _, _ in OF_STREAM), "growth, MiB")
-    return Table("Faults", headings, rows, CAPTION) if rows else None
+    rows: list[tuple[str, ...]] = []
+    for each in comparison.experiments:
+        if not each.n_valid:
+            continue
+        label = who[each.experiment.id].label
+        growth = cell(show(each.estimate(TRIAL, "memory_growth_bytes"), MEBIBYTES))
+        rows.append((label, *(["all"] if by_flow else []), *_cells(each, stream), growth))
+        if by_flow:
+            rows += [(label, name, *_cells(each, flow), "") for flow, name, _ in _flows(each, stream)]
+    headings = ("", *(["flow"] if by_flow else []), *(heading for heading, _, _ in OF_STREAM), "growth, MiB")
+    return Table("Faults", headings, tuple(rows), CAPTION) if rows else None
 
 
-def _cell(each: ExperimentFindings, stream: str, metric: str, unit: Unit) -> str:
-    shown = show(each.estimate(stream, metric), unit)
-    if metric == "recovery_ns" and not shown.missing and _cut_off(each, stream):
+def flow_words(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[str, ...]:
+    """When messages flowed again at each subscriber, a line for each that has several flows."""
+    lines = []
+    for each in comparison.experiments:
+        slowest: dict[str, tuple[bool, float, str]] = {}
+        for flow, _, subscriber in _flows(each, comparison.setting.subject):
+            found = each.estimate(flow, "recovery_ns")
+            if found is not None and found.value is not None:
+                told = (bool(_cut_off(each, flow)), found.value, _cell(each, flow, "recovery_ns", MILLISECONDS))
+                slowest[subscriber] = max(slowest.get(subscriber, told), told)
+        if slowest:
+            listed = ", ".join(f"{name} after {text} ms" for name, (_, _, text) in slowest.items())
+            lines.append(f"{who[each.experiment.id].label} flows again at {listed}")
+    return tuple(lines)
+
+
+def _flows(each: ExperimentFindings, stream: str) -> Iterator[tuple[str, str, str]]:
+    """The subject of each flow of a stream, its name and its subscriber's; none where there is only one."""
+    planned = next((known for known in each.experiment.streams if of_stream(known.name) == stream), None)
+    if planned is None or len(planned.publishers) * len(planned.subscribers) == 1:
+        return
+    for (publisher, sender), (subscriber, receiver) in product(
+        enumerate(planned.publishers), enumerate(planned.subscribers)
+    ):
+        yield of_flow(planned.name, publisher, subscriber), f"{sender} → {receiver}", receiver
+
+
+def _cells(each: ExperimentFindings, subject: str) -> Iterator[str]:
+    return (_cell(each, subject, metric, unit) for _, metric, unit in OF_STREAM)
+
+
+def _cell(each: ExperimentFindings, subject: str, metric: str, unit: Unit) -> str:
+    shown = show(each.estimate(subject, metric), unit)
+    if metric == "recovery_ns" and not shown.missing and _cut_off(each, subject):
         return f"over {shown.text}"
     return cell(shown)
 
 
-def _cut_off(each: ExperimentFindings, stream: str) -> float:
+def _cut_off(each: ExperimentFindings, subject: str) -> float:
     """How many flows no message came of any more, in the median trial: their recovery has no upper end."""
-    estimate = each.estimate(stream, "cut_off_flows")
+    estimate = each.estimate(subject, "cut_off_flows")
     return estimate.value or 0.0 if estimate else 0.0
 
 

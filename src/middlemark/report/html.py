@@ -201,7 +201,7 @@ def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str
         topology=comparison.experiments[0].experiment.topology,
         drawing=drawing(comparison.experiments[0].experiment),
         chain=chain_shown(comparison, who),
-        faults=fault_table(comparison, who),
+        faults=fault_table(comparison, who, by_flow=True),
         timeline=timeline_words(comparison),
         links=link_table(comparison),
         path=path_table(comparison, who),

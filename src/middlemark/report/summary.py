@@ -29,7 +29,7 @@ from middlemark.report.claims import print_claims
 from middlemark.report.contender import Contender, contenders
 from middlemark.report.digest import CROWDED, Digest, digest
 from middlemark.report.display import Shown, plural
-from middlemark.report.faults import fault_table, timeline_words
+from middlemark.report.faults import fault_table, flow_words, timeline_words
 from middlemark.report.links import link_lines
 from middlemark.report.message_path import message_lines
 from middlemark.report.observed import observed_lines, seen_by
@@ -132,7 +132,7 @@ def _print_surroundings(comparison: Comparison, who: Mapping[str, Contender], co
     faults = fault_table(comparison, who)
     if faults is not None:
         _print_table(faults, console)
-    for line in (*timeline_words(comparison), *link_lines(comparison)):
+    for line in (*flow_words(comparison, who), *timeline_words(comparison), *link_lines(comparison)):
         console.print(Padding(Text(line, "dim"), (0, 0, 0, 2)))
     for each in comparison.experiments:
         words = load_words(each)
