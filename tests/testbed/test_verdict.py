@@ -210,8 +210,6 @@ def test_a_probe_that_could_not_offer_the_rate_says_nothing_of_the_link() -> Non
     ("reordering", "round_trip_ms", "holds"),
     [(0.1, 20, True), (0.1, 0, False), (0.5, 20, False), (0.5, 10, True), (0.5, 0, False), (0.9, 0, True)],
 )
-def test_where_most_frames_overtake_a_median_is_of_those(
-    reordering: float, round_trip_ms: int, *, holds: bool
-) -> None:
+def test_where_most_frames_overtake_a_median_is_of_those(reordering: float, round_trip_ms: int, *, holds: bool) -> None:
     said = verdict(link(delay_ns=10 * MS, reordering=reordering), measured(round_trip_ms * MS))
     assert (said is None) is holds
