@@ -110,7 +110,7 @@ def test_what_is_not_chosen_is_neither_shown_nor_drawn(tmp_path: Path) -> None:
 OPENING = """<script type="module">
 while (document.getElementById("select").hidden) await new Promise((next) => setTimeout(next, 10));
 document.querySelector("section.workload details.body").open = true;
-document.querySelectorAll("section.workload details.packed").forEach((each) => { each.open = true; });
+document.querySelectorAll("section.workload details.body details").forEach((each) => { each.open = true; });
 </script>"""
 
 
@@ -124,4 +124,34 @@ def test_of_many_settings_what_is_folded_is_unpacked_and_drawn_once_it_is_asked_
     assert shown.stdout.count("<caption>Outlying trials") == 13
     first = shown.stdout[shown.stdout.index('<section id="s1-imu"') : shown.stdout.index('<section id="s2-imu"')]
     assert first.count('class="plot') == first.count('class="marks"') > 0
+    assert "CONSOLE" not in shown.stderr
+
+
+MAPPED = """<script type="module">
+while (document.getElementById("select").hidden) await new Promise((next) => setTimeout(next, 10));
+const box = [...document.querySelectorAll("#select input")].find((each) => each.dataset.labels.includes("two"));
+const choice = document.querySelector("#select select[name=size]");
+box.checked = false;
+choice.value = "1 kB";
+choice.dispatchEvent(new Event("change", { bubbles: true }));
+document.querySelector("#scaling figure details").open = true;
+</script>"""
+
+
+def test_the_map_follows_the_choice_and_a_figure_of_all_settings_opens_its_trials(tmp_path: Path) -> None:
+    run = build_run(tmp_path / "run", MANY, {"one": Behaviour(), "two": Behaviour()})
+    report = write_report(run.path)
+    chosen = report.with_name("chosen.html")
+    chosen.write_text(at_its_end(report.read_text(encoding="utf-8"), MAPPED), encoding="utf-8")
+    shown = browsed(chosen, tmp_path)
+    heat = shown.stdout[shown.stdout.index('<table class="heat"') :]
+    head, *rows = re.findall(r"<tr.*?</tr>", heat[: heat.index("</table>")], re.DOTALL)
+    columns = re.findall(r'<th scope="col"( hidden="")?>([^<]*)</th>', head)
+    assert {name for gone, name in columns if not gone} == {"middleware", "1 kB"}
+    assert [("two" in row, 'hidden=""' in row.partition(">")[0]) for row in rows] == [(False, False), (True, True)]
+    figure = shown.stdout[shown.stdout.index('<figure class="chart" id="scaling-size0"') :]
+    assert 'hidden=""' not in figure.partition(">")[0]
+    records = re.findall(r'href="(trials/[^"]+)"', figure[: figure.index("</figure>")])
+    assert len(records) == 26
+    assert all((run.path / record).is_file() for record in records)
     assert "CONSOLE" not in shown.stderr

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
-from kneed import KneeLocator
 
 from middlemark.analysis.compare import Block
 from middlemark.analysis.experiment import ExperimentFindings
@@ -280,6 +279,8 @@ def knee(points: Sequence[Point], sought: Sought) -> Load | None:
     curve = [(each.load, each.median_ns) for each in points if each.median_ns is not None]
     if len(curve) < FEWEST_FOR_A_KNEE:
         return None
+    from kneed import KneeLocator  # noqa: PLC0415 - it brings a second of imports, which no other run needs
+
     loads = {load.of(sought): load for load, _ in curve}
     values, latencies = list(loads), [latency_ns for _, latency_ns in curve]
     with warnings.catch_warnings():

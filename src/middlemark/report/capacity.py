@@ -6,19 +6,21 @@ It searches nothing: `analysis.capacity` did. What is not carried is told with t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import altair as alt
 
 from middlemark.analysis.capacity import Capacity, State
+from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.plan import varying_factors
 from middlemark.plan.experiment import Sought
-from middlemark.plan.search import Load
+from middlemark.plan.search import Load, search_key
 from middlemark.report.charts import Chart, finished, logarithmic_scale
 from middlemark.report.contender import Contender
 from middlemark.report.display import ABSENT, MEGABITS_PER_S, MEGABYTES_PER_S, digits, plural
 from middlemark.report.tables import Table
+from middlemark.report.trials import Trials, trials_behind
 from middlemark.suite import DURATION, SHARE, SIZE
 
 IN_LABELS = {"middleware", "profile", "side", "rate", "size", "workload"}
@@ -114,15 +116,27 @@ def _line(row: tuple[str, ...]) -> str:
     return f"{name}, {message}: {carries}{amount}{above}{bent}, {plural(int(trials), 'trial')}"
 
 
-def capacity_charts(capacities: Sequence[Capacity], who: Mapping[str, Contender]) -> list[Chart]:
+def capacity_charts(
+    capacities: Sequence[Capacity], experiments: Sequence[ExperimentFindings], who: Mapping[str, Contender]
+) -> list[Chart]:
     """Capacity over size, then latency over load, a chart for each message that was searched for."""
     named = settings(capacities)
     groups: dict[tuple[Sought, str], list[Capacity]] = {}
     for each in capacities:
         groups.setdefault((each.sought, named[each.experiment.id]), []).append(each)
     ordered = sorted(groups.items(), key=lambda group: (group[0][0], group[1][0].given, group[0][1]))
-    charts = (_chart(f"load{number}", title, group, who) for number, ((_, title), group) in enumerate(ordered))
-    return [*_fronts(capacities, who), *(chart for chart in charts if chart is not None)]
+    loads = ((_chart(f"load{number}", title, own, who), own) for number, ((_, title), own) in enumerate(ordered))
+    drawn = (*_fronts(capacities, who), *loads)
+    return [replace(chart, trials=_trials(own, experiments, who)) for chart, own in drawn if chart is not None]
+
+
+def _trials(
+    group: Sequence[Capacity], experiments: Sequence[ExperimentFindings], who: Mapping[str, Contender]
+) -> Trials:
+    """At all loads of the searches."""
+    searched = {search_key(each.experiment, each.search): who[each.experiment.id].label for each in group}
+    own = [(search_key(each.experiment, search), each) for each in experiments if (search := each.experiment.search)]
+    return trials_behind((searched[key], each) for key, each in own if key in searched)
 
 
 def settings(capacities: Sequence[Capacity]) -> dict[str, str]:
@@ -168,7 +182,7 @@ def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, C
     y_axis, y_scale = logarithmic_scale([row["us"] for row in rows])
     x = alt.X("load:Q", title=f"{AXES[sought]} (logarithmic)", axis=alt.Axis(**x_axis), scale=alt.Scale(**x_scale))
     colour = alt.Color("who:N", scale=alt.Scale(domain=list(known), range=list(known.values())), legend=None)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    base = alt.Chart(alt.NamedData("rows")).encode(
         x=x,
         y=alt.Y("us:Q", title="µs (logarithmic)", axis=alt.Axis(**y_axis), scale=alt.Scale(**y_scale)),
         color=colour,
@@ -180,11 +194,13 @@ def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, C
         ],
     )
     dash = alt.StrokeDash("quantile:N", scale=alt.Scale(domain=["median", "99 %"], range=[[1, 0], [3, 3]]), legend=None)
-    found = alt.Chart(alt.InlineData(values=ends)).mark_rule(strokeWidth=1.5, opacity=0.6).encode(x=x, color=colour)
+    found = alt.Chart(alt.NamedData("ends")).mark_rule(strokeWidth=1.5, opacity=0.6).encode(x=x, color=colour)
     layers = alt.layer(
         base.mark_line(strokeWidth=1.8).encode(strokeDash=dash),
         base.mark_point(filled=True, size=35),
         found,
+        width="container",
+        height=300,
     )
     return Chart(
         id=name,
@@ -194,7 +210,7 @@ def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, C
             "of the trials at that load. A load that could not be sent has no point. Upright: the capacity."
         ),
         description=f"Two lines for each of {plural(len(known), 'middleware')}; the table has the capacities.",
-        spec=finished(layers.properties(width="container", height=300)),
+        spec=finished(layers, rows=rows, ends=ends),
     )
 
 
@@ -202,8 +218,8 @@ def _colours(group: Sequence[Capacity], who: Mapping[str, Contender]) -> dict[st
     return {who[each.experiment.id].label: who[each.experiment.id].colour for each in group}
 
 
-def _fronts(capacities: Sequence[Capacity], who: Mapping[str, Contender]) -> list[Chart]:
-    """What is carried over the size of messages, wherever searches of one workload ended at several sizes."""
+def _fronts(capacities: Sequence[Capacity], who: Mapping[str, Contender]) -> list[tuple[Chart, Sequence[Capacity]]]:
+    """What is carried over the size of messages, of each workload searched at several, with the searches."""
     beside = _beside(capacities)
     groups: dict[str, list[Capacity]] = {}
     for each in capacities:
@@ -212,7 +228,7 @@ def _fronts(capacities: Sequence[Capacity], who: Mapping[str, Contender]) -> lis
         title = ", ".join([each.experiment.workload.replace("_", " "), *told])
         groups.setdefault(title, []).append(each)
     return [
-        _front(f"front{number}-{name}", f"{words}: {title}", field, axis, group, who)
+        (_front(f"front{number}-{name}", f"{words}: {title}", field, axis, group, who), group)
         for number, (title, group) in enumerate(sorted(groups.items()))
         if len({each.carried.size_bytes for each in group if each.carried}) > 1
         for name, axis, field, words in FRONT
@@ -236,7 +252,7 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
     known = _colours(group, who)
     x_axis, x_scale = logarithmic_scale([row["bytes"] for row in rows])
     y_axis, y_scale = logarithmic_scale([row[field] for row in rows])
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    base = alt.Chart(alt.NamedData("rows")).encode(
         x=alt.X("bytes:Q", title="message size, B (logarithmic)", axis=alt.Axis(**x_axis), scale=alt.Scale(**x_scale)),
         y=alt.Y(f"{field}:Q", title=f"{axis} (logarithmic)", axis=alt.Axis(**y_axis), scale=alt.Scale(**y_scale)),
         color=alt.Color("who:N", scale=alt.Scale(domain=list(known), range=list(known.values())), legend=None),
@@ -250,7 +266,12 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
     )
     shapes = alt.Scale(domain=["found", "at least", "open"], range=["circle", "triangle-up", "cross"])
     shape = alt.Shape("found:N", scale=shapes, legend=None)
-    layers = alt.layer(base.mark_line(strokeWidth=1.8), base.mark_point(filled=True, size=55).encode(shape=shape))
+    layers = alt.layer(
+        base.mark_line(strokeWidth=1.8),
+        base.mark_point(filled=True, size=55).encode(shape=shape),
+        width="container",
+        height=300,
+    )
     return Chart(
         id=name,
         title=title,
@@ -259,7 +280,7 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
             "the end of the search is carried too; cross: the search is open."
         ),
         description=f"A line for each of {plural(len(known), 'middleware')}; the table has the same figures.",
-        spec=finished(layers.properties(width="container", height=300)),
+        spec=finished(layers, rows=rows),
     )
 
 

@@ -17,6 +17,7 @@ from middlemark.report.chain_parts import MEANING, PARTS, MeasuredChain, chain_o
 from middlemark.report.charts import Chart
 from middlemark.report.contender import Contender
 from middlemark.report.stacked import Bars
+from middlemark.report.trials import trials_behind
 
 WAY = (
     f"{MEANING} In the order of the way, of a typical one (the mean of the middle fifth); the line is the interval of "
@@ -49,7 +50,8 @@ def chains_overview(comparisons: Sequence[Comparison], who: Mapping[str, Contend
             if each.n_valid
         ]
         if len(group) > 1 and (made := _way_chart(sorted(bars, key=lambda bar: bar.label), f"chain{number}")):
-            drawn.append(replace(made, title=f"{words(workload)}, {words(name)}: where the time goes"))
+            title = f"{words(workload)}, {words(name)}: where the time goes"
+            drawn.append(replace(made, title=title, trials=trials_behind((bar.label, bar.each) for bar in bars)))
     return drawn
 
 

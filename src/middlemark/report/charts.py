@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import altair as alt
@@ -20,10 +21,12 @@ from middlemark.analysis.metrics import TRIAL
 from middlemark.analysis.samples import OF_CHAINS, Distribution
 from middlemark.report.contender import Contender
 from middlemark.report.display import plural
+from middlemark.report.trials import Trials
 
 Spec = dict[str, Any]
 ROW_HEIGHT = 26
 INK = "currentColor"
+IN_INK = alt.ColorValue(INK)
 FONT = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif"
 """The page's own, by name: Vega measures its labels with it."""
 
@@ -39,6 +42,8 @@ class Chart:
     description: str
     """For those who can't see it."""
     spec: Spec
+    trials: Trials = ()
+    """What it stands on, where that is more than the setting that it is shown with."""
 
 
 def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Chart | None:
@@ -54,20 +59,20 @@ def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distributio
         return None
     names, scale, dashes = identity(drawn, who)
     hovered = alt.selection_point(fields=["who"], on="pointerover", clear="pointerout")
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    base = alt.Chart(alt.NamedData("rows")).encode(
         x=_logarithmic("time:Q", f"{unit} (logarithmic)", [row["time"] for row in rows]),
         y=alt.Y("share:Q", title=f"share of {_shared(kind)}", axis=alt.Axis(format="%", tickCount=5)),
         color=alt.Color("who:N", scale=scale, legend=None),
     )
     line = base.mark_line(interpolate="step-after", strokeWidth=2, clip=True).encode(
         strokeDash=alt.StrokeDash("who:N", scale=alt.Scale(domain=names, range=dashes), legend=None),
-        opacity=alt.condition(hovered, alt.value(1), alt.value(0.2), empty=True),
+        opacity=alt.OpacityValue(0.2, condition={"param": hovered.name, "value": 1, "empty": True}),
     )
     # A thin line is hard to hit: the pointer meets a broad one that can't be seen.
     target = base.mark_line(interpolate="step-after", strokeWidth=14, opacity=0, clip=True).encode(
-        detail="who:N", tooltip=[alt.Tooltip("who:N", title="middleware")]
+        detail=alt.Detail("who:N"), tooltip=[alt.Tooltip("who:N", title="middleware")]
     )
-    layers = alt.layer(line, target.add_params(hovered)).properties(width="container", height=300)
+    layers = alt.layer(line, target.add_params(hovered), width="container", height=300)
     return Chart(
         id="ecdf",
         title=f"{kind_title(kind)}: how many {_counted(kind)} took no longer than …",
@@ -76,7 +81,7 @@ def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distributio
             f"{_whole(comparison)}. Left is fast, far right is a tail. {counted(drawn, comparison)}"
         ),
         description=f"Step lines, one for each middleware; the quantiles are in the table below. {len(drawn)} lines.",
-        spec=finished(layers),
+        spec=finished(layers, rows=rows),
     )
 
 
@@ -118,7 +123,7 @@ def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distributi
         return None
     names, scale, _ = identity(drawn, who)
     unit, _ = time_scale(kind)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    base = alt.Chart(alt.NamedData("rows")).encode(
         y=alt.Y("who:N", sort=names, title=None, axis=alt.Axis(labelLimit=180)),
         color=alt.Color("who:N", scale=scale, legend=None),
         tooltip=[alt.Tooltip("who:N", title="middleware")]
@@ -127,12 +132,16 @@ def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distributi
     inner = [row[name] for row in rows for name in BOX_FIELDS[1:] if row[name] is not None]
     axis = _logarithmic("p10:Q", f"{unit} (logarithmic)", inner)
     layers = alt.layer(
-        base.transform_filter("datum.p10 && datum.p90").mark_rule(strokeWidth=1.5).encode(x=axis, x2="p90:Q"),
-        base.transform_filter("datum.p25 && datum.p75").mark_bar(height=12, opacity=0.55).encode(x="p25:Q", x2="p75:Q"),
-        base.transform_filter("datum.p50").mark_tick(thickness=3, height=18).encode(x="p50:Q", color=alt.value(INK)),
-        base.transform_filter("datum.p99").mark_point(shape="diamond", filled=True, size=60).encode(x="p99:Q"),
-        base.transform_filter("datum.max > 0").mark_point(shape="cross", size=40, filled=True).encode(x="max:Q"),
-    ).properties(width="container", height=ROW_HEIGHT * len(names))
+        base.transform_filter("datum.p10 && datum.p90").mark_rule(strokeWidth=1.5).encode(x=axis, x2=alt.X2("p90:Q")),
+        base.transform_filter("datum.p25 && datum.p75")
+        .mark_bar(height=12, opacity=0.55)
+        .encode(x=alt.X("p25:Q"), x2=alt.X2("p75:Q")),
+        base.transform_filter("datum.p50").mark_tick(thickness=3, height=18).encode(x=alt.X("p50:Q"), color=IN_INK),
+        base.transform_filter("datum.p99").mark_point(shape="diamond", filled=True, size=60).encode(x=alt.X("p99:Q")),
+        base.transform_filter("datum.max > 0").mark_point(shape="cross", size=40, filled=True).encode(x=alt.X("max:Q")),
+        width="container",
+        height=ROW_HEIGHT * len(names),
+    )
     return Chart(
         id="box",
         title=f"{kind_title(kind)}: the middle and the tail",
@@ -142,7 +151,7 @@ def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distributi
             f"{counted(drawn, comparison)}"
         ),
         description="A box plot for each middleware, in the order of the ranking.",
-        spec=finished(layers),
+        spec=finished(layers, rows=rows),
     )
 
 
@@ -153,7 +162,9 @@ def _box_row(each: ExperimentFindings, comparison: Comparison, kind: Distributio
     box = each.boxes[comparison.setting.stream, kind]
     values = (box.minimum, box.p10, box.p25, box.p50, box.p75, box.p90, box.p99, box.maximum)
     _, scale_ns = time_scale(kind)
-    return {name: None if v is None or v <= 0 else v / scale_ns for name, v in zip(BOX_FIELDS, values, strict=True)}
+    return {
+        name: None if v is None or v <= 0 else short(v / scale_ns) for name, v in zip(BOX_FIELDS, values, strict=True)
+    }
 
 
 def _points(
@@ -270,7 +281,7 @@ def bar_chart(comparison: Comparison, who: Mapping[str, Contender], bars: Bars) 
     if not any(row["value"] for row in rows):
         return None  # all nought: the table says so, a chart would be empty
     names, colours, _ = identity(drawn, who)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    base = alt.Chart(alt.NamedData("rows")).encode(
         y=alt.Y("who:N", sort=names, title=None, axis=alt.Axis(labelLimit=180)),
         color=alt.Color("who:N", scale=colours, legend=None),
         tooltip=[
@@ -295,18 +306,19 @@ def bar_chart(comparison: Comparison, who: Mapping[str, Contender], bars: Bars) 
     span = (
         base.transform_filter("datum.low !== null")
         .mark_rule(strokeWidth=1.5)
-        .encode(x="low:Q", x2="high:Q", color=alt.value(INK))
+        .encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), color=IN_INK)
     )
     spans = [span] if any(row["low"] is not None for row in rows) else []  # of a single trial there are none
-    layers = alt.layer(value, *spans).properties(width="container", height=(ROW_HEIGHT - 4) * len(names))
+    layers = alt.layer(value, *spans, width="container", height=(ROW_HEIGHT - 4) * len(names))
     trials = _span([row["n"] for row in rows], "trial")
     caption = f"{bars.caption} n = {trials}."
-    return Chart(bars.id, bars.title, caption, f"{bars.title} of each middleware, {bars.axis}.", finished(layers))
+    description = f"{bars.title} of each middleware, {bars.axis}."
+    return Chart(bars.id, bars.title, caption, description, finished(layers, rows=rows))
 
 
 def _bar_row(estimate: Estimate, bars: Bars) -> dict[str, float | None]:
     values = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
-    return {name: None if value is None else value / bars.scale for name, value in values.items()}
+    return {name: None if value is None else short(value / bars.scale) for name, value in values.items()}
 
 
 def drawn_of(comparison: Comparison, kind: Distribution) -> list[ExperimentFindings]:
@@ -371,30 +383,37 @@ def _noun(kind: Distribution) -> str:
     }.get(kind, kind.value.replace("_", " "))
 
 
-def finished(chart: alt.Chart | alt.LayerChart | alt.FacetChart) -> Spec:
-    """The chart in the page's type and ink, with its background left to the page."""
-    spec: Spec = (
-        chart.configure(
-            background="transparent",
-            font=FONT,
-        )
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelColor=INK,
-            titleColor=INK,
-            tickColor=INK,
-            domainColor=INK,
-            gridColor=INK,
-            gridOpacity=0.12,
-            domainOpacity=0.4,
-            tickOpacity=0.4,
-            labelFontSize=12,
-            titleFontSize=12,
-            titleFontWeight="normal",
-            labelOverlap=True,
-        )
-        .to_dict(validate=False)  # half the time; a browser draws each in the tests
-    )
+def finished(chart: alt.Chart | alt.LayerChart | alt.FacetChart, **rows: Sequence[Mapping[str, Any]]) -> Spec:
+    """The chart in the page's type and ink, with its background left to the page, and the data that it names.
+
+    Altair copies, checks and hashes data that it is given itself, for each layer.
+    """
+    spec: Spec = chart.to_dict(validate=False)  # a browser draws each in the tests
     spec.pop("$schema", None)
+    spec["datasets"] = {**spec.get("datasets", {}), **rows}
+    spec["config"] = _config()
     spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     return spec
+
+
+@cache
+def _config() -> Spec:
+    """Put in by hand, once: Altair makes the whole chart anew for each thing that is configured."""
+    axis = alt.AxisConfig(
+        labelColor=INK,
+        titleColor=INK,
+        tickColor=INK,
+        domainColor=INK,
+        gridColor=INK,
+        gridOpacity=0.12,
+        domainOpacity=0.4,
+        tickOpacity=0.4,
+        labelFontSize=12,
+        titleFontSize=12,
+        titleFontWeight="normal",
+        labelOverlap=True,
+    )
+    made: Spec = alt.Config(background="transparent", font=FONT, view=alt.ViewConfig(stroke=None), axis=axis).to_dict(
+        validate=False
+    )
+    return made

@@ -44,6 +44,11 @@ class Contender:
         return DASHES[self.number % len(DASHES)]
 
     @property
+    def key(self) -> str:
+        """The address of its line in legends, which the page draws once."""
+        return f"key-{self.number % COLOURS}"
+
+    @property
     def dash_array(self) -> str:
         """The same for SVG."""
         return " ".join(map(str, self.dash)) if self.dash[1] else "none"

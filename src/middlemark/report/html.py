@@ -5,15 +5,14 @@ It puts the parts together and writes the file; what they say is `answer`'s, `ta
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 import vl_convert
+from altair.utils.schemapi import debug_mode
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
@@ -25,13 +24,13 @@ from middlemark.analysis.samples import OF_CHAINS, Distribution
 from middlemark.errors import StoreError
 from middlemark.plan import Caution
 from middlemark.report.answer import Answer, answer, distinguishing, interval_words
-from middlemark.report.capacity import capacity_charts, capacity_table
+from middlemark.report.beyond import figures_beyond
+from middlemark.report.capacity import capacity_table
 from middlemark.report.chain import ChainShown, chain_shown
-from middlemark.report.chain_charts import chains_overview
 from middlemark.report.charts import Chart, bar_charts, boxes, ecdf
 from middlemark.report.claims import READING, shown
 from middlemark.report.config import Configuration, configurations
-from middlemark.report.contender import COLOURS, Contender, contenders
+from middlemark.report.contender import Contender, contenders
 from middlemark.report.digest import CROWDED, digest
 from middlemark.report.display import fact
 from middlemark.report.drawing import drawing
@@ -40,10 +39,11 @@ from middlemark.report.links import link_table
 from middlemark.report.observed import Observed, observed
 from middlemark.report.over_time import time_charts
 from middlemark.report.overview import heat_maps
+from middlemark.report.packing import Folded, packed, packed_json, without_repetition
 from middlemark.report.path import path_table
 from middlemark.report.percentiles import percentile_curve
 from middlemark.report.recommendation import recommendation
-from middlemark.report.scaling import scaling_charts, scaling_lines
+from middlemark.report.scaling import scaling_lines
 from middlemark.report.selection import selectable
 from middlemark.report.stopping import stop_table
 from middlemark.report.surroundings import topology_table
@@ -58,9 +58,9 @@ from middlemark.report.tables import (
     quantile_table,
     ranking_table,
     rate_table,
-    trial_table,
 )
-from middlemark.report.wire import overhead_chart, overhead_table
+from middlemark.report.trials import Trials, trials_of
+from middlemark.report.wire import overhead_table
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,7 @@ class Section:
     bars: tuple[Chart, ...]
     quantiles: tuple[Table, ...]
     tables: tuple[Table, ...]
-    trials: list[tuple[str, list[tuple[str, str]]]]
-    """Each contender's, by their folders, with how each ended."""
+    trials: Trials
     outcomes: Table
     observed: Observed | None
     cautions: tuple[tuple[str, Caution, int], ...]
@@ -119,10 +118,9 @@ def render(findings: RunFindings) -> str:
     """The whole page."""
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
     sections = sections_of(findings, who)
-    chains = chains_overview(findings.comparisons, who)
-    overhead, drawn = overhead_table(findings.experiments, who), overhead_chart(findings.experiments, who)
-    loads = capacity_charts(findings.capacities, who)
-    scaled = scaling_charts(findings, who)
+    beyond = figures_beyond(findings, who)
+    charts = {f"{section.id}-{chart.id}": chart for section in sections for chart in section.charts}
+    charts |= {f"{part}-{chart.id}": chart for part, own in beyond.items() for chart in own}
     return (
         _environment()
         .get_template("report.html.j2")
@@ -141,33 +139,25 @@ def render(findings: RunFindings) -> str:
             who=sorted({each.middleware: each for each in who.values()}.values(), key=lambda each: each.number),
             machine=[fact(name, value) for name, value in findings.manifest.machine.items()],
             interval_words=interval_words(findings),
-            colours=range(COLOURS),
-            chains=chains,
-            overhead=overhead,
+            beyond=beyond,
+            settings_of=_settings_of(sections),
+            overhead=overhead_table(findings.experiments, who),
             enough=stop_table(findings, who),
             capacity=capacity_table(findings.capacities, who),
-            capacity_charts=loads,
             loaded=sorted({who[each.experiment.id] for each in findings.capacities}, key=lambda each: each.label),
-            overhead_chart=drawn,
-            scaling_charts=scaled,
             scalings=scaling_lines(findings.scalings),
             selection=selectable(findings.comparisons, who.values()),
-            specs=json.dumps(
-                {f"{s.id}-{c.id}": c.spec for s in sections for c in s.charts}
-                | ({f"wire-{drawn.id}": drawn.spec} if drawn else {})
-                | {f"scaling-{c.id}": c.spec for c in scaled}
-                | {f"capacity-{chart.id}": chart.spec for chart in loads}
-                | {f"chains-{each.id}": each.spec for each in chains},
-                separators=(",", ":"),
-            ),
+            charts=packed_json(without_repetition(charts)),
+            folded=Folded(),
             script=_resource("report.js"),
             first_drawn={s.drawing: s.id for s in reversed(sections) if s.drawing},
             style=_resource("report.css"),
-            vega=_vega(),
+            vega=packed(_vega()),
         )
     )
 
 
+@debug_mode(False)  # the check of every part takes longer than all else; a browser draws each chart in the tests
 def sections_of(findings: RunFindings, who: Mapping[str, Contender]) -> list[Section]:
     """What the page shows of each comparison."""
     beside = distinguishing(findings.comparisons)
@@ -175,6 +165,21 @@ def sections_of(findings: RunFindings, who: Mapping[str, Contender]) -> list[Sec
         _section(number, each, answer(each, who, beside), who)
         for number, each in enumerate(findings.comparisons, start=1)
     ]
+
+
+def _settings_of(sections: Sequence[Section]) -> Callable[[Trials], str]:
+    """The ids of the sections that some trials stand in."""
+    places: dict[str, list[str]] = {}
+    for section in sections:
+        for _, own in section.trials:
+            for outcome in own:
+                places.setdefault(outcome.trial, []).append(section.id)
+
+    def settings_of(trials: Trials) -> str:
+        found = (place for _, own in trials for outcome in own for place in places.get(outcome.trial, ()))
+        return " ".join(dict.fromkeys(found))
+
+    return settings_of
 
 
 def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str, Contender]) -> Section:
@@ -208,7 +213,7 @@ def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str
         bars=tuple(bar_charts(comparison, who)),
         quantiles=tuple(table for table in quantiles if table),
         tables=(*_stream_tables(comparison, who), process_table(comparison, who), outlier_table(comparison, who)),
-        trials=trial_table(comparison, who),
+        trials=trials_of(comparison, who),
         outcomes=outcome_table(comparison, who),
         observed=observed(comparison, who),
         cautions=tuple(
@@ -235,7 +240,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["packed"] = _packed
+    environment.filters["packed_json"] = packed_json
     return environment
 
 
@@ -244,15 +249,10 @@ def script_json(value: object) -> Markup:
     return Markup(json.dumps(value, separators=(",", ":")).replace("<", "\\u003c"))  # noqa: S704 - escaped here
 
 
-def _packed(text: str) -> str:
-    """Text as the page's script unpacks it: about a tenth of its size."""
-    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
-
-
-def _vega() -> Markup:
+def _vega() -> str:
     """Vega, Vega-Lite and their embedding, as the package carries them: nothing is fetched when the page is read."""
-    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg] # its stub forgets the default
-    return Markup(bundle.replace("</script", "<\\/script"))  # noqa: S704 - no one's input
+    bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg] # its stub forgets the default
+    return bundle
 
 
 def _resource(name: str) -> Markup:

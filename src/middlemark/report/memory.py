@@ -13,7 +13,7 @@ from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.growth import LEAST_SPAN_S
 from middlemark.analysis.metrics import Key, of_process
-from middlemark.report.charts import Chart, finished, identity
+from middlemark.report.charts import Chart, finished, identity, short
 from middlemark.report.contender import Contender
 from middlemark.report.display import COUNT, Unit, plural, show
 from middlemark.report.tables import Table
@@ -72,7 +72,12 @@ def memory_chart(sampled: Comparison, who: Mapping[str, Contender]) -> Chart | N
     """A line a process; None where nothing was sampled."""
     drawn = [each for each in sampled.experiments if each.memory]
     rows = [
-        {"who": who[each.experiment.id].label, "process": course.process, "s": round(s, 3), "mib": size_bytes / 2**20}
+        {
+            "who": who[each.experiment.id].label,
+            "process": course.process,
+            "s": round(s, 3),
+            "mib": short(size_bytes / 2**20),
+        }
         for each in drawn
         for course in each.memory
         for s, size_bytes in zip(course.at_s, course.resident_bytes, strict=True)
@@ -81,14 +86,14 @@ def memory_chart(sampled: Comparison, who: Mapping[str, Contender]) -> Chart | N
         return None
     names, scale, dashes = identity(drawn, who)
     line = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(alt.NamedData("rows"))
         .mark_line(strokeWidth=1.6, interpolate="step-after")
         .encode(
             x=alt.X("s:Q", title="s from the window's begin", axis=alt.Axis(tickCount=8)),
             y=alt.Y("mib:Q", title="MiB resident", axis=alt.Axis(tickCount=5)),
             color=alt.Color("who:N", scale=scale, legend=None),
             strokeDash=alt.StrokeDash("who:N", scale=alt.Scale(domain=names, range=dashes), legend=None),
-            detail="process:N",
+            detail=alt.Detail("process:N"),
             tooltip=[
                 alt.Tooltip("who:N", title="middleware"),
                 alt.Tooltip("process:N"),
@@ -104,5 +109,5 @@ def memory_chart(sampled: Comparison, who: Mapping[str, Contender]) -> Chart | N
             "trial of each whose resources were sampled. The middleware is initialised before the window begins."
         ),
         description="A line for each process over the trial's time; the table Memory has the figures of the window.",
-        spec=finished(alt.layer(line).properties(width="container", height=220)),
+        spec=finished(alt.layer(line, width="container", height=220), rows=rows),
     )

@@ -17,7 +17,7 @@ from rich.text import Text
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.message_path import ToldMessage
 from middlemark.analysis.path_parts import MessagePath, Segment, Side
-from middlemark.report.charts import INK, Chart, finished
+from middlemark.report.charts import IN_INK, INK, Chart, finished
 from middlemark.report.contender import Contender
 from middlemark.report.display import digits, plural
 from middlemark.report.kernel_path import PARTS
@@ -93,16 +93,16 @@ def _chart(name: str, label: str, told: ToldMessage) -> Chart:
     y = alt.Y("lane:N", sort=lanes, title=None, scale=alt.Scale(domain=lanes), axis=alt.Axis(labelLimit=180))
     layers = [_segment_layer(segments, x, y)]
     if calls:
-        layers.append(_call_layer(calls, x, y))
+        layers.append(_call_layer(x, y))
     if marks:
-        layers += _mark_layers(marks, x, y)
-    drawn = alt.layer(*layers).properties(width="container", height=LANE_HEIGHT * len(lanes))
+        layers += _mark_layers(x, y)
+    drawn = alt.layer(*layers, width="container", height=LANE_HEIGHT * len(lanes))
     return Chart(
         id=name,
         title=title(label, told),
         caption="",  # the page has one for all of them
         description="A bar for each part of the message's way on a common time axis; the tables have the figures.",
-        spec=finished(drawn),
+        spec=finished(drawn, segments=segments, calls=calls, marks=marks),
     )
 
 
@@ -122,42 +122,42 @@ def _segment_layer(rows: list[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
     legend = alt.Legend(orient="bottom", columns=4, labelColor=INK)
     colour = alt.Color("part:N", scale=scale, title=None, legend=legend)
     drawn: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(alt.NamedData("segments"))
         .mark_bar(height=14, strokeWidth=0.8)  # the outline keeps what is too short for a pixel in sight
         .encode(
             x=x,
-            x2="to:Q",
+            x2=alt.X2("to:Q"),
             y=y,
             color=colour,
             stroke=alt.Stroke("part:N", scale=scale, legend=None),
-            tooltip=["part:N", *_tooltips()],
+            tooltip=[alt.Tooltip("part:N"), *_tooltips()],
         )
     )
     return drawn
 
 
-def _call_layer(rows: list[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
+def _call_layer(x: alt.X, y: alt.Y) -> alt.Chart:
     drawn: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(alt.NamedData("calls"))
         .mark_bar(height=7, strokeWidth=0.8, stroke=INK, fill=INK, fillOpacity=0.35)
-        .encode(x=x, x2="to:Q", y=y, tooltip=[alt.Tooltip("call:N", title="system call"), *_tooltips()])
+        .encode(x=x, x2=alt.X2("to:Q"), y=y, tooltip=[alt.Tooltip("call:N", title="system call"), *_tooltips()])
     )
     return drawn
 
 
-def _mark_layers(rows: list[dict[str, Any]], x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y)
+def _mark_layers(x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    base = alt.Chart(alt.NamedData("marks")).encode(x=x, y=y)
     shapes = alt.Scale(domain=list(_CUTS), range=list(_CUTS.values()))
     points = base.mark_point(size=38, stroke=INK, strokeWidth=1.2).encode(
         shape=alt.Shape("cut:N", scale=shapes, legend=None),
         fill=alt.condition("datum.last", alt.value(INK), alt.value("transparent")),
         tooltip=[
             alt.Tooltip("number:N", title="packet"),
-            "cut:N",
+            alt.Tooltip("cut:N"),
             alt.Tooltip("from:Q", title="at, µs", format=".4~g"),
         ],
     )
-    labels = base.transform_filter("datum.labelled").encode(text="number:N", color=alt.value(INK))
+    labels = base.transform_filter("datum.labelled").encode(text=alt.Text("number:N"), color=IN_INK)
     first = labels.transform_filter("!datum.last").mark_text(dy=-9, dx=-3, align="right", fontSize=10)
     last = labels.transform_filter("datum.last").mark_text(dy=-9, dx=3, align="left", fontSize=10)
     return [points, first, last]

@@ -16,7 +16,7 @@ from middlemark.analysis.course import Course
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import Event
-from middlemark.report.charts import INK, Chart, finished, identity, logarithmic_scale, short
+from middlemark.report.charts import IN_INK, Chart, finished, identity, logarithmic_scale, short
 from middlemark.report.contender import Contender
 from middlemark.report.link_charts import EXTENT, link_charts
 
@@ -60,17 +60,15 @@ def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: 
     for floor, course, name in zip(reversed(range(len(drawn))), courses, names, strict=True):
         areas += _area_rows(course, name, floor, full)
         for fault in course.faults:
-            rules.append({"s": fault.at_ns / 1e9, "low": floor, "high": floor + 0.95, "fault": fault.words})
+            rules.append({"s": short(fault.at_ns / 1e9), "low": floor, "high": floor + 0.95, "fault": fault.words})
     y = alt.Y(
         "low:Q",
         title=None,
         scale=alt.Scale(domain=[0, len(drawn)], nice=False),
         axis=alt.Axis(values=[place + 0.4 for place in range(len(drawn))], labelExpr=_names(names), labelLimit=150),
     )
-    area = _area(areas, _time(drawn), y, scale)
-    layers = alt.layer(area, _rules(rules, y), _labels(drawn[0].experiment.timeline)).properties(
-        width="container", height=ROW_HEIGHT * len(drawn)
-    )
+    area = _area(_time(drawn), y, scale)
+    layers = alt.layer(area, _rules(y), _labels(), width="container", height=ROW_HEIGHT * len(drawn))
     part_ms = courses[0].part_ns / 1e6
     return Chart(
         id="arrivals",
@@ -81,7 +79,7 @@ def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: 
             "faults, when they happened in that trial."
         ),
         description="A row for each middleware, with the faults as vertical rules; the table Faults has the figures.",
-        spec=finished(layers),
+        spec=finished(layers, areas=areas, rules=rules, labels=_label_rows(drawn[0].experiment.timeline)),
     )
 
 
@@ -90,7 +88,7 @@ def _area_rows(course: Course, name: str, floor: int, full: float) -> Rows:
     return [
         {
             "who": name,
-            "s": part * course.part_ns / 1e9,
+            "s": short(part * course.part_ns / 1e9),
             "low": floor,
             "high": round(floor + 0.9 * min(n / full, 1), 4),
         }
@@ -98,16 +96,16 @@ def _area_rows(course: Course, name: str, floor: int, full: float) -> Rows:
     ]
 
 
-def _area(rows: Rows, x: alt.X, y: alt.Y, scale: alt.Scale) -> alt.Chart:
+def _area(x: alt.X, y: alt.Y, scale: alt.Scale) -> alt.Chart:
     area: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(alt.NamedData("areas"))
         .mark_area(interpolate="step-after", opacity=0.65)
         .encode(
             x=x,
             y=y,
-            y2="high:Q",
+            y2=alt.Y2("high:Q"),
             color=alt.Color("who:N", scale=scale, legend=None),
-            detail="who:N",
+            detail=alt.Detail("who:N"),
             tooltip=[alt.Tooltip("who:N", title="middleware")],
         )
     )
@@ -126,28 +124,31 @@ def _names(names: Sequence[str]) -> str:
     return f"[{quoted}][floor(datum.value)]"
 
 
-def _rules(rows: Rows, y: alt.Y) -> alt.Chart:
+def _rules(y: alt.Y) -> alt.Chart:
     rules: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(alt.NamedData("rules"))
         .mark_rule(strokeDash=[4, 3], strokeWidth=1.2)
-        .encode(x="s:Q", y=y, y2="high:Q", color=alt.value(INK), tooltip=[alt.Tooltip("fault:N", title="fault")])
+        .encode(x=alt.X("s:Q"), y=y, y2=alt.Y2("high:Q"), color=IN_INK, tooltip=[alt.Tooltip("fault:N", title="fault")])
     )
     return rules
 
 
-def _labels(timeline: Sequence[Event]) -> alt.Chart:
+def _label_rows(timeline: Sequence[Event]) -> Rows:
     """What happens, above the instants as asked; simultaneous faults together, neighbours at two heights."""
     found: dict[tuple[int, str], list[str]] = {}
     for event in timeline:
         found.setdefault((event.at_ns, event.action.replace("_", " ")), []).append(event.target)
-    rows = [
+    return [
         {"s": at_ns / 1e9, "words": f"{action} {', '.join(targets)}", "line": -20 + 13 * (place % 2)}
         for place, ((at_ns, action), targets) in enumerate(found.items())
     ]
+
+
+def _labels() -> alt.Chart:
     labels: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(alt.NamedData("labels"))
         .mark_text(align="left", dx=3, fontSize=11)
-        .encode(x="s:Q", y=alt.Y("line:Q", scale=None, axis=None), text="words:N", color=alt.value(INK))
+        .encode(x=alt.X("s:Q"), y=alt.Y("line:Q", scale=None, axis=None), text=alt.Text("words:N"), color=IN_INK)
     )
     return labels
 
@@ -165,14 +166,15 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
             }
             for part, us in enumerate(course.latency_p50_ns)
         ]
-    known = [row["us"] for row in rows if row["us"] and row["us"] > 0]
+    rows = [row if (row["us"] or 0) > 0 else {**row, "us": None} for row in rows]
+    known = [row["us"] for row in rows if row["us"]]
     if not known:
         return None
     axis, domain = logarithmic_scale(known)
     axis["minExtent"] = axis["maxExtent"] = EXTENT
     what = "Round trip" if comparison.criterion.distribution is Distribution.ROUND_TRIP else "Latency"
     line = (
-        alt.Chart(alt.InlineData(values=[row if (row["us"] or 0) > 0 else {**row, "us": None} for row in rows]))
+        alt.Chart(alt.NamedData("rows"))
         .mark_line(strokeWidth=1.6, invalid="break-paths-show-path-domains", clip=True)
         .encode(
             x=_time(drawn),
@@ -182,7 +184,7 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
             tooltip=[alt.Tooltip("who:N", title="middleware")],
         )
     )
-    layers = alt.layer(line).properties(width="container", height=220)
+    layers = alt.layer(line, width="container", height=220)
     part_ms = _course(drawn[0], comparison).part_ns / 1e6
     return Chart(
         id="overtime",
@@ -192,5 +194,5 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
             "middleware, the one in the middle by its recovery or else its median. A line breaks where nothing arrived."
         ),
         description="A line for each middleware over the window's time.",
-        spec=finished(layers),
+        spec=finished(layers, rows=rows),
     )

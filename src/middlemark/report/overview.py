@@ -15,6 +15,7 @@ from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.report.answer import SAID, distinguishing, in_words
 from middlemark.report.contender import Contender
 from middlemark.report.display import show, unit_of
+from middlemark.report.trials import Trials, trials_behind
 
 ACROSS = ("topology", "faults", "deployment", "cpu_load", "link", "size", "rate")
 """What columns may stand for, the first that varies."""
@@ -43,6 +44,8 @@ class HeatMap:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, str, tuple[Cell | None, ...]], ...]
     """Label, colour, and a cell for each column; None where nothing was planned."""
+    trials: Trials
+    """By label."""
 
 
 def heat_maps(comparisons: Sequence[Comparison], ids: Sequence[str], who: Mapping[str, Contender]) -> list[HeatMap]:
@@ -99,7 +102,8 @@ def _heat_map(
     )
     kind = group[0][0].criterion.distribution
     unit = f"median, {unit_of(kind).name}" if kind else "payload, MB/s"
-    return HeatMap(title, unit, columns, rows)
+    behind = trials_behind((label, each) for (label, _), own in sorted(found.items()) for each, _, _ in own.values())
+    return HeatMap(title, unit, columns, rows, behind)
 
 
 def _column(comparison: Comparison, across: str) -> str:

@@ -19,6 +19,7 @@ import tabulate
 import vl_convert
 
 from middlemark.analysis.run import RunFindings
+from middlemark.report.beyond import figures_beyond
 from middlemark.report.charts import INK, Chart, Spec
 from middlemark.report.contender import Contender, contenders
 from middlemark.report.display import NARROW_SPACE, cell
@@ -27,7 +28,7 @@ from middlemark.report.html import Section, sections_of
 from middlemark.report.store import write_bytes, write_text
 from middlemark.report.surroundings import topology_table
 from middlemark.report.tables import Ranking, Table
-from middlemark.report.wire import overhead_chart, overhead_table
+from middlemark.report.wire import overhead_table
 
 WIDTH = 560
 """Of a figure without its axis labels, in CSS pixels: a column of text, readable."""
@@ -51,9 +52,8 @@ def figures(findings: RunFindings, who: Mapping[str, Contender]) -> Iterator[tup
     """Every figure under the name of its file."""
     for section in sections_of(findings, who):
         yield from ((f"{section.id}-{chart.id}", chart) for chart in section.charts)
-    overhead = overhead_chart(findings.experiments, who)
-    if overhead is not None:
-        yield f"wire-{overhead.id}", overhead
+    for part, charts in figures_beyond(findings, who).items():
+        yield from ((f"{part}-{chart.id}", chart) for chart in charts)
 
 
 def tables(findings: RunFindings, who: Mapping[str, Contender]) -> Iterator[tuple[str, Table]]:

@@ -65,8 +65,13 @@ def _chart(number: int, title: str, series: Sequence[History], figure: Figure, o
         for change in each.changes:
             words_at.setdefault(change.started_at, []).append(f"{each.middleware} × {factor(change.times)}")
     changes = [{"when": when, "words": ", ".join(words)} for when, words in words_at.items()]
-    tooltip = [alt.Tooltip("who:N", title="middleware"), "run:N", "version:N", alt.Tooltip("value:Q", title=unit)]
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    tooltip = [
+        alt.Tooltip("who:N", title="middleware"),
+        alt.Tooltip("run:N"),
+        alt.Tooltip("version:N"),
+        alt.Tooltip("value:Q", title=unit),
+    ]
+    base = alt.Chart(alt.NamedData("rows")).encode(
         x=alt.X("when:T", title="run began"),
         color=alt.Color("who:N", scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(title=None)),
     )
@@ -76,7 +81,7 @@ def _chart(number: int, title: str, series: Sequence[History], figure: Figure, o
     )
     points = base.mark_point(filled=True, size=60).encode(y="value:Q", tooltip=tooltip)
     spans = base.transform_filter("datum.low !== null").mark_rule(opacity=0.6).encode(y="low:Q", y2="high:Q")
-    marks = alt.Chart(alt.InlineData(values=changes)).encode(x="when:T")
+    marks = alt.Chart(alt.NamedData("changes")).encode(x="when:T")
     rules = marks.mark_rule(strokeDash=[4, 3], color=INK, opacity=0.6)
     words = marks.mark_text(align="left", dx=4, baseline="top", color=INK, fontSize=11).encode(
         y=alt.value(2), text="words:N"
@@ -88,7 +93,7 @@ def _chart(number: int, title: str, series: Sequence[History], figure: Figure, o
         caption=f"{figure.name}, {unit}: each run's estimate with its interval over trials. A dashed rule: from here "
         "on the level is another, by more than 5 % (PELT; from six runs on).",
         description=f"A line for each middleware over the dates of runs; the table below has all values. {title}.",
-        spec=finished(alt.layer(*layers).properties(width="container", height=240)),
+        spec=finished(alt.layer(*layers, width="container", height=240), rows=rows, changes=changes),
     )
 
 

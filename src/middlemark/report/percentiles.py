@@ -46,7 +46,7 @@ def percentile_curve(comparison: Comparison, who: Mapping[str, Contender], kind:
     farthest = max(row["one_in"] for row in rows)
     marks = [one_in for one_in in (1, 2, 10, 100, 1000, 10_000, 100_000, 1_000_000) if one_in <= farthest]
     line = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(alt.NamedData("rows"))
         .mark_line(strokeWidth=2, clip=True)
         .encode(
             x=alt.X(
@@ -69,7 +69,7 @@ def percentile_curve(comparison: Comparison, who: Mapping[str, Contender], kind:
             f"A curve ends where fewer than {SAMPLES_BEYOND} messages are beyond. {counted(drawn, comparison)}"
         ),
         description="A line for each middleware; the quantiles are in the table below.",
-        spec=finished(alt.layer(line).properties(width="container", height=300)),
+        spec=finished(alt.layer(line, width="container", height=300), rows=rows),
     )
 
 

@@ -14,9 +14,10 @@ from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.metrics import Key, of_stream
 from middlemark.analysis.run import RunFindings
 from middlemark.analysis.scaling import SIZE_FACTOR, Scaling
-from middlemark.report.charts import Chart, finished, identity, logarithmic_scale
+from middlemark.report.charts import Chart, finished, identity, logarithmic_scale, short
 from middlemark.report.contender import Contender
 from middlemark.report.display import MICROSECONDS, Unit, digits, interval, plural, size
+from middlemark.report.trials import trials_behind
 
 NANOSECONDS_PER_BYTE = Unit("ns/B", digits)
 
@@ -87,17 +88,18 @@ def _chart(
 ) -> Chart:
     points: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []
-    drawn = []
+    drawn, behind = [], []
     for scaling in group:
         own = [each for each in experiments if _belongs(each, scaling)]
         drawn.append(own[0])
         label = who[own[0].experiment.id].label
+        behind += [(label, each) for each in own]
         for each in own:
             found = _point(each, scaling)
             if found is not None:
                 points.append({"who": label, **found})
                 at_ns = (scaling.slope_ns_per_byte.value or 0) * found["bytes"] + (scaling.base_ns.value or 0)
-                lines.append({"who": label, "bytes": found["bytes"], "us": max(at_ns, 1) / 1e3})
+                lines.append({"who": label, "bytes": found["bytes"], "us": short(max(at_ns, 1) / 1e3)})
     names, scale, dashes = identity(drawn, who)
     color = alt.Color("who:N", scale=scale, legend=None)
     axis, domain = logarithmic_scale([row["us"] for row in (*points, *lines)])
@@ -105,15 +107,17 @@ def _chart(
     y = alt.Y("us:Q", title="µs (logarithmic)", scale=alt.Scale(**domain), axis=alt.Axis(**axis))
     tooltip = [alt.Tooltip("who:N", title="middleware"), alt.Tooltip("bytes:Q"), alt.Tooltip("us:Q", format=",.4~g")]
     dash = alt.StrokeDash("who:N", scale=alt.Scale(domain=names, range=dashes), legend=None)
-    line = alt.Chart(alt.InlineData(values=lines)).mark_line(strokeWidth=1.5, opacity=0.7)
-    marks = alt.Chart(alt.InlineData(values=points)).mark_point(filled=True, size=55)
+    line = alt.Chart(alt.NamedData("lines")).mark_line(strokeWidth=1.5, opacity=0.7)
+    marks = alt.Chart(alt.NamedData("points")).mark_point(filled=True, size=55)
     spanned = [row for row in points if row["low"] is not None and row["high"] is not None]
-    spans = alt.Chart(alt.InlineData(values=spanned)).mark_rule(strokeWidth=1.5)
-    own_spans = [spans.encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=color)] if spanned else []
+    spans = alt.Chart(alt.NamedData("spans")).mark_rule(strokeWidth=1.5)
+    own_spans = [spans.encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=color)] if spanned else []
     layers = alt.layer(
         line.encode(x=x, y=y, color=color, strokeDash=dash),
         *own_spans,
         marks.encode(x=x, y=y, color=color, tooltip=tooltip),
+        width="container",
+        height=300,
     )
     trials = max((scaling.slope_ns_per_byte.n_trials for scaling in group), default=0)
     return Chart(
@@ -124,7 +128,8 @@ def _chart(
             f"is the scaling factor. n = {plural(trials, 'block')}."
         ),
         description="A line with its points for each middleware; the scaling factors stand below in words.",
-        spec=finished(layers.properties(width="container", height=300)),
+        spec=finished(layers, lines=lines, points=points, spans=spanned),
+        trials=trials_behind(behind),
     )
 
 
@@ -141,6 +146,6 @@ def _point(each: ExperimentFindings, scaling: Scaling) -> dict[str, Any] | None:
     ends = {"low": estimate.low, "high": estimate.high}
     return {
         "bytes": size_bytes,
-        "us": estimate.value / 1e3,
-        **{name: None if end is None or end <= 0 else end / 1e3 for name, end in ends.items()},
+        "us": short(estimate.value / 1e3),
+        **{name: None if end is None or end <= 0 else short(end / 1e3) for name, end in ends.items()},
     }

@@ -312,21 +312,6 @@ def _outliers(estimate: Estimate | None) -> str:
     return f"{', '.join(told) or 'none'} of {estimate.n_trials}"
 
 
-def trial_table(comparison: Comparison, who: Mapping[str, Contender]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Each contender's trials, with how each ended."""
-    return [
-        (
-            who[each.experiment.id].label,
-            [
-                (outcome.trial, outcome.kind.replace("_", " "))
-                for findings in (each, *each.observed.values())
-                for outcome in findings.outcomes
-            ],
-        )
-        for each in comparison.experiments
-    ]
-
-
 def _gone(comparison: Comparison) -> str:
     if not comparison.faulty:
         return ""

@@ -4,8 +4,9 @@ It makes pixels of what `topology_layout` has laid out; the shapes stand in `tem
 """
 
 from dataclasses import dataclass
+from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from middlemark.report.topology_layout import Drawing, laid_out
 from middlemark.suite import Topology
@@ -38,7 +39,12 @@ class Scale:
 def svg(topology: Topology) -> str:
     """The drawing's text."""
     drawing = laid_out(topology)
-    # Markup is escaped, as names and summaries are what a user wrote.
+    return _template().render(topology=topology, drawing=drawing, scale=_scale(drawing, topology))
+
+
+@cache
+def _template() -> Template:
+    """Compiled once; markup is escaped, as names and summaries are what a user wrote."""
     environment = Environment(
         loader=PackageLoader("middlemark.report"),
         autoescape=True,
@@ -46,8 +52,7 @@ def svg(topology: Topology) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    template = environment.get_template("topology.svg.j2")
-    return template.render(topology=topology, drawing=drawing, scale=_scale(drawing, topology))
+    return environment.get_template("topology.svg.j2")
 
 
 def _scale(drawing: Drawing, topology: Topology) -> Scale:

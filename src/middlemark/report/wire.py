@@ -19,6 +19,7 @@ from middlemark.report.charts import Chart, finished, logarithmic_scale
 from middlemark.report.contender import Contender
 from middlemark.report.display import ABSENT, COUNT, Unit, cell, show, size
 from middlemark.report.tables import Table
+from middlemark.report.trials import trials_behind
 from middlemark.suite import Observation
 
 PHASES = {"discovery": "discovery", "warm_up": "warm-up", "window": "window", "drain": "drain"}
@@ -117,24 +118,32 @@ def overhead_chart(experiments: Sequence[ExperimentFindings], who: Mapping[str, 
     names = sorted({str(row["who"]) for row in rows})
     x_axis, x_scale = logarithmic_scale([float(row["size"]) for row in rows])
     y_axis, y_scale = logarithmic_scale([float(row["ratio"]) for row in rows])
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
+    base = alt.Chart(alt.NamedData("rows")).encode(
         x=alt.X("size:Q", title="bytes a message (logarithmic)", axis=alt.Axis(**x_axis), scale=alt.Scale(**x_scale)),
         y=alt.Y("ratio:Q", title="wire to payload (logarithmic)", axis=alt.Axis(**y_axis), scale=alt.Scale(**y_scale)),
         color=alt.Color("who:N", scale=alt.Scale(domain=names, range=[colours[name] for name in names]), legend=None),
-        detail="setting:N",
+        detail=alt.Detail("setting:N"),
         tooltip=[
             alt.Tooltip("who:N", title="middleware"),
             alt.Tooltip("setting:N"),
             alt.Tooltip("ratio:Q", format=".4~g"),
         ],
     )
-    layers = alt.layer(base.mark_line(strokeWidth=1.6), base.mark_point(filled=True, size=60))
+    layers = alt.layer(
+        base.mark_line(strokeWidth=1.6), base.mark_point(filled=True, size=60), width="container", height=280
+    )
     return Chart(
         id="overhead",
         title="Overhead on the wire over message size",
         caption=ABOUT,
         description="A line for each middleware and setting; the table below has the figures.",
-        spec=finished(layers.properties(width="container", height=280)),
+        spec=finished(layers, rows=rows),
+        trials=trials_behind(
+            (f"{label}, {setting}", each)
+            for (label, setting), points in series.items()
+            if len(points) > 1
+            for _, each in sorted(points.items())
+        ),
     )
 
 

@@ -1,51 +1,90 @@
-// Draws the charts, and shows of the page what is selected. The specs come packed; nothing is asked of any network.
-const unpacked = (text) => {
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+// Draws the charts, and shows of the page what is selected. All of it comes packed in the page; nothing is asked of any network.
+const unpacked = (id) => {
+  const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (character) => character.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
 };
-const specs = await unpacked(document.getElementById("specs").textContent).json();
+(0, eval)(`"use strict";${await unpacked("vega").text()}`);
+const { config, specs, data } = await unpacked("charts").json();
+const parts = await unpacked("parts").json();
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const hidden = new Set();  // labels of middlewares that are not selected
 const views = new Map();   // what is drawn, by the name of its spec
+const placed = new Set();  // plots that are drawn, or will be once they are seen
 
 const isHidden = (who) => [...hidden].some((label) => who === label || who.startsWith(`${label},`) || who.startsWith(`${label} (`));
-const without = (spec) => JSON.parse(JSON.stringify(spec), (_, value) =>
-  Array.isArray(value) && value[0]?.who !== undefined ? value.filter((row) => !isHidden(row.who)) : value);
+const byRows = (columns) => Object.values(columns)[0].map((_, row) =>
+  Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, values[row]])));
+
+function specified(name) {
+  const datasets = Object.entries(data[name]).map(([key, rows]) =>
+    [key, (Array.isArray(rows) ? rows : byRows(rows)).filter((row) => row.who === undefined || !isHidden(row.who))]);
+  return { ...structuredClone(specs[name]), config, datasets: Object.fromEntries(datasets) };
+}
 
 async function draw(name) {
   const plot = document.getElementById(`plot-${name}`);
   views.get(name)?.finalize();
-  views.set(name, await vegaEmbed(plot, without(specs[name]), {
+  views.set(name, await vegaEmbed(plot, specified(name), {
     actions: false, renderer: "svg", tooltip: { theme: dark ? "dark" : "light" },
   }));
 }
 
-for (const name of Object.keys(specs)) {
-  const closed = document.getElementById(`plot-${name}`).closest("details:not([open])");
-  if (closed) closed.addEventListener("toggle", () => draw(name), { once: true });  // what isn't shown has no width
-  else draw(name);
+function place(within) {
+  for (const plot of all(".plot", within).filter((each) => !placed.has(each.id))) {
+    placed.add(plot.id);
+    const name = plot.id.slice("plot-".length);
+    const closed = plot.closest("details:not([open])");
+    if (closed) closed.addEventListener("toggle", () => draw(name), { once: true });  // what isn't shown has no width
+    else draw(name);
+  }
 }
 
-for (const each of all("details.packed")) each.addEventListener("toggle", async () => {
-  const script = each.querySelector("script");
-  script.outerHTML = await unpacked(script.textContent).text();
+for (const each of new Set(all("[data-packed]").map((gap) => gap.closest("details")))) each.addEventListener("toggle", () => {
+  for (const gap of all("[data-packed]", each).filter((gap) => gap.closest("details") === each)) {
+    const [kind, number] = gap.dataset.packed.split(" ");
+    gap.outerHTML = parts[kind][number];
+  }
+  place(each);
   hide();
 }, { once: true });
+place(document);
 
 function hide() {
   for (const each of all("[data-who]")) each.hidden = isHidden(each.dataset.who);
+  const isShown = (id) => !document.getElementById(id).hidden;
+  for (const each of all("[data-settings]")) {
+    const ids = each.dataset.settings.split(" ").filter(Boolean);
+    each.hidden = ids.length > 0 && !ids.some(isShown);
+  }
+  for (const map of all(".map")) hideInMap(map, isShown);
+}
+
+function hideInMap(map, isShown) {
+  const [head, ...rows] = map.querySelector("table").rows;
+  const isKept = (cell) => Boolean(cell.firstElementChild) && isShown(cell.firstElementChild.getAttribute("href").slice(1));
+  for (const row of rows) {
+    const cells = [...row.cells].slice(1);
+    for (const cell of cells) cell.classList.toggle("left-out", !isKept(cell));
+    row.hidden ||= !cells.some(isKept);
+  }
+  const kept = rows.filter((row) => !row.hidden);
+  for (let column = 1; column < head.cells.length; column += 1) {
+    const isGone = !kept.some((row) => isKept(row.cells[column]));
+    for (const row of [head, ...rows]) row.cells[column].hidden = isGone;
+  }
+  map.hidden = kept.length === 0;
 }
 
 function select() {
   hidden.clear();
   for (const box of all("#select input:not(:checked)")) JSON.parse(box.dataset.labels).forEach((label) => hidden.add(label));
-  hide();
   const wanted = all("#select select").filter((each) => each.value).map((each) => [each.name, each.value]);
   for (const each of all("[data-factors]")) {
     const factors = JSON.parse(each.dataset.factors);
     each.hidden = wanted.some(([name, value]) => factors[name] !== value);
   }
+  hide();
   const settings = all("section[data-factors]");
   document.getElementById("selected").textContent =
     `${settings.filter((each) => !each.hidden).length} of ${settings.length} settings, ` +
