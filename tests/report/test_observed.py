@@ -44,7 +44,7 @@ def test_a_process_has_its_cpu_time_by_message(tmp_path: Path) -> None:
 
 def test_an_observer_that_doubles_the_latency_is_said_to(tmp_path: Path) -> None:
     found = shown(tmp_path, observed_times=2.0, drift=0.001)
-    assert all(row[3].startswith("2.0") and "no difference" not in row[3] for row in found.cost.rows)
+    assert all(row[3].startswith(("1.9", "2.0")) and "no difference" not in row[3] for row in found.cost.rows)
     assert {row[1] for row in found.cost.rows} == {"resources", "wire"}
 
 
@@ -123,5 +123,5 @@ def test_the_terminal_says_what_observing_cost_and_what_was_seen(tmp_path: Path)
     assert sum(": observing " in line for line in lines) == 3
     (figures,) = (line for line in lines if "a message" in line and "observing" not in line)
     assert "µs of CPU a message" in figures
-    assert "1.10 bytes on the wire for each of payload" in figures
+    assert "2.00 bytes on the wire for each of payload" in figures
     assert sum("capture.pcapng, Wireshark: rtps" in line for line in lines) == 4

@@ -29,13 +29,16 @@ def packed_json(value: object) -> str:
 
 def without_repetition(charts: Mapping[str, Chart]) -> dict[str, Any]:
     """All charts by name: what they are configured with once, what is drawn and its data each by itself."""
-    kinds = sorted(charts, key=lambda name: charts[name].id)
+    kinds: dict[str, list[str]] = {}
+    for name, chart in charts.items():
+        kinds.setdefault(chart.id, []).append(name)
+    ordered = [name for alike in kinds.values() for name in alike]
     config: dict[str, Any] = next((chart.spec["config"] for chart in charts.values()), {})
     apart = ("config", "datasets")
     return {
         "config": config,
-        "specs": {name: {k: v for k, v in charts[name].spec.items() if k not in apart} for name in kinds},
-        "data": {name: {k: by_columns(v) for k, v in charts[name].spec["datasets"].items()} for name in kinds},
+        "specs": {name: {k: v for k, v in charts[name].spec.items() if k not in apart} for name in ordered},
+        "data": {name: {k: by_columns(v) for k, v in charts[name].spec["datasets"].items()} for name in ordered},
     }
 
 
