@@ -130,8 +130,8 @@ def test_each_flow_has_a_row_of_its_own_and_each_subscriber_its_recovery(run: Ru
     assert rows["publisher_0 → subscriber_2"][1] == rows["all"][1]
     assert rows["all"][1].startswith("over 2\u202f49")
     (words,) = (line for line in flow_words(comparison, who) if line.startswith("brief"))
-    assert "subscriber_2 after over 2\u202f49" in words
-    assert "subscriber_0 after over" not in words
+    assert "subscriber_2 over 2\u202f49" in words
+    assert "subscriber_0 over" not in words
 
 
 def test_the_timeline_says_what_was_asked_and_how_late_it_happened(findings: RunFindings) -> None:

@@ -61,8 +61,8 @@ def flow_words(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[st
                 told = (bool(_cut_off(each, flow)), found.value, _cell(each, flow, "recovery_ns", MILLISECONDS))
                 slowest[subscriber] = max(slowest.get(subscriber, told), told)
         if slowest:
-            listed = ", ".join(f"{name} after {text} ms" for name, (_, _, text) in slowest.items())
-            lines.append(f"{who[each.experiment.id].label} flows again at {listed}")
+            listed = ", ".join(f"{name} {text}" for name, (_, _, text) in slowest.items())
+            lines.append(f"{who[each.experiment.id].label} flows again after, ms: {listed}")
     return tuple(lines)
 
 
