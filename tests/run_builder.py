@@ -5,7 +5,7 @@ A test says how each middleware behaves (`Behaviour`); everything else is as a c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from middlemark.analysis.manifest import Dissector, Library, Manifest, Middlewar
 from middlemark.analysis.record import (
     CapturedLink,
     CaptureRecord,
+    ClockAgreement,
     Counts,
     Effective,
     FirstMessage,
@@ -433,3 +434,14 @@ def _manifest(suite_text: str, suite: str, trials: tuple[Trial, ...], behaviours
             ),
         ),
     )
+
+
+def with_clocks(
+    folder: RunFolder, bound_ns: int, *, host: str = "host_1", trials: Collection[str] | None = None
+) -> RunFolder:
+    """The run as if a host were another machine, whose clock is known to ± the bound; in these trials, else in all."""
+    for stored in folder.stored_trials():
+        if trials is None or stored.id in trials:
+            clock = ClockAgreement(offset_ns=5, bound_ns=bound_ns, source="exchanges")
+            stored.write_record(stored.read_record().model_copy(update={"clocks": {host: clock}}))
+    return folder

@@ -1,6 +1,16 @@
 """The clock of a remote host is asked for over its connection; what linuxptp says is read as it writes it."""
 
-from middlemark.testbed.clock_offset import Reading, parsed
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from middlemark.testbed import ledger
+from middlemark.testbed.clock_offset import Reading, measured, parsed
+from middlemark.testbed.ssh_host import SshHost
 
 READING = Reading(monotonic_ns=10, realtime_ns=1000, gap_ns=40)
 # As `pmc` of linuxptp 3.1.1 prints it.
@@ -30,3 +40,52 @@ def test_a_clock_that_is_not_locked_counts_as_not_kept() -> None:
     assert parsed(ANSWERS.replace("SLAVE", "UNCALIBRATED"), READING) is None
     assert parsed("", READING) is None
     assert parsed("sending: GET CURRENT_DATA_SET\n", READING) is None
+
+
+# Answers as `middlemark-probe clock` does, but so slowly that exchanges alone say little.
+PROBE = """\
+import json, sys, time
+while sys.stdin.buffer.read(1):
+    time.sleep(0.0003)
+    monotonic_ns, realtime_ns = time.monotonic_ns(), time.time_ns()
+    gap_ns = time.monotonic_ns() - monotonic_ns
+    time.sleep(0.0003)
+    print(json.dumps({"monotonic_ns": monotonic_ns, "realtime_ns": realtime_ns, "gap_ns": gap_ns}), flush=True)
+"""
+
+
+@dataclass(frozen=True)
+class OtherMachine:
+    """Runs its commands here, with a `pmc` of its own."""
+
+    pmc: Path
+    name: str = "there"
+
+    def command(self, words: Iterable[str]) -> list[str]:
+        first, *others = words
+        return [sys.executable, first, *others] if first.endswith(".py") else [str(self.pmc), *others]
+
+
+def pmc(folder: Path, answers: str) -> Path:
+    folder.mkdir()
+    path = folder / "pmc"
+    path.write_text(f"#!/bin/sh\ncat <<'END'\n{answers}END\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(("grandmaster", "source"), [("9e6c3a.fffe.1146bd", "ptp"), ("another", "exchanges")])
+def test_a_clock_that_ptp_keeps_is_known_by_ptp_where_both_have_one_grandmaster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grandmaster: str, source: str
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    here = pmc(tmp_path / "here", ANSWERS)
+    there = OtherMachine(pmc(tmp_path / "there", ANSWERS.replace("9e6c3a.fffe.1146bd\n", f"{grandmaster}\n")))
+    monkeypatch.setenv("PATH", str(here.parent), prepend=":")
+    probe = tmp_path / "probe.py"
+    probe.write_text(PROBE)
+    with ledger.opened() as entries:
+        found = measured(cast("SshHost", there), probe, entries)
+    assert found.source == source
+    assert found.low_ns <= 0 <= found.high_ns
+    assert (found.bound_ns < 250_000) is (source == "ptp")

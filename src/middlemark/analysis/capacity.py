@@ -15,6 +15,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from middlemark.analysis.clocks import CLOCK_BOUND
 from middlemark.analysis.compare import Block
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.metrics import OVERLOAD_BELOW, Key, of_stream, quantile_metric
@@ -36,6 +37,8 @@ class Limit(StrEnum):
     OVERLOAD = "overload"
     LOSS = "loss"
     LATENCY = "latency"
+    CLOCKS = "clocks"
+    """Clocks of different machines don't tell whether the latency is within its bound."""
     NO_COMMUNICATION = "no_communication"
     FAILED = "failed"
     TIMED_OUT = "timed_out"
@@ -136,8 +139,15 @@ def judged(search: Search, stream: str, outcome: str, values: Mapping[Key, float
         return Limit.OVERLOAD
     if values.get(Key(subject, "loss_share"), 1.0) > search.loss_share:
         return Limit.LOSS
-    took_ns = next((values[key] for level in LEVELS if (key := _latency(subject, level)) in values), 0.0)
-    return Limit.LATENCY if took_ns > search.latency_ns else True
+    return _too_slow(search, subject, values) or True
+
+
+def _too_slow(search: Search, subject: str, values: Mapping[Key, float]) -> Limit | None:
+    took_ns = next((values[key] for level in LEVELS if (key := _latency(subject, level)) in values), None)
+    if took_ns is not None:
+        return Limit.LATENCY if took_ns > search.latency_ns else None
+    # Read as no more than the clocks' bound, it is truly no more than twice that.
+    return Limit.CLOCKS if 2 * values.get(Key(subject, CLOCK_BOUND), 0.0) > search.latency_ns else None
 
 
 def _latency(subject: str, level: str) -> Key:

@@ -24,10 +24,11 @@ from middlemark.analysis.chain import (
     part_column,
     positions,
 )
+from middlemark.analysis.clocks import bounds_of_chain, bounds_of_hops, told
 from middlemark.analysis.metrics import (
     TRIAL,
     Key,
-    as_far_as_clocks_agree,
+    metric_of_bounds,
     metrics_of_samples,
     of_chain,
     of_node,
@@ -54,6 +55,8 @@ class ChainMetrics:
     values: dict[Key, Value] = field(default_factory=dict)
     samples: dict[tuple[str, Distribution], Samples] = field(default_factory=dict)
     """By chain."""
+    bounds_ns: dict[tuple[str, Distribution], int] = field(default_factory=dict)
+    """By chain: by how much samples may be off, of those between different clocks."""
 
 
 def chain_metrics(record: TrialRecord, rows: Rows) -> ChainMetrics:
@@ -62,13 +65,14 @@ def chain_metrics(record: TrialRecord, rows: Rows) -> ChainMetrics:
     found = ChainMetrics(values=_of_nodes(record, rows))
     for chain in experiment.chains:
         ways = followed(route(chain, experiment), rows)
-        known = _samples(ways)
-        bound_ns = sum(record.clock_bound_ns(stream) for stream in chain.streams)
-        for kind, ordered in as_far_as_clocks_agree(known, bound_ns).items():
+        bounds_ns = bounds_of_chain(record, chain)
+        found.bounds_ns |= {(chain.name, kind): bound_ns for kind, bound_ns in bounds_ns.items()}
+        for kind, ordered in _samples(ways).items():
             found.samples[chain.name, kind] = ordered
-            found.values |= metrics_of_samples(of_chain(chain.name), kind, ordered)
-        found.values |= _of_chain(chain, ways)
-        found.values |= _of_places(chain, ways, experiment, rows)
+            found.values |= metrics_of_samples(of_chain(chain.name), kind, ordered, bounds_ns.get(kind, 0))
+        found.values |= metric_of_bounds(of_chain(chain.name), bounds_ns)
+        found.values |= _of_chain(chain, ways, bounds_ns)
+        found.values |= _of_places(chain, ways, record, rows)
     return found
 
 
@@ -95,22 +99,25 @@ def _samples(ways: Followed) -> dict[Distribution, Samples]:
     return {kind: np.sort(series.to_numpy()) for kind, series in known.items() if len(series)}
 
 
-def _of_chain(chain: Chain, ways: Followed) -> dict[Key, Value]:
+def _of_chain(chain: Chain, ways: Followed, bounds_ns: Mapping[Distribution, int]) -> dict[Key, Value]:
     fates = ways.fates
-    began, told = sum(fates.values()), sum(fates[fate] for fate in TOLD)
+    began, settled = sum(fates.values()), sum(fates[fate] for fate in TOLD)
     values: dict[str, Value] = {}
     if began:
-        values["set_aside_share"] = Measured((began - told) / began, began)
-    if told:
-        values["loss_share"] = Measured((fates[Fate.LOST] + fates[Fate.NOT_SENT]) / told, told)
-        values["passed_over_share"] = Measured(fates[Fate.PASSED_OVER] / told, told)
+        values["set_aside_share"] = Measured((began - settled) / began, began)
+    if settled:
+        values["loss_share"] = Measured((fates[Fate.LOST] + fates[Fate.NOT_SENT]) / settled, settled)
+        values["passed_over_share"] = Measured(fates[Fate.PASSED_OVER] / settled, settled)
     ended = ways.ended
     if len(ended) and chain.deadline_ns is not None:
-        missed = int((ended["whole_ns"] > chain.deadline_ns).sum())
-        values["deadline_missed_share"] = Measured(missed / len(ended), len(ended))
+        missed = Measured(int((ended["whole_ns"] > chain.deadline_ns).sum()) / len(ended), len(ended))
+        compared_ns = min(float(np.median(ended["whole_ns"].to_numpy())), chain.deadline_ns)
+        values["deadline_missed_share"] = told(missed, bounds_ns.get(Distribution.END_TO_END, 0), compared_ns)
     for kind, chosen in _kinds_of_way(ways).items():
-        values[f"{kind}_whole_ns"] = _mean(chosen, ["whole_ns"])
-        values |= {f"{kind}_{part}_ns": _mean(chosen, ways.columns(part)) for part in ChainPart}
+        values[f"{kind}_whole_ns"] = told(_mean(chosen, ["whole_ns"]), bounds_ns.get(Distribution.END_TO_END, 0))
+        for part in ChainPart:
+            took = _mean(chosen, ways.columns(part))
+            values[f"{kind}_{part}_ns"] = told(took, bounds_ns.get(KINDS[part], 0))
     return {Key(of_chain(chain.name), name): value for name, value in values.items()}
 
 
@@ -126,16 +133,18 @@ def _mean(ways: pl.DataFrame, columns: list[str]) -> Value:
     return Measured(float(ways.select(pl.sum_horizontal(columns)).to_series().to_numpy().mean()), len(ways))
 
 
-def _of_places(chain: Chain, ways: Followed, experiment: Experiment, rows: Rows) -> dict[Key, Value]:
+def _of_places(chain: Chain, ways: Followed, record: TrialRecord, rows: Rows) -> dict[Key, Value]:
     """What each node of a chain, with the message to it, takes of typical and slow ways, and what it lets go."""
     values: dict[Key, Value] = {}
-    known = route(chain, experiment)
+    known = route(chain, record.trial.experiment)
+    hops_ns = (0, *bounds_of_hops(record, chain))
     for position in range(ways.length):
         named: dict[str, Value] = {}
         for kind, chosen in _kinds_of_way(ways).items():
             for part in ChainPart:
                 if position in positions(part, ways.length):
-                    named[f"{kind}_{part}_ns"] = _mean(chosen, [part_column(part, position)])
+                    bound_ns = hops_ns[position] if part is ChainPart.COMMUNICATION else 0
+                    named[f"{kind}_{part}_ns"] = told(_mean(chosen, [part_column(part, position)]), bound_ns)
         if position:
             named |= _let_go(ways, position) | _without_new(known, rows, position)
         values |= {Key(of_place(chain.name, position), name): value for name, value in named.items()}

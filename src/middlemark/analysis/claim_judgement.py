@@ -97,7 +97,9 @@ def monotone(
     """A figure over the levels of a factor, in their order; the effect is that of the last level against the first."""
     subjects, levels = tuple(each for each, _ in steps), [values for _, values in steps if values]
     if len(levels) < FEWEST_LEVELS:
-        return _undecided(subjects, stream, f"fewer than {FEWEST_LEVELS} levels were measured")
+        missing = dict.fromkeys(why_missing(each, own, stream) for each, values in steps if not values)
+        why = f" ({'; '.join(missing)})" if missing else ""
+        return _undecided(subjects, stream, f"fewer than {FEWEST_LEVELS} levels were measured{why}")
     ends = _contrast(levels[-1], levels[0], is_share=own.is_share, confidence=confidence)
     if isinstance(ends, NoContrast):
         return _undecided(subjects, stream, ends.reason)

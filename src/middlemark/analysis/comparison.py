@@ -177,5 +177,8 @@ def _why_not_ranked(each: ExperimentFindings, setting: Setting, criterion: Crite
         return f"loses {100 * loss.value:.2g} % of its messages"
     if each.overloaded.get(setting.stream) == each.n_valid:
         return "overloaded: it could not be sent at its rate"
+    if _values(each, setting, criterion):
+        return None
+    main = each.estimate(setting.subject, criterion.metric)
     nothing = "nothing came to its end" if setting.of_chain else "nothing was received in time"
-    return None if _values(each, setting, criterion) else nothing
+    return main.reason if main is not None and main.n_messages else nothing

@@ -31,6 +31,8 @@ class Condensed:
     values: Samples
     counts: NDArray[np.int64]
     n: int
+    bound_ns: int = 0
+    """By how much the clocks of different machines may put each off."""
 
     def at(self, ranks: NDArray[np.int64]) -> Samples:
         """The ordered samples of these ranks, from 1, or those that stand for them."""
@@ -39,14 +41,14 @@ class Condensed:
         return self.values[np.searchsorted(np.cumsum(self.counts), ranks)]
 
 
-def condensed(samples: Samples) -> Condensed:
+def condensed(samples: Samples, bound_ns: int = 0) -> Condensed:
     """Ordered samples in bounded memory, of which nothing refers to them any more."""
     n = len(samples)
     if n <= KEPT_WHOLE:
-        return Condensed(samples.copy(), np.broadcast_to(np.int64(1), n), n)
+        return Condensed(samples.copy(), np.broadcast_to(np.int64(1), n), n, bound_ns)
     edges = _edges(n)
     middles = (edges[:-1] + edges[1:] - 1) // 2
-    return Condensed(samples[middles], np.diff(edges), n)
+    return Condensed(samples[middles], np.diff(edges), n, bound_ns)
 
 
 def _edges(n: int) -> NDArray[np.int64]:
@@ -63,4 +65,5 @@ def pooled(trials: Sequence[Condensed]) -> Condensed:
     values = np.concatenate([each.values for each in trials])
     order = np.argsort(values, kind="stable")
     counts = np.concatenate([each.counts for each in trials])
-    return Condensed(values[order], counts[order], sum(each.n for each in trials))
+    bound_ns = max(each.bound_ns for each in trials)
+    return Condensed(values[order], counts[order], sum(each.n for each in trials), bound_ns)

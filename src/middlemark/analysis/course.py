@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from middlemark.analysis.clocks import can_tell
 from middlemark.analysis.quantile import Measured
 from middlemark.analysis.record import TrialRecord, Window
 from middlemark.analysis.settling import Settling, settling
@@ -42,8 +43,10 @@ class Course:
     received: tuple[int, ...]
     """Messages that arrived within each part, at all subscribers; for a ping-pong, answers."""
     latency_p50_ns: tuple[float | None, ...]
-    """Of those; for a ping-pong, the round trip. None where nothing arrived."""
+    """Of those; for a ping-pong, the round trip. None where nothing arrived, or clocks don't tell it."""
     faults: tuple[Instant, ...]
+    bound_ns: int = 0
+    """By how much the clocks of different machines may put each latency off."""
 
 
 def changes_within_window(experiment: Experiment) -> bool:
@@ -56,19 +59,32 @@ def courses(record: TrialRecord, received: pl.DataFrame) -> dict[str, Course]:
     if record.window is None:
         return {}
     return {
-        stream.name: _course(record, record.window, arrivals(stream, received.filter(pl.col("stream") == number)))
+        stream.name: _course(
+            record,
+            record.window,
+            arrivals(stream, received.filter(pl.col("stream") == number)),
+            _bound_ns(record, stream),
+        )
         for number, stream in enumerate(record.trial.experiment.streams)
     }
+
+
+def _bound_ns(record: TrialRecord, stream: Stream) -> int:
+    """A ping-pong's course is of round trips, which are by one clock."""
+    return 0 if stream.pattern.kind == "ping_pong" else record.clock_bound_ns(stream.name)
 
 
 def settlings(record: TrialRecord, received: pl.DataFrame) -> dict[str, Settling]:
-    """Whether each stream's latency was steady; of trials only in which nothing is meant to change."""
+    """Whether each stream's latency was steady; of trials only in which nothing is meant to change, if clocks tell."""
     if record.window is None or changes_within_window(record.trial.experiment):
         return {}
-    return {
-        stream.name: settling(arrivals(stream, received.filter(pl.col("stream") == number)))
-        for number, stream in enumerate(record.trial.experiment.streams)
-    }
+    found = {}
+    for number, stream in enumerate(record.trial.experiment.streams):
+        arrived = arrivals(stream, received.filter(pl.col("stream") == number))
+        middle = arrived["latency_ns"].median()
+        if not isinstance(middle, float) or can_tell(middle, _bound_ns(record, stream)):
+            found[stream.name] = settling(arrived)
+    return found
 
 
 def arrivals(stream: Stream, received: pl.DataFrame) -> pl.DataFrame:
@@ -80,7 +96,7 @@ def arrivals(stream: Stream, received: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _course(record: TrialRecord, window: Window, arrived: pl.DataFrame) -> Course:
+def _course(record: TrialRecord, window: Window, arrived: pl.DataFrame, bound_ns: int) -> Course:
     window_ns = window.end_ns - window.begin_ns
     parts_wanted = PARTS if changes_within_window(record.trial.experiment) else PARTS_OF_STEADY
     part_ns = max(-(-window_ns // parts_wanted), 1)
@@ -98,7 +114,10 @@ def _course(record: TrialRecord, window: Window, arrived: pl.DataFrame) -> Cours
         trial=record.trial.id,
         part_ns=part_ns,
         received=tuple(n for n, _ in rows),
-        latency_p50_ns=tuple(middle for _, middle in rows),
+        latency_p50_ns=tuple(
+            middle if middle is not None and can_tell(middle, bound_ns) else None for _, middle in rows
+        ),
+        bound_ns=bound_ns,
         faults=tuple(
             Instant(fault.began_ns - window.begin_ns, f"{fault.action.replace('_', ' ')} {fault.target}")
             for fault in record.faults

@@ -1,7 +1,8 @@
 """Shapes to draw: the empirical distribution and the box of many samples, small enough for a page.
 
 The tails keep every sample. The distribution is over all messages sent, so that a loss shows as the share that is never
-reached (RFC 7679, §5.1: a lost message has infinite delay). It draws nothing; `report.charts` does.
+reached (RFC 7679, §5.1: a lost message has infinite delay). What lies within the bound of two machines' clocks is in no
+shape, though its messages count. It draws nothing; `report.charts` does.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from middlemark.analysis.clocks import can_tell
 from middlemark.analysis.condensed import Condensed
 from middlemark.analysis.quantile import needed, rank
 
@@ -31,16 +33,16 @@ class Curve:
 
 @dataclass(frozen=True)
 class Box:
-    """The quantiles of a box plot in nanoseconds; None where there are too few samples for one."""
+    """The quantiles of a box plot in nanoseconds; None where samples are too few for one, or clocks don't tell it."""
 
-    minimum: float
+    minimum: float | None
     p10: float | None
     p25: float | None
     p50: float | None
     p75: float | None
     p90: float | None
     p99: float | None
-    maximum: float
+    maximum: float | None
     n: int
 
 
@@ -52,9 +54,11 @@ def curve(samples: Condensed, sent: int) -> Curve:
     else:
         middle = np.linspace(TAIL, n - TAIL, POINTS).round().astype(np.int64)
         ranks = np.unique(np.concatenate([np.arange(1, TAIL), middle, np.arange(n - TAIL, n + 1)]))
+    values = samples.at(ranks)
+    known = values > samples.bound_ns if samples.bound_ns else np.full(len(values), fill_value=True)
     return Curve(
-        value_ns=tuple(int(value) for value in samples.at(ranks)),
-        share=tuple(float(share) for share in ranks / max(sent, n)),
+        value_ns=tuple(int(value) for value in values[known]),
+        share=tuple(float(share) for share in ranks[known] / max(sent, n)),
         n=n,
         sent=max(sent, n),
     )
@@ -64,16 +68,19 @@ def box(samples: Condensed) -> Box:
     """The quantiles that the samples support."""
 
     def at(level: float) -> float | None:
-        return float(samples.at(np.array([rank(samples.n, level)]))[0]) if samples.n >= needed(level) else None
+        return known(samples.at(np.array([rank(samples.n, level)]))[0]) if samples.n >= needed(level) else None
+
+    def known(value_ns: float) -> float | None:
+        return float(value_ns) if can_tell(value_ns, samples.bound_ns) else None
 
     return Box(
-        minimum=float(samples.values[0]),
+        minimum=known(samples.values[0]),
         p10=at(0.10),
         p25=at(0.25),
         p50=at(0.50),
         p75=at(0.75),
         p90=at(0.90),
         p99=at(0.99),
-        maximum=float(samples.values[-1]),
+        maximum=known(samples.values[-1]),
         n=samples.n,
     )

@@ -16,6 +16,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from middlemark.analysis.clocks import can_tell, widest
 from middlemark.analysis.condensed import Condensed, pooled
 from middlemark.analysis.interval import (
     CONFIDENCE,
@@ -26,7 +27,7 @@ from middlemark.analysis.interval import (
     tails,
 )
 from middlemark.analysis.outlier import NO_OUTLIERS, Outliers, outliers
-from middlemark.analysis.quantile import Measured, TooFewSamples, Value, needed, rank
+from middlemark.analysis.quantile import Measured, TooFewSamples, Value, WithinClocks, needed, rank
 
 RESAMPLES = 1999
 SEED = 20_111_125
@@ -39,6 +40,8 @@ class Method(StrEnum):
     MEDIAN_OF_TRIALS = "median_of_trials"
     POOLED = "pooled_over_trials"
     SHARE_OF_ALL = "share_of_all_trials"
+    WITHIN_CLOCKS = "within_clocks"
+    """There is none: the clocks of different machines don't tell it."""
     NONE = "none"
 
 
@@ -57,6 +60,13 @@ class Estimate:
     reason: str = ""
     outliers: Outliers = NO_OUTLIERS
     """Among the trials; they are in the figure all the same."""
+    bound_ns: int = 0
+    """By how much the clocks of different machines may put it off."""
+
+
+def within_clocks(refused: WithinClocks) -> Estimate:
+    """A figure that there is not, because clocks of different machines don't tell it in every trial."""
+    return Estimate(None, None, None, None, 0, refused.n, Method.WITHIN_CLOCKS, str(refused))
 
 
 def no_estimate(reason: str, n_messages: int = 0) -> Estimate:
@@ -70,14 +80,14 @@ def median_of_trials(values: Sequence[Measured]) -> Estimate:
         return no_estimate("no valid trial measured it")
     array = np.array([each.value for each in values])
     n_messages = sum(each.n for each in values)
+    bound_ns = max(each.bound_ns for each in values)
     value = float(np.median(array))
     if len(array) == 1:
-        return Estimate(value, None, None, None, 1, n_messages, Method.MEDIAN_OF_TRIALS)
+        return Estimate(value, None, None, None, 1, n_messages, Method.MEDIAN_OF_TRIALS, bound_ns=bound_ns)
     low, high = median_interval(array)
     n = len(array)
-    return Estimate(
-        value, low, high, coverage(n), n, n_messages, Method.MEDIAN_OF_TRIALS, outliers=outliers(array.tolist())
-    )
+    found = outliers(array.tolist())
+    return Estimate(value, low, high, coverage(n), n, n_messages, Method.MEDIAN_OF_TRIALS, "", found, bound_ns)
 
 
 def share_of_trials(values: Sequence[Measured]) -> Estimate:
@@ -123,6 +133,9 @@ def quantile_of_trials(own: Sequence[Value], trials: Sequence[Condensed], level:
     """A quantile: the median of the trials' own where each supports it, else of all samples together where they do."""
     if not trials:
         return no_estimate("no valid trial measured it")
+    refused = widest(own)
+    if refused is not None:
+        return within_clocks(refused)
     supported = [each for each in own if isinstance(each, Measured)]
     if len(supported) == len(own):
         return median_of_trials(supported)
@@ -137,12 +150,16 @@ def _pooled_quantile(trials: Sequence[Condensed], level: float) -> Estimate:
     whole = pooled(trials)
     place = rank(whole.n, level)
     value = int(whole.at(np.array([place]))[0])
+    if not can_tell(value, whole.bound_ns):
+        return within_clocks(WithinClocks(whole.n, whole.bound_ns))
     if len(trials) == 1:
-        return Estimate(float(value), None, None, None, 1, whole.n, Method.POOLED)
+        return Estimate(float(value), None, None, None, 1, whole.n, Method.POOLED, bound_ns=whole.bound_ns)
     reached = np.array([int(each.counts[: np.searchsorted(each.values, value, side="right")].sum()) for each in trials])
     sizes = np.array([each.n for each in trials])
     low, high = pooled_share_interval(place / whole.n, reached, sizes)
     ends = whole.at(np.array([max(math.floor(low * whole.n), 1), min(math.ceil(high * whole.n), whole.n)]))
-    return Estimate(
-        float(value), float(ends[0]), float(ends[1]), coverage(len(trials)), len(trials), whole.n, Method.POOLED
-    )
+    if not can_tell(float(ends[0]), whole.bound_ns):  # as much a figure as the value is
+        return within_clocks(WithinClocks(whole.n, whole.bound_ns))
+    sure = coverage(len(trials))
+    span = float(ends[0]), float(ends[1])
+    return Estimate(float(value), *span, sure, len(trials), whole.n, Method.POOLED, bound_ns=whole.bound_ns)

@@ -10,17 +10,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
 from middlemark.analysis.accounting import Flow
+from middlemark.analysis.clocks import CLOCK_BOUND, widest
 from middlemark.analysis.compare import Block
 from middlemark.analysis.condensed import Condensed, pooled
 from middlemark.analysis.course import Course, middle_trial
 from middlemark.analysis.distribution import Box, Curve, box, curve
 from middlemark.analysis.estimate import (
     Estimate,
+    Method,
     median_of_trials,
     no_estimate,
     quantile_of_trials,
     rate_of_events,
     share_of_trials,
+    within_clocks,
 )
 from middlemark.analysis.message_path import ToldMessage
 from middlemark.analysis.metrics import (
@@ -31,7 +34,7 @@ from middlemark.analysis.metrics import (
     quantile_metric,
 )
 from middlemark.analysis.overload import OF_THE_PATH, of_the_path
-from middlemark.analysis.quantile import LEVELS, Measured
+from middlemark.analysis.quantile import LEVELS, Measured, Value
 from middlemark.analysis.record import Effective, PathProof, TrialRecord
 from middlemark.analysis.resources import MemoryCourse
 from middlemark.analysis.samples import Distribution
@@ -92,7 +95,7 @@ class MeasuredTrial:
     distributions: Mapping[tuple[str, Distribution], Condensed]
     """By stream: all samples, or what stands for them."""
     medians: Mapping[tuple[str, Distribution], float]
-    """By stream."""
+    """By stream; without what clocks of different machines don't tell."""
     courses: Mapping[str, Course] = field(default_factory=dict)
     """By stream."""
     memory: tuple[MemoryCourse, ...] = ()
@@ -111,10 +114,11 @@ class ExperimentFindings:
     outcomes: tuple[TrialOutcome, ...]
     estimates: Mapping[Key, Estimate]
     medians: Mapping[tuple[str, Distribution], Mapping[Block, float]]
-    """By stream: each trial's median, for pairing by block; overloaded trials left out where `OF_THE_PATH`."""
+    """By stream: each trial's median, for pairing by block; overloaded trials left out where `OF_THE_PATH`, and
+    all where clocks of different machines don't tell one."""
     by_block: Mapping[Key, Mapping[Block, float]]
     """Every metric's values by block; a trial that has too few samples for one is not there, nor an overloaded trial's
-    latency."""
+    latency, nor any trial's where clocks of different machines don't tell one."""
     curves: Mapping[tuple[str, Distribution], Curve]
     boxes: Mapping[tuple[str, Distribution], Box]
     totals: Mapping[tuple[str, bool], Totals]
@@ -158,12 +162,14 @@ def experiment_findings(
     """Put together what an experiment's trials say; `measured` are those of `records` that count."""
     shapes, boxes = _shapes(measured)
     of_records = [caution for record in records for caution in _once_a_trial(record)]
+    estimates = _estimates(measured)
+    refused = {key for key, estimate in estimates.items() if estimate.method is Method.WITHIN_CLOCKS}
     return ExperimentFindings(
         experiment=experiment,
         outcomes=tuple(_outcome(record) for record in records),
-        estimates=_estimates(measured),
-        medians=_medians(measured),
-        by_block=_by_block(measured),
+        estimates=estimates,
+        medians=_medians(measured, refused),
+        by_block=_by_block(measured, refused),
         curves=shapes,
         boxes=boxes,
         totals=_totals(flow for trial in measured for flow in trial.metrics.flows),
@@ -236,34 +242,43 @@ def _estimates(measured: Sequence[MeasuredTrial]) -> dict[Key, Estimate]:
         for end in ("min", "max"):
             key = Key(of_samples(stream, kind), f"{kind}_{end}_ns")
             values = [trial.metrics.values[key] for trial in counting]
-            estimates[key] = (
-                median_of_trials([v for v in values if isinstance(v, Measured)]) if values else no_estimate(overload)
-            )
+            estimates[key] = _over_trials(key.metric, values) if values else no_estimate(overload)
     for key in sorted({key for trial in measured for key in trial.metrics.values} - estimates.keys()):
         values = [trial.metrics.values[key] for trial in measured if key in trial.metrics.values]
-        measured_values = [value for value in values if isinstance(value, Measured)]
-        estimates[key] = _over_trials(key.metric, measured_values)
+        estimates[key] = _over_trials(key.metric, values)
     return estimates
 
 
-def _over_trials(metric: str, values: Sequence[Measured]) -> Estimate:
+def _over_trials(metric: str, values: Sequence[Value]) -> Estimate:
+    refused = widest(values)
+    if refused is not None:
+        return within_clocks(refused)
+    known = [value for value in values if isinstance(value, Measured)]
+    if metric == CLOCK_BOUND:
+        return median_of_trials([max(known, key=lambda each: each.value)])
     if metric in RATES_OF_EVENTS:
-        return rate_of_events(values)
-    return share_of_trials(values) if metric in SHARES_OF_MESSAGES else median_of_trials(values)
+        return rate_of_events(known)
+    return share_of_trials(known) if metric in SHARES_OF_MESSAGES else median_of_trials(known)
 
 
-def _medians(measured: Sequence[MeasuredTrial]) -> dict[tuple[str, Distribution], dict[Block, float]]:
-    return {
-        key: {trial.record.trial.block: trial.medians[key] for trial in _counting(measured, *key)}
-        for key in _kinds(measured)
-    }
+def _medians(
+    measured: Sequence[MeasuredTrial], refused: set[Key]
+) -> dict[tuple[str, Distribution], dict[Block, float]]:
+    found = {}
+    for name, kind in _kinds(measured):
+        counting = _counting(measured, name, kind)
+        known = {each.record.trial.block: each.medians[name, kind] for each in counting if (name, kind) in each.medians}
+        if len(known) == len(counting) and Key(of_samples(name, kind), quantile_metric(kind, "p50")) not in refused:
+            found[name, kind] = known
+    return found
 
 
-def _by_block(measured: Sequence[MeasuredTrial]) -> dict[Key, dict[Block, float]]:
+def _by_block(measured: Sequence[MeasuredTrial], refused: set[Key]) -> dict[Key, dict[Block, float]]:
     found: dict[Key, dict[Block, float]] = {}
     for trial in measured:
         for key, value in of_the_path(trial.metrics).items():
-            found.setdefault(key, {})[trial.record.trial.block] = value
+            if key not in refused:
+                found.setdefault(key, {})[trial.record.trial.block] = value
     return found
 
 
@@ -286,8 +301,9 @@ def _shapes(
         # Beside what subscribers see (messages), publishers' own samples and differences have no loss to show.
         whole = not any(trial.record.interrupted for trial in counting)  # who ended can't say what it had sent
         of_messages = kind in OF_THE_PATH and kind is not Distribution.JITTER and whole
-        curves[stream, kind] = curve(samples, _seen(sent, counting, stream) if of_messages else samples.n)
-        boxes[stream, kind] = box(samples)
+        drawn = curve(samples, _seen(sent, counting, stream) if of_messages else samples.n)
+        if drawn.value_ns:
+            curves[stream, kind], boxes[stream, kind] = drawn, box(samples)
     return curves, boxes
 
 

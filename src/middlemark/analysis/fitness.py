@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from middlemark.analysis.compare import Place, ranking
@@ -254,7 +254,8 @@ def _worst(stream: StreamDemand, findings: ExperimentFindings) -> Estimate | Non
     if found is None or not slowest:
         return found
     low, high = (min(slowest), max(slowest)) if len(slowest) > 1 else (None, None)
-    return Estimate(max(slowest), low, high, None, len(slowest), found.n_messages, Method.MEDIAN_OF_TRIALS)
+    whole = Estimate(max(slowest), low, high, None, len(slowest), found.n_messages, Method.MEDIAN_OF_TRIALS)
+    return replace(whole, bound_ns=found.bound_ns)
 
 
 def tightest(checks: Sequence[Check]) -> Use | None:

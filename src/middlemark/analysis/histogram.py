@@ -7,6 +7,7 @@ with the samples it is every message. Negative values have no place in such a hi
 from __future__ import annotations
 
 import base64
+import math
 import struct
 import zlib
 from collections.abc import Iterable
@@ -98,8 +99,15 @@ def merged(histograms: Iterable[HdrHistogram]) -> HdrHistogram:
     return whole
 
 
-def percentile_table(histogram: HdrHistogram) -> str:
-    """The table that HdrHistogram's own tools and plotters read (`.hgrm`), its values in nanoseconds."""
+def percentile_table(histogram: HdrHistogram, above_ns: int = 0) -> str:
+    """The table that HdrHistogram's own tools and plotters read (`.hgrm`), in nanoseconds; only what is above that."""
     out = BytesIO()
     histogram.output_percentile_distribution(out, 1.0)
-    return out.getvalue().decode()
+    lines = out.getvalue().decode().splitlines(keepends=True)
+    return "".join(line for line in lines if not above_ns or _time_ns(line) > above_ns)
+
+
+def _time_ns(line: str) -> float:
+    """The time that a line of the table tells: of a row its value, of the notes below the mean; others tell none."""
+    words = line.replace("#[Mean", "").replace("=", "").replace(",", "").split()
+    return float(words[0]) if words and words[0].replace(".", "").isdigit() else math.inf

@@ -24,4 +24,9 @@ def stored_metrics(folder: TrialFolder, record: TrialRecord, received: pl.DataFr
         return metrics
     nodes = folder.read_executions(), folder.read_inputs(), folder.read_outputs()
     found = chain_metrics(record, Rows(*nodes, received, record.window.end_ns))
-    return replace(metrics, values={**metrics.values, **found.values}, samples={**metrics.samples, **found.samples})
+    return replace(
+        metrics,
+        values={**metrics.values, **found.values},
+        samples={**metrics.samples, **found.samples},
+        bounds_ns={**metrics.bounds_ns, **found.bounds_ns},
+    )

@@ -7,13 +7,14 @@ Accounting that does not add up is an error here; figures over several trials ar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from middlemark.analysis.accounting import Flow, breaches, flows, settled
+from middlemark.analysis.clocks import CLOCK_BOUND, bounds_of_stream, told
 from middlemark.analysis.histogram import Logged, merged, recorded
 from middlemark.analysis.loss_runs import loss_runs, run_figures
 from middlemark.analysis.quantile import LEVELS, Measured, Samples, Value, quantile
@@ -103,16 +104,6 @@ def of_samples(name: str, kind: Distribution) -> str:
     return of_chain(name) if kind in OF_CHAINS else of_stream(name)
 
 
-ONE_WAY = (
-    Distribution.LATENCY_FROM_SEND,
-    Distribution.LATENCY_FROM_INTENDED,
-    Distribution.END_TO_END,
-    Distribution.COMMUNICATION,
-    Distribution.IDLE,
-)
-"""What two clocks have a part in where the ends have different ones."""
-
-
 def of_process(name: str) -> str:
     """The subject for a process."""
     return f"process:{name}"
@@ -133,6 +124,8 @@ class TrialMetrics:
     flows: tuple[Flow, ...]
     overloaded: tuple[str, ...]
     """The streams that could not be sent at their rate; their latency is that of a queue, not of the path."""
+    bounds_ns: Mapping[tuple[str, Distribution], int] = field(default_factory=dict)
+    """By stream or chain: by how much its samples may be off, of those between different clocks."""
 
 
 def trial_metrics(
@@ -151,6 +144,7 @@ def trial_metrics(
     window = record.window
     record = record.model_copy(update={"counts": counts})
     samples: dict[tuple[str, Distribution], Samples] = {}
+    bounds: dict[tuple[str, Distribution], int] = {}
     for number, stream in enumerate(streams):
         rows = Rows(
             stream,
@@ -160,13 +154,16 @@ def trial_metrics(
         )
         known = distributions(rows.received, rows.published, stream.late_after_ns)
         _add_beyond(known, stream, beyond)
-        for kind, ordered in as_far_as_clocks_agree(known, record.clock_bound_ns(stream.name)).items():
+        bounds_ns = bounds_of_stream(record, stream.name)
+        bounds |= {(stream.name, kind): bound_ns for kind, bound_ns in bounds_ns.items()}
+        for kind, ordered in known.items():
             samples[stream.name, kind] = ordered
-            values |= metrics_of_samples(of_stream(stream.name), kind, ordered)
+            values |= metrics_of_samples(of_stream(stream.name), kind, ordered, bounds_ns.get(kind, 0))
+        values |= metric_of_bounds(of_stream(stream.name), bounds_ns)
         for name, value in (*_rates(record, rows), *_shares(record, stream), *_loss_runs(record, rows)):
             values[Key(of_stream(stream.name), name)] = value
     overloaded = tuple(stream.name for stream in streams if _is_overloaded(values, stream))
-    return TrialMetrics(values, samples, flows(record.counts), overloaded)
+    return TrialMetrics(values, samples, flows(record.counts), overloaded, bounds)
 
 
 def _add_beyond(known: dict[Distribution, Samples], stream: StreamShape, beyond: Sequence[Logged]) -> None:
@@ -176,15 +173,6 @@ def _add_beyond(known: dict[Distribution, Samples], stream: StreamShape, beyond:
     if logged and kind in known:
         latencies = recorded(merged(logged))
         known[kind] = np.sort(np.concatenate([known[kind], latencies[latencies <= stream.late_after_ns]]))
-
-
-def as_far_as_clocks_agree(known: Mapping[Distribution, Samples], bound_ns: int) -> dict[Distribution, Samples]:
-    """Without the one-way latencies whose median is no more than the clocks of the two ends may be apart."""
-    return {
-        kind: ordered
-        for kind, ordered in known.items()
-        if bound_ns == 0 or kind not in ONE_WAY or ordered[(len(ordered) - 1) // 2] > bound_ns
-    }
 
 
 @dataclass(frozen=True)
@@ -210,12 +198,17 @@ def metrics_of(kind: Distribution) -> tuple[str, ...]:
     return tuple(quantile_metric(kind, level) for level in ("min", *LEVELS, "max"))
 
 
-def metrics_of_samples(subject: str, kind: Distribution, ordered: Samples) -> dict[Key, Value]:
-    """The extremes and the quantiles of one distribution."""
+def metric_of_bounds(subject: str, bounds_ns: Mapping[Distribution, int]) -> dict[Key, Value]:
+    """By how much the clocks of different machines may put a stream's or chain's one-way times off, where they may."""
+    return {Key(subject, CLOCK_BOUND): Measured(float(max(bounds_ns.values())), 1)} if bounds_ns else {}
+
+
+def metrics_of_samples(subject: str, kind: Distribution, ordered: Samples, bound_ns: int = 0) -> dict[Key, Value]:
+    """The extremes and the quantiles of one distribution, as far as clocks that may be so far apart tell them."""
     n = len(ordered)
     ends = {"min": Measured(float(ordered[0]), n), "max": Measured(float(ordered[-1]), n)}
     named = ends | {name: quantile(ordered, level) for name, level in LEVELS.items()}
-    return {Key(subject, quantile_metric(kind, name)): value for name, value in named.items()}
+    return {Key(subject, quantile_metric(kind, name)): told(value, bound_ns) for name, value in named.items()}
 
 
 def _rates(record: TrialRecord, rows: Rows) -> Named:

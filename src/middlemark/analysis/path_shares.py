@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from middlemark.analysis.clocks import can_tell, told
 from middlemark.analysis.kernel_path import Paths, paths
 from middlemark.analysis.kernel_trace import KernelTrace
 from middlemark.analysis.message_path import ToldMessage, told_messages
@@ -47,8 +48,11 @@ def path_findings(record: TrialRecord, events: pl.DataFrame, received: pl.DataFr
     for number, stream in enumerate(record.trial.experiment.streams):
         of_this, ends = received.filter(pl.col("stream") == number), ends_of(record.kernel_path, stream)
         found = _values(paths(trace, of_this, ends), names)
-        values |= {Key(of_stream(stream.name), name): value for name, value in found.items()}
-        messages[stream.name] = told_messages(trace, of_this, ends, names)
+        bound_ns = record.clock_bound_ns(stream.name)
+        for name, value in found.items():
+            values[Key(of_stream(stream.name), name)] = told(value, bound_ns) if name.endswith("_ns") else value
+        drawn = told_messages(trace, of_this, ends, names)
+        messages[stream.name] = tuple(each for each in drawn if can_tell(each.path.whole_ns, bound_ns))
     return PathFindings(values, messages)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from hdrh.histogram import HdrHistogram
 
+from middlemark.analysis.clocks import can_tell
 from middlemark.analysis.histogram import empty, of_samples, percentile_table
 from middlemark.analysis.metrics import AccountingError, stream_shapes, trial_metrics
 from middlemark.analysis.quantile import Samples
@@ -26,6 +27,12 @@ class _Gathered:
     histogram: HdrHistogram = field(default_factory=empty)
     negative: int = 0
     trials: int = 0
+    bound_ns: int = 0
+
+    @property
+    def is_told(self) -> bool:
+        """Whether clocks of different machines tell any of it."""
+        return can_tell(self.histogram.get_max_value(), self.bound_ns)
 
 
 @dataclass(frozen=True)
@@ -53,21 +60,24 @@ def percentile_tables(folder: RunFolder) -> tuple[list[PercentileTable], list[Da
         except (StoreError, AccountingError) as error:
             damaged.append(Damage(trial.id, str(error)))
             continue
-        for (experiment, stream, kind), samples in found.items():
+        for (experiment, stream, kind), (samples, bound_ns) in found.items():
             whole = gathered.setdefault((experiment, stream, kind), _Gathered())
             histogram, negative = of_samples(samples)
             whole.histogram.add(histogram)
             whole.negative += negative
             whole.trials += 1
-    return [_table(key, whole) for key, whole in sorted(gathered.items())], damaged
+            whole.bound_ns = max(whole.bound_ns, bound_ns)
+    return [_table(key, whole) for key, whole in sorted(gathered.items()) if whole.is_told], damaged
 
 
 def _table(key: tuple[str, str, Distribution], whole: _Gathered) -> PercentileTable:
-    facts = f"#[Unit = ns, Trials = {whole.trials}, Negative = {whole.negative}]\n"
-    return PercentileTable(*key, percentile_table(whole.histogram) + facts)
+    clocks = f", ClockBound = {whole.bound_ns}" if whole.bound_ns else ""
+    facts = f"#[Unit = ns, Trials = {whole.trials}, Negative = {whole.negative}{clocks}]\n"
+    return PercentileTable(*key, percentile_table(whole.histogram, whole.bound_ns) + facts)
 
 
-def _samples(trial: TrialFolder) -> Mapping[tuple[str, str, Distribution], Samples]:
+def _samples(trial: TrialFolder) -> Mapping[tuple[str, str, Distribution], tuple[Samples, int]]:
+    """With each by how much clocks may put it off."""
     record = trial.read_record()
     if not is_valid(record) or record.trial.observation is not None:
         return {}
@@ -75,4 +85,4 @@ def _samples(trial: TrialFolder) -> Mapping[tuple[str, str, Distribution], Sampl
     metrics = trial_metrics(
         record, trial.read_received(), trial.read_published(), stream_shapes(experiment), trial.read_beyond()
     )
-    return {(experiment.id, stream, kind): samples for (stream, kind), samples in metrics.samples.items()}
+    return {(experiment.id, *key): (samples, metrics.bounds_ns.get(key, 0)) for key, samples in metrics.samples.items()}

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from middlemark.suite.quantity import DURATION
+
 Samples = NDArray[np.int64]
 """Values in ascending order."""
 
@@ -29,6 +31,8 @@ class Measured:
 
     value: float
     n: int
+    bound_ns: int = 0
+    """By how much the clocks of different machines may put it off."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,25 @@ class TooFewSamples:
         return f"too few samples (n = {self.n})"
 
 
-Value = Measured | TooFewSamples
+@dataclass(frozen=True)
+class WithinClocks:
+    """No value: a one-way time no longer than the clocks of its ends may be apart."""
+
+    n: int
+    bound_ns: int
+
+    def __str__(self) -> str:
+        """As it is shown in the value's place."""
+        return f"one-way: within the clocks' {bound_words(self.bound_ns)}"
+
+
+Value = Measured | TooFewSamples | WithinClocks
+
+
+def bound_words(bound_ns: int) -> str:
+    """`± 93.5 µs`: three digits, rounded up as a bound must be."""
+    step_ns = 10 ** max(len(str(bound_ns)) - 3, 0)
+    return f"± {DURATION.text(math.ceil(bound_ns / step_ns) * step_ns)}"
 
 
 def needed(level: float) -> int:

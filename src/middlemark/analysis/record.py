@@ -7,6 +7,7 @@ version of their own so that a stored run outlives a change of the contract.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, NonNegativeInt
@@ -284,14 +285,15 @@ class TrialRecord(Model):
 
     def clock_bound_ns(self, stream: str) -> int:
         """By how much a one-way time of the stream may be off because its ends have different clocks."""
-        host_of = {application.name: application.host for application in self.trial.experiment.applications}
         planned = next(each for each in self.trial.experiment.streams if each.name == stream)
+        return self.clocks_apart_ns(planned.publishers, planned.subscribers)
 
-        def bound_ns(applications: tuple[str, ...]) -> int:
-            clocks = [self.clocks[host_of[name]] for name in applications if host_of[name] in self.clocks]
-            return max((clock.bound_ns for clock in clocks), default=0)
-
-        return bound_ns(planned.publishers) + bound_ns(planned.subscribers)
+    def clocks_apart_ns(self, first: Sequence[str], second: Sequence[str]) -> int:
+        """The same of a time from any of some applications to any of others; on one host it is by one clock."""
+        host_of = {application.name: application.host for application in self.trial.experiment.applications}
+        bounds = {name: clock.bound_ns for name, clock in self.clocks.items()}
+        pairs = {(host_of[one], host_of[other]) for one in first for other in second}
+        return max((bounds.get(one, 0) + bounds.get(other, 0) for one, other in pairs if one != other), default=0)
 
 
 def is_valid(record: TrialRecord) -> bool:

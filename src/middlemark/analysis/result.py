@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from middlemark.analysis.measuring import stored_metrics
 from middlemark.analysis.metrics import AccountingError, Key
 from middlemark.analysis.overload import of_the_path
+from middlemark.analysis.quantile import WithinClocks
 from middlemark.analysis.record import is_valid
 from middlemark.analysis.run_folder import TrialFolder
 from middlemark.plan import Trial
@@ -26,6 +27,8 @@ class Result:
     detail: str = ""
     values: Mapping[Key, float] = field(default_factory=dict)
     """Without what it has too few samples for, and without the latency of an overloaded stream."""
+    refused: Mapping[Key, str] = field(default_factory=dict)
+    """What clocks of different machines don't tell, with the reason."""
 
 
 def result(folder: TrialFolder) -> Result:
@@ -37,4 +40,5 @@ def result(folder: TrialFolder) -> Result:
         metrics = stored_metrics(folder, record, folder.read_received())
     except AccountingError as error:
         return Result(record.trial, "invalid", str(error))
-    return Result(record.trial, "valid", values=of_the_path(metrics))
+    refused = {key: str(value) for key, value in metrics.values.items() if isinstance(value, WithinClocks)}
+    return Result(record.trial, "valid", values=of_the_path(metrics), refused=refused)

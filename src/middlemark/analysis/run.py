@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from middlemark.analysis.capacity import Capacity, capacities
+from middlemark.analysis.clocks import can_tell
 from middlemark.analysis.comparison import Comparison, comparisons
 from middlemark.analysis.condensed import condensed
 from middlemark.analysis.course import courses, settlings
@@ -145,11 +146,12 @@ def measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
     """The figures of one valid trial; raises where its files can't be read or contradict each other."""
     received = folder.read_received()
     metrics = stored_metrics(folder, record, received)
+    medians = {key: float(np.median(samples)) for key, samples in metrics.samples.items()}
     measured = MeasuredTrial(
         record,
         replace(metrics, samples={}),
-        {key: condensed(samples) for key, samples in metrics.samples.items()},
-        {key: float(np.median(samples)) for key, samples in metrics.samples.items()},
+        {key: condensed(samples, metrics.bounds_ns.get(key, 0)) for key, samples in metrics.samples.items()},
+        {key: median for key, median in medians.items() if can_tell(median, metrics.bounds_ns.get(key, 0))},
         courses(record, received),
         settling=settlings(record, received),
     )

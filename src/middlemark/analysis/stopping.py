@@ -88,7 +88,8 @@ def _width(  # noqa: PLR0913, PLR0917 - one figure of one stream of one experime
     stop: Stop, experiment: str, asked: Figure, stream: str | None, results: Sequence[Result], allowed: float
 ) -> Width:
     key = asked.key(stream or "")
-    values = np.array([each.values[key] for each in results if key in each.values])
+    refused = [each.refused[key] for each in results if key in each.refused]  # one is enough, as in `experiment`
+    values = np.array([] if refused else [each.values[key] for each in results if key in each.values])
     confidence = stop.confidence / 100
     reach = relative_width(values, confidence)
     done = settled_after(values, allowed, confidence) is not None
@@ -101,7 +102,7 @@ def _width(  # noqa: PLR0913, PLR0917 - one figure of one stream of one experime
         allowed=allowed,
         confidence=confidence,
         settled=done,
-        reason="" if done else _why(len(values), reach, results),
+        reason="" if done else refused[0] if refused else _why(len(values), reach, results),
     )
 
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 import polars as pl
 
 from middlemark.analysis.accounting import breaches, settled
-from middlemark.analysis.metrics import ONE_WAY, TRIAL, TrialMetrics, of_stream, quantile_metric
-from middlemark.analysis.quantile import Measured
+from middlemark.analysis.metrics import TRIAL, Key, TrialMetrics, metrics_of, of_stream, quantile_metric
+from middlemark.analysis.quantile import Measured, WithinClocks, bound_words
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import (
@@ -22,7 +22,7 @@ from middlemark.plan import (
     WarningKind,
 )
 from middlemark.plan.progress import Headline
-from middlemark.suite import DURATION, Disturbance
+from middlemark.suite import Disturbance
 
 LOAD_TOLERANCE_PERCENT = 10
 
@@ -112,12 +112,22 @@ def _clocks_apart(record: TrialRecord, metrics: TrialMetrics) -> tuple[str, str]
     """Where hosts have clocks of their own: how well each one-way time is known, and which are not given for it."""
     bounds = {stream.name: record.clock_bound_ns(stream.name) for stream in record.trial.experiment.streams}
     told = [
-        f"one-way times of {name} are known to ± {DURATION.text(bound_ns)}"
-        + ("" if any((name, kind) in metrics.samples for kind in ONE_WAY) else ", more than they are: none is given")
+        f"one-way times of {name} are known to {bound_words(bound_ns)}{_of_those(name, metrics)}"
         for name, bound_ns in bounds.items()
         if bound_ns
     ]
     return ("; ".join(told), "run PTP on the hosts (linuxptp), or measure round trips") if told else None
+
+
+def _of_those(stream: str, metrics: TrialMetrics) -> str:
+    """How many of a stream's one-way figures are longer than the clocks' bound."""
+    kind = Distribution.LATENCY_FROM_SEND
+    values = [metrics.values.get(Key(of_stream(stream), metric)) for metric in metrics_of(kind)]
+    refused = sum(isinstance(value, WithinClocks) for value in values)
+    if not refused:
+        return ""
+    given = any(isinstance(value, Measured) for value in values)
+    return "; those that are no longer are not given" if given else ", more than they are: none is given"
 
 
 def _load_missed(record: TrialRecord) -> tuple[str, str] | None:

@@ -152,7 +152,8 @@ def _figure(comparison: Comparison, best: ExperimentFindings, winners: tuple[Con
     trials = plural(estimate.n_trials, "trial") if estimate.n_trials > 1 else "one trial"
     span = f" ({shown.interval} over {trials})" if shown.interval else f" ({trials})"
     whose = "Its" if len(winners) == 1 else f"{winners[0].label}'s"
-    return f"{whose} {what} is {shown.text} {unit.name}{span}."
+    clocks = f" {shown.clocks}" if shown.clocks else ""
+    return f"{whose} {what} is {shown.text}{clocks} {unit.name}{span}."
 
 
 def _lead(

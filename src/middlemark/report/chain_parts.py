@@ -10,6 +10,7 @@ from typing import Any
 
 from middlemark.analysis.chain import ChainPart
 from middlemark.analysis.comparison import Comparison
+from middlemark.analysis.estimate import Method
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.metrics import of_chain, of_place
 from middlemark.plan import Chain
@@ -52,11 +53,19 @@ def value_of(each: ExperimentFindings, subject: str, metric: str) -> float | Non
     return None if found is None else found.value
 
 
+def _is_told(measured: MeasuredChain) -> bool:
+    """Whether clocks tell every part of a typical way: without one of them a bar would show another whole."""
+    name, nodes = measured.chain.name, measured.chain.nodes
+    subjects = [of_chain(name), *(of_place(name, position) for position in range(len(nodes)))]
+    found = [measured.each.estimate(subject, f"typical_{part}_ns") for subject in subjects for part in PARTS]
+    return not any(each is not None and each.method is Method.WITHIN_CLOCKS for each in found)
+
+
 def steps(measured: MeasuredChain) -> list[dict[str, Any]]:
-    """A row a node and part, in the order of the way."""
+    """A row a node and part, in the order of the way; none where clocks don't tell them all."""
     whole_ns = value_of(measured.each, of_chain(measured.chain.name), "typical_whole_ns")
     rows: list[dict[str, Any]] = []
-    for position, node in enumerate(measured.chain.nodes):
+    for position, node in enumerate(measured.chain.nodes if _is_told(measured) else ()):
         for part in PARTS:
             value_ns = value_of(measured.each, of_place(measured.chain.name, position), f"typical_{part}_ns")
             if value_ns and whole_ns:
@@ -65,21 +74,21 @@ def steps(measured: MeasuredChain) -> list[dict[str, Any]]:
 
 
 def sums(measured: MeasuredChain) -> list[dict[str, Any]]:
-    """A row a part, of all nodes together."""
+    """A row a part, of all nodes together; none where clocks don't tell them all."""
     subject = of_chain(measured.chain.name)
     whole_ns = value_of(measured.each, subject, "typical_whole_ns")
     values = {part: value_of(measured.each, subject, f"typical_{part}_ns") for part in PARTS}
     return [
         _row(measured.label, "all", part, value_ns, whole_ns, order)
         for order, (part, value_ns) in enumerate(values.items())
-        if value_ns and whole_ns
+        if value_ns and whole_ns and _is_told(measured)
     ]
 
 
 def wholes(measured: MeasuredChain) -> list[dict[str, Any]]:
-    """A row for the whole, where it has an interval."""
+    """A row for the whole, where it has an interval and its parts are drawn."""
     whole = measured.each.estimate(of_chain(measured.chain.name), "typical_whole_ns")
-    if whole is None or whole.low is None or whole.high is None:
+    if whole is None or whole.low is None or whole.high is None or not _is_told(measured):
         return []
     return [{"who": measured.label, "low": whole.low / 1e6, "high": whole.high / 1e6}]
 

@@ -47,7 +47,7 @@ def split_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
     for each in comparison.experiments:
         for kind in WAYS:
             whole = each.estimate(subject, f"{kind}_whole_ns")
-            if whole is not None and whole.value:
+            if whole is not None and whole.value != 0:
                 found = (each.estimate(subject, f"{kind}_{part}_ns") for part in PARTS)
                 parts = (part_cell(estimate, MILLISECONDS, whole.value) for estimate in found)
                 rows.append((who[each.experiment.id].label, kind, cell(show(whole, MILLISECONDS)), *parts))
@@ -100,8 +100,10 @@ def _deadline_cells(comparison: Comparison, each: ExperimentFindings) -> tuple[s
     """The deadline, how many missed it, and their share."""
     missed = each.estimate(comparison.setting.subject, "deadline_missed_share")
     deadline_ns = chain_of(comparison, each).deadline_ns
-    if deadline_ns is None or missed is None or missed.value is None:
+    if deadline_ns is None or missed is None:
         return ABSENT, ABSENT, ABSENT
+    if missed.value is None:
+        return MILLISECONDS.write(deadline_ns), ABSENT, missed.reason
     count = f"{missed.value * missed.n_messages:.0f} of {missed.n_messages}"
     return MILLISECONDS.write(deadline_ns), count, cell(show(missed, PERCENT))
 

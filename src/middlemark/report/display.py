@@ -78,6 +78,8 @@ class Shown:
     note: str = ""
     """What must be said beside it: pooled, one trial, another quantile than asked."""
     missing: bool = False
+    clocks: str = ""
+    """By how much the clocks of different machines may put it off: `± 90`; empty where one clock told it."""
 
 
 def show(estimate: Estimate | None, unit: Unit) -> Shown:
@@ -87,7 +89,8 @@ def show(estimate: Estimate | None, unit: Unit) -> Shown:
     if estimate.value is None:
         return Shown(estimate.reason, missing=True)
     note = "pooled" if estimate.method is Method.POOLED else ""
-    return Shown(unit.write(estimate.value), interval(estimate, unit), note)
+    clocks = f"± {unit.write(estimate.bound_ns)}" if estimate.bound_ns else ""
+    return Shown(unit.write(estimate.value), interval(estimate, unit), note, clocks=clocks)
 
 
 def cell(shown: Shown) -> str:
@@ -95,13 +98,19 @@ def cell(shown: Shown) -> str:
     if shown.missing:
         return shown.text
     span = f" ({shown.interval})" if shown.interval else ""
-    return f"{shown.text}{span}{f' {shown.note}' if shown.note else ''}"
+    clocks = f" {shown.clocks}" if shown.clocks else ""
+    return f"{shown.text}{clocks}{span}{f' {shown.note}' if shown.note else ''}"
 
 
-def part_cell(estimate: Estimate | None, unit: Unit, whole: float) -> str:
-    """A part of a whole, with its share of that."""
-    if estimate is None or estimate.value is None:
-        return ABSENT
+def narrow(text: str) -> str:
+    """A cell's text on several lines, for a table that must fit a terminal."""
+    return text.replace("one-way: within the clocks' ", "within\nclocks' ").replace(" (", "\n(")
+
+
+def part_cell(estimate: Estimate | None, unit: Unit, whole: float | None) -> str:
+    """A part of a whole, with its share of that where it is known."""
+    if estimate is None or estimate.value is None or whole is None:
+        return cell(show(estimate, unit))
     return f"{cell(show(estimate, unit))}, {100 * estimate.value / whole:.0f} %"
 
 

@@ -48,6 +48,7 @@ from middlemark.report.selection import selectable
 from middlemark.report.stopping import stop_table
 from middlemark.report.surroundings import topology_table
 from middlemark.report.tables import (
+    CLOCKS,
     Ranking,
     Table,
     accounting_table,
@@ -149,6 +150,7 @@ def render(findings: RunFindings) -> str:
             selection=selectable(findings.comparisons, who.values()),
             charts=packed_json(without_repetition(charts)),
             folded=Folded(),
+            clocks=CLOCKS,
             script=_resource("report.js"),
             first_drawn={s.drawing: s.id for s in reversed(sections) if s.drawing},
             style=_resource("report.css"),

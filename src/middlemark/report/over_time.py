@@ -14,6 +14,7 @@ import altair as alt
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.course import Course
 from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.quantile import bound_words
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import Event
 from middlemark.report.charts import IN_INK, Chart, finished, identity, logarithmic_scale, short
@@ -191,8 +192,14 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
         title=f"{what} over the window",
         caption=(
             f"Median of what arrived in each {part_ms:.3g} ms, by the instant of arrival, µs; n = 1 trial of each "
-            "middleware, the one in the middle by its recovery or else its median. A line breaks where nothing arrived."
+            "middleware, the one in the middle by its recovery or else its median. A line breaks where nothing arrived"
+            f"{_clocks([_course(each, comparison) for each in drawn])}."
         ),
         description="A line for each middleware over the window's time.",
         spec=finished(layers, rows=rows),
     )
+
+
+def _clocks(courses: Sequence[Course]) -> str:
+    bound_ns = max(course.bound_ns for course in courses)
+    return f", or where the clocks' {bound_words(bound_ns)} don't tell it" if bound_ns else ""

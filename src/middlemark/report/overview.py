@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from middlemark.analysis.comparison import Comparison
+from middlemark.analysis.estimate import Method
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.report.answer import SAID, distinguishing, in_words
 from middlemark.report.contender import Contender
@@ -148,6 +149,8 @@ def _outcome(each: ExperimentFindings, comparison: Comparison) -> str:
         if each.overloaded.get(comparison.setting.stream) == each.n_valid:
             return "overloaded"
         estimate = each.estimate(comparison.setting.subject, comparison.criterion.metric)
+        if estimate and estimate.method is Method.WITHIN_CLOCKS:
+            return "within clocks"
         return "too few samples" if estimate and estimate.n_messages else "nothing in time"
     ((kind, _),) = Counter(outcome.kind for outcome in each.outcomes).most_common(1)
     return kind.replace("_", " ")

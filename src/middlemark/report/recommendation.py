@@ -151,7 +151,8 @@ def _took(check: Check) -> str:
     estimate, deadline_ns = check.estimate, check.stream.deadline or 0
     unit = _unit(deadline_ns)
     span = f" ({interval(estimate, unit)})" if estimate and interval(estimate, unit) else ""
-    value = unit.write(estimate.value) if estimate and estimate.value is not None else ABSENT
+    shown = show(estimate, unit)
+    value = ABSENT if shown.missing else " ".join(word for word in (shown.text, shown.clocks) if word)
     part = (
         "the slowest of its messages takes"
         if check.stream.within is Within.ALL

@@ -28,7 +28,7 @@ from middlemark.report.chain import lines_of_chain
 from middlemark.report.claims import print_claims
 from middlemark.report.contender import Contender, contenders
 from middlemark.report.digest import CROWDED, Digest, digest
-from middlemark.report.display import Shown, plural
+from middlemark.report.display import Shown, narrow, plural
 from middlemark.report.faults import fault_table, flow_words, timeline_words
 from middlemark.report.links import link_lines
 from middlemark.report.message_path import message_lines
@@ -116,6 +116,8 @@ def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Co
             table.add_row(*_cells(line, faulty=comparison.faulty))
     if table.row_count:
         console.print(table)
+    if ranking.between_clocks:
+        console.print(Padding(Text(tables.CLOCKS, "dim"), (0, 0, 0, 2)))
     for line in ranking.lines:
         if line.unranked:
             console.print(Padding(Text.assemble((line.who.label, ""), (f": {line.unranked}", "dim")), (0, 0, 0, 2)))
@@ -154,7 +156,7 @@ def _print_table(shown: tables.Table, console: Console) -> None:
         name = (heading or shown.title.lower()).replace(", ", "\n").replace(" after", "\nafter")
         table.add_column(name, justify="right" if place else "left", no_wrap=place > 0)
     for row in shown.rows:
-        table.add_row(*(cell.replace(" (", "\n(") for cell in row))
+        table.add_row(*(narrow(cell) for cell in row))
     console.print(table)
 
 
@@ -171,11 +173,13 @@ def _cells(line: Line, *, faulty: bool) -> tuple[Text, ...]:
 
 def _text(shown: Shown, style: str = "") -> Text:
     if shown.missing:
-        return Text(shown.text.replace(" samples (", "\n").replace(")", ""), "dim")
+        return Text(narrow(shown.text.replace(" samples (", "\n").replace(")", "")), "dim")
     quantile = "" if shown.note in {"", "pooled"} else f"{shown.note} "
     pooled = "*" if shown.note.endswith("pooled") else ""
     text = Text.assemble((quantile.replace(" pooled", ""), "dim"), (shown.text + pooled, style))
-    return text.append(f"\n{shown.interval}", "dim") if shown.interval else text
+    for below in (shown.clocks, shown.interval):
+        text.append(f"\n{below}" if below else "", "dim")
+    return text
 
 
 def _print_outcomes(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.distribution import Box
@@ -39,6 +39,7 @@ from middlemark.report.display import (
     unit_of,
 )
 
+CLOCKS = "± after a one-way time: by how much the clocks of different machines may put it off."
 LEVEL_WORDS = {"p50": "median", "p90": "90 %", "p99": "99 %", "p999": "99.9 %", "p9999": "99.99 %"}
 
 
@@ -72,6 +73,11 @@ class Ranking:
     tail_unit: str
     loss_heading: str
     lines: tuple[Line, ...]
+
+    @property
+    def between_clocks(self) -> bool:
+        """Whether any figure is of times between machines that have clocks of their own."""
+        return any(line.main.clocks or line.tail.clocks for line in self.lines)
 
 
 @dataclass(frozen=True)
@@ -171,7 +177,7 @@ def _tail(comparison: Comparison, each: ExperimentFindings) -> Shown:
     lower = show(each.estimate(stream, quantile_metric(kind, "p90")), unit)
     if asked is None or not shown.missing or lower.missing or asked.reason.startswith("overloaded"):
         return shown
-    return Shown(lower.text, lower.interval, " ".join(word for word in ("90 %", lower.note) if word))
+    return replace(lower, note=" ".join(word for word in ("90 %", lower.note) if word))
 
 
 def _thousands(count: int) -> str:
@@ -191,23 +197,30 @@ def quantile_table(comparison: Comparison, who: Mapping[str, Contender], kind: D
     if not rows:
         return None
     given = [name for name in LEVELS if not all(shown[name].missing for _, _, shown in rows)]
-    left_out = [LEVEL_WORDS[name] for name in LEVELS if name not in given]
-    too_few = f" Too few samples for {listed(left_out)}." if left_out else ""
+    left_out = {name: {shown[name].text for _, _, shown in rows} for name in LEVELS if name not in given}
+    few = [LEVEL_WORDS[name] for name, texts in left_out.items() if any(text.startswith("too few") for text in texts)]
+    within = [LEVEL_WORDS[name] for name in left_out if LEVEL_WORDS[name] not in few]
+    said = f" Too few samples for {listed(few)}." if few else ""
+    said += f" Within the clocks' bound: {listed(within)}." if within else ""
     return Table(
         title=f"{kind.value.replace('_', ' ').capitalize()}, {unit.name}",
         headings=("", "fastest", *(LEVEL_WORDS[name] for name in given), "slowest", "n"),
         rows=tuple(
             (
                 label,
-                unit.write(box.minimum),
+                _end(box.minimum, unit),
                 *(cell(shown[name]) for name in given),
-                unit.write(box.maximum),
+                _end(box.maximum, unit),
                 _thousands(box.n),
             )
             for label, box, shown in rows
         ),
-        caption=f"{kind.summary[0].upper()}{kind.summary[1:]}.{too_few}",
+        caption=f"{kind.summary[0].upper()}{kind.summary[1:]}.{said}",
     )
+
+
+def _end(value_ns: float | None, unit: Unit) -> str:
+    return ABSENT if value_ns is None else unit.write(value_ns)
 
 
 def rate_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
