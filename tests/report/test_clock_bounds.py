@@ -15,6 +15,7 @@ from middlemark.report.over_time import time_charts
 from middlemark.report.overview import heat_maps
 from middlemark.report.summary import print_summary
 from middlemark.report.tables import CLOCKS, quantile_table, ranking_table
+from report_page import opened, specs
 from run_builder import MS, Behaviour, build_run, with_clocks
 
 SUITE = """
@@ -52,7 +53,11 @@ def narrow(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
 
 @pytest.fixture(scope="module")
 def page_of_narrow(narrow: RunFindings) -> str:
-    return render(narrow)
+    return opened(render(narrow))
+
+
+def drawn_on(page: str) -> set[str]:
+    return {name.rsplit("-", 1)[1] for name in specs(page)}
 
 
 def printed(findings: RunFindings) -> str:
@@ -85,16 +90,16 @@ def test_by_one_clock_nothing_is_said_of_clocks(tmp_path: Path) -> None:
 
 
 def test_a_refused_figure_has_its_reason_in_its_place_and_is_not_drawn(wide: RunFindings, page_of_narrow: str) -> None:
-    text, page = printed(wide), render(wide)
+    text, page = printed(wide), opened(render(wide))
     assert f"quick: {REASON}" in text
     assert "nothing was received in time" not in text + page
     assert "nothing came to its end" not in text + page
     assert REASON.replace("'", "&#39;") in page
     who = contenders(wide.manifest, (each.experiment for each in wide.experiments))
     assert [chart.id for each in wide.comparisons for chart in time_charts(each, who)] == []
-    for name in ("ecdf", "box", "percentiles", "overtime", "chainway", "chainshares"):
-        assert f'-{name}"' not in page
-        assert f'-{name}"' in page_of_narrow
+    one_way = {"ecdf", "box", "percentiles", "overtime", "chainway", "chainshares"}
+    assert drawn_on(page) & one_way == set()
+    assert drawn_on(page_of_narrow) >= one_way
     (first, *_) = heat_maps(wide.comparisons, ["s"] * len(wide.comparisons), who)
     assert {cell.text for _, _, cells in first.rows for cell in cells if cell} == {"within clocks"}
 
