@@ -110,6 +110,25 @@ conditions:
     assert [fault.action for fault in record.faults] == ["link_down", "link_up"]
 
 
+@pytest.mark.parametrize("middleware", built("udp"))
+def test_a_partition_loses_what_was_to_cross_it_and_its_links_are_whole_after_the_trial(
+    campaign: Campaign, middleware: str
+) -> None:
+    (record,) = campaign(f"""
+middlewares: {middleware}
+workloads: imu
+topologies: D1-1
+conditions:
+  faults:
+    timeline: parted
+    events: [{{at: 50 ms, do: partition, of: host_1}}]
+""")
+    assert [fault.action for fault in record.faults] == ["partition"]
+    assert [link.problem for link in record.links] == [None] * 4
+    received = sum(each.received for each in record.counts.subscribers)
+    assert 0 < received < sum(each.sent for each in record.counts.publishers)
+
+
 @pytest.mark.skipif(shutil.which("podman") is None, reason="Podman is not installed")
 @pytest.mark.parametrize("middleware", built("shm"))
 @pytest.mark.parametrize(

@@ -39,11 +39,11 @@ def test_the_switch_has_a_bridge_a_network_and_a_pair_of_interfaces_a_link() -> 
         [
             "link set lo up",
             "link add net0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
-            "address add 10.7.0.254/24 dev net0",
             "link set net0 up",
+            "address add 10.7.0.254/24 dev net0",
             "link add net1 type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
-            "address add 10.7.1.254/24 dev net1",
             "link set net1 up",
+            "address add 10.7.1.254/24 dev net1",
             "link add h0n0 mtu 9000 type veth peer name eth0 mtu 9000 netns 11",
             "link set h0n0 up",
             "link set h0n0 master net0",

@@ -34,6 +34,22 @@ s.sendto(b"abc", (sys.argv[1], 7000))
 data, answerer = s.recvfrom(100)
 print(data.decode(), answerer[0])
 """
+SERVING = """
+import socket, sys
+s = socket.create_server((sys.argv[1], 7000))
+print("ready", flush=True)
+sys.stdin.read()
+"""
+REACHING = """
+import socket, sys
+def answers(address):
+    try:
+        socket.create_connection((address, 7000), timeout=0.3).close()
+    except OSError:
+        return "no"
+    return "yes"
+print(*map(answers, sys.argv[1:]))
+"""
 LISTENING = """
 import socket, sys
 kept = []
@@ -153,6 +169,36 @@ def test_a_link_that_is_down_carries_nothing_until_it_is_up_again() -> None:
             child.communicate(timeout=10)
         with pytest.raises(UsageError, match="no link `host_2`"):
             testbed.link_down("host_2")
+
+
+@needs_namespaces
+def test_hosts_on_one_side_of_a_partition_reach_each_other_and_none_of_the_other_side() -> None:
+    names = ("host_0", "host_1", "host_2", "host_3")
+    lan = (Network(name="lan", hosts=names),)
+    with (
+        ledger.opened() as entries,
+        slot.taken() as taken,
+        built(netns(*names), lan, plain(*lan), taken, entries) as testbed,
+    ):
+        hosts = testbed.hosts
+
+        serving = [started(hosts[name], SERVING, hosts[name].address) for name in names]
+
+        def reached(asker: str) -> set[str]:
+            others = [name for name in names if name != asker]
+            said = on(hosts[asker], sys.executable, "-c", REACHING, *(hosts[name].address for name in others))
+            return {name for name, answered in zip(others, said.split(), strict=True) if answered == "yes"}
+
+        testbed.partition("host_2")
+        testbed.partition("host_3/lan")
+        assert reached("host_0") == {"host_1"}
+        assert reached("host_2") == {"host_3"}
+        testbed.heal("host_3")
+        assert reached("host_3") == {"host_0", "host_1"}
+        testbed.heal("host_2")
+        assert reached("host_2") == {"host_0", "host_1", "host_3"}
+        for child in serving:
+            child.communicate(timeout=10)
 
 
 @needs_namespaces

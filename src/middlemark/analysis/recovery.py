@@ -17,7 +17,7 @@ from middlemark.analysis.record import HappenedFault, SubscriberCounts, TrialRec
 from middlemark.plan import Periodic, Stream
 from middlemark.suite import Action
 
-MENDING = (Action.RESTART, Action.START, Action.RESUME, Action.LINK_UP)
+MENDING = (Action.RESTART, Action.START, Action.RESUME, Action.LINK_UP, Action.HEAL)
 """After these, messages should flow again."""
 
 

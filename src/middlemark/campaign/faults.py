@@ -60,10 +60,8 @@ class Faults:
     async def _do(self, event: Event) -> None:
         target = event.target
         match event.action:
-            case Action.LINK_DOWN:
-                self._testbed.link_down(target)
-            case Action.LINK_UP:
-                self._testbed.link_up(target)
+            case action if action.is_of_links:
+                self._testbed.has_happen(action, target)
             case Action.PAUSE:
                 self._running.signal(target, signal.SIGSTOP)
             case Action.RESUME:

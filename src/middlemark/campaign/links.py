@@ -70,15 +70,16 @@ def _found(testbed: Testbed) -> dict[str, _Probed]:
 
 
 def mend(setting: Setting, timeline: Sequence[Event]) -> None:
-    """Takes up the links that a timeline has left down and ends their traces, so that what they are can be measured."""
+    """Has links be again what a timeline may have cut, and ends their traces, so that what they are can be measured."""
     setting.testbed.finish_traces()
-    down = {}
     for event in timeline:
-        if event.action in (Action.LINK_DOWN, Action.LINK_UP):
-            down[event.target] = event.action is Action.LINK_DOWN
-    for target, is_down in down.items():
-        if is_down:
-            setting.testbed.link_up(target)
+        match event.action:
+            case Action.LINK_DOWN:
+                setting.testbed.link_up(event.target)
+            case Action.PARTITION:
+                setting.testbed.heal(event.target)
+            case _:
+                pass
 
 
 def _figures(found: Measured) -> Figures:

@@ -22,7 +22,7 @@ from middlemark.campaign.spec import Place, Specs, specs
 from middlemark.campaign.watches import watch_of
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Experiment, NotApplicable, Trial
-from middlemark.suite import Action, Observation
+from middlemark.suite import Observation
 from middlemark.testbed.clock_estimate import ClockOffset, over_window
 
 Reached = Callable[[str, float | None], None]
@@ -90,7 +90,7 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
 
 def _nobody(trial: Trial, told: Specs) -> str:
     """Whom the timeline names and the trial hasn't: which services a middleware needs only its worker says."""
-    named = [each.target for each in trial.experiment.timeline if each.action not in (Action.LINK_DOWN, Action.LINK_UP)]
+    named = [each.target for each in trial.experiment.timeline if not each.action.is_of_links]
     return ", ".join(dict.fromkeys(name for name in named if name not in told.host_of))
 
 

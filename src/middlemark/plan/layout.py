@@ -13,7 +13,6 @@ from middlemark.plan.stream import Burst, Periodic, Stream
 from middlemark.plan.timeline import Event
 from middlemark.suite import Action, Fault, HostKind, Impairment, LinkSettings, Step, Timeline, Topology
 
-_LINK_ACTIONS = (Action.LINK_DOWN, Action.LINK_UP)
 _SIGNALS = (Action.KILL, Action.PAUSE, Action.RESUME)
 
 
@@ -184,7 +183,7 @@ def _instant_ns(fault: Fault, timeline: Timeline, stream: Stream) -> int:
 
 def _check_target(event: Event, timeline: Timeline, topology: Topology, applications: Sequence[Application]) -> None:
     """Services are known only where a worker is asked what it needs, so any name with a number may be one."""
-    if event.action in _LINK_ACTIONS:
+    if event.action.is_of_links:
         links = [f"{host}/{network.name}" for network in topology.networks for host in network.hosts]
         known = [host.name for host in topology.hosts] + links
         if event.target not in known or not links:
@@ -207,7 +206,7 @@ def _check_reach(event: Event, timeline: Timeline, topology: Topology, applicati
     host_of = {application.name: application.host for application in applications}
     name = event.target.partition("/")[0]
     elsewhere = {host.name for host in topology.hosts if host.kind is HostKind.SSH}
-    if event.action in (*_LINK_ACTIONS, *_SIGNALS) and host_of.get(name, name) in elsewhere:
+    if (event.action.is_of_links or event.action in _SIGNALS) and host_of.get(name, name) in elsewhere:
         raise UsageError(
             f"`{timeline.timeline}` has {event.action} of `{event.target}`, which is on another machine",
             remedy=f"{Action.STOP}, {Action.RESTART} or {Action.START} of its applications; or exclude the pair",

@@ -24,6 +24,13 @@ class Action(StrEnum):
     START = "start"
     LINK_DOWN = "link_down"
     LINK_UP = "link_up"
+    PARTITION = "partition"
+    HEAL = "heal"
+
+    @property
+    def is_of_links(self) -> bool:
+        """Whether it happens to links, and not to a process."""
+        return self in {Action.LINK_DOWN, Action.LINK_UP, Action.PARTITION, Action.HEAL}
 
 
 class Fault(Model):
@@ -35,10 +42,11 @@ class Fault(Model):
     """When, by the number of messages that a publisher of the first stream was to have sent in the window."""
     do: Action
     """`stop`: told to end; `kill`: SIGKILL; `restart`: a new process; `pause`, `resume`: SIGSTOP, SIGCONT; `start`:
-    kept from starting until now (a late joiner); `link_down`, `link_up`: the links of a host, or one that is named."""
+    kept from starting until now (a late joiner); `link_down`, `link_up`: the links of a host, or one that is named,
+    without a carrier and with it; `partition`, `heal`: such links to the other side of their networks, and back."""
     of: Many[str]
     """Applications or services (`publisher_0`, `broker_0`); for links, hosts, or `host/network` for one of its links.
-    Several hosts cut off together are a partition."""
+    Hosts on the other side reach each other and nobody else."""
 
     @model_validator(mode="after")
     def _happens_at_one_time(self) -> Self:

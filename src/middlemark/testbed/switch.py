@@ -48,6 +48,11 @@ class Wire:
         return f"p{self.peer}" if self.parts.middle else self.peer
 
     @property
+    def other_bridge(self) -> str:
+        """The bridge of those who are parted from the network."""
+        return f"o{self.bridge}"
+
+    @property
     def name(self) -> str:
         """How a fault names it."""
         return f"{self.link.host}/{self.link.network}"
@@ -86,12 +91,7 @@ def switch_commands(wired: Sequence[Wire], pids: Mapping[str, int]) -> list[str]
     """`ip -batch` of the switch's namespace; `pids` are the processes that hold the hosts' namespaces."""
     lines = ["link set lo up"]
     for bridge, address in dict.fromkeys((wire.bridge, wire.switch_address) for wire in wired):
-        # Nothing but hosts is on a bridge, so it needs no spanning tree, and its ports forward at once.
-        lines += [
-            f"link add {bridge} type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
-            f"address add {address}/24 dev {bridge}",
-            f"link set {bridge} up",
-        ]
+        lines += [*bridge_commands(bridge), f"address add {address}/24 dev {bridge}"]
     for wire in wired:
         mtu, pid = wire.link.mtu_bytes, pids[wire.link.host]
         lines += [
@@ -106,6 +106,11 @@ def switch_commands(wired: Sequence[Wire], pids: Mapping[str, int]) -> list[str]
             ]
         lines.append(f"link set {wire.port} master {wire.bridge}")
     return lines
+
+
+def bridge_commands(bridge: str) -> list[str]:
+    """One bridge: nothing but hosts is on it, so it needs no spanning tree, and its ports forward at once."""
+    return [f"link add {bridge} type bridge stp_state 0 forward_delay 0 mcast_snooping 0", f"link set {bridge} up"]
 
 
 def host_commands(wired: Sequence[Wire]) -> list[str]:

@@ -12,9 +12,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from middlemark.errors import UsageError
+from middlemark.errors import InternalError, UsageError
 from middlemark.plan import network as plan
-from middlemark.suite import HostKind
+from middlemark.suite import Action, HostKind
 from middlemark.testbed import ability
 from middlemark.testbed.holder import Holder, held, run_in_all
 from middlemark.testbed.host import ALONE, Host, LocalHost
@@ -52,6 +52,28 @@ class Testbed:
     def link_up(self, target: str) -> None:
         """Mends what `link_down` cut."""
         self._wiring(target).set(target, "up")
+
+    def partition(self, target: str) -> None:
+        """Moves a link, `host/network`, or all of a host's, to the other side, away from all that are not there."""
+        self._wiring(target).partition(target)
+
+    def heal(self, target: str) -> None:
+        """Moves back what `partition` moved."""
+        self._wiring(target).heal(target)
+
+    def has_happen(self, action: Action, target: str) -> None:
+        """What a timeline says of links."""
+        match action:
+            case Action.LINK_DOWN:
+                self.link_down(target)
+            case Action.LINK_UP:
+                self.link_up(target)
+            case Action.PARTITION:
+                self.partition(target)
+            case Action.HEAL:
+                self.heal(target)
+            case _:
+                raise InternalError(f"{action} is not of links")
 
     def begin(self, at_ns: int) -> None:
         """Has the traces of links begin at this instant."""

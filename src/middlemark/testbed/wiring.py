@@ -20,6 +20,7 @@ from middlemark.testbed.link.relay import Relay
 from middlemark.testbed.switch import (
     Wire,
     batch,
+    bridge_commands,
     host_commands,
     host_offloads,
     host_shaping,
@@ -57,14 +58,34 @@ class Wiring:
     """By link."""
     begun: bool = False
     """Whether traces are under way."""
+    other_bridges: set[str] = field(default_factory=set)
+    """Those of the other side that are there: they are made when a network is first parted."""
 
     def set(self, target: str, state: str) -> None:
         """Has a link, or all of a host's, `up` or `down`."""
+        self._run_ip([f"link set {wire.peer} {state}" for wire in self._named(target)])
+
+    def partition(self, target: str) -> None:
+        """Has a link, or all of a host's, on the other side of its network."""
+        named = self._named(target)
+        needed = {wire.other_bridge for wire in named} - self.other_bridges
+        moved = [f"link set {wire.port} master {wire.other_bridge}" for wire in named]
+        self._run_ip([line for bridge in sorted(needed) for line in bridge_commands(bridge)] + moved)
+        self.other_bridges |= needed
+
+    def heal(self, target: str) -> None:
+        """Has a link, or all of a host's, where it was made."""
+        self._run_ip([f"link set {wire.port} master {wire.bridge}" for wire in self._named(target)])
+
+    def _named(self, target: str) -> list[Wire]:
         named = [wire for wire in self.wires if target in {wire.name, wire.link.host}]
         if not named:
             there = ", ".join(wire.name for wire in self.wires)
             raise UsageError(f"the test-bed has no link `{target}`", remedy=f"there are: {there or 'none'}")
-        self.switch.run(batch(required("ip"), [f"link set {wire.peer} {state}" for wire in named]))
+        return named
+
+    def _run_ip(self, lines: Sequence[str]) -> None:
+        self.switch.run(batch(required("ip"), lines))
 
     def begin(self, at_ns: int) -> None:
         """Has all traces begin."""

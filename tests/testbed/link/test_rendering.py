@@ -54,8 +54,8 @@ def test_a_link_with_the_kernels_netem() -> None:
             "ip of the switch": [
                 "link set lo up",
                 "link add net0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
-                "address add 10.7.0.254/24 dev net0",
                 "link set net0 up",
+                "address add 10.7.0.254/24 dev net0",
                 "link add h0n0 mtu 1500 type veth peer name eth0 mtu 1500 netns 11",
                 "link set h0n0 up",
                 "link add ih0n0 mtu 1500 type veth peer name ph0n0 mtu 1500",
