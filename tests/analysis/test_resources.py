@@ -114,3 +114,10 @@ def test_the_trial_has_no_cpu_time_a_message_where_a_process_was_not_sampled(rec
     assert Key(TRIAL, "cpu_per_message_ns") not in resource_values(record, busy, machine)
     both = pl.concat([busy, busy.with_columns(process=pl.lit("subscriber_0"))])
     assert Key(TRIAL, "cpu_per_message_ns") in resource_values(record, both, machine)
+
+
+def test_a_service_s_cpu_time_is_told_for_each_message_delivered(record: TrialRecord) -> None:
+    busy = sampled(cpu_ns=[number * 10 * MS for number in range(SAMPLES)])
+    broker = busy.with_columns(process=pl.lit("broker_0"))
+    found = resource_values(record, broker, pl.DataFrame(schema=MACHINE_SCHEMA))
+    assert found[Key(of_process("broker_0"), "cpu_per_message_ns")].value == pytest.approx(0.1e9 / 200)  # type: ignore[union-attr]

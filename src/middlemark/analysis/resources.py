@@ -61,7 +61,9 @@ def resource_values(record: TrialRecord, processes: pl.DataFrame, machine: pl.Da
         return {}
     values: dict[Key, Value] = {}
     total_ns_per_s = 0.0
+    delivered_hz = _delivered(record) / ((window.end_ns - window.begin_ns) / 1e9)
     handled_hz = _handled_hz(record, window)
+    applications = {application.name for application in record.trial.experiment.applications}
     for name in processes["process"].unique(maintain_order=True):
         rows = _within(processes.filter(pl.col("process") == name), window)
         if len(rows) < 2:
@@ -71,10 +73,10 @@ def resource_values(record: TrialRecord, processes: pl.DataFrame, machine: pl.Da
         cpu_ns_per_s = _per_s(rows, "cpu_ns") or 0.0
         total_ns_per_s += cpu_ns_per_s
         application = str(name).partition("#")[0]
-        if handled_hz.get(application):
-            per_message = Measured(cpu_ns_per_s / handled_hz[application], len(rows))
-            values[Key(of_process(name), "cpu_per_message_ns")] = per_message
-    delivered_hz = _delivered(record) / ((window.end_ns - window.begin_ns) / 1e9)
+        # A service sends and receives no message of its own: it serves all that are delivered.
+        messages_hz = handled_hz.get(application) if application in applications else delivered_hz
+        if messages_hz:
+            values[Key(of_process(name), "cpu_per_message_ns")] = Measured(cpu_ns_per_s / messages_hz, len(rows))
     is_whole = not record.resources.keys() - set(processes["process"])
     if total_ns_per_s and delivered_hz and is_whole:
         values[Key(TRIAL, "cpu_per_message_ns")] = Measured(total_ns_per_s / delivered_hz, _delivered(record))
