@@ -6,7 +6,7 @@ import pytest
 
 from middlemark.analysis.metrics import TRIAL, Key
 from middlemark.analysis.record import LinkTraffic, Phase, TrialRecord
-from middlemark.analysis.wire import wire_values
+from middlemark.analysis.wire import payload_hosts, receiving_hosts, wire_values
 from run_builder import Behaviour, build_run
 
 SUITE = """
@@ -72,5 +72,14 @@ def test_a_trial_without_readings_has_no_figures(tmp_path: Path) -> None:
 
 def test_what_a_host_sends_that_only_receives_is_control(tmp_path: Path) -> None:
     found = values(record_of(tmp_path / "one_way", "imu", window=100_000))
-    assert found["wire_control_bytes"] == 100_000
-    assert "wire_control_bytes" not in values(record_of(tmp_path / "both_ways", "ping_pong", window=100_000))
+    assert (found["wire_control_bytes"], found["wire_control_packets"]) == (100_000, 1000)
+    assert (found["wire_data_bytes"], found["wire_data_packets"]) == (100_000, 1000)
+    both_ways = values(record_of(tmp_path / "both_ways", "ping_pong", window=100_000))
+    assert not {"wire_control_bytes", "wire_data_bytes"} & both_ways.keys()
+
+
+def test_each_host_is_known_to_send_payload_or_to_receive_it(tmp_path: Path) -> None:
+    one_way = record_of(tmp_path / "one_way", "imu").trial.experiment
+    assert (payload_hosts(one_way), receiving_hosts(one_way)) == ({"host_0"}, {"host_1"})
+    both_ways = record_of(tmp_path / "both_ways", "ping_pong").trial.experiment
+    assert payload_hosts(both_ways) == receiving_hosts(both_ways) == {"host_0", "host_1"}

@@ -6,10 +6,12 @@ goes through a broker counts twice, a multicast to three subscribers once. Pure;
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from middlemark.analysis.metrics import TRIAL, Key
 from middlemark.analysis.quantile import Measured, Value
 from middlemark.analysis.record import TrialRecord
-from middlemark.plan import PingPong
+from middlemark.plan import Experiment, PingPong
 
 
 def wire_values(record: TrialRecord) -> dict[Key, Value]:
@@ -20,10 +22,14 @@ def wire_values(record: TrialRecord) -> dict[Key, Value]:
         sent_bytes, packets = sum(each.sent_bytes for each in links), sum(each.sent_packets for each in links)
         values[Key(TRIAL, f"wire_{phase}_bytes")] = Measured(float(sent_bytes), packets)
         values[Key(TRIAL, f"wire_{phase}_packets")] = Measured(float(packets), packets)
-    control_bytes = _of_receivers(record)
-    if control_bytes is not None:
-        values[Key(TRIAL, "wire_control_bytes")] = Measured(float(control_bytes), 1)
     sent_bytes, packets = _of_window(record)
+    control = _of_receivers(record)
+    if control is not None:
+        control_bytes, control_packets = control
+        split = {"control": control, "data": (sent_bytes - control_bytes, packets - control_packets)}
+        for name, (its_bytes, its_packets) in split.items():
+            values[Key(TRIAL, f"wire_{name}_bytes")] = Measured(float(its_bytes), its_packets)
+            values[Key(TRIAL, f"wire_{name}_packets")] = Measured(float(its_packets), its_packets)
     payload_bytes, messages = _delivered(record)
     if sent_bytes and payload_bytes:
         values[Key(TRIAL, "wire_overhead_ratio")] = Measured(sent_bytes / payload_bytes, messages)
@@ -37,19 +43,36 @@ def _of_window(record: TrialRecord) -> tuple[int, int]:
     return sum(each.sent_bytes for each in links), sum(each.sent_packets for each in links)
 
 
-def _of_receivers(record: TrialRecord) -> int | None:
-    """What hosts sent within the window that send no payload: acknowledgements and other control.
-
-    None where there is no such host: beside payload, control can't be told apart by counting.
-    """
-    experiment = record.trial.experiment
-    host_of = {application.name: application.host for application in experiment.applications}
+def payload_hosts(experiment: Experiment) -> set[str]:
+    """The hosts whose own frames carry payload: those of publishers, of who answers, and of services."""
     senders = set(experiment.services or (experiment.applications[0].host,))
     for stream in experiment.streams:
         answering = stream.subscribers if isinstance(stream.pattern, PingPong) else ()
-        senders |= {host_of[name] for name in (*stream.publishers, *answering)}
+        senders |= _hosts_of(experiment, (*stream.publishers, *answering))
+    return senders
+
+
+def receiving_hosts(experiment: Experiment) -> set[str]:
+    """The hosts that payload comes to: those of subscribers, of who is answered, and those that services are given."""
+    receivers = set(experiment.services)
+    for stream in experiment.streams:
+        answered = stream.publishers if isinstance(stream.pattern, PingPong) else ()
+        receivers |= _hosts_of(experiment, (*stream.subscribers, *answered))
+    return receivers
+
+
+def _hosts_of(experiment: Experiment, names: Collection[str]) -> set[str]:
+    return {application.host for application in experiment.applications if application.name in names}
+
+
+def _of_receivers(record: TrialRecord) -> tuple[int, int] | None:
+    """Bytes and packets that hosts sent within the window that send no payload: acknowledgements and other control.
+
+    None where there is no such host: beside payload, control can't be told apart by counting.
+    """
+    senders = payload_hosts(record.trial.experiment)
     links = [each for each in record.wire if each.phase == "window" and each.host not in senders]
-    return sum(each.sent_bytes for each in links) if links else None
+    return (sum(each.sent_bytes for each in links), sum(each.sent_packets for each in links)) if links else None
 
 
 def _delivered(record: TrialRecord) -> tuple[float, int]:

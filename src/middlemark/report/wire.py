@@ -14,6 +14,7 @@ from middlemark.analysis.circumstances import spread
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.metrics import TRIAL
+from middlemark.analysis.wire import payload_hosts, receiving_hosts
 from middlemark.plan import varying_factors
 from middlemark.report.charts import Chart, finished, logarithmic_scale
 from middlemark.report.contender import Contender
@@ -24,6 +25,7 @@ from middlemark.suite import Observation
 
 PHASES = {"discovery": "discovery", "warm_up": "warm-up", "window": "window", "drain": "drain"}
 BYTES = Unit("", size)
+NOT_TOLD = "can't be told apart"
 OVERHEAD = "wire_overhead_ratio"
 ABOUT = (
     "Whole frames with their Ethernet headers, counted where they leave a host; for each message or byte delivered to "
@@ -36,21 +38,23 @@ def wire_table(wired: Comparison, who: Mapping[str, Contender]) -> Table:
     rows = []
     for each in wired.experiments:
         if each.estimate(TRIAL, "wire_window_bytes") is not None:
-            phases = [f"{_shown(each, f'wire_{phase}_bytes')}, {_packets(each, phase)}" for phase in PHASES]
+            phases = [_amount(each, phase) for phase in PHASES]
             ratios = [cell(show(each.estimate(TRIAL, name), unit)) for name, unit in _PER_MESSAGE]
-            control = cell(show(each.estimate(TRIAL, "wire_control_bytes"), BYTES))
-            rows.append((who[each.experiment.id].label, *phases, control, *ratios))
+            split = [_amount(each, name) if _is_told(each) else NOT_TOLD for name in ("data", "control")]
+            rows.append((who[each.experiment.id].label, *phases, *split, *ratios))
     headings = (
         "",
         *PHASES.values(),
+        "data in the window",
         "control in the window",
         "bytes a message",
         "packets a message",
         "wire to payload",
     )
     about = (
-        f"{ABOUT} Discovery: from before T0 to the last first message. Control: what hosts sent that send no payload; "
-        "where all do it can't be told apart. Medians of trials."
+        f"{ABOUT} Discovery: from before T0 to the last first message. Control: what hosts sent that hold no "
+        "publisher, no server and no broker. Data: all else, with what little control the senders of payload add. "
+        "Where every host sends payload, both can't be told apart. Medians of trials."
     )
     return Table("On the wire, all hosts together", headings, tuple(rows), about)
 
@@ -58,12 +62,13 @@ def wire_table(wired: Comparison, who: Mapping[str, Contender]) -> Table:
 _PER_MESSAGE = (("wire_bytes_per_message", BYTES), ("wire_packets_per_message", COUNT), (OVERHEAD, COUNT))
 
 
-def _shown(each: ExperimentFindings, metric: str) -> str:
-    return show(each.estimate(TRIAL, metric), BYTES).text
+def _amount(each: ExperimentFindings, name: str) -> str:
+    sent_bytes, packets = (each.estimate(TRIAL, f"wire_{name}_{what}") for what in ("bytes", "packets"))
+    return f"{show(sent_bytes, BYTES).text}, {show(packets, COUNT).text} packets"
 
 
-def _packets(each: ExperimentFindings, phase: str) -> str:
-    return f"{show(each.estimate(TRIAL, f'wire_{phase}_packets'), COUNT).text} packets"
+def _is_told(each: ExperimentFindings) -> bool:
+    return each.estimate(TRIAL, "wire_control_bytes") is not None
 
 
 def link_traffic_table(wired: Comparison, who: Mapping[str, Contender]) -> Table:
@@ -72,9 +77,20 @@ def link_traffic_table(wired: Comparison, who: Mapping[str, Contender]) -> Table
     for each in wired.experiments:
         for host, network in dict.fromkeys((t.host, t.network) for r in each.records for t in r.wire):
             cells = (_both_ways(each, (host, network, phase)) for phase in PHASES)
-            rows.append((who[each.experiment.id].label, f"{host} – {network}", *cells))
-    headings = ("", "link", *PHASES.values())
-    return Table("Links, sent / received by the host", headings, tuple(rows), "Bytes, packets; medians of trials.")
+            sends = _what_is_sent(each, host)
+            rows.append((who[each.experiment.id].label, f"{host} – {network}", *cells, sends))
+    headings = ("", "link", *PHASES.values(), "what the host sends in the window")
+    about = (
+        "Bytes, packets; medians of trials. A host that sends payload and receives some sends both data and control "
+        "on one interface: only a capture tells them apart."
+    )
+    return Table("Links, sent / received by the host", headings, tuple(rows), about)
+
+
+def _what_is_sent(each: ExperimentFindings, host: str) -> str:
+    if host not in payload_hosts(each.experiment):
+        return "control"
+    return "data and control" if host in receiving_hosts(each.experiment) else "data"
 
 
 def _both_ways(each: ExperimentFindings, wanted: tuple[str, str, str]) -> str:
