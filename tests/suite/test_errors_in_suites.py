@@ -40,7 +40,7 @@ def test_an_unknown_key_suggests_the_closest() -> None:
     assert told(HEAD + "windws: {window: 1 s}\n") == snapshot("""\
 mine.yaml:4:1: unknown key `windws`
   windws: {window: 1 s}
-allowed: did you mean `windows`? (suite, summary, seed, trials, stop, middlewares, profiles, workloads, sizes, qos, topologies, conditions, exclude, claims, observe, capture, verify, windows, recording, disturbance)\
+allowed: did you mean `windows`? (suite, summary, seed, trials, stop, middlewares, profiles, workloads, sizes, qos, topologies, conditions, exclude, claims, observe, capture, kernel_path, verify, windows, recording, disturbance)\
 """)
 
 

@@ -153,6 +153,8 @@ class Experiment(Model):
     samples: int
     """Samples kept of each endpoint."""
     capture: CaptureBounds = CaptureBounds()
+    path_messages: int = 500
+    """Of each stream, how many messages' ways are looked at where the kernel path is observed."""
     verify: bool
     """Whether subscribers check each message's bytes."""
 

@@ -109,6 +109,7 @@ def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
         windows=windows,
         samples=suite.recording.samples,
         capture=CaptureBounds(snap_bytes=suite.capture.snap, most_bytes=suite.capture.most),
+        path_messages=suite.kernel_path.messages,
         verify=suite.verify,
     )
 

@@ -6,6 +6,8 @@ The closed list of observations that a suite may ask for; `plan` gives each its 
 from enum import StrEnum
 from typing import Annotated
 
+from pydantic import Field
+
 from middlemark.suite.model import Model
 from middlemark.suite.quantity import SIZE
 
@@ -30,3 +32,10 @@ class Capture(Model):
     """What is kept of each frame; the headers of most protocols are within 200 B."""
     most: Annotated[int, SIZE.between(1e5, 1e11)] = 100_000_000
     """The size that a trial's file keeps below; what comes beyond it is counted only."""
+
+
+class KernelPath(Model):
+    """How many messages' ways are followed where `observe` has `kernel_path`."""
+
+    messages: Annotated[int, Field(ge=10, le=1_000_000, strict=True)] = 500
+    """Of each stream and trial, evenly chosen over the window; all where it has fewer."""

@@ -12,7 +12,7 @@ from middlemark.suite.claim_text import ClaimText
 from middlemark.suite.condition import Conditions
 from middlemark.suite.exclude import Exclusion
 from middlemark.suite.model import Many, Model, Named, closest_first, refusal
-from middlemark.suite.observation import Capture, Observation
+from middlemark.suite.observation import Capture, KernelPath, Observation
 from middlemark.suite.option import AskedOptions
 from middlemark.suite.qos import Qos
 from middlemark.suite.quantity import MessageSize
@@ -76,6 +76,8 @@ class Suite(Model):
     """What is watched from outside: each experiment then has one more trial a block for each, beside the unobserved."""
     capture: Capture = Capture()
     """How much is kept of frames that are captured."""
+    kernel_path: KernelPath = KernelPath()
+    """How much is looked at where the kernel path is observed."""
     verify: StrictBool = False
     """Whether subscribers check each message's bytes; costs them time."""
     windows: Windows = Windows()
