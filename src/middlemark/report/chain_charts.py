@@ -21,7 +21,7 @@ from middlemark.report.trials import trials_behind
 
 WAY = (
     f"{MEANING} In the order of the way, of a typical one (the mean of the middle fifth); the line is the interval of "
-    "the whole. Medians of trials."
+    "the whole; a part's own stands beside it where one points at it, and in the table below. Medians of trials."
 )
 SHARES = "The same, each part of all nodes together, as a share of the middleware's own whole."
 DESCRIPTION = "A stacked bar for each; the tables below have the figures."
@@ -94,6 +94,11 @@ def _bars(rows: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> Bars:
         wholes=intervals,
         colours={str(part): colour for part, colour in PARTS.items()},
         value="ms",
-        told=[alt.Tooltip("node:N"), alt.Tooltip("part:N"), alt.Tooltip("ms:Q", format=",.4~g")],
+        told=[
+            alt.Tooltip("node:N"),
+            alt.Tooltip("part:N"),
+            alt.Tooltip("ms:Q", format=",.4~g"),
+            alt.Tooltip("interval:N", title="interval, ms"),
+        ],
         label_limit=260,
     )

@@ -10,10 +10,11 @@ from typing import Any
 
 from middlemark.analysis.chain import ChainPart
 from middlemark.analysis.comparison import Comparison
-from middlemark.analysis.estimate import Method
+from middlemark.analysis.estimate import Estimate, Method
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.metrics import of_chain, of_place
 from middlemark.plan import Chain
+from middlemark.report.display import ABSENT, MILLISECONDS, interval
 
 PARTS: dict[ChainPart, str] = {
     ChainPart.COMMUNICATION: "#c65a11",
@@ -67,9 +68,9 @@ def steps(measured: MeasuredChain) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for position, node in enumerate(measured.chain.nodes if _is_told(measured) else ()):
         for part in PARTS:
-            value_ns = value_of(measured.each, of_place(measured.chain.name, position), f"typical_{part}_ns")
-            if value_ns and whole_ns:
-                rows.append(_row(measured.label, words(node), part, value_ns, whole_ns, len(rows)))
+            found = measured.each.estimate(of_place(measured.chain.name, position), f"typical_{part}_ns")
+            if found and found.value and whole_ns:
+                rows.append(_row(measured.label, words(node), part, found, whole_ns, len(rows)))
     return rows
 
 
@@ -77,11 +78,11 @@ def sums(measured: MeasuredChain) -> list[dict[str, Any]]:
     """A row a part, of all nodes together; none where clocks don't tell them all."""
     subject = of_chain(measured.chain.name)
     whole_ns = value_of(measured.each, subject, "typical_whole_ns")
-    values = {part: value_of(measured.each, subject, f"typical_{part}_ns") for part in PARTS}
+    estimates = {part: measured.each.estimate(subject, f"typical_{part}_ns") for part in PARTS}
     return [
-        _row(measured.label, "all", part, value_ns, whole_ns, order)
-        for order, (part, value_ns) in enumerate(values.items())
-        if value_ns and whole_ns and _is_told(measured)
+        _row(measured.label, "all", part, found, whole_ns, order)
+        for order, (part, found) in enumerate(estimates.items())
+        if found and found.value and whole_ns and _is_told(measured)
     ]
 
 
@@ -93,6 +94,7 @@ def wholes(measured: MeasuredChain) -> list[dict[str, Any]]:
     return [{"who": measured.label, "low": whole.low / 1e6, "high": whole.high / 1e6}]
 
 
-def _row(label: str, node: str, part: ChainPart, value_ns: float, whole_ns: float, order: int) -> dict[str, Any]:  # noqa: PLR0913, PLR0917 - a step has so many sides
-    share = value_ns / whole_ns
-    return {"who": label, "node": node, "part": str(part), "order": order, "ms": value_ns / 1e6, "share": share}
+def _row(label: str, node: str, part: ChainPart, found: Estimate, whole_ns: float, order: int) -> dict[str, Any]:  # noqa: PLR0913, PLR0917 - a step has so many sides
+    value_ns = found.value or 0.0
+    length = {"ms": value_ns / 1e6, "interval": interval(found, MILLISECONDS) or ABSENT, "share": value_ns / whole_ns}
+    return {"who": label, "node": node, "part": str(part), "order": order, **length}
