@@ -20,6 +20,7 @@ HERE, THERE = 1, 2
 UDP, TCP = 17, 6
 SOCKET, OWN_SOCKET = 71, 72
 SEND, RECEIVE, FUTEX = 44, 45, 202
+MESSAGES_SCHEMA = {**RECEIVED_SCHEMA, "size_bytes": pl.Int64()}
 Events = list[dict[str, int]]
 
 
@@ -80,8 +81,8 @@ def datagram(begin_ns: int = 1000) -> Events:
 def found(events: Events, *messages: Mapping[str, int], forwarders: tuple[int, ...] = ()) -> Paths:
     trace = KernelTrace(pl.DataFrame(events, schema=KERNEL_EVENTS_SCHEMA), forwarders)
     rows = [{**_message(), **message} for message in messages or ({},)]
-    received = pl.DataFrame(rows, schema=RECEIVED_SCHEMA)
-    result = paths(trace, received, lambda publisher, _: (STRANGER if publisher else SENDER, RECEIVER))
+    messages = pl.DataFrame(rows, schema=MESSAGES_SCHEMA)
+    result = paths(trace, messages, lambda publisher, _: (STRANGER if publisher else SENDER, RECEIVER), 500)
     for row in result.parts.iter_rows(named=True):
         assert sum(row[f"{part}_ns"] for part in Part) == row["whole_ns"]
         assert all(row[f"{part}_ns"] >= 0 for part in Part)
@@ -90,7 +91,7 @@ def found(events: Events, *messages: Mapping[str, int], forwarders: tuple[int, .
 
 def _message() -> dict[str, Any]:
     numbers = dict.fromkeys(("stream", "answer", "publisher", "subscriber", "sequence", "intended_ns"), 0)
-    return {"application": "subscriber_0", **numbers, "sent_ns": 1000, "received_ns": 2000}
+    return {"application": "subscriber_0", **numbers, "sent_ns": 1000, "received_ns": 2000, "size_bytes": 64}
 
 
 def parts(result: Paths, row: int = 0) -> dict[str, int]:
@@ -219,6 +220,84 @@ def test_a_packet_from_elsewhere_in_an_old_packet_s_place_is_not_followed() -> N
     assert parts(found(datagram() + elsewhere)) == parts(found(datagram()))
 
 
+def overlapping(size_bytes: int) -> list[dict[str, int]]:
+    """Two messages of three packets each, the second handed over before the first has left."""
+    return [
+        {"sent_ns": 1000, "received_ns": 1700, "size_bytes": size_bytes},
+        {"sent_ns": 1005, "received_ns": 2600, "size_bytes": size_bytes, "sequence": 1},
+    ]
+
+
+def queued_behind() -> Events:
+    """What their sender does: each message by one call of its own, the second once the first is out."""
+    events: Events = []
+    for number, called_ns in enumerate((1010, 1210)):
+        events += called(SENDER, called_ns, called_ns + 100)
+        for place in range(3):
+            at_ns = called_ns + 10 * (place + 1)
+            about = {"length": 100, "mark": 1000 + 100 * (3 * number + place), "skb": 20 + 3 * number + place}
+            events += packet((at_ns, at_ns + 2, at_ns + 5), **about)
+        events += [*called(RECEIVER, called_ns + 400, called_ns + 600, RECEIVE)]
+        events += taken(called_ns + 590, length=300, protocol=TCP, ports=7 << 16 | 9)
+    return events
+
+
+def test_of_messages_that_overlap_each_has_its_own_packets() -> None:
+    result = found(queued_behind(), *overlapping(300))
+    assert result.set_aside == {}
+    assert result.parts["packets"].to_list() == [3, 3]
+    assert result.parts["first_queued_ns"].to_list() == [1020, 1220]
+    assert result.parts["last_arrived_ns"].to_list() == [1045, 1245]
+    assert parts(result, 1)["middleware_sender"] == 1210 - 1005  # it waited there for the first to leave
+
+
+def test_the_first_and_the_last_packet_are_told_at_each_cut() -> None:
+    (first, _) = found(queued_behind(), *overlapping(300)).parts.iter_rows(named=True)
+    cuts = ("queued", "transmitted", "arrived")
+    assert [first[f"first_{cut}_ns"] for cut in cuts] == [1020, 1022, 1025]
+    assert [first[f"last_{cut}_ns"] for cut in cuts] == [1040, 1042, 1045]
+
+
+def test_packets_that_only_tell_of_what_memory_holds_are_followed_too() -> None:
+    result = found(datagram(), {"size_bytes": 1_000_000})
+    assert result.set_aside == {}
+    assert result.parts["packets"].to_list() == [1]
+
+
+def test_a_receive_call_that_does_not_complete_the_message_is_not_its_last() -> None:
+    """What comes to another port meanwhile is a middleware's own talk."""
+    talk = [
+        *packet((1050, 1060, 1110), length=20, skb=9, ports=9 << 16 | 8),
+        *called(RECEIVER, 1910, 1960, RECEIVE),
+        *taken(1950, length=20, ports=8 << 16),
+    ]
+    assert found([*datagram(), *talk]).parts["last_arrived_ns"].to_list() == [1100]
+
+
+def test_a_message_that_a_broker_mixes_with_another_is_set_aside() -> None:
+    """The broker reads the next message while it still sends this one."""
+    to_broker, to_receiver = 9 << 16 | 18, 18 << 16 | 7
+    events = [
+        *called(SENDER, 1010, 1080),
+        *packet((1020, 1030, 1040), ports=to_broker, skb=5),
+        *called(BROKER, 1100, 1150, RECEIVE),
+        *taken(1140, process=BROKER, ports=18 << 16),
+        *called(BROKER, 1200, 1290),
+        *packet((1210, 1220, 1230), process=BROKER, ports=to_receiver, length=44, skb=6),
+        *called(SENDER, 1300, 1380),
+        *packet((1310, 1320, 1330), ports=to_broker, skb=7),
+        *called(BROKER, 1400, 1450, RECEIVE),
+        *taken(1440, process=BROKER, ports=18 << 16),
+        *called(BROKER, 1460, 1490),
+        *packet((1470, 1475, 1480), process=BROKER, ports=to_receiver, length=20, skb=8),
+        *called(RECEIVER, 1500, 1600, RECEIVE),
+        *taken(1590, length=44),
+        *called(RECEIVER, 1700, 1800, RECEIVE),
+        *taken(1790, length=20),
+    ]
+    assert found(events).set_aside == {SetAside.NOT_TOLD_APART: 1}
+
+
 def test_a_message_without_a_way_is_set_aside_and_counted() -> None:
     assert found(called(RECEIVER, 500, 1900, RECEIVE)).set_aside == {SetAside.NO_WAY_FOUND: 1}
 
@@ -227,7 +306,7 @@ def test_a_message_without_a_way_is_set_aside_and_counted() -> None:
 def test_messages_are_chosen_evenly_and_no_more_than_asked(messages: int) -> None:
     chosen = [{"sent_ns": 10 * number, "received_ns": 10 * number + 5} for number in range(messages)]
     trace = KernelTrace(pl.DataFrame(schema=KERNEL_EVENTS_SCHEMA))
-    received = pl.DataFrame([{**_message(), **each} for each in chosen], schema=RECEIVED_SCHEMA)
+    received = pl.DataFrame([{**_message(), **each} for each in chosen], schema=MESSAGES_SCHEMA)
     result = paths(trace, received, lambda _, __: (SENDER, RECEIVER), samples=100)
     assert sum(result.set_aside.values()) == min(messages, 100)
 
@@ -327,7 +406,7 @@ def test_segments_are_parts_of_what_was_queued() -> None:
         *called(RECEIVER, 500, 1900, RECEIVE),
         *taken(1880, length=200, protocol=TCP, ports=7 << 16 | 9),
     ]
-    result = found(events)
+    result = found(events, {"size_bytes": 200})
     assert result.parts["packets"].to_list() == [2]
     assert parts(result)["queue"] == 30
     assert parts(result)["wire"] == 40
@@ -372,7 +451,7 @@ def test_the_messages_told_are_those_in_the_middle_and_of_the_slow() -> None:
             {**_message(), "sequence": n, "sent_ns": begin_ns, "received_ns": begin_ns + 1000 + n}
             for n, begin_ns in enumerate(begins)
         ],
-        schema=RECEIVED_SCHEMA,
+        schema=MESSAGES_SCHEMA,
     )
     trace = KernelTrace(pl.DataFrame(events, schema=KERNEL_EVENTS_SCHEMA))
     told = told_messages(trace, received, lambda _, __: (SENDER, RECEIVER), {SEND: "sendto"})
@@ -389,6 +468,6 @@ def test_a_neighbour_is_told_where_a_message_s_way_is_not_found() -> None:
         for n, b in enumerate((1000, 900_000, 4000))
     ]
     trace = KernelTrace(pl.DataFrame([*datagram(1000), *datagram(4000)], schema=KERNEL_EVENTS_SCHEMA))
-    (told,) = told_messages(trace, pl.DataFrame(rows, schema=RECEIVED_SCHEMA), lambda _, __: (SENDER, RECEIVER), {})
+    (told,) = told_messages(trace, pl.DataFrame(rows, schema=MESSAGES_SCHEMA), lambda _, __: (SENDER, RECEIVER), {})
     assert told.path.whole_ns == 1000
     assert told.share == pytest.approx(1 / 3)

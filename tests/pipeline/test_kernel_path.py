@@ -13,7 +13,7 @@ import pytest
 from middlemark.analysis.kernel_path import Paths, paths
 from middlemark.analysis.kernel_trace import KernelTrace
 from middlemark.analysis.path_parts import Part, Side
-from middlemark.analysis.path_shares import ends_of
+from middlemark.analysis.path_shares import ends_of, messages_of
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
@@ -84,7 +84,7 @@ def ways_of(trial: TrialFolder) -> Paths:
     assert len(events) == record.kernel_path.events
     stream = record.trial.experiment.streams[0]
     trace = KernelTrace(events, record.kernel_path.forwarders)
-    found = paths(trace, trial.read_received(), ends_of(record.kernel_path, stream))
+    found = paths(trace, messages_of(trial.read_received(), 0, stream), ends_of(record.kernel_path, stream), 500)
     for row in found.parts.iter_rows(named=True):
         assert sum(row[f"{part}_ns"] for part in Part) == row["whole_ns"]
         assert min(row[f"{part}_ns"] for part in Part) >= 0

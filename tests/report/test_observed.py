@@ -1,6 +1,9 @@
 """What observers saw stands in tables of its own, with what watching cost and what could not be seen."""
 
+import json
 from pathlib import Path
+
+import polars as pl
 
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.contender import Contender, contenders
@@ -60,6 +63,7 @@ def test_what_could_not_be_seen_is_said_once_with_its_reason(tmp_path: Path) -> 
 def test_the_wire_is_told_by_phase_and_by_message(tmp_path: Path) -> None:
     (row,) = table(shown(tmp_path), "On the wire, all hosts together")
     assert row["discovery"] == "500 B, 5.00 packets"
+    assert row["data in the window"] == row["control in the window"] == "can't be told apart"
     assert (row["bytes a message"], row["wire to payload"]) in {("200 B", "2.00"), ("1.10 kB", "1.10")}
 
 
@@ -88,7 +92,38 @@ def test_the_way_of_a_message_is_told_in_its_parts_and_drawn(tmp_path: Path) -> 
     }
     (counts,) = table(found, "What a message takes of the kernel")
     assert (counts["packets"], counts["wake-ups"], counts["set aside, %"]) == ("1.00", "1.00", "0")
-    assert {"kernelpath", "kernelshares"} <= {chart.id for chart in found.charts}
+    assert (counts["looked at"], counts["set aside: no way found"]) == ("200", "0")
+    (packets,) = table(found, "The packets of a message")
+    assert packets["packets"] == "1.00"
+    assert packets["first queued, µs"] == packets["last queued, µs"]
+    charts = {chart.id: chart for chart in found.charts}
+    assert "Caution" not in charts["kernelpath"].caption
+    assert json.dumps(charts["kernelpath"].spec).count('"interval": "') == 8
+
+
+def test_where_many_ways_are_not_found_the_bar_says_so(tmp_path: Path) -> None:
+    run = build_run(tmp_path / "run", SUITE.format(observe="kernel_path"), {"one": Behaviour()})
+    for trial in run.stored_trials():
+        if trial.read_record().trial.observation:
+            events = trial.read_kernel_events()
+            trial.write_kernel_events(events.filter(pl.col("at_ns") < events["at_ns"].quantile(0.5)))
+    findings = analyse(run)
+    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    found = observed(findings.comparisons[0], who)
+    assert found is not None
+    for chart in found.charts:
+        assert "Caution: 5" in chart.caption
+    assert any("were set aside" in line for line in observed_lines(findings.comparisons[0], who))
+    (counts,) = table(found, "What a message takes of the kernel")
+    assert 90 <= float(counts["set aside: no way found"]) <= 110
+
+
+def test_cpu_time_by_message_and_memory_over_time_are_drawn(tmp_path: Path) -> None:
+    found = shown(tmp_path, observe="resources", cpu_share=0.1)
+    charts = {chart.id: chart for chart in found.charts}
+    assert set(charts) == {"percpu", "memorycourse"}
+    assert '"value": 1000' in json.dumps(charts["percpu"].spec) or "1000.0" in json.dumps(charts["percpu"].spec)
+    assert "publisher_0" in json.dumps(charts["memorycourse"].spec)
 
 
 def test_without_an_observation_there_is_nothing_of_it(tmp_path: Path) -> None:

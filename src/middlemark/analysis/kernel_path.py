@@ -14,11 +14,13 @@ import numpy as np
 import polars as pl
 
 from middlemark.analysis.kernel_event import Kind
+from middlemark.analysis.kernel_packets import Cuts
 from middlemark.analysis.kernel_trace import KernelTrace
 from middlemark.analysis.path_following import path
 from middlemark.analysis.path_parts import MessagePath, Part, SetAside, Side
 
-SAMPLES = 500
+CUTS = ("queued", "transmitted", "arrived")
+"""Where packets pass, as `Cuts` has them."""
 PARTS_SCHEMA = pl.Schema(
     {
         "publisher": pl.UInt16(),
@@ -29,15 +31,17 @@ PARTS_SCHEMA = pl.Schema(
         **{f"{part}_ns": pl.Int64() for part in Part},
         "hops": pl.Int64(),
         "packets": pl.Int64(),
-        "first_queued_ns": pl.Int64(),
-        "last_arrived_ns": pl.Int64(),
+        **{f"{end}_{cut}_ns": pl.Int64() for end in ("first", "last") for cut in CUTS},
         "calls": pl.Int64(),
         "wake_ups": pl.Int64(),
         "switches": pl.Int64(),
         "copied_bytes": pl.Int64(),
     }
 )
-"""One row a message; the counts are of all processes on its path, from its hand-over to its arrival."""
+"""One row a message; the counts are of all processes on its path, from its hand-over to its arrival.
+
+The first packet is that of the first crossing, the last that of the last one; null where no packets were.
+"""
 
 
 @dataclass(frozen=True)
@@ -51,10 +55,10 @@ class Paths:
 
 
 def paths(
-    trace: KernelTrace, received: pl.DataFrame, ends: Callable[[int, int], tuple[int, int]], samples: int = SAMPLES
+    trace: KernelTrace, messages: pl.DataFrame, ends: Callable[[int, int], tuple[int, int]], samples: int
 ) -> Paths:
     """The paths of messages of one stream, evenly chosen; `ends` gives the processes of publisher and subscriber."""
-    messages = received.filter(pl.col("answer") == 0).sort("received_ns")
+    messages = messages.sort("received_ns")
     chosen = np.unique(np.linspace(0, max(len(messages) - 1, 0), min(samples, len(messages))).astype(int))
     pairs = {pair: ends(*pair) for pair in messages.select("publisher", "subscriber").unique().iter_rows()}
     applications = frozenset(process for pair in pairs.values() for process in pair)
@@ -79,10 +83,14 @@ def _row(trace: KernelTrace, message: Mapping[str, int], path: MessagePath) -> d
         **{f"{part}_ns": value_ns for part, value_ns in path.parts_ns().items()},
         "hops": len(path.processes) - 1,
         "packets": sum(each.packets for each in path.crossings),
-        "first_queued_ns": path.crossings[0].first.queued_ns if path.crossings else None,
-        "last_arrived_ns": path.crossings[-1].last.arrived_ns if path.crossings else None,
+        **_cuts("first", path.crossings[0].first if path.crossings else None),
+        **_cuts("last", path.crossings[-1].last if path.crossings else None),
         "calls": len(path.calls),
         "wake_ups": sum(trace.count(process, Kind.WOKEN, *span) for process in processes),
         "switches": sum(trace.count(process, Kind.SWITCHED, *span) for process in processes),
         "copied_bytes": sum(trace.carried_bytes(process, *span) for process in processes),
     }
+
+
+def _cuts(end: str, passed: Cuts | None) -> dict[str, int | None]:
+    return {f"{end}_{cut}_ns": at_ns for cut, at_ns in zip(CUTS, passed or [None] * len(CUTS), strict=True)}

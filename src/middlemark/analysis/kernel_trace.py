@@ -6,7 +6,7 @@ receive call come from); which of the answers make up a message's path is `path_
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -51,13 +51,7 @@ class KernelTrace:
         self._threads: Mapping[int, Thread] = threads(events)
         self._threads_of = _threads_of(events)
         self.packets = packets(events, self.thread, forwarders)
-        self._sent: defaultdict[tuple[int, int], list[Packet]] = defaultdict(list)
-        # Once each, though a relay may have doubled it.
-        for packet in {(each.thread, each.queued_ns, each.mark): each for each in self.packets}.values():
-            if packet.length:
-                self._sent[packet.process, packet.ports & 0xFFFF].append(packet)
-        for sent in self._sent.values():
-            sent.sort(key=lambda packet: packet.queued_ns)
+        self._outgoing = _outgoing(self.packets)
         self.takes = self._takes(events)
         """By process, in the order of time."""
         self.wake_ups = _wake_ups(events)
@@ -98,11 +92,16 @@ class KernelTrace:
             totals[np.searchsorted(instants, end_ns, side="right")] - totals[np.searchsorted(instants, begin_ns)]
         )
 
-    def sent_with(self, last: Packet, begin_ns: int) -> list[Packet]:
-        """All packets with payload that left for the same port from an instant on, up to this one."""
-        sent = self._sent[last.process, last.ports & 0xFFFF]
-        first = bisect_left(sent, begin_ns, key=lambda packet: packet.queued_ns)
-        return sent[first : bisect_right(sent, last.queued_ns, key=lambda packet: packet.queued_ns)]
+    def sent_with(self, last: Packet, begin_ns: int, size_bytes: int) -> list[Packet]:
+        """The packets of a message, back from its last: so many that its bytes are in them, or all from an instant on.
+
+        Fewer bytes than its own are in all of them where packets only tell of a message that memory holds.
+        """
+        return self._outgoing[_way(last)].back_from(last, begin_ns, size_bytes)
+
+    def brings(self, last: Packet, begin_ns: int, size_bytes: int) -> bool:
+        """Whether a message's bytes are in the packets that left from an instant on, up to this one."""
+        return self._outgoing[_way(last)].bytes_up_to(last, begin_ns) >= size_bytes
 
     def _takes(self, events: pl.DataFrame) -> dict[int, list[Take]]:
         taken = events.filter((pl.col("kind") == Kind.TAKEN) & (pl.col("value") > 0))
@@ -180,6 +179,51 @@ class _Sources:
                 return
             self._next[key] = number
             yield (packet.mark - first) % SEQUENCE_NUMBERS, packet
+
+
+class _Outgoing:
+    """What one process sent to one port of one place, in the order in which it was queued."""
+
+    def __init__(self, packets: list[Packet]) -> None:
+        self._packets = sorted(packets, key=_queued)
+        self._queued_ns = np.array([packet.queued_ns for packet in self._packets])
+        # What was queued whole and cut on its way out has one instant for all its segments.
+        self._place = {_identity(packet): number for number, packet in enumerate(self._packets)}
+        self._before_bytes = np.cumsum([0, *(packet.length for packet in self._packets)])
+
+    def back_from(self, last: Packet, begin_ns: int, size_bytes: int) -> list[Packet]:
+        begin, end = self._span(last, begin_ns)
+        holding = int(np.searchsorted(self._before_bytes, self._before_bytes[end] - size_bytes, side="right")) - 1
+        return self._packets[max(begin, holding) : end]
+
+    def bytes_up_to(self, last: Packet, begin_ns: int) -> int:
+        begin, end = self._span(last, begin_ns)
+        return int(self._before_bytes[end] - self._before_bytes[begin])
+
+    def _span(self, last: Packet, begin_ns: int) -> tuple[int, int]:
+        end = self._place[_identity(last)] + 1
+        return min(int(np.searchsorted(self._queued_ns, begin_ns)), end), end
+
+
+def _way(packet: Packet) -> tuple[int, int, int]:
+    return packet.process, packet.ports & 0xFFFF, packet.namespace
+
+
+def _identity(packet: Packet) -> tuple[int, int, int]:
+    return packet.thread, packet.queued_ns, packet.mark
+
+
+def _queued(packet: Packet) -> int:
+    return packet.queued_ns
+
+
+def _outgoing(packets: list[Packet]) -> Mapping[tuple[int, int, int], _Outgoing]:
+    """Each packet with payload once, though a relay may have doubled it."""
+    found: defaultdict[tuple[int, int, int], list[Packet]] = defaultdict(list)
+    for packet in packets:
+        if packet.length:
+            found[_way(packet)].append(packet)
+    return {way: _Outgoing(list({_identity(each): each for each in sent}.values())) for way, sent in found.items()}
 
 
 def _threads_of(events: pl.DataFrame) -> dict[int, list[int]]:

@@ -37,12 +37,12 @@ class ToldMessage:
 
 def told_messages(
     trace: KernelTrace,
-    received: pl.DataFrame,
+    messages: pl.DataFrame,
     ends: Callable[[int, int], tuple[int, int]],
     call_names: Mapping[int, str],
 ) -> tuple[ToldMessage, ...]:
     """The messages of one stream at each of `SHARES`; where a way isn't found, of a neighbour by one-way time."""
-    messages = received.filter(pl.col("answer") == 0).sort(pl.col("received_ns") - pl.col("sent_ns"))
+    messages = messages.sort(pl.col("received_ns") - pl.col("sent_ns"))
     pairs = messages.select("publisher", "subscriber").unique().iter_rows()
     applications = frozenset(process for pair in pairs for process in ends(*pair))
     n = len(messages)

@@ -23,12 +23,16 @@ _MOST_HOPS = 4
 
 
 @dataclass(frozen=True)
-class _Ends:
-    """The processes of a message's sender and receiver; none of the others that publish can be on its way."""
+class _Message:
+    """The message that is followed, between the processes of its sender and its receiver."""
 
     sender: int
     receiver: int
     strangers: frozenset[int]
+    """The others that publish or subscribe, none of which can be on its way."""
+    sent_ns: int
+    received_ns: int
+    size_bytes: int
 
     def side(self, process: int) -> Side:
         """On which side of the way a process is."""
@@ -61,56 +65,63 @@ def path(
     trace: KernelTrace, message: Mapping[str, int], sender: int, receiver: int, applications: frozenset[int]
 ) -> MessagePath | SetAside:
     """The way of one message between two processes; `applications` are all that publish or subscribe."""
-    ends = _Ends(sender, receiver, applications - {sender, receiver})
-    sent_ns, received_ns = message["sent_ns"], message["received_ns"]
-    found = _followed(trace, ends, sent_ns, received_ns)
+    instants = message["sent_ns"], message["received_ns"]
+    sought = _Message(sender, receiver, applications - {sender, receiver}, *instants, message["size_bytes"])
+    found = _followed(trace, sought)
     if found is None:
         return SetAside.NO_WAY_FOUND
     if any(segment.end_ns < segment.begin_ns for segment in found.segments):
         return SetAside.NOT_IN_ORDER
+    crossings = _crossings(trace, found, sought)
+    if crossings is None:
+        return SetAside.NOT_TOLD_APART
     return MessagePath(
-        sent_ns=sent_ns,
-        received_ns=received_ns,
+        sent_ns=sought.sent_ns,
+        received_ns=sought.received_ns,
         segments=tuple(reversed(found.segments)),
-        crossings=tuple(_crossings(trace, found, sent_ns)),
-        calls=tuple(_calls(trace, found, ends, (sent_ns, received_ns))),
+        crossings=crossings,
+        calls=tuple(_calls(trace, found, sought)),
         processes=tuple(reversed(found.processes)),
     )
 
 
-def _crossings(trace: KernelTrace, found: _Path, sent_ns: int) -> Iterator[Crossing]:
-    """From the sender on: what a process between both has sent before the message came to it belongs to another."""
-    begin_ns = sent_ns
+def _crossings(trace: KernelTrace, found: _Path, message: _Message) -> tuple[Crossing, ...] | None:
+    """From the sender on: what a process between both has sent before the message came to it belongs to another.
+
+    None where the message's bytes are among that.
+    """
+    begin_ns, crossings = message.sent_ns, []
     for last in reversed(found.packets):
-        packets = trace.sent_with(last, begin_ns) or [last]
+        whole = trace.brings(last, message.sent_ns, message.size_bytes)
+        if whole and not trace.brings(last, begin_ns, message.size_bytes):
+            return None
+        packets = trace.sent_with(last, begin_ns, message.size_bytes) or [last]
         first = Cuts(*map(min, zip(*(each.first for each in packets), strict=True)))
-        yield Crossing(
-            packets=sum(each.fragments for each in packets),
-            first=first,
-            last=Cuts(last.queued_ns, last.transmitted_ns, last.arrived_ns),
-        )
+        passed = Cuts(last.queued_ns, last.transmitted_ns, last.arrived_ns)
+        crossings.append(Crossing(sum(each.fragments for each in packets), first, passed))
         begin_ns = first.arrived_ns
+    return tuple(crossings)
 
 
-def _calls(trace: KernelTrace, found: _Path, ends: _Ends, span: tuple[int, int]) -> Iterator[Call]:
+def _calls(trace: KernelTrace, found: _Path, message: _Message) -> Iterator[Call]:
     for process in dict.fromkeys(reversed(found.processes)):
-        for begin_ns, end_ns, number in trace.calls(process, *span):
-            yield Call(ends.side(process), number, begin_ns, end_ns)
+        for begin_ns, end_ns, number in trace.calls(process, message.sent_ns, message.received_ns):
+            yield Call(message.side(process), number, begin_ns, end_ns)
 
 
-def _followed(trace: KernelTrace, ends: _Ends, sent_ns: int, received_ns: int) -> _Path | None:
+def _followed(trace: KernelTrace, message: _Message) -> _Path | None:
     """Hop by hop from the receiver back to the sender."""
     path = _Path()
-    process, until_ns = ends.receiver, received_ns
+    process, until_ns = message.receiver, message.received_ns
     for _ in range(_MOST_HOPS):
         path.processes.append(process)
-        hop = _taken(trace, process, ends, sent_ns, until_ns) or _woken(trace, process, ends, sent_ns, until_ns)
+        hop = _taken(trace, process, message, until_ns) or _woken(trace, process, message, until_ns)
         if hop is None:
             return None
-        process, until_ns = hop(path, ends.side(process))
-        if process == ends.sender:
+        process, until_ns = hop(path, message.side(process))
+        if process == message.sender:
             path.processes.append(process)
-            path.goes_back_to(Part.MIDDLEWARE_SENDER, Side.SENDER, sent_ns, until_ns)
+            path.goes_back_to(Part.MIDDLEWARE_SENDER, Side.SENDER, message.sent_ns, until_ns)
             return path
     return None
 
@@ -119,23 +130,36 @@ _Hop = Callable[[_Path, Side], tuple[int, int]]
 """Adds its segments to a path; gives the process that it comes from, and until when its time is still to be cut."""
 
 
-def _taken(trace: KernelTrace, process: int, ends: _Ends, sent_ns: int, until_ns: int) -> _Hop | None:
-    """The last receive call whose bytes come from the message's sender, or from who is neither sender nor receiver."""
+def _taken(trace: KernelTrace, process: int, message: _Message, until_ns: int) -> _Hop | None:
+    """The last receive call that completes the message, from its sender or from who is neither sender nor receiver.
+
+    Where none does, packets only told of what memory holds: then it is the last of them.
+    """
+    told: list[tuple[Take, Packet]] = []
+    for take, packet in _candidates(trace, process, message, until_ns):
+        told.append((take, packet))
+        if trace.brings(packet, message.sent_ns, message.size_bytes):
+            return lambda path, side: _through_packet(trace, message, until_ns, take, packet, path, side)
+    if not told:
+        return None
+    return lambda path, side: _through_packet(trace, message, until_ns, *told[0], path, side)
+
+
+def _candidates(trace: KernelTrace, process: int, message: _Message, until_ns: int) -> Iterator[tuple[Take, Packet]]:
+    """The receive calls that may belong to the message, the last first."""
     takes = trace.takes.get(process, [])
     last = bisect_right(takes, until_ns, key=lambda take: take.returned_ns)
     for take in reversed(takes[max(last - _CANDIDATES, 0) : last]):
-        if take.returned_ns < sent_ns:
-            return None
+        if take.returned_ns < message.sent_ns:
+            return
         packet = take.packet
-        if packet and packet.queued_ns >= sent_ns and packet.process not in ends.strangers | {process}:
-            return lambda path, side: _through_packet(trace, ends, (sent_ns, until_ns), take, packet, path, side)
-    return None
+        if packet and packet.queued_ns >= message.sent_ns and packet.process not in message.strangers | {process}:
+            yield take, packet
 
 
 def _through_packet(  # noqa: PLR0913, PLR0917 - a path has so many sides
-    trace: KernelTrace, ends: _Ends, span: tuple[int, int], take: Take, packet: Packet, path: _Path, side: Side
+    trace: KernelTrace, message: _Message, until_ns: int, take: Take, packet: Packet, path: _Path, side: Side
 ) -> tuple[int, int]:
-    sent_ns, until_ns = span
     woken_ns, runs_ns = _woken_and_running(trace, take, packet.arrived_ns)
     path.goes_back_to(OUTSIDE[side], side, take.returned_ns, until_ns)
     path.goes_back_through(trace.thread(take.thread), (runs_ns, take.returned_ns), Part.KERNEL_RECEIVER, side)
@@ -145,12 +169,12 @@ def _through_packet(  # noqa: PLR0913, PLR0917 - a path has so many sides
     path.goes_back_to(Part.QUEUE, None, packet.queued_ns, packet.transmitted_ns)
     path.packets.append(packet)
     begin_ns = packet.called_ns
-    if packet.process == ends.sender:
-        first_called_ns = min((each.called_ns for each in trace.sent_with(packet, sent_ns)), default=begin_ns)
-        begin_ns = max(first_called_ns, sent_ns)
+    if packet.process == message.sender:
+        own = trace.sent_with(packet, message.sent_ns, message.size_bytes)
+        begin_ns = max(min((each.called_ns for each in own), default=begin_ns), message.sent_ns)
     # What the sender does between the calls that send one message is its middleware's; what the kernel holds back
     # after the call came back, until the receiver has room for it, is the kernel's.
-    sender, side = trace.thread(packet.thread), ends.side(packet.process)
+    sender, side = trace.thread(packet.thread), message.side(packet.process)
     returned_ns = sender.returned_after(packet.called_ns) or packet.queued_ns
     left_ns = min(max(returned_ns, begin_ns), packet.queued_ns)
     path.goes_back_to(Part.KERNEL_SENDER, side, left_ns, packet.queued_ns)
@@ -168,20 +192,22 @@ def _woken_and_running(trace: KernelTrace, take: Take, arrived_ns: int) -> tuple
     return woken_ns, runs_ns
 
 
-def _woken(trace: KernelTrace, process: int, ends: _Ends, sent_ns: int, until_ns: int) -> _Hop | None:
+def _woken(trace: KernelTrace, process: int, message: _Message, until_ns: int) -> _Hop | None:
     """Where memory is shared, or a socket is of this machine only: the last wake-up by another process."""
     wake_ups = trace.wake_ups.get(process, [])
     last = bisect_right(wake_ups, until_ns, key=lambda wake_up: wake_up.at_ns)
     for wake_up in reversed(wake_ups[max(last - _CANDIDATES, 0) : last]):
-        if wake_up.at_ns < sent_ns:
+        if wake_up.at_ns < message.sent_ns:
             return None
         called_ns = trace.thread(wake_up.waker).called_before(wake_up.at_ns)
         if trace.thread(wake_up.waker).returned_after(wake_up.at_ns) is None:
             continue  # an interrupt woke, while that thread happened to run
-        if called_ns is None or called_ns < sent_ns or wake_up.waker_process in ends.strangers | {process}:
+        if called_ns is None or called_ns < message.sent_ns:
+            continue
+        if wake_up.waker_process in message.strangers | {process}:
             continue
         if _ran(trace, wake_up, until_ns) is not None:
-            return lambda path, side: _through_wake_up(trace, ends, (called_ns, until_ns), wake_up, path, side)
+            return lambda path, side: _through_wake_up(trace, message, (called_ns, until_ns), wake_up, path, side)
     return None
 
 
@@ -192,11 +218,11 @@ def _ran(trace: KernelTrace, wake_up: WakeUp, until_ns: int) -> int | None:
 
 
 def _through_wake_up(  # noqa: PLR0913, PLR0917 - a path has so many sides
-    trace: KernelTrace, ends: _Ends, span: tuple[int, int], wake_up: WakeUp, path: _Path, side: Side
+    trace: KernelTrace, message: _Message, span: tuple[int, int], wake_up: WakeUp, path: _Path, side: Side
 ) -> tuple[int, int]:
     called_ns, until_ns = span
     runs_ns = _ran(trace, wake_up, until_ns) or wake_up.at_ns
     path.goes_back_through(trace.thread(wake_up.thread), (runs_ns, until_ns), Part.KERNEL_RECEIVER, side)
     path.goes_back_to(Part.SCHEDULER, side, wake_up.at_ns, runs_ns)
-    path.goes_back_to(Part.KERNEL_SENDER, ends.side(wake_up.waker_process), called_ns, wake_up.at_ns)
+    path.goes_back_to(Part.KERNEL_SENDER, message.side(wake_up.waker_process), called_ns, wake_up.at_ns)
     return wake_up.waker_process, called_ns

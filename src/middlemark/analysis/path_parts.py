@@ -55,6 +55,8 @@ class SetAside(StrEnum):
 
     NO_WAY_FOUND = "no_way_found"
     """No receive call or wake-up leads from the arrival back to the sender after the hand-over."""
+    NOT_TOLD_APART = "not_told_apart"
+    """Its packets can't be told from those of another message that a process between both had under way as well."""
     NOT_IN_ORDER = "not_in_order"
     """Some part would be negative."""
 

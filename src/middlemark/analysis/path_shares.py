@@ -13,17 +13,18 @@ from dataclasses import dataclass
 import polars as pl
 
 from middlemark.analysis.clocks import can_tell, told
-from middlemark.analysis.kernel_path import Paths, paths
+from middlemark.analysis.kernel_path import CUTS, Paths, paths
 from middlemark.analysis.kernel_trace import KernelTrace
 from middlemark.analysis.message_path import ToldMessage, told_messages
 from middlemark.analysis.metrics import Key, of_stream
-from middlemark.analysis.path_parts import Part, Side
+from middlemark.analysis.path_parts import Part, SetAside, Side
 from middlemark.analysis.quantile import Measured, Value
 from middlemark.analysis.record import KernelRecording, TrialRecord
 from middlemark.plan import Stream
 
 _CALLS_METRIC = re.compile(rf"path_(?P<side>{'|'.join(Side)})_(?P<call>\w+)_calls_per_message")
 _COUNTS = ("packets", "calls", "wake_ups", "switches", "copied_bytes")
+PACKET_INSTANTS = tuple(f"{end}_{cut}_ns" for end in ("first", "last") for cut in CUTS)
 # Below, the slowest hundredth is a message or two.
 _SLOW_NEED = 200
 
@@ -42,12 +43,13 @@ def path_findings(record: TrialRecord, events: pl.DataFrame, received: pl.DataFr
     if record.kernel_path is None or not len(events):
         return PathFindings({}, {})
     trace = KernelTrace(events, record.kernel_path.forwarders)
+    samples = record.trial.experiment.path_messages
     names = record.kernel_path.calls
     values: dict[Key, Value] = {}
     messages = {}
     for number, stream in enumerate(record.trial.experiment.streams):
-        of_this, ends = received.filter(pl.col("stream") == number), ends_of(record.kernel_path, stream)
-        found = _values(paths(trace, of_this, ends), names)
+        of_this, ends = messages_of(received, number, stream), ends_of(record.kernel_path, stream)
+        found = _values(paths(trace, of_this, ends, samples), names)
         bound_ns = record.clock_bound_ns(stream.name)
         for name, value in found.items():
             values[Key(of_stream(stream.name), name)] = told(value, bound_ns) if name.endswith("_ns") else value
@@ -67,6 +69,13 @@ def call_of_metric(metric: str) -> tuple[Side, str] | None:
     return (Side(found["side"]), found["call"]) if found else None
 
 
+def messages_of(received: pl.DataFrame, number: int, stream: Stream) -> pl.DataFrame:
+    """The messages of one stream with their sizes, without answers."""
+    sizes_bytes = pl.col("sequence").map_elements(stream.message_bytes, return_dtype=pl.Int64())
+    own = received.filter((pl.col("stream") == number) & (pl.col("answer") == 0))
+    return own.with_columns(size_bytes=sizes_bytes)
+
+
 def ends_of(recording: KernelRecording, stream: Stream) -> Callable[[int, int], tuple[int, int]]:
     """The processes of a publisher and a subscriber by their indices: of an application, its first."""
 
@@ -81,19 +90,33 @@ def _values(found: Paths, names: Mapping[int, str]) -> dict[str, Value]:
     aside, told = sum(found.set_aside.values()), len(found.parts)
     if not aside + told:
         return {}
-    values: dict[str, Value] = {"path_set_aside_share": Measured(aside / (aside + told), aside + told)}
+    values: dict[str, Value] = {
+        "path_set_aside_share": Measured(aside / (aside + told), aside + told),
+        "path_sampled_messages": Measured(aside + told, aside + told),
+        **{f"path_{reason}_messages": Measured(found.set_aside.get(reason, 0), aside + told) for reason in SetAside},
+    }
     if not told:
         return values
     for (side, number), per_message in found.calls.items():
         values[calls_metric(side, names.get(number, f"call_{number}"))] = Measured(per_message, told)
     ordered = found.parts.sort("whole_ns")
     middle = ordered.slice(2 * told // 5, told // 5 + 1)
-    values |= _parts("path_typical", middle) | {f"path_{name}_per_message": _mean(ordered, name) for name in _COUNTS}
+    values |= _parts("path_typical", middle) | _packet_instants(middle)
+    values |= {f"path_{name}_per_message": _mean(ordered, name) for name in _COUNTS}
     return values | (_parts("path_slow", ordered.tail(told // 100)) if told >= _SLOW_NEED else {})
 
 
 def _parts(name: str, messages: pl.DataFrame) -> dict[str, Value]:
     return {f"{name}_{part}_ns": _mean(messages, f"{part}_ns") for part in (*Part, "whole")}
+
+
+def _packet_instants(messages: pl.DataFrame) -> dict[str, Value]:
+    """When the first packet and the last pass each cut, from the hand-over on; none where memory is shared."""
+    carried = messages.filter(pl.col("first_queued_ns").is_not_null())
+    if not len(carried):
+        return {}
+    since = carried.with_columns(pl.col(PACKET_INSTANTS) - pl.col("sent_ns"))
+    return {f"path_typical_{name}": _mean(since, name) for name in PACKET_INSTANTS}
 
 
 def _mean(messages: pl.DataFrame, column: str) -> Value:

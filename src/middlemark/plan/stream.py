@@ -144,6 +144,11 @@ class Stream(Model):
         of = self.pattern if self.recorded is None else self.recorded
         return min(of.most_messages(window_ns), _MOST_MESSAGES)
 
+    def message_bytes(self, sequence: int) -> int:
+        """The size of one message, by its place in the window."""
+        sizes_bytes = (self.size_bytes,) if self.recorded is None else self.recorded.sizes_bytes
+        return sizes_bytes[sequence % len(sizes_bytes)]
+
     @property
     def mean_bytes(self) -> float:
         """The mean size of its messages."""

@@ -14,11 +14,12 @@ import altair as alt
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.estimate import Estimate
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.path_parts import Part, Side
+from middlemark.analysis.kernel_path import CUTS
+from middlemark.analysis.path_parts import Part, SetAside, Side
 from middlemark.analysis.path_shares import call_of_metric
 from middlemark.report.charts import Chart
 from middlemark.report.contender import Contender
-from middlemark.report.display import COUNT, MICROSECONDS, Unit, cell, part_cell, show, size
+from middlemark.report.display import ABSENT, COUNT, MICROSECONDS, Unit, cell, interval, part_cell, show, size
 from middlemark.report.stacked import Bars
 from middlemark.report.tables import Table
 
@@ -40,13 +41,19 @@ COUNTS = (
     ("wake-ups", "path_wake_ups_per_message", COUNT),
     ("context switches", "path_switches_per_message", COUNT),
     ("copied by sockets", "path_copied_bytes_per_message", Unit("", size)),
+    ("looked at", "path_sampled_messages", COUNT),
+    *((f"set aside: {reason}".replace("_", " "), f"path_{reason}_messages", COUNT) for reason in SetAside),
     ("set aside, %", "path_set_aside_share", Unit("%", lambda share: COUNT.write(100 * share))),
 )
+INSTANTS = tuple((f"{end} {cut}, µs", f"path_typical_{end}_{cut}_ns") for cut in CUTS for end in ("first", "last"))
+MOST_SET_ASIDE = 0.2
+"""Where more of a middleware's messages are set aside, the rest may not stand for all."""
 RARE = 0.05
 TYPICAL = (
     "The one-way time of a typical message (the mean of the middle fifth), cut where it passes from the middleware to "
-    "the kernel, to the wire, and back. The line is the interval of the whole. Service: a broker or router between "
-    "both. Medians of trials whose kernel path was observed, which are slower than others by what observing costs."
+    "the kernel, to the wire, and back. The line is the interval of the whole; a part's own stands beside it where one "
+    "points at it, and in the table below. Service: a broker or router between both. Medians of trials whose kernel "
+    "path was observed, which are slower than others by what observing costs."
 )
 SHARES = "The same parts, each as a share of the middleware's own whole."
 WHOLES = {"typical": "a typical message", "slow": "a slow message, the mean of the slowest hundredth"}
@@ -62,14 +69,19 @@ def path_charts(seen: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
         wholes=wholes,
         colours=dict(PARTS.values()),
         value="us",
-        told=[alt.Tooltip("part:N"), alt.Tooltip("us:Q", title="µs", format=",.4~g")],
+        told=[
+            alt.Tooltip("part:N"),
+            alt.Tooltip("us:Q", title="µs", format=",.4~g"),
+            alt.Tooltip("interval:N", title="interval, µs"),
+        ],
         label_limit=180,
     )
     description = "A stacked bar for each middleware; the tables below have the figures."
+    doubt = "".join(f" {words}." for words in path_doubts(seen, who))
     times, shares = drawn.lengths("µs of one-way time"), drawn.shares("share of one-way time")
     return [
-        Chart("kernelpath", "Where the time goes", TYPICAL, description, times),
-        Chart("kernelshares", "Where the time goes, as shares", SHARES, description, shares),
+        Chart("kernelpath", "Where the time goes", TYPICAL + doubt, description, times),
+        Chart("kernelshares", "Where the time goes, as shares", SHARES + doubt, description, shares),
     ]
 
 
@@ -83,18 +95,34 @@ def _rows(seen: Comparison, who: Mapping[str, Contender]) -> tuple[list[dict[str
             continue
         label = who[each.experiment.id].label
         for number, (part, (name, _)) in enumerate(PARTS.items()):
-            if value := _value(each, stream, f"path_typical_{part}_ns"):
-                share = value / whole.value
-                rows.append({"who": label, "part": name, "order": number, "us": value / 1e3, "share": share})
+            found = each.estimate(stream, f"path_typical_{part}_ns")
+            if found is not None and found.value:
+                length = {"us": found.value / 1e3, "share": found.value / whole.value}
+                span = interval(found, MICROSECONDS) or ABSENT
+                rows.append({"who": label, "part": name, "order": number, **length, "interval": span})
         if whole.low is not None and whole.high is not None:
             wholes.append({"who": label, "low": whole.low / 1e3, "high": whole.high / 1e3})
     return rows, wholes
+
+
+def path_doubts(seen: Comparison, who: Mapping[str, Contender]) -> list[str]:
+    """Of which middlewares too few ways were found to stand for all of their messages."""
+    shares = {
+        who[each.experiment.id].label: _value(each, seen.setting.subject, "path_set_aside_share")
+        for each in seen.experiments
+    }
+    return [
+        f"Caution: {100 * share:.0f} % of the messages of {label} were set aside, and the rest may not stand for all"
+        for label, share in shares.items()
+        if share is not None and share > MOST_SET_ASIDE
+    ]
 
 
 def path_tables(seen: Comparison, who: Mapping[str, Contender]) -> list[Table]:
     """The parts in µs and as shares, and what a message takes of the kernel."""
     return [
         *(_parts_table(seen, who, kind) for kind in WHOLES),
+        _packets_table(seen, who),
         _counts_table(seen, who),
         _calls_table(seen, who),
     ]
@@ -114,6 +142,22 @@ def _parts_table(seen: Comparison, who: Mapping[str, Contender], kind: str) -> T
     return Table(f"The way of {WHOLES[kind]}", headings, tuple(rows), caption)
 
 
+def _packets_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
+    stream = seen.setting.subject
+    rows = []
+    for each in seen.experiments:
+        if each.estimate(stream, "path_typical_first_queued_ns") is not None:
+            number = cell(show(each.estimate(stream, "path_packets_per_message"), COUNT))
+            cells = (cell(show(each.estimate(stream, metric), MICROSECONDS)) for _, metric in INSTANTS)
+            rows.append((who[each.experiment.id].label, number, *cells))
+    caption = (
+        "When the first packet of a typical message and its last passed each cut, from the hand-over on. Where a "
+        "broker is between both: the first of those to it, the last of those from it. Medians of trials."
+    )
+    headings = ("", "packets", *(heading for heading, _ in INSTANTS))
+    return Table("The packets of a message", headings, tuple(rows), caption)
+
+
 def _counts_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
     stream = seen.setting.subject
     rows = []
@@ -123,7 +167,8 @@ def _counts_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
             rows.append((who[each.experiment.id].label, *cells))
     caption = (
         "Of all processes on a message's way, from its hand-over to its arrival; means over messages, medians of "
-        "trials. Set aside: messages whose way was not found."
+        "trials. Looked at: so many messages, evenly chosen. Set aside: no way found (no receive call or wake-up leads "
+        "back to the sender), not told apart (from another message under way), not in order (a part would be negative)."
     )
     headings = ("", *(heading for heading, _, _ in COUNTS))
     return Table("What a message takes of the kernel", headings, tuple(rows), caption)

@@ -228,9 +228,14 @@ def told_lines(told: ToldMessage) -> Iterator[Text]:
             names = (f"{told.call_names.get(number, number)} {count}" for number, count in calls.most_common(8))
             yield Text(f"  system calls of the {side}: {', '.join(names)}", "dim")
     for crossing in path.crossings:
-        first_us, last_us = (_us(cuts - path.sent_ns) for cuts in (crossing.first.queued_ns, crossing.last.arrived_ns))
-        words = plural(crossing.packets, "packet")
-        yield Text(f"  {words}: the first queued at {first_us} µs, the last arrived at {last_us} µs", "dim")
+        spans = zip(_CUTS, crossing.first, crossing.last, strict=True)
+        words = ", ".join(f"{cut} {_span_words(path, first_ns, last_ns)}" for cut, first_ns, last_ns in spans)
+        yield Text(f"  {plural(crossing.packets, 'packet')}: {words}", "dim")
+
+
+def _span_words(path: MessagePath, first_ns: int, last_ns: int) -> str:
+    first_us, last_us = _us(first_ns - path.sent_ns), _us(last_ns - path.sent_ns)
+    return f"at {first_us} µs" if first_ns == last_ns else f"from {first_us} to {last_us} µs"
 
 
 def _bar(path: MessagePath, part: str) -> str:

@@ -29,7 +29,7 @@ from middlemark.report.display import (
     show,
     times,
 )
-from middlemark.report.kernel_path import path_charts, path_tables
+from middlemark.report.kernel_path import path_charts, path_doubts, path_tables
 from middlemark.report.memory import growing, growth_table, memory_chart
 from middlemark.report.message_path import message_charts
 from middlemark.report.tables import Table
@@ -130,8 +130,9 @@ def seen_by(comparison: Comparison, observation: Observation) -> Comparison:
 
 def _resource_tables(sampled: Comparison, who: Mapping[str, Contender]) -> list[Table]:
     sums = "Medians of trials over the window, of a process with all that it started."
+    cpu = f"{sums} CPU a message: sent or received by it; of a service, delivered in all."
     return [
-        _process_table("CPU and threads", sampled, who, CPU, f"{sums} CPU a message: sent or received by it."),
+        _process_table("CPU and threads", sampled, who, CPU, cpu),
         _process_table(
             "Memory, MiB",
             sampled,
@@ -191,10 +192,26 @@ def observed_lines(comparison: Comparison, who: Mapping[str, Contender]) -> tupl
     ]
     for each in comparison.experiments:
         figures = [_figure(each, *wanted) for wanted in NARROW]
-        words = ", ".join([*filter(None, figures), *growing(each.observed.get(Observation.RESOURCES))])
+        packets = _packets(each, comparison.setting.subject)
+        words = ", ".join([*filter(None, figures), *packets, *growing(each.observed.get(Observation.RESOURCES))])
         lines += [f"{who[each.experiment.id].label}: {words}"] if words else []
+    cut = seen_by(comparison, Observation.KERNEL_PATH)
+    lines += path_doubts(cut, who)
     captured = [row for table in found.tables if table.title == CAPTURES for row in table.rows]
     return (*lines, *(f"{row[0]}: {row[3]} frames in {row[1]}, Wireshark: {row[-1]}" for row in captured))
+
+
+def _packets(each: ExperimentFindings, stream: str) -> list[str]:
+    """How many carry a message, and between when and when."""
+    seen = each.observed.get(Observation.KERNEL_PATH)
+    names = ("packets_per_message", "typical_first_queued_ns", "typical_last_arrived_ns")
+    found = [seen.estimate(stream, f"path_{name}") if seen else None for name in names]
+    if not all(found):
+        return []
+    packets, first, last = (
+        show(estimate, unit).text for estimate, unit in zip(found, (COUNT, MICROSECONDS, MICROSECONDS), strict=True)
+    )
+    return [f"{packets} packets on a message's way, from {first} µs (queued) to {last} µs (arrived)"]
 
 
 def _figure(each: ExperimentFindings, observation: Observation, metric: str, unit: Unit, words: str) -> str:
