@@ -195,6 +195,8 @@ def test_the_report_and_the_summary_tell_it(found: RunFindings) -> None:
     assert "quick, stream, 64 B: 1.90 kHz" in printed
     assert "(overload)" in printed
     page = render(found)
+    opening = page[page.index('<section id="answer"') : page.index('<section id="conditions"')]
+    assert "quick, stream, 64 B: 1.90 kHz" in opening
     assert 'id="capacity-load0"' in page
     assert 'id="capacity-front0-rate"' in page
     assert "Payload over size: stream" in page

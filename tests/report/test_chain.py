@@ -13,6 +13,7 @@ from middlemark.report.chain_charts import chains_overview
 from middlemark.report.charts import Chart
 from middlemark.report.contender import Contender, contenders
 from middlemark.report.html import render
+from middlemark.report.parts import tables
 from middlemark.report.summary import print_summary
 from middlemark.report.tables import Table
 from run_builder import Behaviour, build_run
@@ -138,3 +139,9 @@ def test_page_and_terminal_tell_of_the_chain(driven: Findings) -> None:
     assert "what became of it" in said
     assert all(f"{name} " in said.split("what became of it", 1)[1] for name in ("Quick", "Slow"))
     assert "median end to end" in said
+
+
+def test_an_exported_ranking_names_the_units_of_its_columns(driven: Findings) -> None:
+    rankings = [table for _, table in tables(*driven) if table.title.startswith("Ranking")]
+    assert rankings
+    assert {table.headings[2:4] for table in rankings} == {("median end to end, ms", "99 %, ms")}

@@ -25,7 +25,7 @@ from middlemark.errors import StoreError
 from middlemark.plan import Caution
 from middlemark.report.answer import Answer, answer, distinguishing, interval_words
 from middlemark.report.beyond import figures_beyond
-from middlemark.report.capacity import capacity_table
+from middlemark.report.capacity import capacity_lines, capacity_table
 from middlemark.report.chain import ChainShown, chain_shown
 from middlemark.report.charts import Chart, bar_charts, boxes, ecdf
 from middlemark.report.claims import READING, shown
@@ -145,6 +145,7 @@ def render(findings: RunFindings) -> str:
             overhead=overhead_table(findings.experiments, who),
             enough=stop_table(findings, who),
             capacity=capacity_table(findings.capacities, who),
+            capacity_lines=capacity_lines(findings.capacities, who),
             loaded=sorted({who[each.experiment.id] for each in findings.capacities}, key=lambda each: each.label),
             scalings=scaling_lines(findings.scalings),
             selection=selectable(findings.comparisons, who.values()),

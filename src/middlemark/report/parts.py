@@ -81,7 +81,7 @@ def _ranking(title: str, ranking: Ranking) -> Table:
         "middleware",
         "rank",
         f"{ranking.main_heading}, {ranking.main_unit}",
-        "99 %, µs",
+        f"99 %, {ranking.tail_unit}",
         "to the first",
         f"{ranking.loss_heading}, %",
         "first message, ms",
