@@ -145,3 +145,9 @@ def test_an_exported_ranking_names_the_units_of_its_columns(driven: Findings) ->
     rankings = [table for _, table in tables(*driven) if table.title.startswith("Ranking")]
     assert rankings
     assert {table.headings[2:4] for table in rankings} == {("median end to end, ms", "99 %, ms")}
+
+
+def test_every_table_of_a_chain_is_exported(driven: Findings) -> None:
+    way = shown(driven)
+    titles = {table.title for _, table in tables(*driven)}
+    assert {way.split.title, way.fates.title, *(table.title for table in way.tables if table.rows)} <= titles

@@ -1,7 +1,9 @@
 """Figures and tables as files stand without the page: colours, legends, captions, and escapes are their own."""
 
 import csv
+import html
 import io
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.report.contender import contenders
 from middlemark.report.formats import ReportFormat
+from middlemark.report.html import render
 from middlemark.report.parts import as_csv, as_latex, as_markdown, figures, standing_alone, tables, write_parts
 from middlemark.report.tables import Table
 
@@ -53,6 +56,18 @@ def test_figures_are_of_the_kind_that_was_asked_for(
     monkeypatch.setattr("middlemark.report.parts.figures", lambda *_: [first])  # the others are drawn above
     (drawn, _) = write_parts(golden, kind, tmp_path)
     assert drawn.read_bytes().startswith(magic)
+
+
+@pytest.mark.parametrize("name", ["run-format-1", "run-format-1-observed"])
+def test_every_table_of_the_page_is_a_file_too(name: str) -> None:
+    findings = analyse(RunFolder(GOLDEN.parent / name))
+    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    page = render(findings)
+    said = {table.title for _, table in tables(findings, who)}
+    on_page = {html.unescape(title).strip(". ") for title in re.findall(r"<caption>([^<]+)<", page)}
+    assert on_page
+    assert on_page - said == set()
+    assert len([path for path, _ in tables(findings, who)]) == len({path for path, _ in tables(findings, who)})
 
 
 def test_latex_escapes_what_has_a_meaning_there() -> None:

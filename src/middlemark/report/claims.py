@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from rich import box
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as Grid
 from rich.text import Text
 
 from middlemark.analysis.claim_part import Effect, JudgedBy, Judgement, Part, Scale
@@ -20,6 +20,7 @@ from middlemark.analysis.contrast import Contrast
 from middlemark.plan import varying_factors
 from middlemark.report.compared import UNITS, difference_words
 from middlemark.report.display import PERCENT, plural, times
+from middlemark.report.tables import Table
 from middlemark.suite import Dimension
 from middlemark.suite.claim import STREAM
 
@@ -55,6 +56,16 @@ class ClaimShown:
 def shown(judged: Sequence[JudgedClaim]) -> list[ClaimShown]:
     """Every claim as it is shown."""
     return [_shown(each) for each in judged]
+
+
+def claims_table(claims: Sequence[ClaimShown]) -> Table | None:
+    """Claims and their parts as rows; None where there are none."""
+    rows = tuple(
+        (line.what, line.judgement.value, line.effect, line.n, line.test, line.why)
+        for claim in claims
+        for line in (claim.line, *claim.parts)
+    )
+    return Table("Claims", ("claim", "judgement", "effect", "n", "test", "why"), rows, READING) if rows else None
 
 
 def _shown(each: JudgedClaim) -> ClaimShown:
@@ -130,7 +141,7 @@ def headline(judged: Sequence[JudgedClaim]) -> str:
 
 def print_claims(judged: Sequence[JudgedClaim], console: Console) -> None:
     """A line a claim, and under it those of its parts where it has several."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+    table = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     for heading in ("", "claim", "effect (95 %)", "n"):
         table.add_column(heading, overflow="fold")
     for each in shown(judged):

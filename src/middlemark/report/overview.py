@@ -15,7 +15,8 @@ from middlemark.analysis.estimate import Method
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.report.answer import SAID, distinguishing, in_words
 from middlemark.report.contender import Contender
-from middlemark.report.display import show, unit_of
+from middlemark.report.display import ABSENT, show, unit_of
+from middlemark.report.tables import Table
 from middlemark.report.trials import Trials, trials_behind
 
 ACROSS = ("topology", "faults", "deployment", "cpu_load", "link", "size", "rate")
@@ -59,6 +60,20 @@ def heat_maps(comparisons: Sequence[Comparison], ids: Sequence[str], who: Mappin
         groups.setdefault(_title(comparison, across), []).append((comparison, section))
     beside = distinguishing(comparisons)
     return [_heat_map(title, across, group, who, beside) for title, group in groups.items()]
+
+
+def heat_table(heat_map: HeatMap) -> Table:
+    """A map in words, for a file of its own."""
+    rows = tuple(
+        (label, *(ABSENT if cell is None else cell.text for cell in cells)) for label, _, cells in heat_map.rows
+    )
+    told = [
+        f"{label}, {column}: {cell.note}"
+        for label, _, cells in heat_map.rows
+        for column, cell in zip(heat_map.columns, cells, strict=True)
+        if cell is not None and cell.note and cell.note != cell.text
+    ]
+    return Table(f"{heat_map.title}, {heat_map.unit}", ("", *heat_map.columns), rows, "; ".join(told))
 
 
 def _varies(comparisons: Sequence[Comparison], name: str) -> bool:

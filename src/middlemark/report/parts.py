@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -18,13 +18,20 @@ from typing import Any
 import tabulate
 import vl_convert
 
+from middlemark.analysis.claims import own_claims
 from middlemark.analysis.run import RunFindings
 from middlemark.report.beyond import figures_beyond
+from middlemark.report.capacity import capacity_table
 from middlemark.report.charts import INK, Chart, Spec
+from middlemark.report.claims import claims_table, shown
 from middlemark.report.contender import Contender, contenders
+from middlemark.report.digest import digest
 from middlemark.report.display import NARROW_SPACE, cell
 from middlemark.report.formats import ReportFormat
 from middlemark.report.html import Section, sections_of
+from middlemark.report.overview import heat_maps, heat_table
+from middlemark.report.recommendation import recommendation
+from middlemark.report.stopping import stop_table
 from middlemark.report.store import write_bytes, write_text
 from middlemark.report.surroundings import topology_table
 from middlemark.report.tables import Ranking, Table
@@ -57,19 +64,38 @@ def figures(findings: RunFindings, who: Mapping[str, Contender]) -> Iterator[tup
 
 
 def tables(findings: RunFindings, who: Mapping[str, Contender]) -> Iterator[tuple[str, Table]]:
-    """Every table under the name of its file."""
-    for section in sections_of(findings, who):
+    """Every table under the name of its file: of the whole run, then of each setting."""
+    sections = sections_of(findings, who)
+    yield from ((name, table) for name, table in _tables_of_run(findings, sections, who) if table is not None)
+    for section in sections:
         for table in _tables_of(section):
             yield f"{section.id}-{_file_name(table.title)}", table
-    overhead = overhead_table(findings.experiments, who)
-    if overhead is not None:
-        yield "wire-overhead", overhead
+
+
+def _tables_of_run(
+    findings: RunFindings, sections: Sequence[Section], who: Mapping[str, Contender]
+) -> Iterator[tuple[str, Table | None]]:
+    found = recommendation(findings)
+    if found is not None:
+        yield "recommendation-fitting", found.fitting
+        yield "recommendation-requirements", found.requirements
+    over_all = digest(findings.comparisons, [each.answer for each in sections], who)
+    yield "digest", over_all.table if over_all else None
+    yield "claims", claims_table(shown(own_claims(findings)))
+    for number, heat_map in enumerate(heat_maps(findings.comparisons, [each.id for each in sections], who), start=1):
+        yield f"overview-{number}", heat_table(heat_map)
+    yield "capacity", capacity_table(findings.capacities, who)
+    yield "enough-trials", stop_table(findings, who)
+    yield "wire-overhead", overhead_table(findings.experiments, who)
     yield "topologies", topology_table(findings)
 
 
 def _tables_of(section: Section) -> Iterator[Table]:
     title = f"Ranking: {section.answer.workload.replace('_', ' ')}, {section.answer.asked}"
     yield _ranking(title, section.ranking)
+    if section.chain:
+        yield from (section.chain.split, section.chain.fates)
+        yield from (table for table in section.chain.tables if table.rows)
     yield from (table for table in (section.faults, section.links, section.path) if table)
     yield from (*section.quantiles, *section.tables, section.outcomes)
     if section.observed:
