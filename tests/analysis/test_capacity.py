@@ -126,6 +126,13 @@ def test_a_disturbed_trial_says_nothing_and_a_silent_one_did_not_carry() -> None
     assert judged(SEARCH, "s", "no_communication", {}) is Limit.NO_COMMUNICATION
 
 
+def test_without_messages_enough_for_a_quantile_the_slowest_counts() -> None:
+    told = {Key("stream:s", name): value for name, value in {"achieved_share": 1.0, "loss_share": 0.0}.items()}
+    slowest = Key("stream:s", "latency_from_intended_max_ns")
+    assert judged(SEARCH, "s", "valid", {**told, slowest: 2e7}) is Limit.LATENCY
+    assert judged(SEARCH, "s", "valid", {**told, slowest: 9e6}) is True
+
+
 def test_the_knee_is_where_latency_begins_to_climb() -> None:
     rates = np.linspace(1000, 20_000, 20)
     points = [Point(Load(rate, 64), 1, 1, 20e3 + 1e6 * max(0.0, rate - 15_000) / 5000, None, 0.0) for rate in rates]

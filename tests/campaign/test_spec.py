@@ -140,3 +140,12 @@ def test_services_are_those_that_the_options_ask_for_and_all_applications_know_t
     assert addresses == [("router", 0, "127.0.0.1"), ("daemon", 0, "127.0.0.1")]
     assert [told.services[name].services for name in told.services] == [[], []]
     assert [str(address) for address in told.services["router_0"].addresses] == ["127.0.0.1"]
+
+
+def test_a_search_for_the_highest_rate_has_room_for_every_sample_as_it_judges_each() -> None:
+    text = (
+        "workloads: [{workload: stream, pattern: capacity, size: 64 B, search: {lowest: 10 kHz, highest: 20 kHz}}]\n"
+        "windows: {window: 2 s}\nrecording: {samples: 500}"
+    )
+    told = specs(planned(text), described(), PLACE)
+    assert {each.recording.samples for each in told.applications.values()} == {20_001}

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from middlemark.analysis.record import Counts, PublisherCounts, SubscriberCounts, TrialRecord
 from middlemark.suite import Action
@@ -115,10 +117,17 @@ def breaches(counts: Counts, received: pl.DataFrame, streams: tuple[str, ...]) -
         if arrived != recorded:
             found.append(f"{flow.name}: {arrived} counted as received or late, but {recorded} recorded")
     found += [f"{n} samples belong to no counted flow: {key}" for key, n in rows.items()]
-    repeated = len(received) - received.select(*FLOW, "sequence").n_unique() if len(received) else 0
+    repeated = sum(
+        _repeated(flow["sequence"].to_numpy()) for _, flow in received.select(*FLOW, "sequence").group_by(FLOW)
+    )
     if repeated:
         found.append(f"{repeated} samples are of messages already recorded")
     return found
+
+
+def _repeated(sequences: NDArray[np.uint32]) -> int:
+    """How many are there already; sorted, since telling them apart by rows takes ten times the memory of the rows."""
+    return int(np.count_nonzero(np.diff(np.sort(sequences)) == 0))
 
 
 def _unknown_publishers(counts: Counts) -> list[str]:

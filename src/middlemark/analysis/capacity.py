@@ -26,8 +26,8 @@ from middlemark.plan.experiment import Search, Sought
 from middlemark.plan.search import Load, SearchKey, last_step, load_at, load_of, octave, search_key, step_of
 
 JUDGED_BY = Distribution.LATENCY_FROM_INTENDED
-LEVELS = ("p99", "p90", "p50")
-"""Few messages in a window support no p99: the highest that they do support is held against the bound."""
+LEVELS = ("p99", "p90", "p50", "max")
+"""Few messages in a window support no p99: the highest that they do support is held, or else the slowest."""
 FEWEST_FOR_A_KNEE = 5
 
 
