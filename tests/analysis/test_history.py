@@ -11,9 +11,27 @@ import middlemark
 from middlemark.analysis.figure import figure
 from middlemark.analysis.history import PastRun, Point, histories, level_changes
 from middlemark.analysis.settling import EQUAL
+from run_builder import Behaviour, build_run
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
 OBSERVED = GOLDEN.with_name("run-format-1-observed")
+
+
+PIPELINE = """
+suite: chained
+trials: 2
+middlewares: all
+topologies: C1-1
+workloads:
+  - workload: chained
+    pattern: pipeline
+    windows: {window: 1 s}
+    nodes:
+      - {node: camera, rate: 100 Hz, compute: 1 ms, outputs: [{stream: image, size: 1 kB}]}
+      - {node: detect, inputs: [image], compute: 1 ms, outputs: [{stream: objects, size: 1 kB}]}
+      - {node: show, inputs: [objects]}
+    chains: [{chain: whole, path: [camera, detect, show]}]
+"""
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +73,29 @@ def test_observed_trials_and_missing_figures_have_no_point(past: PastRun) -> Non
     estimates = past.estimates.with_columns(observation=pl.lit("wire"))
     assert histories([replace(past, estimates=estimates)], figure("loss")) == []
     assert histories([past], figure("p9999(latency)")) == []
+
+
+def test_a_figure_of_chains_has_a_history_of_each_chain(tmp_path: Path) -> None:
+    run = middlemark.load(build_run(tmp_path / "run", PIPELINE, {"udp": Behaviour()}).path)
+    series = histories([PastRun("chained", run.manifest, run.estimates)], figure("median(end_to_end)"))
+    assert [(each.stream, len(each.points)) for each in series] == [("whole", 1)]
+    streams = histories([PastRun("chained", run.manifest, run.estimates)], figure("median(latency)"))
+    assert {each.stream for each in streams} == {"image", "objects"}
+
+
+def test_a_side_has_the_version_of_its_own_library(past: PastRun) -> None:
+    known = past.manifest.middlewares["alpha"]
+    older = known.model_copy(update={"library": known.library.model_copy(update={"version": "0.9"})})
+    both = pl.concat(
+        past.estimates.with_columns(factors=pl.col("factors") + f" side={side}") for side in ("base", "head")
+    )
+    sided = replace(past, manifest=past.manifest.model_copy(update={"base": {"alpha": older}}), estimates=both)
+    series = [each for each in histories([sided], figure("cpu")) if each.middleware == "alpha"]
+    versions = {
+        side: {each.points[0].library_version for each in series if f"side={side}" in each.setting}
+        for side in ("base", "head")
+    }
+    assert versions == {"base": {"0.9"}, "head": {known.library.version}}
 
 
 def test_a_new_level_is_found_where_it_begins_with_its_ratio() -> None:

@@ -14,8 +14,10 @@ import polars as pl
 
 from middlemark.analysis.figure import Figure
 from middlemark.analysis.manifest import Manifest
-from middlemark.analysis.metrics import TRIAL, of_stream
+from middlemark.analysis.metrics import TRIAL
 from middlemark.analysis.settling import EQUAL, changes
+from middlemark.plan import Side
+from middlemark.plan.side import FACTOR
 
 FEWEST = 6
 """Runs from which on a change of level can be told from chance: three on either side."""
@@ -62,6 +64,7 @@ class History:
     middleware: str
     setting: str
     stream: str | None
+    """Or the chain; None where the figure is of the trial."""
     machine: str
     points: tuple[Point, ...]
     changes: tuple[Change, ...]
@@ -83,7 +86,8 @@ def histories(runs: Sequence[PastRun], figure: Figure) -> list[History]:
 
 def _rows(run: PastRun, figure: Figure) -> pl.DataFrame:
     """Of unobserved trials, where there is an estimate."""
-    subject = pl.col("subject") == TRIAL if figure.of_trial else pl.col("subject").str.starts_with(of_stream(""))
+    of_each = pl.col("subject").str.starts_with(figure.key("").subject)
+    subject = pl.col("subject") == TRIAL if figure.of_trial else of_each
     known = pl.col("estimate").is_not_null() & pl.col("observation").is_null()
     return run.estimates.filter((pl.col("metric") == figure.metric) & subject & known)
 
@@ -93,11 +97,12 @@ def _setting(row: dict[str, str]) -> str:
 
 
 def _stream(subject: str) -> str | None:
-    return None if subject == TRIAL else subject.removeprefix(of_stream(""))
+    return None if subject == TRIAL else subject.partition(":")[2]
 
 
 def _point(run: PastRun, row: dict[str, float]) -> Point:
-    known = run.manifest.middlewares.get(str(row["middleware"]))
+    is_base = f"{FACTOR}={Side.BASE}" in str(row["factors"]).split()
+    known = (run.manifest.base if is_base else run.manifest.middlewares).get(str(row["middleware"]))
     return Point(
         run=run.name,
         started_at=run.manifest.started_at,
