@@ -84,6 +84,30 @@ def test_junit_and_markdown_tell_failed_passed_and_undecided(base: Path, tmp_pat
     assert "middleware=udp workload=imu imu" in text
 
 
+@pytest.mark.parametrize(("strict", "mark"), [(False, "❔"), (True, "❌")])
+def test_the_headline_has_no_tick_where_something_is_undecided(
+    base: Path, tmp_path: Path, mark: str, *, strict: bool
+) -> None:
+    asked = ["--fail-if", SLOWER, "--markdown", tmp_path / "gate.md", *(["--strict"] if strict else [])]
+    answer = gate(base, head(base, drift=0.3), *asked)
+    assert (answer.exception is None) is not strict
+    assert (tmp_path / "gate.md").read_text(encoding="utf-8").startswith(f"## Middlemark: {mark} 0 of 1")
+
+
+def test_an_experiment_that_head_lacks_is_told_and_fails_if_strict(tmp_path: Path) -> None:
+    quick = Behaviour(latency_ns=50_000)
+    both, one = run(tmp_path / "base", 1, udp=quick, tcp=quick).path, run(tmp_path / "head", 2, udp=quick).path
+    asked = ["--fail-if", "median(latency) > +20 %", "--junit", tmp_path / "gate.xml"]
+    assert gate(both, one, *asked).exit_code == 0
+    text = (tmp_path / "gate.xml").read_text(encoding="utf-8")
+    assert text.count("<skipped") == 1
+    assert "only base has" in text
+    refused = gate(both, one, *asked, "--strict").exception
+    assert isinstance(refused, ResultsNotAccepted)
+    assert "middleware=tcp" in str(refused)
+    assert gate(one, both, *asked, "--strict").exit_code == 0
+
+
 def test_base_and_head_may_have_taken_turns_in_one_run(tmp_path: Path) -> None:
     folder = run(tmp_path / "run", 1, old=Behaviour(latency_ns=50_000), new=Behaviour(latency_ns=60_000)).path
     answer = gate(folder, "--by", "middleware", "--base", "old", "--fail-if", SLOWER)

@@ -56,6 +56,8 @@ class Pairs:
     pairs: tuple[Pair, ...]
     alone: tuple[str, ...]
     """Experiments that one run has only, in words."""
+    gone: tuple[str, ...] = ()
+    """Those of them that only the base has."""
 
 
 def of_two_runs(base: RunFindings, head: RunFindings) -> Pairs:
@@ -72,13 +74,11 @@ def of_two_runs(base: RunFindings, head: RunFindings) -> Pairs:
     shown = _telling([sides[0][name] for name in common])
     both = [(sides[0][name], sides[1][name]) for name in common]
     pairs = [Pair(_words(each[0], shown), names, each, paired=False) for each in both]
-    alone = [
-        f"only {name} has {each.experiment.key}"
+    gone, new = (
+        tuple(f"only {name} has {each.experiment.key}" for each in own.values() if each.experiment.id not in others)
         for name, own, others in ((names[0], sides[0], sides[1]), (names[1], sides[1], sides[0]))
-        for each in own.values()
-        if each.experiment.id not in others
-    ]
-    return Pairs(tuple(pairs), tuple(alone))
+    )
+    return Pairs(tuple(pairs), (*gone, *new), gone)
 
 
 def _differing(first: Iterable[ExperimentFindings], second: Iterable[ExperimentFindings]) -> list[str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from middlemark.analysis.gate import Gated
+    from middlemark.analysis.pairing import Pairs
 
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
@@ -52,9 +53,9 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     pairs = sides.pairs(first, second, by, base, only or [])
     found = gated(pairs.pairs, conditions)
     if junit_file is not None:
-        write_text(junit_file, junit(found))
+        write_text(junit_file, junit(found, pairs))
     if markdown_file is not None:
-        write_text(markdown_file, markdown(found, pairs.alone))
+        write_text(markdown_file, markdown(found, pairs, strict=strict))
     if as_json:
         typer.echo(json.dumps({"conditions": as_data(found), "alone": pairs.alone}, indent=2))
     else:
@@ -63,10 +64,10 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         print_gated(found, Console())
         for each in pairs.alone:
             typer.echo(each)
-    _check(found, fail_if, strict=strict)
+    _check(found, fail_if, pairs, strict=strict)
 
 
-def _check(found: "Sequence[Gated]", fail_if: "Sequence[str]", *, strict: bool) -> None:
+def _check(found: "Sequence[Gated]", fail_if: "Sequence[str]", pairs: "Pairs", *, strict: bool) -> None:
     from middlemark.analysis.gate import Decision
     from middlemark.errors import ResultsNotAccepted, UsageError
     from middlemark.report.gated import headline
@@ -81,3 +82,8 @@ def _check(found: "Sequence[Gated]", fail_if: "Sequence[str]", *, strict: bool) 
     refused = {Decision.FAILED, *([Decision.UNDECIDED] if strict else [])}
     if any(each.decision in refused for each in found):
         raise ResultsNotAccepted(headline(found), remedy="more trials narrow the intervals; the table has the figures")
+    if strict and pairs.gone:
+        raise ResultsNotAccepted(
+            f"head was not measured in all that the base was: {'; '.join(pairs.gone)}",
+            remedy="run the whole suite on head too, or choose with --only what both have",
+        )

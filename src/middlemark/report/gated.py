@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from middlemark.analysis.gate import Decision, Gated
+from middlemark.analysis.pairing import Pairs
 from middlemark.report.compared import as_data as compared_data
 from middlemark.report.compared import row
 from middlemark.report.display import plural
@@ -59,23 +60,31 @@ def print_gated(found: Sequence[Gated], console: Console) -> None:
     console.print(Text(headline(found), "bold"))
 
 
-def markdown(found: Sequence[Gated], alone: Sequence[str]) -> str:
+def markdown(found: Sequence[Gated], pairs: Pairs, *, strict: bool = False) -> str:
     """A summary for a pull request."""
-    failed = any(each.decision is Decision.FAILED for each in found)
-    lines = [f"## Middlemark: {'❌' if failed else '✅'} {headline(found)}", ""]
+    lines = [f"## Middlemark: {_mark(found, pairs, strict=strict)} {headline(found)}", ""]
     lines += [f"| {' | '.join(_HEADINGS)} |", "|---|---|--:|--:|---|---|"]
     lines += [f"| {' | '.join(_escaped(cell) for cell in _cells(each))} | {_MARKS[each.decision]} |" for each in found]
     lines += ["", _READING]
-    lines += ["", *(f"- {_escaped(each)}" for each in alone)] if alone else []
+    lines += ["", *(f"- {_escaped(each)}" for each in pairs.alone)] if pairs.alone else []
     return "\n".join(lines) + "\n"
+
+
+def _mark(found: Sequence[Gated], pairs: Pairs, *, strict: bool) -> str:
+    """A tick only where everything was decided; the exit code says the same."""
+    if any(each.decision is Decision.FAILED for each in found):
+        return "❌"
+    if pairs.gone or any(each.decision is Decision.UNDECIDED for each in found):
+        return "❌" if strict else "❔"
+    return "✅"
 
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
-def junit(found: Sequence[Gated]) -> str:
-    """One test case a condition and setting."""
+def junit(found: Sequence[Gated], pairs: Pairs) -> str:
+    """One test case a condition and setting, and one for each experiment that head no longer has."""
     suite = TestSuite("middlemark gate")
     for each in found:
         setting, text, base, head, difference = _cells(each)
@@ -87,6 +96,10 @@ def junit(found: Sequence[Gated]) -> str:
             case.result = [Skipped(f"undecided: {said}")]
         else:
             case.system_out = said
+        suite.add_testcase(case)
+    for experiment in pairs.gone:
+        case = TestCase("measured in head too", classname=experiment, time=0.0)
+        case.result = [Skipped(f"undecided: {experiment}")]
         suite.add_testcase(case)
     whole = JUnitXml("middlemark")
     whole.add_testsuite(suite)
