@@ -79,6 +79,21 @@ def test_a_rosbag2_folder_joins_its_files(tmp_path: Path) -> None:
     assert read_recording(tmp_path) == EXPECTED
 
 
+@pytest.mark.parametrize(("mode", "is_refused"), [("MESSAGE", True), ("message", True), ("NONE", False), ("", False)])
+def test_messages_that_are_compressed_hide_their_sizes_and_are_refused(
+    tmp_path: Path, mode: str, *, is_refused: bool
+) -> None:
+    write_rosbag2(tmp_path / "drive_0.db3", DRIVE, QOS)
+    (tmp_path / "metadata.yaml").write_text(
+        f'rosbag2_bagfile_information:\n  relative_file_paths: [drive_0.db3]\n  compression_mode: "{mode}"\n'
+    )
+    if is_refused:
+        with pytest.raises(UsageError, match="compressed"):
+            read_recording(tmp_path)
+    else:
+        assert read_recording(tmp_path) == EXPECTED
+
+
 def test_publishers_that_offer_different_qos_are_no_answer(tmp_path: Path) -> None:
     found = read_recording(write_mcap(tmp_path / "drive.mcap", DRIVE, {"/imu": BEST_EFFORT + LATCHED}))
     assert [(topic.reliability, topic.durability) for topic in found] == [(None, None), (None, None)]

@@ -80,9 +80,15 @@ def _of_folder(folder: Path) -> list[Path]:
     metadata = folder / "metadata.yaml"
     try:
         told = YAML(typ="safe").load(metadata.read_text(encoding="utf-8"))
-        names = told["rosbag2_bagfile_information"]["relative_file_paths"]
-    except (OSError, UnicodeDecodeError, YAMLError, KeyError, TypeError) as error:
+        about = told["rosbag2_bagfile_information"]
+        names, compressed = about["relative_file_paths"], str(about.get("compression_mode", "")).upper()
+    except (OSError, UnicodeDecodeError, YAMLError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"`{metadata}` doesn't say which files the recording has", remedy=_READ_HERE) from error
+    if compressed == "MESSAGE":
+        raise UsageError(
+            f"`{metadata}` says that each message is compressed, which hides its size",
+            remedy="`ros2 bag convert` writes it uncompressed",
+        )
     files = [folder / Path(str(name)).name for name in names]  # early versions of rosbag2 wrote the folder's name too
     for file in files:
         if not file.is_file() or file.suffix not in _READERS:
