@@ -1,6 +1,7 @@
 """The pages over many runs: what they show, and whom and what they refuse."""
 
 import asyncio
+import re
 import shutil
 from pathlib import Path
 
@@ -93,9 +94,32 @@ def test_the_report_of_a_run_is_shown_and_one_that_is_not_there_says_how_to_make
     assert (missing.status_code, "middlemark report" in missing.text) == (404, True)
 
 
+def test_the_links_of_a_report_lead_to_the_records_of_its_trials(client: Client, runs: Path) -> None:
+    link = re.search(r'href="(trials/[^"]+/trial.json)"', client.get("/runs/6/report").text)
+    assert link is not None
+    answer = client.get(f"/runs/6/{link[1]}")
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.content == (runs / "run-7" / link[1]).read_bytes()
+
+
+def test_a_middleware_keeps_its_colour_when_it_is_chosen_alone(client: Client) -> None:
+    alone = client.get("/history", params={"figure": "cpu", "middleware": "beta"}).text
+    assert "--series-1" in alone.partition('id="specs"')[2]
+    assert "--series-0" not in alone.partition('id="specs"')[2]
+
+
 @pytest.mark.parametrize(
     "path",
-    ["/runs/99/report", "/runs/-1/report", "/runs/..%2f..%2fetc%2fpasswd/report", "/../pyproject.toml", "/%2e%2e/x"],
+    [
+        "/runs/6/trials/../trial.json",
+        "/runs/6/trials/%2e%2e/trial.json",
+        "/runs/6/trials/x/trial.json",
+        "/runs/99/report",
+        "/runs/-1/report",
+        "/runs/..%2f..%2fetc%2fpasswd/report",
+        "/../pyproject.toml",
+        "/%2e%2e/x",
+    ],
 )
 def test_an_address_leads_to_nothing_but_the_pages(client: Client, path: str) -> None:
     assert client.get(path).status_code == 404

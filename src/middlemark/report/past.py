@@ -29,11 +29,10 @@ SCALES = {
 """What a stored value is divided by to be in the unit that is shown."""
 
 
-def history_charts(series: Sequence[History], figure: Figure) -> list[Chart]:
-    """One chart for each setting, stream and machine."""
+def history_charts(series: Sequence[History], figure: Figure, middlewares: Sequence[str]) -> list[Chart]:
+    """One chart for each setting, stream and machine; a colour for each of all middlewares, chosen or not."""
     groups = groupby(sorted(series, key=_where), key=_where)
-    order = sorted({each.middleware for each in series})
-    return [_chart(number, title, list(own), figure, order) for number, (title, own) in enumerate(groups)]
+    return [_chart(number, title, list(own), figure, middlewares) for number, (title, own) in enumerate(groups)]
 
 
 def _where(each: History) -> str:

@@ -1,8 +1,8 @@
 """The pages over many runs: the list, the history of a figure, two runs compared, each run's own report.
 
-It only reads: there is nothing to post, no path in an address, and nothing is asked of any other host. Who asks under
-another name than this machine's own is refused, so that no page elsewhere can read the runs through a browser
-(DNS rebinding). `library` finds the runs, `analysis` computes.
+It only reads: there is nothing to post, no path of the disk in an address, and nothing is asked of any other host. Who
+asks under another name than this machine's own is refused, so that no page elsewhere can read the runs through a
+browser (DNS rebinding). `library` finds the runs, `analysis` computes.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ def site(folders: Sequence[Path], hosts: Sequence[str]) -> Starlette:
             Route("/history", pages.history),
             Route("/compare", pages.compare),
             Route("/runs/{number:int}/report", pages.report),
+            Route("/runs/{number:int}/trials/{trial}/trial.json", pages.trial),
             Route("/draw.js", _draw),
         ],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)), Middleware(_Guarded)],
@@ -106,7 +107,7 @@ class _Pages:
             asked=asked.name,
             middleware=middleware,
             middlewares=middlewares,
-            charts=history_charts(chosen, asked),
+            charts=history_charts(chosen, asked, middlewares),
             tables=history_tables(chosen, asked),
         )
 
@@ -134,6 +135,15 @@ class _Pages:
         if not folder.report_path.is_file():
             raise HTTPException(404, f"{folder.path.name} has no report: make it with `middlemark report`")
         return HTMLResponse(folder.report_path.read_bytes())
+
+    def trial(self, request: Request) -> Response:
+        """The record of a trial, to which the report leads."""
+        folder = self._run(self.library.look(), str(request.path_params["number"]))
+        known = {trial.id: trial for trial in folder.stored_trials()}
+        trial = known.get(request.path_params["trial"])
+        if trial is None:
+            raise HTTPException(404, "the run has no such trial")
+        return Response(trial.record_path.read_bytes(), media_type="application/json")
 
     def _run(self, shelf: Shelf, number: str) -> RunFolder:
         if not (number.isascii() and number.isdigit() and int(number) < len(shelf.runs)):
