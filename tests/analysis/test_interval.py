@@ -50,14 +50,14 @@ def test_too_few_values_give_their_range_which_covers_what_is_said(n: int) -> No
     assert sum(low <= 1 <= high for low, high in found) / REPEATS == pytest.approx(coverage(n), abs=0.02)
 
 
-@pytest.mark.parametrize("n", [8, 10, 20])
-def test_the_interval_of_a_share_covers_93_to_97_percent(n: int) -> None:
+@pytest.mark.parametrize(("n", "least"), [(6, 0.92), (7, 0.93), (8, 0.93), (10, 0.93), (20, 0.93)])
+def test_the_interval_of_a_share_covers_93_to_97_percent_and_a_little_less_of_six_trials(n: int, least: float) -> None:
     rng = np.random.default_rng([n, 7])
     shares = rng.beta(20, 180, (2000, n))  # what a trial loses differs by more than chance among its messages
     lost = rng.binomial(2000, shares) / 2000
     found = [share_of_trials([Measured(float(share), 2000) for share in row]) for row in lost]
     covers = sum(each.low <= 0.1 <= each.high for each in found if each.low is not None and each.high is not None)
-    assert 0.93 <= covers / len(found) <= 0.97
+    assert least <= covers / len(found) <= 0.97
 
 
 @pytest.mark.parametrize(("n_trials", "messages"), [(10, 150), (20, 80)])
