@@ -13,7 +13,8 @@ from hdrh.histogram import HdrHistogram
 
 from middlemark.analysis.clocks import can_tell
 from middlemark.analysis.histogram import empty, of_samples, percentile_table
-from middlemark.analysis.metrics import AccountingError, stream_shapes, trial_metrics
+from middlemark.analysis.measuring import stored_metrics
+from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.quantile import Samples
 from middlemark.analysis.record import is_valid
 from middlemark.analysis.run import Damage
@@ -82,7 +83,5 @@ def _samples(trial: TrialFolder) -> Mapping[tuple[str, str, Distribution], tuple
     if not is_valid(record) or record.trial.observation is not None:
         return {}
     experiment = record.trial.experiment
-    metrics = trial_metrics(
-        record, trial.read_received(), trial.read_published(), stream_shapes(experiment), trial.read_beyond()
-    )
+    metrics = stored_metrics(trial, record, trial.read_received())
     return {(experiment.id, *key): (samples, metrics.bounds_ns.get(key, 0)) for key, samples in metrics.samples.items()}
