@@ -76,13 +76,10 @@ def _difference(frame: pl.DataFrame, later: str, earlier: str) -> Samples:
 
 def _jitter(messages: pl.DataFrame) -> Samples:
     """Only pairs of consecutive sequence numbers count, whatever order they came in (RFC 3393, §3.2)."""
-    latency = pl.col("received_ns") - pl.col("sent_ns")
-    pairs = (
-        messages.sort(*FLOW, "sequence")
-        .select(
-            change=latency.diff().over(FLOW).abs(),
-            step=pl.col("sequence").cast(pl.Int64).diff().over(FLOW),
-        )
-        .filter(pl.col("step") == 1)
-    )
-    return np.sort(pairs["change"].to_numpy())
+    narrow = messages.select(*FLOW, "sequence", latency=pl.col("received_ns") - pl.col("sent_ns"))
+    found = [np.array([], dtype=np.int64)]
+    for _, flow in narrow.group_by(FLOW):
+        sequence, latency = flow["sequence"].to_numpy(), flow["latency"].to_numpy()
+        order = np.argsort(sequence, kind="stable")
+        found.append(np.abs(np.diff(latency[order]))[np.diff(sequence[order]) == 1])
+    return np.sort(np.concatenate(found))
