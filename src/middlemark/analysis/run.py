@@ -21,6 +21,7 @@ from middlemark.analysis.manifest import Manifest
 from middlemark.analysis.measuring import stored_metrics
 from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.path_shares import path_findings
+from middlemark.analysis.quantile import needed
 from middlemark.analysis.record import TrialRecord, is_valid
 from middlemark.analysis.resources import memory_courses, resource_values
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
@@ -146,7 +147,8 @@ def measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
     """The figures of one valid trial; raises where its files can't be read or contradict each other."""
     received = folder.read_received()
     metrics = stored_metrics(folder, record, received)
-    medians = {key: float(np.median(samples)) for key, samples in metrics.samples.items()}
+    enough = {key: samples for key, samples in metrics.samples.items() if len(samples) >= needed(0.5)}
+    medians = {key: float(np.median(samples)) for key, samples in enough.items()}
     measured = MeasuredTrial(
         record,
         replace(metrics, samples={}),
