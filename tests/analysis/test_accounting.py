@@ -83,7 +83,7 @@ def test_counts_that_agree_with_the_samples_have_no_breach() -> None:
         (
             Counts(publishers=(publisher(intended=5).model_copy(update={"sent": 4}),)),
             [],
-            "tried 5: 4 sent, 0 refused",
+            "had 5 to send: 4 sent, 0 refused, 0 not offered",
         ),
     ],
 )

@@ -39,7 +39,7 @@ PUBLISHED = (
 FAULTS = (
     "none", "dies_before_armed", "hangs_before_armed", "writes_junk", "refuses", "fails_at_start", "silent",
     "dies_in_measure", "dies_in_drain", "hangs_in_drain", "ignores_stop", "deaf", "leaves_child", "leaves_memory",
-    "reports_foreign", "reports_steal", "accepts_half",
+    "reports_foreign", "reports_steal", "accepts_half", "gives_up_half",
 )  # fmt: skip
 CARRIES_HZ = 1e9  # above it every second message is lost
 now = time.monotonic_ns
@@ -229,7 +229,8 @@ class Application:
     def measure(self):
         begin_ns, end_ns = self.window
         count = (end_ns - begin_ns) * 1000 // (self.period_ns * 1000)
-        for sequence in range(count if self.publishers else 0):
+        offered = count // 2 if self.fault == "gives_up_half" else count
+        for sequence in range(offered if self.publishers else 0):
             due_ns = begin_ns + sequence * self.period_ns
             self.listen_in_window(due_ns)
             if self.fault == "dies_in_measure" and sequence == count // 2:
@@ -239,10 +240,11 @@ class Application:
             self.listen((begin_ns + end_ns) // 2)
             die()
         self.listen_in_window(end_ns)
-        refused = count - sum(row[-1] for row in self.published) // max(len(self.publishers), 1)
+        refused = offered - sum(row[-1] for row in self.published) // max(len(self.publishers), 1)
+        unsent = {"unsent": count - offered} if count > offered else {}
         counts = [
-            {"stream": self.stream["name"], "publisher": publisher, "intended": count, "sent": count - refused,
-             "refused": refused, "refusal": "queue full" if refused else None, "last_returned_ns": now()}
+            {"stream": self.stream["name"], "publisher": publisher, "intended": count, "sent": offered - refused,
+             "refused": refused, "refusal": "queue full" if refused else None, "last_returned_ns": now(), **unsent}
             for publisher in self.publishers
         ]  # fmt: skip
         say("published", publishers=counts)

@@ -11,7 +11,16 @@ from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign import life, running
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan import Failed, Invalid, MissingPath, NoCommunication, NotApplicable, TimedOut, Valid
+from middlemark.plan import (
+    Failed,
+    Invalid,
+    MissingPath,
+    NoCommunication,
+    NotApplicable,
+    TimedOut,
+    Valid,
+    WarningKind,
+)
 
 Campaign = Callable[..., list[TrialRecord]]
 
@@ -135,6 +144,16 @@ def test_foreign_messages_make_the_trial_invalid(campaign: Campaign) -> None:
     outcome = only(campaign(suite_text(fault="reports_foreign", faulty="subscriber_0"))).outcome
     assert isinstance(outcome, Invalid)
     assert [reason.kind for reason in outcome.reasons] == ["foreign"]
+
+
+def test_what_an_overloaded_publisher_gives_up_is_counted_and_told_in_a_valid_trial(campaign: Campaign) -> None:
+    (record,) = campaign(suite_text(fault="gives_up_half", faulty="publisher_0"))
+    assert record.outcome == Valid()
+    (counts,) = record.counts.publishers
+    assert (counts.intended, counts.sent, counts.refused, counts.unsent) == (40, 20, 0, 20)
+    (said,) = [caution.text for caution in record.warnings if caution.kind is WarningKind.OVERLOAD]
+    assert "imu (100 of 200 messages/s sent)" in said
+    assert "20 messages were left" in said
 
 
 def test_refused_messages_and_overload_are_cautions_of_a_valid_trial(campaign: Campaign) -> None:

@@ -141,9 +141,10 @@ def _unknown_publishers(counts: Counts) -> list[str]:
 
 def _impossible_counts(counts: Counts) -> list[str]:
     found = [
-        f"{each.stream}: publisher {each.publisher} tried {each.intended}: {each.sent} sent, {each.refused} refused"
+        f"{each.stream}: publisher {each.publisher} had {each.intended} to send: {each.sent} sent, "
+        f"{each.refused} refused, {each.unsent} not offered"
         for each in counts.publishers
-        if each.sent + each.refused != each.intended
+        if each.sent + each.refused + each.unsent != each.intended
     ]
     return found + [
         f"{flow.name}: {flow.sent} sent, but {flow.received} received and {flow.late} late"

@@ -174,7 +174,7 @@ def _why_not_ranked(each: ExperimentFindings, setting: Setting, criterion: Crite
     loss = each.estimate(setting.subject, criterion.loss_metric)
     # Under faults messages are meant to go missing: `recovery` has the figures, and the report puts them beside.
     if not each.experiment.timeline and loss is not None and loss.value is not None and loss.value > LOSS_ALLOWED:
-        return f"loses {100 * loss.value:.2g} % of its messages"
+        return f"loses {round(100 * loss.value, 1):g} % of its messages"
     if each.overloaded.get(setting.stream) == each.n_valid:
         return "overloaded: it could not be sent at its rate"
     if _values(each, setting, criterion):

@@ -235,7 +235,7 @@ def _achieved_hz(publisher: PublisherCounts, rows: Rows) -> float:
     """Messages a second sent: by a schedule those within the window, else all until the last call came back."""
     begin_ns, end_ns = rows.window.begin_ns, rows.window.end_ns
     own = rows.published.filter(pl.col("publisher") == publisher.publisher)
-    if rows.stream.scheduled and len(own) == publisher.intended:
+    if rows.stream.scheduled and len(own) == publisher.sent + publisher.refused:
         in_window = own.filter((pl.col("accepted") == 1) & (pl.col("sent_ns") < end_ns))
         return len(in_window) / ((end_ns - begin_ns) / 1e9)
     until_ns = max(publisher.last_returned_ns, end_ns) if rows.stream.scheduled else publisher.last_returned_ns

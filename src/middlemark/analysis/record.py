@@ -28,6 +28,8 @@ class PublisherCounts(Model):
     """Messages that the schedule held; for patterns without one, messages tried."""
     sent: NonNegativeInt
     refused: NonNegativeInt
+    unsent: NonNegativeInt = 0
+    """Messages that an overloaded publisher had no time left to offer: intended = sent + refused + unsent."""
     refusal: str | None
     last_returned_ns: NonNegativeInt
 

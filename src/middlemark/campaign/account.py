@@ -129,7 +129,9 @@ def _counts(life: Life, applications: list[str]) -> Counts:
     done = [event for name in applications for event in life.heard(name, contract.ApplicationDone)]
     return Counts(
         publishers=tuple(
-            PublisherCounts.model_validate(c.model_dump()) for event in published for c in event.publishers
+            PublisherCounts.model_validate({**counts.model_dump(), "unsent": counts.unsent or 0})
+            for event in published
+            for counts in event.publishers
         ),
         subscribers=tuple(SubscriberCounts.model_validate(c.model_dump()) for event in done for c in event.subscribers),
     )

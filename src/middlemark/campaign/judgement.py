@@ -5,7 +5,7 @@ Pure: it judges a record and its samples by the suite's bounds; how metrics are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
@@ -61,9 +61,11 @@ def cautions(record: TrialRecord, metrics: TrialMetrics) -> tuple[Caution, ...]:
     """What a reader must know beside the trial's figures."""
     counted, sent = record.counts.subscribers, record.counts.publishers
     refusals = [each.refusal or "no reason given" for each in sent if each.refused]
+    unsent = sum(each.unsent for each in sent)
     found = {
         WarningKind.OVERLOAD: (
-            f"below its intended rate: {', '.join(metrics.overloaded)}; its latency is that of a queue",
+            f"below its intended rate: {', '.join(_rates(metrics))}; its latency is that of a queue"
+            + (f"; {unsent} messages were left when the time for them was over" if unsent else ""),
             "lower the rate or the size",
         )
         if metrics.overloaded
@@ -106,6 +108,14 @@ def headline(record: TrialRecord, metrics: TrialMetrics) -> Headline:
         sent=sum(flow.sent for flow in metrics.flows),
         received=sum(flow.received for flow in metrics.flows),
     )
+
+
+def _rates(metrics: TrialMetrics) -> Iterator[str]:
+    """What each overloaded stream was offered and sent."""
+    for name in metrics.overloaded:
+        known = (metrics.values.get(Key(of_stream(name), f"{what}_rate_hz")) for what in ("achieved", "intended"))
+        rates = [f"{each.value:.3g}" for each in known if isinstance(each, Measured)]
+        yield f"{name} ({' of '.join(rates)} messages/s sent)"
 
 
 def _clocks_apart(record: TrialRecord, metrics: TrialMetrics) -> tuple[str, str] | None:

@@ -30,8 +30,9 @@ HEADSTART_NS = 30 * _MS
 # Beyond what the plan says a step takes. A publish call may block, samples are written to a disk.
 ARMING_NS, STARTING_SERVICES_NS = 60 * _S, 20 * _S
 PUBLISHING_GRACE_NS, WRITING_GRACE_NS = 10 * _S, 60 * _S
-# An overload down to a tenth of its rate is seen to its end, and said with the rate it reached.
-SLOWEST_PUBLISHING = 10
+# A publisher gives up what it is behind with after four windows; here is room for the call that it is in by then, and
+# for workers from before that rule, which a campaign may have as its base.
+PUBLISHING_WINDOWS = 10
 # The runtime ends a worker by itself 5 s after it was told to stop.
 CLOSING_NS = 6 * _S
 
@@ -106,7 +107,7 @@ class Life:
         happening = asyncio.create_task(self.faults.happen(begin_ns))
         watching = asyncio.create_task(self.watch.during(self.window))
         try:
-            grace_ns = max(PUBLISHING_GRACE_NS, (SLOWEST_PUBLISHING - 1) * windows.window_ns)
+            grace_ns = max(PUBLISHING_GRACE_NS, (PUBLISHING_WINDOWS - 1) * windows.window_ns)
             await self.hearing.wait(self._unpublished, end_ns + grace_ns)
             await watching
         finally:

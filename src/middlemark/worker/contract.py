@@ -10,8 +10,8 @@ from typing_extensions import TypeAliasType
 
 class ExpectedMessages(BaseModel):
     """
-    What one publisher sent within the window: the sequence numbers 0 to `intended - 1`, less the refused ones; higher
-    ones where it joined when the window was open already.
+    What one publisher sent within the window: the sequence numbers 0 to `intended - 1`, less the refused ones and, at the
+    end, the unsent; higher ones where it joined when the window was open already.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -104,6 +104,8 @@ class PublisherCounts(BaseModel):
     """Messages handed to the middleware and accepted."""
     stream: str
     """The stream's name."""
+    unsent: Annotated[int | None, Field(ge=0)] = None
+    """Messages, the last of the schedule, that were not offered: intended = sent + refused + unsent."""
 
 
 class Resources(BaseModel):
@@ -348,6 +350,9 @@ class ApplicationMeasure(BaseModel):
     """
     Measure over this window. For an application that joins a trial whose window is open already `begin_ns` has
     passed; it then publishes from its schedule's next instant on, and its resources are those from now on.
+
+    A publisher that has fallen behind its schedule goes on after the window, until [`crate::PUBLISHING_WINDOWS`]
+    times its length have passed since its opening; what it has not offered by then is `unsent`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

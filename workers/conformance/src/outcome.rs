@@ -46,8 +46,8 @@ impl Outcome {
     pub(crate) fn check(&self) -> Result<()> {
         for publisher in &self.publishers {
             ensure!(
-                publisher.intended == publisher.sent + publisher.refused,
-                "intended is not sent + refused: {publisher:?}"
+                publisher.intended == publisher.sent + publisher.refused + publisher.unsent,
+                "intended is not sent + refused + unsent: {publisher:?}"
             );
             ensure!(publisher.sent > 0, "nothing was sent: {publisher:?}");
             let idle = self.request.is_reliable() && publisher.refused > 0;
@@ -147,10 +147,14 @@ impl Outcome {
             .iter()
             .map(|sample| ((sample.stream, sample.publisher, sample.sequence), sample))
             .collect();
-        let intended: u64 = self.publishers.iter().map(|counts| u64::from(counts.intended)).sum();
+        let tried: u64 = self
+            .publishers
+            .iter()
+            .map(|counts| u64::from(counts.sent) + u64::from(counts.refused))
+            .sum();
         ensure!(
-            published.len() as u64 == intended && stamps.len() == published.len(),
-            "{} published samples, {} of them different, for {intended} messages",
+            published.len() as u64 == tried && stamps.len() == published.len(),
+            "{} published samples, {} of them different, for {tried} messages",
             published.len(),
             stamps.len()
         );

@@ -14,6 +14,9 @@ pub enum ApplicationCommand {
     },
     /// Measure over this window. For an application that joins a trial whose window is open already `begin_ns` has
     /// passed; it then publishes from its schedule's next instant on, and its resources are those from now on.
+    ///
+    /// A publisher that has fallen behind its schedule goes on after the window, until [`crate::PUBLISHING_WINDOWS`]
+    /// times its length have passed since its opening; what it has not offered by then is `unsent`.
     Measure {
         /// The common instant at which the window opens.
         begin_ns: u64,
@@ -31,8 +34,8 @@ pub enum ApplicationCommand {
     Stop,
 }
 
-/// What one publisher sent within the window: the sequence numbers 0 to `intended - 1`, less the refused ones; higher
-/// ones where it joined when the window was open already.
+/// What one publisher sent within the window: the sequence numbers 0 to `intended - 1`, less the refused ones and, at the
+/// end, the unsent; higher ones where it joined when the window was open already.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedMessages {

@@ -110,10 +110,18 @@ pub struct PublisherCounts {
     pub sent: u32,
     /// Messages that the middleware did not accept.
     pub refused: u32,
+    /// Messages, the last of the schedule, that were not offered: intended = sent + refused + unsent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unsent: u32,
     /// The first refusal's text.
     pub refusal: Option<String>,
     /// When the last publish call of the window returned.
     pub last_returned_ns: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// What one subscriber received of one publisher: sent = received + late + lost.

@@ -45,5 +45,9 @@ pub use stream::{
 /// The version of this contract; a worker of another version is refused before it is asked for anything.
 pub const CONTRACT_VERSION: u32 = 1;
 
+/// A publisher that can't keep its schedule goes on until so many times the window's length have passed since its opening:
+/// an overload down to a quarter of its rate is seen to its end, and any is over in time.
+pub const PUBLISHING_WINDOWS: i64 = 4;
+
 /// The smallest message: the header that each message carries.
 pub const SMALLEST_MESSAGE_BYTES: u64 = 32;

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use middlemark_contract::PUBLISHING_WINDOWS;
+
 use crate::clock;
 
 /// How long before an instant a publisher stops listening for the trial's end, so that only the clock wakes it.
@@ -30,6 +32,16 @@ impl Window {
             end_ns,
             joined_ns,
         }
+    }
+
+    /// Whether an instant lies before the window, which is open by now.
+    pub(crate) fn is_behind(self, instant_ns: i64) -> bool {
+        instant_ns < self.begin_ns && clock::now_ns() >= self.begin_ns
+    }
+
+    /// When a publisher that is behind its schedule gives up the rest of it.
+    pub(crate) fn publish_until_ns(self) -> i64 {
+        self.begin_ns + PUBLISHING_WINDOWS * (self.end_ns - self.begin_ns)
     }
 
     /// Whether an instant lies within what this application measures of it.

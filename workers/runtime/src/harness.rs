@@ -111,10 +111,8 @@ impl Flood {
     /// Runs the loop; returns how long it took.
     pub fn run(&mut self) -> i64 {
         let begin_ns = clock::now_ns();
-        let (_, last_returned_ns) = self
-            .sender
-            .flood(Window::joined_at(begin_ns, begin_ns, i64::MAX), self.messages);
-        last_returned_ns - begin_ns
+        let window = Window::joined_at(begin_ns, begin_ns, i64::MAX);
+        self.sender.flood(window, self.messages).last_returned_ns - begin_ns
     }
 }
 

@@ -72,7 +72,8 @@ impl Node {
         let window = self.approach(rate_hz, start_ns)?;
         let period_ns = (1e9 / rate_hz) as i64;
         for due_ns in Schedule::every(rate_hz, window.begin_ns).skip_while(|due_ns| *due_ns < window.joined_ns) {
-            if due_ns >= window.end_ns {
+            // A source that can't keep its rate is not waited for: what begins after the window counts for nothing.
+            if due_ns >= window.end_ns || (!skips && clock::now_ns() >= window.end_ns) {
                 break;
             }
             if skips && clock::now_ns() >= due_ns + period_ns {

@@ -6,7 +6,7 @@ use middlemark_contract::PublisherCounts;
 
 use crate::gate::Window;
 use crate::journal::Accepted;
-use crate::sender::Sender;
+use crate::sender::{Done, Sender};
 
 const TOO_MANY: &str = "more messages than were reserved for the window";
 
@@ -73,8 +73,8 @@ impl Output {
 
     /// What it did within the window.
     pub(crate) fn counts(self, window: Window) -> PublisherCounts {
-        self.sender
-            .counts(self.intended, self.last_returned_ns.max(window.joined_ns))
+        let last_returned_ns = self.last_returned_ns.max(window.joined_ns);
+        self.sender.counts(&Done::tried(self.intended, last_returned_ns))
     }
 
     fn number(&self, window: Option<Window>) -> u32 {

@@ -17,6 +17,30 @@ use crate::payload::Identity;
 use crate::recorder::Recorder;
 use crate::schedule::Schedule;
 
+/// What became of a window's messages, beside what the sender counts as accepted.
+pub(crate) struct Done {
+    /// Handed to the middleware, accepted or not.
+    pub(crate) tried: u32,
+    /// Given up, as the time for them was over.
+    pub(crate) unsent: u32,
+    /// When the last publish call of the window returned.
+    pub(crate) last_returned_ns: i64,
+}
+
+impl Done {
+    pub(crate) fn tried(tried: u32, last_returned_ns: i64) -> Done {
+        Done {
+            tried,
+            unsent: 0,
+            last_returned_ns,
+        }
+    }
+
+    fn none(window: Window) -> Done {
+        Done::tried(0, window.joined_ns)
+    }
+}
+
 /// One publisher.
 pub(crate) struct Sender {
     pub(crate) stream: String,
@@ -39,7 +63,7 @@ impl Sender {
     /// Publishes from `start_ns` on until the window has closed or the trial is given up; none where no window came.
     pub(crate) fn run(mut self, start_ns: i64) -> Option<PublisherCounts> {
         let window = self.approach(start_ns)?;
-        let (intended, last_returned_ns) = match self.pattern {
+        let done = match self.pattern {
             PatternSpec::Periodic { .. } | PatternSpec::Burst { .. } => self.follow_schedule(window),
             PatternSpec::Unthrottled { messages, .. } => self.flood(window, bound(messages, self.messages)),
             PatternSpec::PingPong {
@@ -55,24 +79,29 @@ impl Sender {
             ),
             PatternSpec::Computed { .. } => unreachable!("a node sends these"),
         };
-        Some(self.counts(intended, last_returned_ns))
+        Some(self.counts(&done))
     }
 
     /// What it did within the window.
-    pub(crate) fn counts(self, intended: u32, last_returned_ns: i64) -> PublisherCounts {
+    pub(crate) fn counts(self, done: &Done) -> PublisherCounts {
         PublisherCounts {
             stream: self.stream,
             publisher: self.channel.index,
-            intended,
+            intended: done.tried + done.unsent,
             sent: self.sent,
-            refused: intended - self.sent,
+            refused: done.tried - self.sent,
+            unsent: done.unsent,
             refusal: self.refusal,
-            last_returned_ns: last_returned_ns as u64,
+            last_returned_ns: done.last_returned_ns as u64,
         }
     }
 
     fn approach(&mut self, start_ns: i64) -> Option<Window> {
         for (sequence, intended_ns) in (0..).zip(self.schedule(start_ns)) {
+            // Who is behind when the window opens would else spend it on what lies before it.
+            if self.gate.window().is_some_and(|window| window.is_behind(intended_ns)) {
+                continue;
+            }
             self.prepare(sequence);
             match self.gate.approach(intended_ns) {
                 Approach::Due => drop(self.send_before_window(sequence, intended_ns)),
@@ -83,10 +112,11 @@ impl Sender {
         None
     }
 
-    /// A message's number is that of its instant, so that one who joins an open window repeats none.
-    fn follow_schedule(&mut self, window: Window) -> (u32, i64) {
-        let mut last_returned_ns = window.joined_ns;
-        let mut intended = 0;
+    /// A message's number is that of its instant, so that one who joins an open window repeats none. An overload is told
+    /// and not waited for: what the schedule still holds when its time is over is only counted.
+    fn follow_schedule(&mut self, window: Window) -> Done {
+        let until_ns = window.publish_until_ns();
+        let mut done = Done::none(window);
         for (sequence, intended_ns) in (0..self.messages).zip(self.schedule(window.begin_ns)) {
             if intended_ns < window.joined_ns {
                 continue;
@@ -94,18 +124,22 @@ impl Sender {
             if intended_ns >= window.end_ns {
                 break;
             }
+            if done.last_returned_ns >= until_ns {
+                done.unsent += 1;
+                continue;
+            }
             self.prepare(sequence);
             if !self.gate.rest_before(intended_ns) {
                 break;
             }
             clock::wait_until(intended_ns, self.spin_ns);
-            last_returned_ns = self.send(sequence, intended_ns).returned_ns;
-            intended += 1;
+            done.last_returned_ns = self.send(sequence, intended_ns).returned_ns;
+            done.tried += 1;
         }
-        (intended, last_returned_ns)
+        done
     }
 
-    pub(crate) fn flood(&mut self, window: Window, messages: u32) -> (u32, i64) {
+    pub(crate) fn flood(&mut self, window: Window, messages: u32) -> Done {
         let first = window.first_number(self.messages);
         let end = first.saturating_add(messages).min(self.messages);
         let mut now_ns = window.joined_ns;
@@ -118,10 +152,10 @@ impl Sender {
             now_ns = self.send(sequence, now_ns).returned_ns;
             sequence += 1;
         }
-        (sequence - first, now_ns)
+        Done::tried(sequence - first, now_ns)
     }
 
-    fn ask(&mut self, window: Window, messages: u32, interval_ns: i64, patience_ns: i64) -> (u32, i64) {
+    fn ask(&mut self, window: Window, messages: u32, interval_ns: i64, patience_ns: i64) -> Done {
         let turn = self.turn.clone().expect("a ping-pong's publisher has a turn");
         let answers = self.channel.subscribers.len() as u32;
         let first = window.first_number(self.messages);
@@ -144,7 +178,7 @@ impl Sender {
             intended_ns = clock::now_ns().max(intended_ns + interval_ns);
             sequence += 1;
         }
-        (sequence - first, last_returned_ns)
+        Done::tried(sequence - first, last_returned_ns)
     }
 
     /// Waits for the answers to a question, no longer than until an instant, and not beyond the trial's end.

@@ -10,14 +10,18 @@ use crate::payload::Pool;
 const SIZE_BYTES: usize = 64;
 const MESSAGES: u32 = 1000;
 
-struct Noting(Arc<Mutex<Vec<u32>>>);
+struct Noting {
+    numbers: Arc<Mutex<Vec<u32>>>,
+    call_ns: i64,
+}
 
 impl Publish for Noting {
     fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
         let header = Header::decode(message[..32].try_into().unwrap()).unwrap();
         if header.phase == Phase::Window {
-            self.0.lock().unwrap().push(header.sequence);
+            self.numbers.lock().unwrap().push(header.sequence);
         }
+        clock::sleep_until(clock::now_ns() + self.call_ns);
         Ok(())
     }
 }
@@ -28,8 +32,16 @@ struct Sent {
 }
 
 fn sender(pattern: PatternSpec) -> (Sender, Sent) {
+    slow_sender(pattern, 0)
+}
+
+/// A sender whose publish calls take so long at least.
+fn slow_sender(pattern: PatternSpec, call_ns: i64) -> (Sender, Sent) {
     let (numbers, gate) = (Arc::default(), Arc::default());
-    let publisher = Publisher::Copying(Box::new(Noting(Arc::clone(&numbers))));
+    let publisher = Publisher::Copying(Box::new(Noting {
+        numbers: Arc::clone(&numbers),
+        call_ns,
+    }));
     let blank = Published {
         stream: 0,
         publisher: 0,
@@ -147,4 +159,33 @@ fn a_publisher_that_waits_for_its_next_instant_stops_when_the_trial_is_given_up(
     let counts = publisher.join().unwrap().unwrap();
     assert_eq!(counts.intended, 1);
     assert!(given_up.elapsed() < Duration::from_secs(10), "{:?}", given_up.elapsed());
+}
+
+#[test]
+fn an_overload_is_over_after_some_windows_and_counts_what_it_did_not_offer() {
+    let (sender, sent) = slow_sender(periodic(1000.0, Arrival::Fixed), 20_000_000);
+    let now_ns = clock::now_ns();
+    sent.gate.open(Window::joined_at(now_ns, now_ns, now_ns + 100_000_000));
+    let counts = sender.run(now_ns).unwrap();
+    let numbers = sent.numbers.lock().unwrap().clone();
+    // Twenty calls fit into four windows; a busy machine makes them fewer.
+    assert!((2..=20).contains(&numbers.len()), "{numbers:?}");
+    assert_eq!(numbers, (0..counts.sent).collect::<Vec<_>>());
+    assert_eq!(
+        (counts.intended, counts.refused, counts.unsent),
+        (100, 0, 100 - counts.sent)
+    );
+    assert!(counts.last_returned_ns as i64 >= now_ns + 400_000_000);
+}
+
+#[test]
+fn who_is_behind_when_the_window_opens_leaves_out_what_lies_before_it() {
+    let (sender, sent) = slow_sender(periodic(1000.0, Arrival::Fixed), 20_000_000);
+    let start_ns = clock::now_ns();
+    let begin_ns = start_ns + 60_000_000;
+    sent.gate
+        .open(Window::joined_at(start_ns, begin_ns, begin_ns + 10_000_000));
+    let counts = sender.run(start_ns).unwrap();
+    // Sixty messages of 20 ms each would lie before it, of which three can go out.
+    assert_eq!((counts.intended, counts.sent > 0), (10, true));
 }

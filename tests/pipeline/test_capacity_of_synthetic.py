@@ -1,0 +1,48 @@
+"""The capacity that a search finds is the one that is there: a link of known bandwidth carries so large a message."""
+
+from pathlib import Path
+
+import pytest
+
+from middlemark.analysis.capacity import Limit, State
+from middlemark.analysis.run import analyse
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.campaign import order
+from middlemark.campaign.campaign import run_new
+from middlemark.suite import LoadedSuite, parse_suite
+from middlemark.worker import locate
+
+RATE_HZ = 100
+LINK_BITS_PER_S = 8_000_000
+CARRIED_BYTES = LINK_BITS_PER_S / 8 / RATE_HZ
+# A message that is just carried takes 10 ms to pass; of larger ones each waits longer than the one before it.
+SUITE = f"""
+suite: known
+middlewares: {{middleware: synthetic, options: {{delay_ns: 0, bandwidth_bits_per_s: {LINK_BITS_PER_S}}}}}
+workloads:
+  workload: stream
+  pattern: capacity
+  rate: {RATE_HZ} Hz
+  search: {{smallest: 2 kB, largest: 32 kB, precision: 30 %, loss: 50 %, latency: 25 ms, confirm: 1}}
+windows: {{first_message: 3 s, warm_up: 50 ms, window: 500 ms, drain: 500 ms}}
+disturbance: {{steal: 100 %}}
+"""
+
+pytestmark = [
+    pytest.mark.worker,
+    pytest.mark.skipif("synthetic" not in locate.workers(), reason="the worker `synthetic` is not built"),
+]
+
+
+def test_the_largest_size_that_is_found_is_what_the_link_carries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    suite = LoadedSuite(file="known.yaml", text=SUITE, suite=parse_suite(SUITE, file="known.yaml"))
+    run_new(tmp_path / "run", order.place(suite, [], None))
+    (found,) = analyse(RunFolder(tmp_path / "run")).capacities
+    assert found.state is State.FOUND
+    assert found.carried is not None
+    assert found.not_carried is not None
+    assert found.carried.size_bytes <= CARRIED_BYTES < found.not_carried.size_bytes
+    assert set(found.limits) <= {Limit.LATENCY, Limit.LOSS}
