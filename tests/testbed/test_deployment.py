@@ -280,6 +280,19 @@ def test_containers_on_a_host_of_namespaces_have_its_network_and_its_folder(
         assert seen == ("inside" if deployment.ipc is ContainerIpc.HOST else "")
 
 
+@pytest.mark.parametrize("network", [ContainerNetwork.HOST, ContainerNetwork.NONE])
+@pytest.mark.parametrize("kind", [DeploymentKind.SINGLE_CONTAINER, DeploymentKind.MULTI_CONTAINER])
+def test_a_container_has_the_network_that_the_deployment_says(
+    kind: DeploymentKind, network: ContainerNetwork, entries: Ledger, folder: Path
+) -> None:
+    deployment = Deployment(deployment=kind, network=network)
+    interfaces = "while read -r line; do echo $line; done < /proc/net/dev"
+    with deployed(LocalHost(), deployment, Contents(SHELL), folder, entries) as host:
+        inside = {line.split(":")[0] for line in said(host, interfaces).splitlines() if ":" in line}
+    outside = {line.split(":")[0].strip() for line in Path("/proc/net/dev").read_text().splitlines() if ":" in line}
+    assert inside == (outside if network is ContainerNetwork.HOST else {"lo"})
+
+
 def test_a_bridge_is_refused_with_the_reason(entries: Ledger, folder: Path) -> None:
     deployment = Deployment(deployment=DeploymentKind.SINGLE_CONTAINER, network=ContainerNetwork.BRIDGE)
     refused = pytest.raises(EnvironmentNotReady, match="neither multicast nor other hosts")

@@ -79,6 +79,7 @@ class ContainerNetwork(StrEnum):
     """Which network a container has."""
 
     HOST = "host"
+    NONE = "none"
     BRIDGE = "bridge"
 
 
@@ -92,8 +93,8 @@ class Deployment(Named):
     ipc: ContainerIpc | None = None
     """`private`: each container has its own `/dev/shm`; `shareable`: those of a host have one; `host`: the host's."""
     network: ContainerNetwork | None = None
-    """`host`: the network of the host it is on; `bridge`, an address of its own behind a bridge
-    on that host, is not made: such trials are not applicable."""
+    """`host`: the network of the host it is on; `none`: a loopback of its own and nothing else; `bridge`, an address
+    of its own behind a bridge on that host, is not made: such trials are not applicable."""
 
     @model_validator(mode="after")
     def _modes_are_of_containers(self) -> Self:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from middlemark.suite import ContainerIpc
+from middlemark.suite import ContainerIpc, ContainerNetwork
 from middlemark.testbed import processes
 from middlemark.testbed.container_engine import REMEDY, held_open
 from middlemark.testbed.container_storage import Storage
@@ -36,13 +36,14 @@ class Containers:
     contents: Contents
     folder: Path
     """The trial's folder, at the same path inside."""
+    network: ContainerNetwork = ContainerNetwork.HOST
 
     def run(self, options: Sequence[str], program: Sequence[str]) -> list[str]:
         """What to execute so that the program runs in a new container, which goes with it."""
         fixed = [
             "--rm", "--interactive", "--read-only", "--log-driver=none", "--http-proxy=false", "--no-hosts",
-            "--network=host", f"--cgroup-parent={self.storage.cgroup_parent}", f"--env={processes.MARK_VARIABLE}",
-            f"--volume={self.folder}:{self.folder}",
+            f"--network={self.network}", f"--cgroup-parent={self.storage.cgroup_parent}",
+            f"--env={processes.MARK_VARIABLE}", f"--volume={self.folder}:{self.folder}",
         ]  # fmt: skip
         return self._podman(["run", *fixed, *options, "--rootfs", str(self.root), *self._inside(program)])
 

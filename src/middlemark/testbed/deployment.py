@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
@@ -43,7 +44,8 @@ def deployed(  # noqa: PLR0913 - so much makes a container
     ipc = deployment.ipc or ContainerIpc.PRIVATE
     single = deployment.deployment is DeploymentKind.SINGLE_CONTAINER
     with ExitStack() as given:
-        containers = _containers(host, contents, folder, ledger, given)
+        network = deployment.network or ContainerNetwork.HOST
+        containers = replace(_containers(host, contents, folder, ledger, given), network=network)
         if planned is not None:
             limits.limit(planned, containers.storage.folder.name)
         if single or ipc is ContainerIpc.SHAREABLE:
@@ -84,5 +86,5 @@ def _refuse(host: Host, deployment: Deployment) -> None:
         raise EnvironmentNotReady(
             "containers on a bridge of their own are not made: behind its address translation neither multicast nor "
             "other hosts reach them, so that a topology would not be what it says",
-            remedy="network: host, which is the network of the host that the container is on",
+            remedy="network: host, which is the network of the host that the container is on, or none",
         )
