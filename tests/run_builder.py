@@ -5,7 +5,7 @@ A test says how each middleware behaves (`Behaviour`); everything else is as a c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -87,6 +87,8 @@ class Behaviour:
     transport: str = "tcp"
     observed_times: float = 1.0
     """How many times its latency an observed trial has."""
+    course: Callable[[np.ndarray], np.ndarray] = np.ones_like
+    """How many times its latency a message has, by the share of the window's messages before it."""
 
 
 def build_run(path: Path, suite_text: str, behaviours: Mapping[str, Behaviour], *, seed: int = 1) -> RunFolder:
@@ -262,9 +264,10 @@ def _stream_rows(trial: Trial, number: int, stream: Stream, how: Behaviour, rng:
         )
         for subscriber, at in enumerate(stream.subscribers):
             kept = rng.random(n) >= how.loss
-            arrived = sent + _scatter(how.latency_ns, how, n, rng)
+            latency_ns = how.latency_ns * how.course(np.arange(n) / n)
+            arrived = sent + _scatter(latency_ns, how, n, rng)
             for answers in (False, True) if asks else (False,):
-                back = arrived + _scatter(how.latency_ns, how, n, rng) if answers else arrived
+                back = arrived + _scatter(latency_ns, how, n, rng) if answers else arrived
                 base = sent if answers else intended
                 received.append(
                     _received(
@@ -294,7 +297,7 @@ def _sends(intended: np.ndarray, how: Behaviour, rng: np.random.Generator) -> np
     return stretched + late
 
 
-def _scatter(median_ns: float, how: Behaviour, n: int, rng: np.random.Generator) -> np.ndarray:
+def _scatter(median_ns: float | np.ndarray, how: Behaviour, n: int, rng: np.random.Generator) -> np.ndarray:
     return (median_ns * np.exp(rng.normal(0, how.spread, n))).astype(np.int64)
 
 

@@ -21,6 +21,7 @@ from middlemark.analysis.record import TrialRecord, is_valid
 from middlemark.analysis.run import Damage, RunFindings, analyse, measure, read_records
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.analysis.summary import summary_table
+from middlemark.analysis.warning_table import warning_table
 from middlemark.errors import StoreError
 from middlemark.plan import NotApplicable
 
@@ -45,7 +46,9 @@ TRIALS_SCHEMA = pl.Schema(
         "warnings": pl.List(pl.String()),
     }
 )
-"""One row a stored trial; `factors` are all factors in one line, `detail` says why a trial is not valid."""
+"""One row a stored trial; `factors` are all factors in one line, `detail` says why a trial is not valid.
+
+`warnings` are the kinds that were seen while it ran; what its samples show later, `LoadedRun.warnings` has too."""
 
 METRICS_SCHEMA = pl.Schema(
     {
@@ -103,6 +106,11 @@ class LoadedRun:
     def estimates(self) -> pl.DataFrame:
         """One row an experiment, subject and metric, with its interval: as `summary.parquet`."""
         return summary_table(self.findings)
+
+    @cached_property
+    def warnings(self) -> pl.DataFrame:
+        """One row an experiment and kind of warning that its trials had: `WARNINGS_SCHEMA`."""
+        return warning_table(self.findings)
 
     @cached_property
     def received(self) -> pl.LazyFrame:

@@ -87,13 +87,17 @@ def _json(findings: "RunFindings", report: Path) -> str:
     from middlemark.analysis.claims import own_claims
     from middlemark.analysis.summary import summary_table
     from middlemark.report.capacity import as_data as capacities_data
+    from middlemark.report.cautions import as_data as warnings_data
     from middlemark.report.claims import as_data
+    from middlemark.report.contender import contenders
     from middlemark.report.recommendation import recommendation
 
     recommended = recommendation(findings)
+    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
     said = {
         "run": str(findings.folder.path),
         "report": str(report),
+        "warnings": warnings_data(findings, who),
         "recommendation": None if recommended is None else asdict(recommended),
         "rankings": [
             {

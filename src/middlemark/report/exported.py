@@ -21,12 +21,19 @@ from middlemark.analysis.manifest import Manifest
 from middlemark.analysis.percentile_tables import percentile_tables
 from middlemark.analysis.record import FORMAT_VERSION, TrialRecord
 from middlemark.analysis.summary import SCHEMA as ESTIMATES_SCHEMA
+from middlemark.analysis.warning_table import WARNINGS_SCHEMA
+from middlemark.plan import Caution
 from middlemark.report.formats import ExportFormat
 from middlemark.report.store import write_bytes, write_text
 
-SCHEMAS = {"trials": TRIALS_SCHEMA, "metrics": METRICS_SCHEMA, "estimates": ESTIMATES_SCHEMA}
+SCHEMAS = {
+    "trials": TRIALS_SCHEMA,
+    "metrics": METRICS_SCHEMA,
+    "estimates": ESTIMATES_SCHEMA,
+    "warnings": WARNINGS_SCHEMA,
+}
 JSON_TYPES: dict[Any, str] = {pl.String: "string", pl.Float64: "number", pl.Int64: "integer", pl.Boolean: "boolean"}
-NEVER_NULL = {"trial", "experiment", "middleware", "subject", "metric", "outcome"}
+NEVER_NULL = {"trial", "experiment", "middleware", "subject", "metric", "outcome", "kind", "text", "remedy"}
 
 
 def export(run: LoadedRun, kind: ExportFormat, folder: Path) -> list[Path]:
@@ -37,7 +44,7 @@ def export(run: LoadedRun, kind: ExportFormat, folder: Path) -> list[Path]:
         return [write_text(folder / table.name, table.text) for table in tables]
     if kind is ExportFormat.OPENMETRICS:
         return [write_text(folder / "estimates.openmetrics.txt", openmetrics(run))]
-    frames = {"trials": run.trials, "metrics": run.metrics, "estimates": run.estimates}
+    frames = {"trials": run.trials, "metrics": run.metrics, "estimates": run.estimates, "warnings": run.warnings}
     if kind is ExportFormat.JSON:
         said = write_text(folder / "run.json", json.dumps(as_json(run, frames)) + "\n")
         return [said, *(_write_schema(folder / f"{name}.schema.json", schema) for name, schema in schemas().items())]
@@ -56,7 +63,7 @@ def _write_schema(path: Path, schema: Mapping[str, Any]) -> Path:
 
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:
-    """CSV has no lists: the warnings of a trial in one cell."""
+    """CSV has no lists: the kinds of a trial's warnings in one cell."""
     lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
     return frame.with_columns(pl.col(name).list.join(" ") for name in lists)
 
@@ -70,6 +77,7 @@ def as_json(run: LoadedRun, frames: Mapping[str, pl.DataFrame]) -> dict[str, Any
         "suite": run.manifest.suite,
         "started_at": run.manifest.started_at,
         "machine": run.manifest.machine,
+        "machine_warnings": [caution.model_dump(mode="json") for caution in run.manifest.warnings],
         **{name: frame.to_dicts() for name, frame in frames.items()},
         "damaged": {damage.trial: damage.problem for damage in run.damaged},
     }
@@ -85,6 +93,7 @@ def json_schema() -> dict[str, Any]:
         "suite": text,
         "started_at": {"type": "string", "format": "date-time"},
         "machine": {"type": "object"},
+        "machine_warnings": {"type": "array", "items": _closed(dict.fromkeys(Caution.model_fields, text))},
         **{name: {"type": "array", "items": _row_schema(schema)} for name, schema in SCHEMAS.items()},
         "damaged": {"type": "object", "additionalProperties": text},
     }

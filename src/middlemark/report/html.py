@@ -26,6 +26,7 @@ from middlemark.plan import Caution
 from middlemark.report.answer import Answer, answer, distinguishing, interval_words
 from middlemark.report.beyond import figures_beyond
 from middlemark.report.capacity import capacity_lines, capacity_table
+from middlemark.report.cautions import warned_of
 from middlemark.report.chain import ChainShown, chain_shown
 from middlemark.report.charts import Chart, bar_charts, boxes, ecdf
 from middlemark.report.claims import READING, shown
@@ -134,6 +135,7 @@ def render(findings: RunFindings) -> str:
             digest=digest(findings.comparisons, [each.answer for each in sections], who),
             first_sections={each.answer.workload: each.id for each in reversed(sections)},
             heat_maps=heat_maps(findings.comparisons, [each.id for each in sections], who),
+            warned=warned_of(findings, who),
             claims=shown(own_claims(findings)),
             claims_reading=READING,
             topologies=topology_table(findings),

@@ -20,10 +20,10 @@ from middlemark.analysis.claims import own_claims
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
-from middlemark.plan import Caution, WarningKind
 from middlemark.report import tables
 from middlemark.report.answer import Answer, answer, distinguishing, interval_words
 from middlemark.report.capacity import capacity_lines
+from middlemark.report.cautions import warned_of
 from middlemark.report.chain import lines_of_chain
 from middlemark.report.claims import print_claims
 from middlemark.report.contender import Contender, contenders
@@ -49,18 +49,18 @@ READING = (
 def print_summary(run: Path | RunFindings, console: Console) -> None:
     """Print what a run came to."""
     findings = run if isinstance(run, RunFindings) else analyse(RunFolder(run))
+    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
     recommended = recommendation(findings)
     if recommended is None:
-        _print_comparisons(findings, console)
+        _print_comparisons(findings, who, console)
     else:
         print_recommendation(recommended, console)
         console.print(Text(interval_words(findings), "dim"))
     _print_damage(findings, console)
-    _print_cautions(findings, console)
+    _print_cautions(findings, who, console)
 
 
-def _print_comparisons(findings: RunFindings, console: Console) -> None:
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+def _print_comparisons(findings: RunFindings, who: Mapping[str, Contender], console: Console) -> None:
     beside = distinguishing(findings.comparisons)
     answers = [answer(comparison, who, beside) for comparison in findings.comparisons]
     for comparison, said in zip(findings.comparisons, answers, strict=True):
@@ -212,19 +212,13 @@ def _print_damage(findings: RunFindings, console: Console) -> None:
         console.print(f"\n[red]trial {escape(damage.trial)} is left out:[/] {escape(damage.problem)}")
 
 
-def _print_cautions(findings: RunFindings, console: Console) -> None:
-    """Warnings of the machine and of trials, each kind of a trial's once."""
-    of_trials: dict[str, tuple[Caution, int]] = {}
-    for each in findings.experiments:
-        for caution, count in each.cautions:
-            if each.experiment.search is not None and caution.kind is WarningKind.OVERLOAD:
-                continue  # that is what a search looks for
-            first, before = of_trials.get(caution.kind, (caution, 0))
-            of_trials[caution.kind] = (first, before + count)
+def _print_cautions(findings: RunFindings, who: Mapping[str, Contender], console: Console) -> None:
+    """Warnings of the machine and of trials."""
+    of_trials = warned_of(findings, who)
     if findings.manifest.warnings or of_trials:
         console.print("\n[bold]Before you rely on these figures[/]")
     for caution in findings.manifest.warnings:
         console.print(Text.assemble("  ", caution.text, (f" → {caution.remedy}", "dim")))
-    for caution, count in of_trials.values():
-        text = f"  {caution.kind.replace('_', ' ')} in {plural(count, 'trial')}, first: {caution.text}"
-        console.print(Text.assemble(text, (f" → {caution.remedy}", "dim")))
+    for each in of_trials:
+        text = f"  {each.kind} in {each.where}, first: {each.first.text}"
+        console.print(Text.assemble(text, (f" → {each.first.remedy}", "dim")))
