@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from middlemark.analysis.run import RunFindings, analyse
+from middlemark.report.canvas import Chart
 from middlemark.report.chain import ChainShown, chain_shown
 from middlemark.report.chain_charts import chains_overview
-from middlemark.report.charts import Chart
 from middlemark.report.contender import Contender, contenders
 from middlemark.report.html import render
 from middlemark.report.parts import tables

@@ -16,8 +16,9 @@ from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.plan import varying_factors
 from middlemark.plan.experiment import Sought
 from middlemark.plan.search import Load, search_key
-from middlemark.report.charts import Chart, finished, logarithmic_scale
+from middlemark.report.canvas import Chart, Identity, finished, identity, logarithmic_scale
 from middlemark.report.contender import Contender
+from middlemark.report.counts import span
 from middlemark.report.display import ABSENT, MEGABITS_PER_S, MEGABYTES_PER_S, digits, plural
 from middlemark.report.tables import Table
 from middlemark.report.trials import Trials, trials_behind
@@ -172,50 +173,93 @@ def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, C
     ]
     if not rows:
         return None
-    ends = [
-        {"who": who[each.experiment.id].label, "load": each.carried.of(sought)}
-        for each in group
-        if each.carried is not None
-    ]
-    known = _colours(group, who)
+    shown = _shown(group, who)
     x_axis, x_scale = logarithmic_scale([row["load"] for row in rows])
     y_axis, y_scale = logarithmic_scale([row["us"] for row in rows])
     x = alt.X("load:Q", title=f"{AXES[sought]} (logarithmic)", axis=alt.Axis(**x_axis), scale=alt.Scale(**x_scale))
-    colour = alt.Color("who:N", scale=alt.Scale(domain=list(known), range=list(known.values())), legend=None)
-    base = alt.Chart(alt.NamedData("rows")).encode(
-        x=x,
-        y=alt.Y("us:Q", title="µs (logarithmic)", axis=alt.Axis(**y_axis), scale=alt.Scale(**y_scale)),
-        color=colour,
-        tooltip=[
-            alt.Tooltip("who:N", title="middleware"),
-            alt.Tooltip("quantile:N"),
-            alt.Tooltip("load:Q", title=AXES[sought], format=",.4~g"),
-            alt.Tooltip("us:Q", title="µs", format=",.4~g"),
-        ],
-    )
-    dash = alt.StrokeDash("quantile:N", scale=alt.Scale(domain=["median", "99 %"], range=[[1, 0], [3, 3]]), legend=None)
-    found = alt.Chart(alt.NamedData("ends")).mark_rule(strokeWidth=1.5, opacity=0.6).encode(x=x, color=colour)
-    layers = alt.layer(
-        base.mark_line(strokeWidth=1.8).encode(strokeDash=dash),
-        base.mark_point(filled=True, size=35),
-        found,
-        width="container",
-        height=300,
-    )
+    y = alt.Y("us:Q", title="µs (logarithmic)", axis=alt.Axis(**y_axis), scale=alt.Scale(**y_scale))
+    ends, knees = _end_rows(group, who), _knee_rows(group, who)
+    layers = [*_curves(x, y, shown, AXES[sought]), _ends(x, shown), *([_knees(x, y, shown)] if knees else [])]
+    bent = " Diamond: the knee, where latency begins to climb." if knees else ""
+    n = span([point.trials for each in group for point in each.points], "trial")
     return Chart(
         id=name,
         title=f"Latency over load: {title}",
         caption=(
-            "One way, from the instant at which a message was to be sent; solid: median, dotted: 99 %, each the median "
-            "of the trials at that load. A load that could not be sent has no point. Upright: the capacity."
+            "One way, from the instant at which a message was to be sent; broad: median, thin: 99 %, each the median "
+            f"of the trials at that load. A load that could not be sent has no point. Upright: the capacity.{bent} "
+            f"n = {n} at each load."
         ),
-        description=f"Two lines for each of {plural(len(known), 'middleware')}; the table has the capacities.",
-        spec=finished(layers, rows=rows, ends=ends),
+        description=f"Two lines for each of {plural(len(shown.names), 'middleware')}; the table has the capacities.",
+        spec=finished(
+            alt.layer(*layers, width="container", height=300),
+            rows=rows,
+            ends=ends,
+            **({"knees": knees} if knees else {}),
+        ),
     )
 
 
-def _colours(group: Sequence[Capacity], who: Mapping[str, Contender]) -> dict[str, str]:
-    return {who[each.experiment.id].label: who[each.experiment.id].colour for each in group}
+def _shown(group: Sequence[Capacity], who: Mapping[str, Contender]) -> Identity:
+    return identity(who[each.experiment.id] for each in group)
+
+
+def _curves(x: alt.X, y: alt.Y, shown: Identity, axis: str) -> list[alt.Chart]:
+    base = alt.Chart(alt.NamedData("rows")).encode(
+        x=x,
+        y=y,
+        color=shown.colour,
+        tooltip=[
+            alt.Tooltip("who:N", title="middleware"),
+            alt.Tooltip("quantile:N"),
+            alt.Tooltip("load:Q", title=axis, format=",.4~g"),
+            alt.Tooltip("us:Q", title="µs", format=",.4~g"),
+        ],
+    )
+    median = base.transform_filter("datum.quantile == 'median'")
+    tail = base.transform_filter("datum.quantile != 'median'")
+    return [
+        median.mark_line(strokeWidth=2.4).encode(strokeDash=shown.dash),
+        tail.mark_line(strokeWidth=1, opacity=0.75).encode(strokeDash=shown.dash),
+        median.mark_point(filled=True, size=35),
+        tail.mark_point(filled=True, size=14),
+    ]
+
+
+def _ends(x: alt.X, shown: Identity) -> alt.Chart:
+    ends: alt.Chart = (
+        alt.Chart(alt.NamedData("ends"))
+        .mark_rule(strokeWidth=1.5, opacity=0.6)
+        .encode(x=x, color=shown.colour, strokeDash=shown.dash)
+    )
+    return ends
+
+
+def _end_rows(group: Sequence[Capacity], who: Mapping[str, Contender]) -> list[dict[str, Any]]:
+    return [
+        {"who": who[each.experiment.id].label, "load": each.carried.of(each.sought)}
+        for each in group
+        if each.carried is not None
+    ]
+
+
+def _knees(x: alt.X, y: alt.Y, shown: Identity) -> alt.Chart:
+    knees: alt.Chart = (
+        alt.Chart(alt.NamedData("knees"))
+        .mark_point(shape="diamond", size=170, strokeWidth=2)
+        .encode(x=x, y=y, color=shown.colour, tooltip=[alt.Tooltip("who:N", title="knee of")])
+    )
+    return knees
+
+
+def _knee_rows(group: Sequence[Capacity], who: Mapping[str, Contender]) -> list[dict[str, Any]]:
+    """On the median's line."""
+    return [
+        {"who": who[each.experiment.id].label, "load": point.load.of(each.sought), "us": point.median_ns / 1e3}
+        for each in group
+        for point in each.points
+        if point.load == each.knee and point.median_ns
+    ]
 
 
 def _fronts(capacities: Sequence[Capacity], who: Mapping[str, Contender]) -> list[tuple[Chart, Sequence[Capacity]]]:
@@ -249,13 +293,13 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
         for each in group
         if each.carried is not None
     ]
-    known = _colours(group, who)
+    shown = _shown(group, who)
     x_axis, x_scale = logarithmic_scale([row["bytes"] for row in rows])
     y_axis, y_scale = logarithmic_scale([row[field] for row in rows])
     base = alt.Chart(alt.NamedData("rows")).encode(
         x=alt.X("bytes:Q", title="message size, B (logarithmic)", axis=alt.Axis(**x_axis), scale=alt.Scale(**x_scale)),
         y=alt.Y(f"{field}:Q", title=f"{axis} (logarithmic)", axis=alt.Axis(**y_axis), scale=alt.Scale(**y_scale)),
-        color=alt.Color("who:N", scale=alt.Scale(domain=list(known), range=list(known.values())), legend=None),
+        color=shown.colour,
         tooltip=[
             alt.Tooltip("who:N", title="middleware"),
             alt.Tooltip("bytes:Q", title="message size, B", format=",.4~g"),
@@ -267,7 +311,7 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
     shapes = alt.Scale(domain=["found", "at least", "open"], range=["circle", "triangle-up", "cross"])
     shape = alt.Shape("found:N", scale=shapes, legend=None)
     layers = alt.layer(
-        base.mark_line(strokeWidth=1.8),
+        base.mark_line(strokeWidth=1.8).encode(strokeDash=shown.dash),
         base.mark_point(filled=True, size=55).encode(shape=shape),
         width="container",
         height=300,
@@ -277,9 +321,10 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
         title=title,
         caption=(
             "The highest load of each publisher that is carried, a point for each search. Dot: confirmed; triangle: "
-            "the end of the search is carried too; cross: the search is open."
+            "the end of the search is carried too; cross: the search is open. "
+            f"n = {span([each.n_trials for each in group if each.carried], 'trial')} of each search."
         ),
-        description=f"A line for each of {plural(len(known), 'middleware')}; the table has the same figures.",
+        description=f"A line for each of {plural(len(shown.names), 'middleware')}; the table has the same figures.",
         spec=finished(layers, rows=rows),
     )
 

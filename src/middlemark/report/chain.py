@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from middlemark.analysis.comparison import Comparison
+from middlemark.report.canvas import Chart
 from middlemark.report.chain_charts import chain_charts
 from middlemark.report.chain_parts import MeasuredChain, chain_of, words
 from middlemark.report.chain_tables import WAYS, fate_table, node_table, place_table, split_table
-from middlemark.report.charts import Chart
 from middlemark.report.contender import Contender
 from middlemark.report.tables import Table
 

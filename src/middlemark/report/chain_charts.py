@@ -12,10 +12,12 @@ from typing import Any
 import altair as alt
 
 from middlemark.analysis.comparison import Comparison
+from middlemark.analysis.metrics import of_chain
 from middlemark.report.answer import condition_words, distinguishing
+from middlemark.report.canvas import Chart
 from middlemark.report.chain_parts import MEANING, PARTS, MeasuredChain, chain_of, steps, sums, wholes, words
-from middlemark.report.charts import Chart
 from middlemark.report.contender import Contender
+from middlemark.report.counts import n_words
 from middlemark.report.stacked import Bars
 from middlemark.report.trials import trials_behind
 
@@ -69,7 +71,7 @@ def _way_chart(bars: Sequence[MeasuredChain], name: str) -> Chart | None:
     return Chart(
         id=name,
         title="Where the time goes, node by node",
-        caption=WAY,
+        caption=f"{WAY} {_n(bars)}",
         description=DESCRIPTION,
         spec=drawn.lengths("ms from the first node's start"),
     )
@@ -82,10 +84,14 @@ def _shares_chart(bars: Sequence[MeasuredChain]) -> Chart | None:
     return Chart(
         id="chainshares",
         title="Where the time goes, as shares",
-        caption=SHARES,
+        caption=f"{SHARES} {_n(bars)}",
         description=DESCRIPTION,
         spec=_bars(rows, []).shares("share of the end-to-end latency"),
     )
+
+
+def _n(bars: Sequence[MeasuredChain]) -> str:
+    return n_words((bar.each.estimate(of_chain(bar.chain.name), "typical_whole_ns") for bar in bars), "way")
 
 
 def _bars(rows: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> Bars:

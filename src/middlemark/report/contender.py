@@ -1,6 +1,7 @@
 """What stands in a line of a table and a series of a chart: a middleware in one configuration, its name and its colour.
 
-Colours go to middlewares in the order of their names, one each throughout a report; no middleware is known here.
+Colours go to middlewares in the order of their names, one each throughout a report; the dash of a line tells the
+configurations of one middleware apart. No middleware is known here.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from middlemark.plan import Experiment, Side
 
 COLOURS = 12
 """As many as the style sheet has (`--series-0` …); tellable apart with any common colour blindness, light and dark."""
-DASHES = ((1, 0), (7, 3), (2, 2))
-"""The second channel of a line beside its colour: solid, dashed, dotted."""
+DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (14, 4))
+"""Solid, dashed, dotted, dash and dot, long dashes: a middleware's configurations in the order of their names."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,9 @@ class Contender:
     baseline: bool
     """Raw sockets or shared memory: the limit of the machine, not a middleware."""
     number: int
+    """The middleware's among those of the run."""
+    place: int
+    """The configuration's among the middleware's."""
     dissectors: tuple[Dissector, ...] = ()
     """By which Wireshark shows what it puts on the wire."""
 
@@ -39,19 +43,19 @@ class Contender:
         return f"var(--series-{self.number % COLOURS})"
 
     @property
-    def dash(self) -> tuple[int, int]:
-        """The line's pattern in charts."""
-        return DASHES[self.number % len(DASHES)]
+    def dash(self) -> tuple[int, ...]:
+        """The line's pattern in charts; it tells those apart, too, that share a colour because there are so many."""
+        return DASHES[(self.place + self.number // COLOURS) % len(DASHES)]
 
     @property
     def key(self) -> str:
         """The address of its line in legends, which the page draws once."""
-        return f"key-{self.number % COLOURS}"
+        return f"key-{self.number % COLOURS}-{DASHES.index(self.dash)}"
 
     @property
     def dash_array(self) -> str:
         """The same for SVG."""
-        return " ".join(map(str, self.dash)) if self.dash[1] else "none"
+        return "none" if self.dash == DASHES[0] else " ".join(map(str, self.dash))
 
 
 def contenders(manifest: Manifest, experiments: Iterable[Experiment]) -> dict[str, Contender]:
@@ -74,6 +78,7 @@ def contenders(manifest: Manifest, experiments: Iterable[Experiment]) -> dict[st
             version=known.library.version if known else "unknown",
             baseline=known is not None and known.library.name == "none",
             number=order.index(each.middleware),
+            place=sorted(configurations[each.middleware]).index(_configuration(each)),
             dissectors=known.dissectors if known else (),
         )
     return found

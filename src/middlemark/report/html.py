@@ -24,11 +24,13 @@ from middlemark.analysis.samples import OF_CHAINS, Distribution
 from middlemark.errors import StoreError
 from middlemark.plan import Caution
 from middlemark.report.answer import Answer, answer, distinguishing, interval_words
+from middlemark.report.bars import bar_charts
 from middlemark.report.beyond import figures_beyond
+from middlemark.report.canvas import Chart
 from middlemark.report.capacity import capacity_lines, capacity_table
 from middlemark.report.cautions import warned_of
 from middlemark.report.chain import ChainShown, chain_shown
-from middlemark.report.charts import Chart, bar_charts, boxes, ecdf
+from middlemark.report.charts import boxes, ecdf
 from middlemark.report.claims import READING, shown
 from middlemark.report.config import Configuration, configurations
 from middlemark.report.contender import Contender, contenders
@@ -139,7 +141,7 @@ def render(findings: RunFindings) -> str:
             claims=shown(own_claims(findings)),
             claims_reading=READING,
             topologies=topology_table(findings),
-            who=sorted({each.middleware: each for each in who.values()}.values(), key=lambda each: each.number),
+            keys=sorted({each.key: each for each in who.values()}.values(), key=lambda each: each.key),
             machine=[fact(name, value) for name, value in findings.manifest.machine.items()],
             interval_words=interval_words(findings),
             beyond=beyond,
@@ -148,7 +150,7 @@ def render(findings: RunFindings) -> str:
             enough=stop_table(findings, who),
             capacity=capacity_table(findings.capacities, who),
             capacity_lines=capacity_lines(findings.capacities, who),
-            loaded=sorted({who[each.experiment.id] for each in findings.capacities}, key=lambda each: each.label),
+            drawn_in=lambda part: _drawn_in(beyond[part], who),
             scalings=scaling_lines(findings.scalings),
             selection=selectable(findings.comparisons, who.values()),
             charts=packed_json(without_repetition(charts)),
@@ -170,6 +172,13 @@ def sections_of(findings: RunFindings, who: Mapping[str, Contender]) -> list[Sec
         _section(number, each, answer(each, who, beside), who)
         for number, each in enumerate(findings.comparisons, start=1)
     ]
+
+
+def _drawn_in(charts: Sequence[Chart], who: Mapping[str, Contender]) -> list[Contender]:
+    """Whose lines some charts have, for their legend."""
+    rows = (row for chart in charts for own in chart.spec["datasets"].values() for row in own)
+    labels = {row.get("who") for row in rows}
+    return sorted({each for each in who.values() if each.label in labels}, key=lambda each: each.label)
 
 
 def _settings_of(sections: Sequence[Section]) -> Callable[[Trials], str]:

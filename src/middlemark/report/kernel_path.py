@@ -17,8 +17,9 @@ from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.kernel_path import CUTS
 from middlemark.analysis.path_parts import Part, SetAside, Side
 from middlemark.analysis.path_shares import call_of_metric
-from middlemark.report.charts import Chart
+from middlemark.report.canvas import Chart
 from middlemark.report.contender import Contender
+from middlemark.report.counts import n_words
 from middlemark.report.display import ABSENT, COUNT, MICROSECONDS, Unit, cell, interval, part_cell, show, size
 from middlemark.report.stacked import Bars
 from middlemark.report.tables import Table
@@ -26,12 +27,12 @@ from middlemark.report.tables import Table
 PARTS: dict[Part, tuple[str, str]] = {
     Part.MIDDLEWARE_SENDER: ("middleware, sender", "#1f5f99"),
     Part.KERNEL_SENDER: ("kernel, sender", "#c65a11"),
-    Part.QUEUE: ("queue", "#8a8a2b"),
-    Part.WIRE: ("wire", "#3f8f4f"),
-    Part.KERNEL_DELIVERY: ("kernel, delivery", "#e08a3c"),
+    Part.QUEUE: ("queue", "#efe06a"),
+    Part.WIRE: ("wire", "#1f7a6d"),
+    Part.KERNEL_DELIVERY: ("kernel, delivery", "#dd8433"),
     Part.SCHEDULER: ("scheduler", "#8c8c8c"),
     Part.KERNEL_RECEIVER: ("kernel, receiver", "#f0b27a"),
-    Part.SERVICE: ("service", "#7d5ba6"),
+    Part.SERVICE: ("service", "#8e6fb5"),
     Part.MIDDLEWARE_RECEIVER: ("middleware, receiver", "#6fa8dc"),
 }
 """In the order of a message's way: what the page calls each, and its colour, alike for what belongs together."""
@@ -77,11 +78,12 @@ def path_charts(seen: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
         label_limit=180,
     )
     description = "A stacked bar for each middleware; the tables below have the figures."
-    doubt = "".join(f" {words}." for words in path_doubts(seen, who))
+    estimates = [each.estimate(seen.setting.subject, "path_typical_whole_ns") for each in seen.experiments]
+    told = " ".join([n_words(estimates), *(f"{words}." for words in path_doubts(seen, who))])
     times, shares = drawn.lengths("µs of one-way time"), drawn.shares("share of one-way time")
     return [
-        Chart("kernelpath", "Where the time goes", TYPICAL + doubt, description, times),
-        Chart("kernelshares", "Where the time goes, as shares", SHARES + doubt, description, shares),
+        Chart("kernelpath", "Where the time goes", f"{TYPICAL} {told}", description, times),
+        Chart("kernelshares", "Where the time goes, as shares", f"{SHARES} {told}", description, shares),
     ]
 
 

@@ -15,7 +15,7 @@ import altair as alt
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.plan.mobility import STEP_NS, distance_m, received_dbm
 from middlemark.plan.network import Direction, Link
-from middlemark.report.charts import INK, Chart, finished
+from middlemark.report.canvas import INK, Chart, finished
 from middlemark.suite import Mobility
 
 EXTENT = 72
@@ -104,7 +104,7 @@ def _chart(drawn: _Property, rows: Rows, window_s: float) -> Chart:
     name, unit = drawn.name, drawn.unit
     links = ", ".join(dict.fromkeys(row["link"] for row in rows))
     line = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(alt.NamedData("rows"))
         .mark_line(interpolate=drawn.interpolate, strokeWidth=1.5, clip=True)
         .encode(
             x=alt.X(
@@ -130,5 +130,5 @@ def _chart(drawn: _Property, rows: Rows, window_s: float) -> Chart:
         title=f"Links: {name}, {unit}",
         caption=f"The {name} by the model of {links}." if is_of_place else f"The {name} that was asked of {links}.",
         description=f"The {name} of the links over the window's time, {'by the model' if is_of_place else 'as asked'}.",
-        spec=finished(alt.layer(line).properties(width="container", height=80)),
+        spec=finished(alt.layer(line, width="container", height=80), rows=rows),
     )

@@ -13,7 +13,7 @@ from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.growth import LEAST_SPAN_S
 from middlemark.analysis.metrics import Key, of_process
-from middlemark.report.charts import Chart, finished, identity, short
+from middlemark.report.canvas import Chart, finished, identity, short
 from middlemark.report.contender import Contender
 from middlemark.report.display import COUNT, Unit, plural, show
 from middlemark.report.tables import Table
@@ -84,15 +84,15 @@ def memory_chart(sampled: Comparison, who: Mapping[str, Contender]) -> Chart | N
     ]
     if not rows:
         return None
-    names, scale, dashes = identity(drawn, who)
+    lines = identity(who[each.experiment.id] for each in drawn)
     line = (
         alt.Chart(alt.NamedData("rows"))
         .mark_line(strokeWidth=1.6, interpolate="step-after")
         .encode(
             x=alt.X("s:Q", title="s from the window's begin", axis=alt.Axis(tickCount=8)),
             y=alt.Y("mib:Q", title="MiB resident", axis=alt.Axis(tickCount=5)),
-            color=alt.Color("who:N", scale=scale, legend=None),
-            strokeDash=alt.StrokeDash("who:N", scale=alt.Scale(domain=names, range=dashes), legend=None),
+            color=lines.colour,
+            strokeDash=lines.dash,
             detail=alt.Detail("process:N"),
             tooltip=[
                 alt.Tooltip("who:N", title="middleware"),
@@ -106,7 +106,8 @@ def memory_chart(sampled: Comparison, who: Mapping[str, Contender]) -> Chart | N
         title="Memory over time",
         caption=(
             "Resident memory of each process with all that it started, sampled ten times a second; of the first valid "
-            "trial of each whose resources were sampled. The middleware is initialised before the window begins."
+            "trial of each whose resources were sampled, n = 1 trial each. The middleware is initialised before the "
+            "window begins."
         ),
         description="A line for each process over the trial's time; the table Memory has the figures of the window.",
         spec=finished(alt.layer(line, width="container", height=220), rows=rows),

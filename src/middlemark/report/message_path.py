@@ -17,7 +17,7 @@ from rich.text import Text
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.message_path import ToldMessage
 from middlemark.analysis.path_parts import MessagePath, Segment, Side
-from middlemark.report.charts import IN_INK, INK, Chart, finished
+from middlemark.report.canvas import IN_INK, INK, Chart, finished
 from middlemark.report.contender import Contender
 from middlemark.report.display import digits, plural
 from middlemark.report.kernel_path import PARTS
@@ -100,7 +100,7 @@ def _chart(name: str, label: str, told: ToldMessage) -> Chart:
     return Chart(
         id=name,
         title=title(label, told),
-        caption="",  # the page has one for all of them
+        caption=f"n = 1 message, of the {told.n} of its trial.",
         description="A bar for each part of the message's way on a common time axis; the tables have the figures.",
         spec=finished(drawn, segments=segments, calls=calls, marks=marks),
     )

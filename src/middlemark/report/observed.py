@@ -13,8 +13,9 @@ from middlemark.analysis.compare import Ratio, Verdict, paired_ratio
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.metrics import TRIAL, Key, of_host
+from middlemark.report.bars import Bars, bar_chart
+from middlemark.report.canvas import Chart
 from middlemark.report.capture import CAPTURES, capture_table
-from middlemark.report.charts import Bars, Chart, bar_chart
 from middlemark.report.contender import Contender
 from middlemark.report.display import (
     ABSENT,

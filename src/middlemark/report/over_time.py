@@ -17,7 +17,7 @@ from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.quantile import bound_words
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import Event
-from middlemark.report.charts import IN_INK, Chart, finished, identity, logarithmic_scale, short
+from middlemark.report.canvas import IN_INK, Chart, finished, identity, logarithmic_scale, short
 from middlemark.report.contender import Contender
 from middlemark.report.link_charts import EXTENT, link_charts
 
@@ -54,11 +54,11 @@ def _time(drawn: Sequence[ExperimentFindings], *, titled: bool = True) -> alt.X:
 
 def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: Mapping[str, Contender]) -> Chart:
     """A row a middleware: Vega-Lite's own rows could not be as wide as the page lets them."""
-    names, scale, _ = identity(drawn, who)
+    shown = identity(who[each.experiment.id] for each in drawn)
     courses = [_course(each, comparison) for each in drawn]
     full = 2 * _usual(courses)
     areas, rules = Rows(), Rows()
-    for floor, course, name in zip(reversed(range(len(drawn))), courses, names, strict=True):
+    for floor, course, name in zip(reversed(range(len(drawn))), courses, shown.names, strict=True):
         areas += _area_rows(course, name, floor, full)
         for fault in course.faults:
             rules.append({"s": short(fault.at_ns / 1e9), "low": floor, "high": floor + 0.95, "fault": fault.words})
@@ -66,9 +66,11 @@ def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: 
         "low:Q",
         title=None,
         scale=alt.Scale(domain=[0, len(drawn)], nice=False),
-        axis=alt.Axis(values=[place + 0.4 for place in range(len(drawn))], labelExpr=_names(names), labelLimit=150),
+        axis=alt.Axis(
+            values=[place + 0.4 for place in range(len(drawn))], labelExpr=_names(shown.names), labelLimit=150
+        ),
     )
-    area = _area(_time(drawn), y, scale)
+    area = _area(_time(drawn), y, shown.colour)
     layers = alt.layer(area, _rules(y), _labels(), width="container", height=ROW_HEIGHT * len(drawn))
     part_ms = courses[0].part_ns / 1e6
     return Chart(
@@ -76,8 +78,8 @@ def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: 
         title="What arrived, and when",
         caption=(
             f"Messages received at all subscribers in each {part_ms:.3g} ms, of the trial with the median recovery of "
-            f"each middleware; full height is {full:g}, twice the usual, and what is above is cut off. Rules: the "
-            "faults, when they happened in that trial."
+            f"each middleware, n = 1 trial each; full height is {full:g}, twice the usual, and what is above is cut "
+            "off. Rules: the faults, when they happened in that trial."
         ),
         description="A row for each middleware, with the faults as vertical rules; the table Faults has the figures.",
         spec=finished(layers, areas=areas, rules=rules, labels=_label_rows(drawn[0].experiment.timeline)),
@@ -97,7 +99,7 @@ def _area_rows(course: Course, name: str, floor: int, full: float) -> Rows:
     ]
 
 
-def _area(x: alt.X, y: alt.Y, scale: alt.Scale) -> alt.Chart:
+def _area(x: alt.X, y: alt.Y, colour: alt.Color) -> alt.Chart:
     area: alt.Chart = (
         alt.Chart(alt.NamedData("areas"))
         .mark_area(interpolate="step-after", opacity=0.65)
@@ -105,7 +107,7 @@ def _area(x: alt.X, y: alt.Y, scale: alt.Scale) -> alt.Chart:
             x=x,
             y=y,
             y2=alt.Y2("high:Q"),
-            color=alt.Color("who:N", scale=scale, legend=None),
+            color=colour,
             detail=alt.Detail("who:N"),
             tooltip=[alt.Tooltip("who:N", title="middleware")],
         )
@@ -155,13 +157,13 @@ def _labels() -> alt.Chart:
 
 
 def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: Mapping[str, Contender]) -> Chart | None:
-    names, scale, dashes = identity(drawn, who)
+    lines = identity(who[each.experiment.id] for each in drawn)
     rows: Rows = []
-    for place, each in enumerate(drawn):
+    for name, each in zip(lines.names, drawn, strict=True):
         course = _course(each, comparison)
         rows += [
             {
-                "who": names[place],
+                "who": name,
                 "s": short((part + 0.5) * course.part_ns / 1e9),
                 "us": None if us is None else short(us / 1e3),
             }
@@ -180,8 +182,8 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
         .encode(
             x=_time(drawn),
             y=alt.Y("us:Q", title="µs (logarithmic)", scale=alt.Scale(**domain), axis=alt.Axis(**axis)),
-            color=alt.Color("who:N", scale=scale, legend=None),
-            strokeDash=alt.StrokeDash("who:N", scale=alt.Scale(domain=names, range=dashes), legend=None),
+            color=lines.colour,
+            strokeDash=lines.dash,
             tooltip=[alt.Tooltip("who:N", title="middleware")],
         )
     )

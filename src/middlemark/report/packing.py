@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from middlemark.report.charts import Chart
+from middlemark.report.canvas import Chart
 
 Rows = Sequence[Mapping[str, Any]]
 

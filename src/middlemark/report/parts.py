@@ -21,8 +21,8 @@ import vl_convert
 from middlemark.analysis.claims import own_claims
 from middlemark.analysis.run import RunFindings
 from middlemark.report.beyond import figures_beyond
+from middlemark.report.canvas import INK, Chart, Spec
 from middlemark.report.capacity import capacity_table
-from middlemark.report.charts import INK, Chart, Spec
 from middlemark.report.claims import claims_table, shown
 from middlemark.report.contender import Contender, contenders
 from middlemark.report.digest import digest

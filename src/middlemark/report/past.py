@@ -12,9 +12,10 @@ import altair as alt
 
 from middlemark.analysis.figure import Figure
 from middlemark.analysis.history import History
-from middlemark.report.charts import INK, Chart, finished
+from middlemark.report.canvas import INK, Chart, finished
 from middlemark.report.compared import unit_of
 from middlemark.report.contender import COLOURS, DASHES
+from middlemark.report.counts import span
 from middlemark.report.display import ABSENT, factor
 from middlemark.report.tables import Table
 from middlemark.suite import Dimension
@@ -45,7 +46,7 @@ def _chart(number: int, title: str, series: Sequence[History], figure: Figure, o
     unit = unit_of(figure).name
     names = [each.middleware for each in series]
     colours = [f"var(--series-{order.index(name) % COLOURS})" for name in names]
-    dashes = [list(DASHES[order.index(name) % len(DASHES)]) for name in names]
+    dashes = [list(DASHES[order.index(name) // COLOURS % len(DASHES)]) for name in names]
     rows = [
         {
             "who": each.middleware,
@@ -85,12 +86,13 @@ def _chart(number: int, title: str, series: Sequence[History], figure: Figure, o
     words = marks.mark_text(align="left", dx=4, baseline="top", color=INK, fontSize=11).encode(
         y=alt.value(2), text="words:N"
     )
+    n = span([point.n_trials for each in series for point in each.points], "trial")
     layers = [line, spans, points, *([rules, words] if changes else [])]
     return Chart(
         id=f"history-{number}",
         title=title,
-        caption=f"{figure.name}, {unit}: each run's estimate with its interval over trials. A dashed rule: from here "
-        "on the level is another, by more than 5 % (PELT; from six runs on).",
+        caption=f"{figure.name}, {unit}: each run's estimate with its interval, n = {n} of each. A dashed rule: from "
+        "here on the level is another, by more than 5 % (PELT; from six runs on).",
         description=f"A line for each middleware over the dates of runs; the table below has all values. {title}.",
         spec=finished(alt.layer(*layers, width="container", height=240), rows=rows, changes=changes),
     )

@@ -14,18 +14,10 @@ from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.quantile import SAMPLES_BEYOND
 from middlemark.analysis.samples import Distribution
-from middlemark.report.charts import (
-    Chart,
-    counted,
-    drawn_of,
-    finished,
-    identity,
-    kind_title,
-    logarithmic_scale,
-    short,
-    time_scale,
-)
+from middlemark.report.canvas import Chart, finished, identity, logarithmic_scale, short
+from middlemark.report.charts import drawn_of, kind_title, time_scale
 from middlemark.report.contender import Contender
+from middlemark.report.counts import counted
 
 CLOSEST = 1.07
 """By how much two points of a curve are apart: thirty or so a decade."""
@@ -40,7 +32,7 @@ def percentile_curve(comparison: Comparison, who: Mapping[str, Contender], kind:
     ]
     if not rows:
         return None
-    names, scale, dashes = identity(drawn, who)
+    lines = identity(who[each.experiment.id] for each in drawn)
     unit, _ = time_scale(kind)
     axis, domain = logarithmic_scale([row["time"] for row in rows])
     farthest = max(row["one_in"] for row in rows)
@@ -56,8 +48,8 @@ def percentile_curve(comparison: Comparison, who: Mapping[str, Contender], kind:
                 axis=alt.Axis(values=marks, labelExpr=_LABELS),
             ),
             y=alt.Y("time:Q", title=f"{unit} (logarithmic)", scale=alt.Scale(**domain), axis=alt.Axis(**axis)),
-            color=alt.Color("who:N", scale=scale, legend=None),
-            strokeDash=alt.StrokeDash("who:N", scale=alt.Scale(domain=names, range=dashes), legend=None),
+            color=lines.colour,
+            strokeDash=lines.dash,
             tooltip=[alt.Tooltip("who:N", title="middleware")],
         )
     )
@@ -66,7 +58,7 @@ def percentile_curve(comparison: Comparison, who: Mapping[str, Contender], kind:
         title=f"{kind_title(kind)} by percentile",
         caption=(
             f"{unit} over the share of those that came, all valid trials together; each step is ten times as rare. "
-            f"A curve ends where fewer than {SAMPLES_BEYOND} messages are beyond. {counted(drawn, comparison)}"
+            f"A curve ends where fewer than {SAMPLES_BEYOND} messages are beyond. {counted(drawn, comparison, kind)}"
         ),
         description="A line for each middleware; the quantiles are in the table below.",
         spec=finished(alt.layer(line, width="container", height=300), rows=rows),

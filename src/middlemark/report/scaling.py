@@ -14,7 +14,7 @@ from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.metrics import Key, of_stream
 from middlemark.analysis.run import RunFindings
 from middlemark.analysis.scaling import SIZE_FACTOR, Scaling
-from middlemark.report.charts import Chart, finished, identity, logarithmic_scale, short
+from middlemark.report.canvas import Chart, finished, identity, logarithmic_scale, short
 from middlemark.report.contender import Contender
 from middlemark.report.display import MICROSECONDS, Unit, digits, interval, plural, size
 from middlemark.report.trials import trials_behind
@@ -100,22 +100,20 @@ def _chart(
                 points.append({"who": label, **found})
                 at_ns = (scaling.slope_ns_per_byte.value or 0) * found["bytes"] + (scaling.base_ns.value or 0)
                 lines.append({"who": label, "bytes": found["bytes"], "us": short(max(at_ns, 1) / 1e3)})
-    names, scale, dashes = identity(drawn, who)
-    color = alt.Color("who:N", scale=scale, legend=None)
+    shown = identity(who[each.experiment.id] for each in drawn)
     axis, domain = logarithmic_scale([row["us"] for row in (*points, *lines)])
     x = alt.X("bytes:Q", title="message size, B (logarithmic)", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s"))
     y = alt.Y("us:Q", title="µs (logarithmic)", scale=alt.Scale(**domain), axis=alt.Axis(**axis))
     tooltip = [alt.Tooltip("who:N", title="middleware"), alt.Tooltip("bytes:Q"), alt.Tooltip("us:Q", format=",.4~g")]
-    dash = alt.StrokeDash("who:N", scale=alt.Scale(domain=names, range=dashes), legend=None)
     line = alt.Chart(alt.NamedData("lines")).mark_line(strokeWidth=1.5, opacity=0.7)
     marks = alt.Chart(alt.NamedData("points")).mark_point(filled=True, size=55)
     spanned = [row for row in points if row["low"] is not None and row["high"] is not None]
     spans = alt.Chart(alt.NamedData("spans")).mark_rule(strokeWidth=1.5)
-    own_spans = [spans.encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=color)] if spanned else []
+    own_spans = [spans.encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=shown.colour)] if spanned else []
     layers = alt.layer(
-        line.encode(x=x, y=y, color=color, strokeDash=dash),
+        line.encode(x=x, y=y, color=shown.colour, strokeDash=shown.dash),
         *own_spans,
-        marks.encode(x=x, y=y, color=color, tooltip=tooltip),
+        marks.encode(x=x, y=y, color=shown.colour, tooltip=tooltip),
         width="container",
         height=300,
     )

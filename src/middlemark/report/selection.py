@@ -40,7 +40,7 @@ def selectable(comparisons: Sequence[Comparison], who: Iterable[Contender]) -> S
     values = {name: tuple(dict.fromkeys(s[name] for s in settings if name in s)) for name in ["workload", *names]}
     return Selectable(
         tuple(
-            MiddlewareShown(own[0], tuple(dict.fromkeys(each.label for each in own)))
+            MiddlewareShown(min(own, key=lambda each: each.place), tuple(dict.fromkeys(each.label for each in own)))
             for _, own in sorted(of_middleware.items())
         ),
         tuple((name, found) for name, found in values.items() if len(found) > 1),

@@ -19,16 +19,16 @@ from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from middlemark.analysis.contrast import Finding
 from middlemark.analysis.figure import DISTRIBUTIONS, PLAIN, figure
 from middlemark.analysis.history import histories
 from middlemark.analysis.pairing import of_two_runs, usually_compared
-from middlemark.analysis.run_folder import RunFolder
+from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.errors import MiddlemarkError
-from middlemark.report.charts import Chart
+from middlemark.report.canvas import Chart
 from middlemark.report.compared import row
 from middlemark.report.html import script_json
 from middlemark.report.library import Library, Shelf, findings
@@ -66,6 +66,7 @@ def site(folders: Sequence[Path], hosts: Sequence[str]) -> Starlette:
             Route("/compare", pages.compare),
             Route("/runs/{number:int}/report", pages.report),
             Route("/runs/{number:int}/trials/{trial}/trial.json", pages.trial),
+            Route("/runs/{number:int}/trials/{trial}/capture.pcapng", pages.capture),
             Route("/draw.js", _draw),
         ],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)), Middleware(_Guarded)],
@@ -138,12 +139,21 @@ class _Pages:
 
     def trial(self, request: Request) -> Response:
         """The record of a trial, to which the report leads."""
+        return Response(self._trial(request).record_path.read_bytes(), media_type="application/json")
+
+    def capture(self, request: Request) -> Response:
+        """The frames of a trial, for Wireshark."""
+        path = self._trial(request).capture_path
+        if not path.is_file():
+            raise HTTPException(404, "the trial has no captured frames")
+        return FileResponse(path, media_type="application/octet-stream", filename=path.name)
+
+    def _trial(self, request: Request) -> TrialFolder:
         folder = self._run(self.library.look(), str(request.path_params["number"]))
-        known = {trial.id: trial for trial in folder.stored_trials()}
-        trial = known.get(request.path_params["trial"])
-        if trial is None:
+        found = next((each for each in folder.stored_trials() if each.id == request.path_params["trial"]), None)
+        if found is None:
             raise HTTPException(404, "the run has no such trial")
-        return Response(trial.record_path.read_bytes(), media_type="application/json")
+        return found
 
     def _run(self, shelf: Shelf, number: str) -> RunFolder:
         if not (number.isascii() and number.isdigit() and int(number) < len(shelf.runs)):

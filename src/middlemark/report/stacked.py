@@ -11,7 +11,7 @@ from typing import Any
 
 import altair as alt
 
-from middlemark.report.charts import INK, ROW_HEIGHT, Spec, finished
+from middlemark.report.canvas import INK, ROW_HEIGHT, Spec, finished
 
 Row = Mapping[str, Any]
 
@@ -37,9 +37,9 @@ class Bars:
         """Every bar as long as its whole, with the whole's interval."""
         layers = [self._stacked(alt.X(f"{self.value}:Q", stack="zero", title=axis))]
         if self.wholes:
-            rule = alt.Chart(alt.InlineData(values=list(self.wholes))).mark_rule(strokeWidth=1.5)
+            rule = alt.Chart(alt.NamedData("wholes")).mark_rule(strokeWidth=1.5)
             layers.append(rule.encode(y=self._y(), x="low:Q", x2="high:Q", color=alt.value(INK)))
-        return self._spec(layers)
+        return self._spec(layers, **({"wholes": self.wholes} if self.wholes else {}))
 
     def shares(self, axis: str) -> Spec:
         """All bars of one length."""
@@ -51,15 +51,15 @@ class Bars:
     def _y(self) -> alt.Y:
         return alt.Y("who:N", sort=self._names(), title=None, axis=alt.Axis(labelLimit=self.label_limit))
 
-    def _spec(self, layers: Sequence[alt.Chart]) -> Spec:
-        drawn = alt.layer(*layers).properties(width="container", height=ROW_HEIGHT * len(self._names()))
-        return finished(drawn)
+    def _spec(self, layers: Sequence[alt.Chart], **wholes: Sequence[Row]) -> Spec:
+        drawn = alt.layer(*layers, width="container", height=ROW_HEIGHT * len(self._names()))
+        return finished(drawn, parts=self.parts, **wholes)
 
     def _stacked(self, x: alt.X) -> alt.Chart:
         scale = alt.Scale(domain=list(self.colours), range=list(self.colours.values()))
         legend = alt.Legend(orient="bottom", columns=3, labelColor=INK)
         drawn: alt.Chart = (
-            alt.Chart(alt.InlineData(values=list(self.parts)))
+            alt.Chart(alt.NamedData("parts"))
             .mark_bar(height=14)
             .encode(
                 y=self._y(),

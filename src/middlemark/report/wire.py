@@ -16,8 +16,9 @@ from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.metrics import TRIAL
 from middlemark.analysis.wire import payload_hosts, receiving_hosts
 from middlemark.plan import varying_factors
-from middlemark.report.charts import Chart, finished, logarithmic_scale
+from middlemark.report.canvas import Chart, finished, identity, logarithmic_scale
 from middlemark.report.contender import Contender
+from middlemark.report.counts import n_trials
 from middlemark.report.display import ABSENT, COUNT, Unit, cell, show, size
 from middlemark.report.tables import Table
 from middlemark.report.trials import trials_behind
@@ -121,7 +122,6 @@ def overhead_table(experiments: Sequence[ExperimentFindings], who: Mapping[str, 
 def overhead_chart(experiments: Sequence[ExperimentFindings], who: Mapping[str, Contender]) -> Chart | None:
     """The same as lines; None where no middleware was measured with two sizes."""
     series = _series(experiments, who)
-    colours = {who[each.experiment.id].label: who[each.experiment.id].colour for each in experiments}
     rows: list[dict[str, Any]] = [
         {"who": label, "setting": setting, "size": size_bytes, "ratio": found.value}
         for (label, setting), points in series.items()
@@ -131,13 +131,15 @@ def overhead_chart(experiments: Sequence[ExperimentFindings], who: Mapping[str, 
     ]
     if not rows:
         return None
-    names = sorted({str(row["who"]) for row in rows})
+    drawn = [each for points in series.values() if len(points) > 1 for each in points.values()]
+    labels = {str(row["who"]) for row in rows}
+    lines = identity(each for each in sorted(who.values(), key=lambda one: one.label) if each.label in labels)
     x_axis, x_scale = logarithmic_scale([float(row["size"]) for row in rows])
     y_axis, y_scale = logarithmic_scale([float(row["ratio"]) for row in rows])
     base = alt.Chart(alt.NamedData("rows")).encode(
         x=alt.X("size:Q", title="bytes a message (logarithmic)", axis=alt.Axis(**x_axis), scale=alt.Scale(**x_scale)),
         y=alt.Y("ratio:Q", title="wire to payload (logarithmic)", axis=alt.Axis(**y_axis), scale=alt.Scale(**y_scale)),
-        color=alt.Color("who:N", scale=alt.Scale(domain=names, range=[colours[name] for name in names]), legend=None),
+        color=lines.colour,
         detail=alt.Detail("setting:N"),
         tooltip=[
             alt.Tooltip("who:N", title="middleware"),
@@ -146,12 +148,15 @@ def overhead_chart(experiments: Sequence[ExperimentFindings], who: Mapping[str, 
         ],
     )
     layers = alt.layer(
-        base.mark_line(strokeWidth=1.6), base.mark_point(filled=True, size=60), width="container", height=280
+        base.mark_line(strokeWidth=1.6).encode(strokeDash=lines.dash),
+        base.mark_point(filled=True, size=60),
+        width="container",
+        height=280,
     )
     return Chart(
         id="overhead",
         title="Overhead on the wire over message size",
-        caption=ABOUT,
+        caption=f"{ABOUT} Medians of trials. {n_trials(each.estimate(TRIAL, OVERHEAD) for each in drawn)}",
         description="A line for each middleware and setting; the table below has the figures.",
         spec=finished(layers, rows=rows),
         trials=trials_behind(

@@ -1,0 +1,163 @@
+"""Bars and points: one figure of every middleware beside each other, with its interval over trials.
+
+Which there are of a setting is said here with what each means; `observed` draws its own the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from middlemark.analysis.comparison import Comparison
+from middlemark.analysis.estimate import Estimate
+from middlemark.analysis.metrics import TRIAL
+from middlemark.report.canvas import IN_INK, ROW_HEIGHT, Chart, finished, identity, logarithmic, short
+from middlemark.report.contender import Contender
+from middlemark.report.counts import n_trials
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A chart with one figure and its interval for each contender."""
+
+    id: str
+    title: str
+    subject: str
+    metric: str
+    axis: str
+    scale: float
+    """What a stored value is divided by."""
+    caption: str
+    logarithmic: bool = False
+
+
+def bar_charts(comparison: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
+    """First message, loss, CPU and memory, each in the order of the ranking."""
+    stream = comparison.setting.subject
+    made = [
+        bar_chart(comparison, who, bars)
+        for bars in (
+            Bars("first", "Time to first message", TRIAL, "first_message_ns", "ms (logarithmic)", 1e6, FIRST, True),
+            *_loss_bars(comparison, stream),
+            *_chain_bars(comparison, stream),
+            Bars("cpu", "CPU", TRIAL, "cpu_percent_of_core", "% of one core", 1.0, CPU),
+            Bars("memory", "Peak memory", TRIAL, "peak_memory_bytes", "MiB", 2.0**20, MEMORY),
+        )
+    ]
+    return [chart for chart in made if chart is not None]
+
+
+FIRST = (
+    "From the common start of all applications, middleware not yet initialised, to the last first message: "
+    "initialisation, discovery and connection. Median of trials with interval."
+)
+LOSS = (
+    "Messages of the window that did not arrive in time (RFC 7680), of those the middleware accepted; for a ping-pong, "
+    "questions without an answer. Of all valid trials together, the interval resamples trials."
+)
+RUNS = (
+    "Most messages lost one after the other in any flow of a trial (RFC 3357). Median of trials with interval; the "
+    "table of loss has the mean run."
+)
+CPU = (
+    "User and system time over the window, all applications and the middleware's own services together. "
+    "Median of trials with interval; 100 % is one core."
+)
+LOST = (
+    "Executions of the first node of which a message on the way never came, or was refused. Of all valid trials "
+    "together, the interval resamples trials."
+)
+MISSED = (
+    "Of what came to its end, the share that took longer than the deadline. Of all valid trials together; the interval "
+    "is the wider of Wilson's and that of resampled trials."
+)
+START_UP = "From the common start of all applications until every node has run once. Median of trials with interval."
+MISSING = (
+    "Messages that the schedule held while their subscriber's process was there and that never came. Of all valid "
+    "trials together, the interval resamples trials."
+)
+AGAIN = (
+    "From the begin of a restart, start, resume or link up to the next message, of the flow that took longest; "
+    "to the window's end, where it was still cut off. Median of trials with interval."
+)
+MEMORY = (
+    "Resident memory at its peak, summed over all applications and services; memory that they share counts in each. "
+    "Median of trials with interval."
+)
+
+
+def _loss_bars(comparison: Comparison, stream: str) -> tuple[Bars, ...]:
+    if comparison.setting.of_chain:
+        return (Bars("loss", "Lost on the way", stream, "loss_share", "% of what began", 0.01, LOST),)
+    if not comparison.faulty:
+        return (
+            Bars("loss", "Loss", stream, comparison.criterion.loss_metric, "% of messages sent", 0.01, LOSS),
+            Bars("runs", "Longest run of lost messages", stream, "longest_loss_run_messages", "messages", 1.0, RUNS),
+        )
+    return (
+        Bars("missing", "Missing messages", stream, "missing_share", "% of messages", 0.01, MISSING),
+        Bars("recovery", "Time until messages flow again", stream, "recovery_ns", "ms (logarithmic)", 1e6, AGAIN, True),
+    )
+
+
+def _chain_bars(comparison: Comparison, subject: str) -> tuple[Bars, ...]:
+    if not comparison.setting.of_chain:
+        return ()
+    return (
+        Bars("missed", "Deadline misses", subject, "deadline_missed_share", "% of what ended", 0.01, MISSED),
+        Bars("startup", "Start-up of all nodes", TRIAL, "start_up_ns", "ms (logarithmic)", 1e6, START_UP, True),
+    )
+
+
+def bar_chart(comparison: Comparison, who: Mapping[str, Contender], bars: Bars) -> Chart | None:
+    """One figure of every middleware that has it; None where all are nought."""
+    rows: list[dict[str, Any]] = []
+    drawn = []
+    for each in comparison.experiments:
+        estimate = each.estimate(bars.subject, bars.metric)
+        if estimate is not None and estimate.value is not None:
+            rows.append({"who": who[each.experiment.id].label, **_bar_row(estimate, bars)})
+            drawn.append(each)
+    if not any(row["value"] for row in rows):
+        return None  # all nought: the table says so, a chart would be empty
+    drawn_by = identity(who[each.experiment.id] for each in drawn)
+    base = alt.Chart(alt.NamedData("rows")).encode(
+        y=alt.Y("who:N", sort=drawn_by.names, title=None, axis=alt.Axis(labelLimit=180)),
+        color=drawn_by.colour,
+        tooltip=[
+            alt.Tooltip("who:N", title="middleware"),
+            *(
+                alt.Tooltip(f"{name}:Q", title=f"{name}, {bars.axis}", format=",.4~g")
+                for name in ("value", "low", "high")
+            ),
+        ],
+    )
+    shown = [value for row in rows for value in (row["value"], row["low"], row["high"]) if value]
+    x = (
+        logarithmic("value:Q", bars.axis, shown)
+        if bars.logarithmic
+        else alt.X("value:Q", title=bars.axis, axis=alt.Axis(tickCount=5))
+    )
+    value = (
+        base.mark_point(filled=True, size=90).encode(x=x)
+        if bars.logarithmic
+        else base.mark_bar(height=12, opacity=0.8).encode(x=x)
+    )
+    span = (
+        base.transform_filter("datum.low !== null")
+        .mark_rule(strokeWidth=1.5)
+        .encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), color=IN_INK)
+    )
+    spans = [span] if any(row["low"] is not None for row in rows) else []  # of a single trial there are none
+    layers = alt.layer(value, *spans, width="container", height=(ROW_HEIGHT - 4) * len(drawn_by.names))
+    caption = f"{bars.caption} {n_trials(each.estimate(bars.subject, bars.metric) for each in drawn)}"
+    description = f"{bars.title} of each middleware, {bars.axis}."
+    return Chart(bars.id, bars.title, caption, description, finished(layers, rows=rows))
+
+
+def _bar_row(estimate: Estimate, bars: Bars) -> dict[str, float | None]:
+    values = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+    return {name: None if value is None else short(value / bars.scale) for name, value in values.items()}

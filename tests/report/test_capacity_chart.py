@@ -1,0 +1,53 @@
+"""Latency over load is drawn with what the search found on it: the capacity, and the knee."""
+
+from dataclasses import replace
+
+import pytest
+
+from middlemark.analysis.capacity import Capacity, Point
+from middlemark.analysis.run import RunFindings, analyse
+from middlemark.plan.search import Load
+from middlemark.report.canvas import Chart
+from middlemark.report.capacity import capacity_charts
+from middlemark.report.contender import contenders
+from run_builder import Behaviour, build_run
+
+SUITE = """
+suite: load
+trials: 1
+middlewares: all
+workloads: {workload: stream, pattern: capacity, size: 64 B, search: {lowest: 500 Hz, highest: 4 kHz, latency: 1 ms}}
+windows: {window: 200 ms}
+"""
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
+    return analyse(build_run(tmp_path_factory.mktemp("load") / "run", SUITE, {"one": Behaviour()}))
+
+
+def climbing(searched: Capacity, *, bent: bool) -> Capacity:
+    """Flat up to 2 kHz, then tenfold with each step."""
+    loads = [Load(rate_hz, 64) for rate_hz in (500.0, 1000.0, 2000.0, 2800.0, 4000.0)]
+    medians_ns = (20e3, 21e3, 22e3, 220e3, 2200e3)
+    points = tuple(Point(load, 3, 3, at_ns, 3 * at_ns, 0.0) for load, at_ns in zip(loads, medians_ns, strict=True))
+    return replace(searched, points=points, carried=loads[3], knee=loads[2] if bent else None)
+
+
+def drawn(findings: RunFindings, *, bent: bool) -> Chart:
+    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    (chart,) = capacity_charts([climbing(findings.capacities[0], bent=bent)], findings.experiments, who)
+    return chart
+
+
+def test_the_knee_is_marked_on_the_median_and_said_in_the_caption(findings: RunFindings) -> None:
+    chart = drawn(findings, bent=True)
+    assert chart.spec["datasets"]["knees"] == [{"who": "one", "load": 2000.0, "us": 22.0}]
+    assert "Diamond: the knee" in chart.caption
+    assert "n = 3 trials at each load." in chart.caption
+
+
+def test_where_there_is_none_nothing_is_marked_or_said(findings: RunFindings) -> None:
+    chart = drawn(findings, bent=False)
+    assert "knees" not in chart.spec["datasets"]
+    assert "knee" not in chart.caption

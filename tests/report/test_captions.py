@@ -1,0 +1,98 @@
+"""Every measured figure says what it stands on: its caption has n."""
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+
+from middlemark.analysis.run import RunFindings, analyse
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.report.contender import contenders
+from middlemark.report.html import render
+from middlemark.report.parts import figures
+from report_page import opened
+from run_builder import Behaviour, build_run
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+SIZES = """
+suite: sizes
+trials: 1
+middlewares: all
+observe: [wire, resources, kernel_path]
+sizes: [1 kB, 10 kB, 100 kB]
+workloads: [{workload: imu, windows: {window: 500 ms}}]
+topologies: {topology: D1-1, links: [{host: host_0, network: lan, mobility: {farthest: 200 m, speed: 100 m/s}}]}
+"""
+SEARCHED = """
+suite: load
+trials: 1
+middlewares: all
+workloads: {workload: stream, pattern: capacity, size: [64 B, 1 kB],
+  search: {lowest: 500 Hz, highest: 4 kHz, latency: 1 ms}}
+windows: {window: 200 ms}
+"""
+CHAINED = """
+suite: chained
+trials: 1
+middlewares: all
+workloads:
+  workload: pair
+  pattern: pipeline
+  windows: {window: 500 ms}
+  nodes:
+    - {node: camera, rate: 20 Hz, outputs: [{stream: frame, size: 1 kB}]}
+    - {node: drive, inputs: [frame]}
+  chains: [{chain: way, path: [camera, drive]}]
+conditions: [{cpus: spread}, {cpus: spread, keep_awake: true}]
+"""
+STRUCK = """
+suite: struck
+trials: 1
+middlewares: all
+workloads: {workload: imu, windows: {window: 4 s}}
+topologies: C1-3
+conditions: {faults: pause}
+"""
+PLANNED = "trace-"
+"""Of what links were asked to do, and so of no trial."""
+
+
+def without_n(findings: RunFindings) -> set[str]:
+    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    drawn = dict(figures(findings, who))
+    assert drawn
+    silent = {
+        name for name, chart in drawn.items() if PLANNED not in name and not re.search(r"\bn = \d", chart.caption)
+    }
+    page = opened(render(findings))
+    captions = [html.unescape(re.sub(r"<details.*", "", each, flags=re.DOTALL)) for each in CAPTION.findall(page)]
+    assert len(captions) == len(drawn)
+    assert all(any(chart.caption in caption for caption in captions) for chart in drawn.values())
+    return silent
+
+
+CAPTION = re.compile(r"<figcaption>(.*?)</figcaption>", re.DOTALL)
+
+
+@pytest.mark.parametrize("name", ["run-format-1", "run-format-1-observed"])
+def test_each_figure_of_a_stored_run_has_n(name: str) -> None:
+    assert without_n(analyse(RunFolder(GOLDEN / name))) == set()
+
+
+@pytest.mark.parametrize(
+    ("suite", "drawn"),
+    [
+        (SIZES, {"overhead", "size0", "kernelpath", "memorycourse", "way0at50", "trace-distance"}),
+        (SEARCHED, {"load0"}),
+        (CHAINED, {"chain0", "chainway", "chainshares", "startup"}),
+        (STRUCK, {"arrivals", "overtime"}),
+    ],
+    ids=["sizes", "searched", "chained", "struck"],
+)
+def test_so_has_each_kind_of_figure(tmp_path: Path, suite: str, drawn: set[str]) -> None:
+    behaviours = {"one": Behaviour(per_byte_ns=1), "two": Behaviour(latency_ns=90_000)}
+    findings = analyse(build_run(tmp_path / "run", suite, behaviours))
+    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    assert {chart.id for _, chart in figures(findings, who)} >= drawn
+    assert without_n(findings) == set()

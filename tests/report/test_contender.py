@@ -1,0 +1,97 @@
+"""A middleware has one colour, and its configurations a dash each, wherever lines are drawn."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from middlemark.analysis.run import RunFindings, analyse
+from middlemark.plan.side import sided
+from middlemark.report.contender import COLOURS, DASHES, contenders
+from middlemark.report.html import render
+from middlemark.report.packing import Rows
+from report_page import specs
+from run_builder import Behaviour, build_run
+
+SUITE = """
+suite: configured
+trials: 1
+middlewares: [{middleware: one, profiles: [default, tuned]}, two]
+observe: [wire, resources]
+workloads: {workload: imu, size: [1 kB, 10 kB, 100 kB], windows: {window: 500 ms}}
+topologies: D1-1
+"""
+SEARCHED = """
+suite: load
+trials: 1
+middlewares: [{middleware: one, profiles: [default, tuned]}, two]
+workloads: {workload: stream, pattern: capacity, size: 64 B, search: {lowest: 500 Hz, highest: 4 kHz, latency: 1 ms}}
+windows: {window: 200 ms}
+"""
+BOTH = {"one": Behaviour(per_byte_ns=1), "two": Behaviour(latency_ns=90_000, per_byte_ns=1)}
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
+    return analyse(build_run(tmp_path_factory.mktemp("configured") / "run", SUITE, BOTH))
+
+
+def test_profiles_share_a_colour_and_differ_in_their_dash(findings: RunFindings) -> None:
+    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    shown = {each.label: (each.colour, each.dash) for each in who.values()}
+    assert shown == {
+        "one (default)": ("var(--series-0)", DASHES[0]),
+        "one (tuned)": ("var(--series-0)", DASHES[1]),
+        "two": ("var(--series-1)", DASHES[0]),
+    }
+
+
+def test_so_do_base_and_head(findings: RunFindings) -> None:
+    first = next(each.experiment for each in findings.experiments if each.experiment.middleware == "two")
+    base, head = contenders(findings.manifest, sided([first])).values()
+    assert base.colour == head.colour
+    assert base.dash != head.dash
+    assert base.key != head.key
+
+
+def test_middlewares_that_share_a_colour_because_there_are_many_differ_in_their_dash(findings: RunFindings) -> None:
+    first = findings.experiments[0].experiment
+    many = [first.model_copy(update={"id": str(n), "middleware": f"m{n:02}"}) for n in range(COLOURS + 2)]
+    shown = {(each.colour, each.dash) for each in contenders(findings.manifest, many).values()}
+    assert len(shown) == len(many)
+
+
+def lines(spec: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - JSON is anything
+    """The layers that are lines of middlewares."""
+    layers = spec.get("layer", [])
+    return [
+        each
+        for each in layers
+        if each["mark"]["type"] == "line" and each["encoding"].get("color", {}).get("field") == "who"
+    ]
+
+
+@pytest.mark.parametrize("suite", [SUITE, SEARCHED])
+def test_every_line_chart_tells_the_profiles_apart_and_its_legend_does_too(tmp_path: Path, suite: str) -> None:
+    page = render(analyse(build_run(tmp_path / "run", suite, BOTH)))
+    drawn = {name: spec for name, spec in specs(page).items() if lines(spec)}
+    assert drawn
+    for name, spec in drawn.items():
+        visible = [each for each in lines(spec) if each["mark"].get("opacity") != 0]
+        scales = [each["encoding"]["strokeDash"]["scale"] for each in visible]
+        assert scales, name
+        for scale in scales:
+            dash = dict(zip(scale["domain"], map(tuple, scale["range"]), strict=True))
+            assert dash["one (default)"] != dash["one (tuned)"], name
+    assert 'href="#key-0-0"' in page
+    assert 'href="#key-0-1"' in page
+
+
+def test_no_chart_holds_data_that_are_not_under_their_name(findings: RunFindings) -> None:
+    def inline(part: object) -> list[Rows]:
+        if isinstance(part, dict):
+            own = [part["data"]["values"]] if isinstance(part.get("data"), dict) and "values" in part["data"] else []
+            return own + [found for value in part.values() for found in inline(value)]
+        return [found for value in part for found in inline(value)] if isinstance(part, list) else []
+
+    assert {name: inline(spec) for name, spec in specs(render(findings)).items() if inline(spec)} == {}
