@@ -1,5 +1,7 @@
 """The report in a real browser: every chart is drawn, nothing goes wrong, nothing is asked of any network."""
 
+import html
+import json
 import re
 import shutil
 import subprocess
@@ -50,10 +52,10 @@ topologies: D1-1
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
 
 
-def browsed(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+def browsed(page: Path, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
     """The page as it is once its script has run."""
     return subprocess.run(
-        [str(CHROMIUM), *FLAGS, f"--user-data-dir={folder / 'browser'}", page.as_uri()],
+        [str(CHROMIUM), *FLAGS, *flags, f"--user-data-dir={folder / 'browser'}", page.as_uri()],
         capture_output=True,
         text=True,
         timeout=90,
@@ -114,11 +116,17 @@ document.querySelectorAll("section.workload details.body details").forEach((each
 </script>"""
 
 
-def test_of_many_settings_what_is_folded_is_unpacked_and_drawn_once_it_is_asked_for(tmp_path: Path) -> None:
-    report = write_report(build_run(tmp_path / "run", MANY, {"one": Behaviour(), "two": Behaviour()}).path)
-    page = report.read_text(encoding="utf-8")
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a run of so many settings that what has to be opened is packed."""
+    folder = tmp_path_factory.mktemp("many") / "run"
+    return write_report(build_run(folder, MANY, {"one": Behaviour(), "two": Behaviour(loss=0.1)}).path)
+
+
+def test_of_many_settings_what_is_folded_is_unpacked_and_drawn_once_it_is_asked_for(many: Path, tmp_path: Path) -> None:
+    page = many.read_text(encoding="utf-8")
     assert "Outlying trials" not in page
-    opened = report.with_name("opened.html")
+    opened = many.with_name("opened.html")
     opened.write_text(at_its_end(page, OPENING), encoding="utf-8")
     shown = browsed(opened, tmp_path)
     assert shown.stdout.count("<caption>Outlying trials") == 13
@@ -138,11 +146,9 @@ document.querySelector("#scaling figure details").open = true;
 </script>"""
 
 
-def test_the_map_follows_the_choice_and_a_figure_of_all_settings_opens_its_trials(tmp_path: Path) -> None:
-    run = build_run(tmp_path / "run", MANY, {"one": Behaviour(), "two": Behaviour()})
-    report = write_report(run.path)
-    chosen = report.with_name("chosen.html")
-    chosen.write_text(at_its_end(report.read_text(encoding="utf-8"), MAPPED), encoding="utf-8")
+def test_the_map_follows_the_choice_and_a_figure_of_all_settings_opens_its_trials(many: Path, tmp_path: Path) -> None:
+    chosen = many.with_name("chosen.html")
+    chosen.write_text(at_its_end(many.read_text(encoding="utf-8"), MAPPED), encoding="utf-8")
     shown = browsed(chosen, tmp_path)
     heat = shown.stdout[shown.stdout.index('<table class="heat"') :]
     head, *rows = re.findall(r"<tr.*?</tr>", heat[: heat.index("</table>")], re.DOTALL)
@@ -153,5 +159,64 @@ def test_the_map_follows_the_choice_and_a_figure_of_all_settings_opens_its_trial
     assert 'hidden=""' not in figure.partition(">")[0]
     records = re.findall(r'href="(trials/[^"]+)"', figure[: figure.index("</figure>")])
     assert len(records) == 26
-    assert all((run.path / record).is_file() for record in records)
+    assert all((many.parent / record).is_file() for record in records)
+    assert "CONSOLE" not in shown.stderr
+
+
+MEASURING = """<script type="module">
+while (document.getElementById("select").hidden) await new Promise((next) => setTimeout(next, 10));
+document.querySelectorAll("details").forEach((each) => { each.open = true; });
+const undrawn = () => document.querySelector(".plot:not(:has(svg.marks))");
+while (undrawn()) await new Promise((next) => setTimeout(next, 10));
+const beyond = [...document.querySelectorAll("main *, header *, footer *")].filter(
+  (each) => !each.closest(".scroll, pre, svg, .skip") && each.getBoundingClientRect().right > innerWidth + 1);
+parent.postMessage(JSON.stringify({
+  width: innerWidth, needed: document.documentElement.scrollWidth, beyond: beyond.map((each) => each.outerHTML.slice(0, 90)),
+}), "*");
+</script>"""
+PHONE = """<!doctype html>
+<body><iframe src="report.html" width="390" height="844" style="border: 0"></iframe>
+<script>addEventListener("message", (event) => { document.body.dataset.measured = event.data; });</script>
+</body>"""  # no window of a browser is that narrow
+
+
+def measured(dom: str, name: str) -> dict[str, object]:
+    found = re.search(rf'<body[^>]* data-{name}="([^"]*)"', dom)
+    assert found is not None, "the script did not come to its end"
+    said: dict[str, object] = json.loads(html.unescape(found[1]))
+    return said
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen(tmp_path: Path) -> None:
+    behaviours = {"one": Behaviour(loss=0.1), "two": Behaviour(latency_ns=90_000)}
+    report = write_report(build_run(tmp_path / "run", WATCHED, behaviours).path)
+    report.write_text(at_its_end(report.read_text(encoding="utf-8"), MEASURING), encoding="utf-8")
+    phone = report.with_name("phone.html")
+    phone.write_text(PHONE, encoding="utf-8")
+    shown = browsed(phone, tmp_path, "--hide-scrollbars")
+    assert measured(shown.stdout, "measured") == {"width": 390, "needed": 390, "beyond": []}
+
+
+PRINTING = """<script type="module">
+while (document.getElementById("select").hidden) await new Promise((next) => setTimeout(next, 10));
+dispatchEvent(new Event("beforeprint"));
+for (let kept = 0; kept < 1000; kept += 1) await null;
+const count = (selector) => document.querySelectorAll(selector).length;
+document.body.dataset.printed = JSON.stringify({
+  closed: count("details:not([open])"), packed: count("[data-packed]"), plots: count(".plot"),
+  empty: [...document.querySelectorAll(".plot")].filter(
+    (each) => !each.querySelector("svg.marks g.mark-group") || each.querySelector("svg").clientWidth < 100).length,
+});
+</script>"""
+
+
+def test_what_is_folded_is_open_and_drawn_when_the_browser_prints(many: Path, tmp_path: Path) -> None:
+    """A browser takes the page as it is once `beforeprint` was handled, with what promises that are kept still do."""
+    printed = many.with_name("printed.html")
+    printed.write_text(at_its_end(many.read_text(encoding="utf-8"), PRINTING), encoding="utf-8")
+    shown = browsed(printed, tmp_path)
+    found = measured(shown.stdout, "printed")
+    assert found == {"closed": 0, "packed": 0, "plots": found["plots"], "empty": 0}
+    assert found["plots"] == len(re.findall(r'class="plot', shown.stdout)) > 100
+    assert shown.stdout.count("<caption>Outlying trials") == 13
     assert "CONSOLE" not in shown.stderr

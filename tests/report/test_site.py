@@ -102,6 +102,18 @@ def test_the_links_of_a_report_lead_to_the_records_of_its_trials(client: Client,
     assert answer.content == (runs / "run-7" / link[1]).read_bytes()
 
 
+def test_the_captured_frames_of_a_trial_are_handed_out_and_where_there_are_none_it_says_so(
+    client: Client, runs: Path
+) -> None:
+    bare, captured, *_ = sorted((runs / "run-7" / "trials").iterdir())
+    (captured / "capture.pcapng").write_bytes(b"frames")
+    answer = client.get(f"/runs/6/trials/{captured.name}/capture.pcapng")
+    assert answer.content == b"frames"
+    assert answer.headers["content-disposition"] == 'attachment; filename="capture.pcapng"'
+    missing = client.get(f"/runs/6/trials/{bare.name}/capture.pcapng")
+    assert (missing.status_code, missing.text) == (404, "the trial has no captured frames")
+
+
 def test_a_middleware_keeps_its_colour_when_it_is_chosen_alone(client: Client) -> None:
     alone = client.get("/history", params={"figure": "cpu", "middleware": "beta"}).text
     assert "--series-1" in alone.partition('id="specs"')[2]
@@ -114,6 +126,7 @@ def test_a_middleware_keeps_its_colour_when_it_is_chosen_alone(client: Client) -
         "/runs/6/trials/../trial.json",
         "/runs/6/trials/%2e%2e/trial.json",
         "/runs/6/trials/x/trial.json",
+        "/runs/6/trials/x/capture.pcapng",
         "/runs/99/report",
         "/runs/-1/report",
         "/runs/..%2f..%2fetc%2fpasswd/report",

@@ -151,9 +151,9 @@ def _figure(comparison: Comparison, best: ExperimentFindings, winners: tuple[Con
     what = kind[distribution.value] if distribution else "goodput"
     trials = plural(estimate.n_trials, "trial") if estimate.n_trials > 1 else "one trial"
     span = f" ({shown.interval} over {trials})" if shown.interval else f" ({trials})"
-    whose = "Its" if len(winners) == 1 else f"{winners[0].label}'s"
+    whose = f"Its {what}" if len(winners) == 1 else f"The {what} of {winners[0].label}"
     clocks = f" {shown.clocks}" if shown.clocks else ""
-    return f"{whose} {what} is {shown.text}{clocks} {unit.name}{span}."
+    return f"{whose} is {shown.text}{clocks} {unit.name}{span}."
 
 
 def _lead(

@@ -131,8 +131,8 @@ def _figure(first: Sequence[Candidate], who: Mapping[str, Contender]) -> str:
         return ""
     best = first[0]
     check = next(c for c in best.checks if c.requirement is Requirement.DEADLINE and c.stream == first[0].use.stream)
-    whose = "Its" if len(first) == 1 else f"{who[best.id].label}'s"
-    return f"{whose} tightest stream is {check.stream.topic}: {_took(check)}, {margin(best.use)} to spare."
+    whose = "Its tightest stream" if len(first) == 1 else f"The tightest stream of {who[best.id].label}"
+    return f"{whose} is {check.stream.topic}: {_took(check)}, {margin(best.use)} to spare."
 
 
 def margin(use: Use | None) -> str:

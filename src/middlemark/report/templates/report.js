@@ -10,6 +10,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)").matches;
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const hidden = new Set();  // labels of middlewares that are not selected
 const views = new Map();   // what is drawn, by the name of its spec
+const nameOf = (plot) => plot.id.slice("plot-".length);
 const placed = new Set();  // plots that are drawn, or will be once they are seen
 
 const isHidden = (who) => [...hidden].some((label) => who === label || who.startsWith(`${label},`) || who.startsWith(`${label} (`));
@@ -33,18 +34,22 @@ async function draw(name) {
 function place(within) {
   for (const plot of all(".plot", within).filter((each) => !placed.has(each.id))) {
     placed.add(plot.id);
-    const name = plot.id.slice("plot-".length);
+    const name = nameOf(plot);
     const closed = plot.closest("details:not([open])");
     if (closed) closed.addEventListener("toggle", () => draw(name), { once: true });  // what isn't shown has no width
     else draw(name);
   }
 }
 
-for (const each of new Set(all("[data-packed]").map((gap) => gap.closest("details")))) each.addEventListener("toggle", () => {
-  for (const gap of all("[data-packed]", each).filter((gap) => gap.closest("details") === each)) {
+function unpack(gaps) {
+  for (const gap of gaps) {
     const [kind, number] = gap.dataset.packed.split(" ");
     gap.outerHTML = parts[kind][number];
   }
+}
+
+for (const each of new Set(all("[data-packed]").map((gap) => gap.closest("details")))) each.addEventListener("toggle", () => {
+  unpack(all("[data-packed]", each).filter((gap) => gap.closest("details") === each));
   place(each);
   hide();
 }, { once: true });
@@ -104,4 +109,12 @@ function reveal() {
 }
 addEventListener("hashchange", reveal);
 reveal();
-addEventListener("beforeprint", () => all("details").forEach((each) => { each.open = true; }));
+
+// A browser prints once this is handled: nothing here may wait for more than promises that are kept, such as a toggle.
+addEventListener("beforeprint", () => {
+  all("details").forEach((each) => { each.open = true; });
+  unpack(all("[data-packed]"));
+  all("details").forEach((each) => { each.open = true; });  // what was packed has some too
+  hide();
+  all(".plot").map(nameOf).filter((name) => !views.has(name)).forEach(draw);
+});
