@@ -1,14 +1,20 @@
-"""The page on results names every column that a run's files have."""
+"""The page on results names every file that a run's folder holds, and every column of its tables."""
+
+import re
+from fnmatch import fnmatch
 
 import polars as pl
 import pytest
 
 from middlemark.analysis import columns, summary
-from pages import text
+from pages import ROOT, text
 
 FILES = {
     "received.parquet": columns.RECEIVED_SCHEMA,
     "published.parquet": columns.PUBLISHED_SCHEMA,
+    "executions.parquet": columns.EXECUTIONS_SCHEMA,
+    "inputs.parquet": columns.INPUTS_SCHEMA,
+    "outputs.parquet": columns.OUTPUTS_SCHEMA,
     "processes.parquet": columns.PROCESSES_SCHEMA,
     "machine.parquet": columns.MACHINE_SCHEMA,
     "kernel_path.parquet": columns.KERNEL_EVENTS_SCHEMA,
@@ -20,3 +26,13 @@ FILES = {
 def test_every_column_of_a_file_is_named(file: str, schema: pl.Schema) -> None:
     (row,) = [line for line in text("results").splitlines() if line.startswith(f"| `{file}`")]
     assert [name for name in schema if f"`{name}`" not in row] == []
+
+
+def test_every_file_of_the_stored_runs_is_named_and_each_that_is_named_is_in_one_of_them() -> None:
+    (tree,) = re.findall(r"```text\nruns/(.*?)```", text("results"), re.DOTALL)
+    named = {line.split()[0] for line in tree.splitlines()[1:]} - {"trials/<trial>/"}
+    runs = ROOT.joinpath("tests", "golden").glob("run-format-*")
+    held = {re.sub(r"^trials/[^/]+/", "", str(file.relative_to(run))) for run in runs for file in run.rglob("*.*")}
+    held = {file for file in held if "." in file.rpartition("/")[2]}
+    assert {file for file in held if not any(fnmatch(file, name) for name in named)} == set()
+    assert {name for name in named if not any(fnmatch(file, name) for file in held)} == {"report.html"}
