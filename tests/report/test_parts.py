@@ -43,7 +43,9 @@ def test_every_figure_is_an_svg_with_its_title_and_its_contenders(golden: RunFin
 def test_only_figures_whose_axis_names_nobody_have_a_legend(golden: RunFindings) -> None:
     who = contenders(golden.manifest, (each.experiment for each in golden.experiments))
     drawn = dict(figures(golden, who))
-    assert '"legend": {' in str(standing_alone(drawn["s1-imu-ecdf"])).replace("'", '"')
+    alone = str(standing_alone(drawn["s1-imu-ecdf"])).replace("'", '"')
+    assert '"legend": {' in alone
+    assert '"symbolType": "stroke"' in alone  # shows the dash
     assert '"legend": {' not in str(standing_alone(drawn["s1-imu-box"])).replace("'", '"')
 
 

@@ -165,19 +165,24 @@ def _names_on_axis(part: object) -> bool:
     return isinstance(part, list) and any(map(_names_on_axis, part))
 
 
-def _plain(part: Any, *, named: bool, key: str = "") -> Any:  # noqa: ANN401 - JSON is anything
+def _plain(part: Any, *, named: bool, key: str = "", within: str = "") -> Any:  # noqa: ANN401 - JSON is anything
     """The same with plain colours, a width, and legends where the page had its own."""
     if isinstance(part, dict):
-        return {name: _plain(value, named=named, key=name) for name, value in part.items()}
+        return {name: _plain(value, named=named, key=name, within=key) for name, value in part.items()}
     if isinstance(part, list):
         return [_plain(each, named=named) for each in part]
     if part == "container":
         return WIDTH
     if key == "legend" and part is None and not named:
-        return {"title": None, "orient": "bottom", "columns": 4, "symbolSize": 300, "labelLimit": 240}
+        return LEGEND | (OF_LINES if within in {"color", "strokeDash"} else {})
     if key == "font":
         return "sans-serif"
     return _colours().get(part, part) if isinstance(part, str) else part
+
+
+LEGEND = {"title": None, "orient": "bottom", "columns": 4, "symbolSize": 300, "labelLimit": 240}
+OF_LINES = {"symbolType": "stroke", "symbolSize": 900, "symbolStrokeWidth": 2.5}
+"""A piece of each line, as long as its dash needs."""
 
 
 @cache
