@@ -2,8 +2,9 @@
 //!
 //! Lines are read only when there is something to read, so that the ring buffer is looked at all the while.
 
-use std::io::{ErrorKind, Read, Stdin};
-use std::os::fd::AsRawFd;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -48,16 +49,18 @@ pub(crate) enum Heard {
     End,
 }
 
-/// Standard input by lines.
+/// What the front writes, by lines. There is no other buffer than `pending`: `poll` knows of none.
 pub(crate) struct Lines {
-    input: Stdin,
+    input: File,
     pending: Vec<u8>,
 }
 
 impl Lines {
-    pub(crate) fn new(input: Stdin) -> Self {
-        let pending = Vec::new();
-        Self { input, pending }
+    pub(crate) fn new(input: OwnedFd) -> Self {
+        Self {
+            input: File::from(input),
+            pending: Vec::new(),
+        }
     }
 
     /// Waits for the first line.
@@ -80,7 +83,7 @@ impl Lines {
             return Ok(Heard::Nothing);
         }
         let mut bytes = [0; 4096];
-        match self.input.lock().read(&mut bytes) {
+        match self.input.read(&mut bytes) {
             Ok(0) => Ok(Heard::End),
             Ok(count) => {
                 self.pending.extend_from_slice(&bytes[..count]);
@@ -116,7 +119,20 @@ fn take_line(pending: &mut Vec<u8>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
     use super::*;
+
+    #[test]
+    fn a_line_longer_than_one_reading_is_heard_without_more_to_read() {
+        let (reader, mut writer) = UnixStream::pair().unwrap();
+        let line = "7".repeat(5000);
+        writeln!(writer, "{line}").unwrap();
+        let mut lines = Lines::new(reader.into());
+        assert_eq!(lines.next(Duration::ZERO).unwrap(), Heard::Nothing);
+        assert_eq!(lines.next(Duration::ZERO).unwrap(), Heard::Line(line));
+    }
 
     #[test]
     fn lines_are_taken_whole_and_in_order() {

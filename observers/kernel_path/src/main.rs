@@ -22,6 +22,7 @@ mod skeleton {
 }
 
 use std::mem::MaybeUninit;
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -54,7 +55,7 @@ enum Question {
 fn main() -> ExitCode {
     let ended = match Arguments::parse().command {
         Some(Question::Check) => Program::load(&mut MaybeUninit::uninit()).map(|_| ()),
-        None => record(&mut Lines::new(std::io::stdin())),
+        None => record_as_told(),
     };
     match ended {
         Ok(()) => ExitCode::SUCCESS,
@@ -65,6 +66,11 @@ fn main() -> ExitCode {
     }
 }
 
+fn record_as_told() -> Result<(), ObserverError> {
+    let front = std::io::stdin().as_fd().try_clone_to_owned();
+    record(&mut Lines::new(front.map_err(ObserverError::Front)?))
+}
+
 fn record(lines: &mut Lines) -> Result<(), ObserverError> {
     let first = lines.first()?;
     let spec: Spec = parse(&first)?;
@@ -72,7 +78,7 @@ fn record(lines: &mut Lines) -> Result<(), ObserverError> {
     let mut place = MaybeUninit::uninit();
     let mut program = Program::load(&mut place)?;
     follow_until_end(&mut program, &recording, &spec, lines)?;
-    let lost = program.lost();
+    let lost = program.lost()?;
     let (events, calls) = recording.finish()?;
     print(&Message::Done { events, lost, calls })
 }

@@ -1,7 +1,9 @@
 //! The BPF program in the kernel: loaded, attached, told whom to follow, and detached before its last records are read.
 
 use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
+use libbpf_rs::libbpf_sys::{bpf_prog_get_info_by_fd, bpf_prog_info};
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, OpenObject, RingBuffer, RingBufferBuilder};
 
@@ -75,8 +77,24 @@ impl<'object> Program<'object> {
         self.skeleton.links = KernelPathLinks::default();
     }
 
-    /// How many records found no room.
-    pub(crate) fn lost(&self) -> u64 {
-        self.skeleton.maps.bss_data.as_ref().map_or(0, |data| data.lost)
+    /// How many records, processes, sockets and packets found no room, and how often the kernel left a program out.
+    pub(crate) fn lost(&self) -> Result<u64, ObserverError> {
+        let without_room = self.skeleton.maps.bss_data.as_ref().map_or(0, |data| data.lost);
+        let programs = self.skeleton.object().progs();
+        programs
+            .map(|program| left_out(program.as_fd()))
+            .try_fold(without_room, |lost, more| Ok(lost + more?))
+            .map_err(ObserverError::kernel("asking how often a program was left out"))
+    }
+}
+
+/// A CPU runs a program only once at a time: an event within another one of the same kind finds it running.
+fn left_out(program: BorrowedFd<'_>) -> Result<u64, libbpf_rs::Error> {
+    let mut info = bpf_prog_info::default();
+    let mut info_bytes = size_of_val(&info) as u32;
+    // SAFETY: the descriptor is open, and the kernel writes at most `info_bytes` into `info`, which asks for no arrays.
+    match unsafe { bpf_prog_get_info_by_fd(program.as_raw_fd(), &raw mut info, &raw mut info_bytes) } {
+        0 => Ok(info.recursion_misses),
+        error => Err(libbpf_rs::Error::from_raw_os_error(-error)),
     }
 }

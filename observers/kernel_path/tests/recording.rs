@@ -1,4 +1,4 @@
-//! Whether what is recorded is what happened: datagrams between two network namespaces, and `perf` as a second witness.
+//! Whether what is recorded is what happened: traffic between two network namespaces, and `perf` as a second witness.
 //!
 //! Where the kernel can't be observed or namespaces can't be made, the tests are shown as ignored, with the reason.
 
@@ -10,6 +10,7 @@ use std::process::{Command, ExitCode};
 use lab::{Event, Lab, Observation, Perf, traffic};
 use libtest_mimic::{Failed, Trial};
 use middlemark_lab::check::{self, Check};
+use middlemark_lab::speaker::Speaker;
 
 const CALLED: u16 = 1;
 const RETURNED: u16 = 2;
@@ -24,7 +25,12 @@ const TAKEN: u16 = 9;
 const DATAGRAMS: usize = 200;
 const SIZE_BYTES: u32 = 64;
 
-const CHECKS: [(&str, Check<Lab>); 4] = [
+/// How many processes can be followed at once.
+const ROOM: u32 = 4096;
+/// Above all numbers that the kernel gives to processes.
+const NO_PROCESS: u32 = 1 << 30;
+
+const CHECKS: [(&str, Check<Lab>); 7] = [
     (
         "each_datagram_is_followed_from_call_to_call",
         each_datagram_is_followed_from_call_to_call,
@@ -36,6 +42,18 @@ const CHECKS: [(&str, Check<Lab>); 4] = [
     (
         "children_are_followed_and_strangers_are_not",
         children_are_followed_and_strangers_are_not,
+    ),
+    (
+        "what_the_kernel_sends_later_is_recorded_too",
+        what_the_kernel_sends_later_is_recorded_too,
+    ),
+    (
+        "a_child_that_finds_no_room_is_counted",
+        a_child_that_finds_no_room_is_counted,
+    ),
+    (
+        "processes_that_have_ended_leave_their_room",
+        processes_that_have_ended_leave_their_room,
     ),
     ("perf_saw_the_same_packets", perf_saw_the_same_packets),
 ];
@@ -149,6 +167,66 @@ fn children_are_followed_and_strangers_are_not(lab: &Lab) -> Result<(), Failed> 
         !callers.contains(&std::process::id()),
         "who isn't followed isn't recorded",
     )
+}
+
+fn what_the_kernel_sends_later_is_recorded_too(lab: &Lab) -> Result<(), Failed> {
+    let (pieces, size_bytes) = (256, 32 << 10);
+    let (mut sender, mut receiver) = lab.stream(pieces, size_bytes);
+    let whole_bytes = pieces as u64 * u64::from(size_bytes);
+    let from = sender.id();
+    let observation = Observation::begin(&[from]);
+    sender.say("go");
+    let said = (sender.hear(), receiver.hear());
+    let (events, done) = observation.end();
+    expect(
+        said == ("sent".into(), format!("received {whole_bytes}")),
+        format!("{said:?}"),
+    )?;
+    expect(done["lost"] == 0, done.to_string())?;
+    let socket = of_kind(&events, SENT).map(|event| event.subject).next();
+    let queued: Vec<&Event> = of_kind(&events, QUEUED)
+        .filter(|event| Some(event.other) == socket)
+        .collect();
+    let queued_bytes: u64 = queued.iter().map(|event| u64::from(event.length)).sum();
+    expect(
+        queued_bytes >= whole_bytes,
+        format!("{queued_bytes} of {whole_bytes} bytes"),
+    )?;
+    expect(
+        queued.iter().any(|event| event.process != from),
+        "some are sent while another process runs",
+    )
+}
+
+/// A shell that is followed with so many others that only some have room beside them.
+fn followed_in_a_crowd(lab: &Lab, left: u32) -> (Speaker, Observation) {
+    let shell = lab.shell();
+    let others = NO_PROCESS..NO_PROCESS + ROOM - 1 - left;
+    let observation = Observation::begin(&[shell.id()].into_iter().chain(others).collect::<Vec<u32>>());
+    (shell, observation)
+}
+
+fn a_child_that_finds_no_room_is_counted(lab: &Lab) -> Result<(), Failed> {
+    let (mut shell, observation) = followed_in_a_crowd(lab, 0);
+    shell.say("cat /dev/null; echo done");
+    shell.hear();
+    let (_, done) = observation.end();
+    expect(done["lost"] == 1, done.to_string())
+}
+
+fn processes_that_have_ended_leave_their_room(lab: &Lab) -> Result<(), Failed> {
+    // The kernel takes its time to free what has ended: there must be room for many meanwhile.
+    let (mut shell, observation) = followed_in_a_crowd(lab, 1500);
+    shell.say("n=0; while [ $n -lt 2000 ]; do (:); n=$((n+1)); done; echo $n");
+    let children = shell.hear();
+    let (events, done) = observation.end();
+    expect(children == "2000", children)?;
+    let callers: HashSet<u32> = of_kind(&events, CALLED).map(|event| event.process).collect();
+    expect(
+        callers.len() == 2001,
+        format!("system calls of {} processes", callers.len()),
+    )?;
+    expect(done["lost"] == 0, done.to_string())
 }
 
 fn perf_saw_the_same_packets(lab: &Lab) -> Result<(), Failed> {

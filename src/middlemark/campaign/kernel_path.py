@@ -76,7 +76,8 @@ class KernelPathWatch(Watch):
 
     def _account(self, recorded: Recorded) -> KernelRecording:
         if recorded.lost:
-            self.unavailable["kernel_events"] = f"{recorded.lost} were lost: the observer was late"
+            why = "the observer was late, or there was more to follow than it has room for"
+            self.unavailable["kernel_events"] = f"{recorded.lost} were lost: {why}"
         return KernelRecording(
             processes=self._pids(),
             forwarders=self.setting.testbed.relay_pids,

@@ -59,7 +59,7 @@ struct {
 /* What is recorded of a process: all, or only the packets that it sends (it carries others' packets on). */
 enum role { OBSERVED = 1, FORWARDER = 2 };
 
-/* Thread groups by their role; a child of an observed one becomes one. */
+/* Thread groups by their role; a child of an observed one becomes one, and whoever has ended leaves. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -67,18 +67,21 @@ struct {
 	__type(value, __u8);
 } followed SEC(".maps");
 
-/* Sockets that a followed process has used: the kernel sends for them in whatever context it is in. */
+/* Marks the sockets that a followed process has used: the kernel sends for them in whatever context it is in. A mark is
+ * part of its socket and goes with it, so that connections that come and go never fill anything up, and another socket
+ * at the same address has none. */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
-	__type(key, __u64);
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
 	__type(value, __u8);
 } sockets SEC(".maps");
 
 /* How far a packet has come. */
 enum stage { IN_QUEUE = 1, ON_THE_WAY = 2 };
 
-/* Packets under way, by their address: their stage. */
+/* Packets under way, by their address: their stage. No tracepoint tells when a packet is done with, so that the one that
+ * was not seen for longest gives way: addresses are used again, and far fewer are under way than there is room for. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
@@ -88,7 +91,7 @@ struct {
 
 __u64 lost;
 
-static const __u8 present = 1, observed = OBSERVED, in_queue = IN_QUEUE, on_the_way = ON_THE_WAY;
+static const __u8 observed = OBSERVED, in_queue = IN_QUEUE, on_the_way = ON_THE_WAY;
 
 static __always_inline int has_role(__u32 process, enum role role)
 {
@@ -107,13 +110,18 @@ static __always_inline __u32 current_process(void)
 	return bpf_get_current_pid_tgid() >> 32;
 }
 
+static __always_inline void count_lost(void)
+{
+	__sync_fetch_and_add(&lost, 1);
+}
+
 static __always_inline struct event *begin(enum kind kind)
 {
 	struct event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 	__u64 current = bpf_get_current_pid_tgid();
 
 	if (!event) {
-		__sync_fetch_and_add(&lost, 1);
+		count_lost();
 		return 0;
 	}
 	__builtin_memset(event, 0, sizeof(*event));
@@ -224,9 +232,15 @@ static __always_inline void describe(struct event *event, struct sk_buff *skb)
 /* A socket that sends for the first time is known only when its call comes back. */
 static __always_inline int is_of_a_followed_socket(const struct sk_buff *skb)
 {
-	__u64 socket = (__u64)skb->sk;
+	struct sock *sk = skb->sk;
 
-	return socket && (is_followed(current_process()) || bpf_map_lookup_elem(&sockets, &socket));
+	return sk && (is_followed(current_process()) || bpf_sk_storage_get(&sockets, sk, 0, 0));
+}
+
+static __always_inline void reaches(__u64 packet, const __u8 *stage)
+{
+	if (bpf_map_update_elem(&packets, &packet, stage, BPF_ANY))
+		count_lost();
 }
 
 SEC("tp_btf/net_dev_queue")
@@ -242,7 +256,7 @@ int BPF_PROG(queued, struct sk_buff *skb)
 		bpf_map_delete_elem(&packets, &packet);
 		return 0;
 	}
-	bpf_map_update_elem(&packets, &packet, &in_queue, BPF_ANY);
+	reaches(packet, &in_queue);
 	event = begin(QUEUED);
 	if (!event)
 		return 0;
@@ -278,7 +292,7 @@ int BPF_PROG(transmitted, struct sk_buff *skb)
 		bpf_map_delete_elem(&packets, &packet);
 		return 0;
 	}
-	bpf_map_update_elem(&packets, &packet, &on_the_way, BPF_ANY);
+	reaches(packet, &on_the_way);
 	event = pass(TRANSMITTED, skb);
 	if (!event)
 		return 0;
@@ -337,16 +351,16 @@ int BPF_PROG(switched, _Bool preempted, struct task_struct *before, struct task_
 /* The socket itself tells of its ports as its own packets do: source, then destination. */
 static __always_inline void carry(enum kind kind, struct sock *sk, int bytes)
 {
-	__u64 socket = (__u64)sk;
 	struct event *event;
 
 	if (!is_followed(current_process()))
 		return;
-	bpf_map_update_elem(&sockets, &socket, &present, BPF_ANY);
+	if (!bpf_sk_storage_get(&sockets, sk, 0, BPF_SK_STORAGE_GET_F_CREATE))
+		count_lost();
 	event = begin(kind);
 	if (!event)
 		return;
-	event->subject = socket;
+	event->subject = (__u64)sk;
 	event->other = sk->__sk_common.skc_net.net->ns.inum;
 	event->value = bytes;
 	event->mark = sk->sk_protocol;
@@ -373,7 +387,18 @@ int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
 {
 	__u32 process = child->tgid;
 
-	if (is_followed(parent->tgid))
-		bpf_map_update_elem(&followed, &process, &observed, BPF_ANY);
+	if (is_followed(parent->tgid) && bpf_map_update_elem(&followed, &process, &observed, BPF_ANY))
+		count_lost();
+	return 0;
+}
+
+/* A process's first thread is freed after all others, when nothing of it will be seen any more. */
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(freed, struct task_struct *task)
+{
+	__u32 process = task->tgid;
+
+	if (task->pid == task->tgid)
+		bpf_map_delete_elem(&followed, &process);
 	return 0;
 }

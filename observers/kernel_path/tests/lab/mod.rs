@@ -40,10 +40,19 @@ impl Lab {
 
     /// A sender that sends once it is told to, and a receiver that waits already.
     pub(crate) fn datagrams(&self, count: usize, size_bytes: u32) -> (Speaker, Speaker) {
+        self.traffic(["send", "receive"], count, size_bytes)
+    }
+
+    /// The same with a stream, written piece by piece.
+    pub(crate) fn stream(&self, pieces: usize, size_bytes: u32) -> (Speaker, Speaker) {
+        self.traffic(["pour", "drain"], pieces, size_bytes)
+    }
+
+    fn traffic(&self, [sending, receiving]: [&str; 2], count: usize, size_bytes: u32) -> (Speaker, Speaker) {
         let told = format!("{count} {size_bytes}");
-        let mut receiver = Speaker::start(&mut traffic::receiving(self.hosts[1].enter(), &told));
+        let mut receiver = Speaker::start(&mut traffic::part(self.hosts[1].enter(), receiving, &told));
         assert_eq!(receiver.hear(), "waiting");
-        let mut sender = Speaker::start(&mut traffic::sending(self.hosts[0].enter(), &told));
+        let mut sender = Speaker::start(&mut traffic::part(self.hosts[0].enter(), sending, &told));
         assert_eq!(sender.hear(), "waiting");
         (sender, receiver)
     }

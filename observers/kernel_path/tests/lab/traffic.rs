@@ -1,7 +1,7 @@
-//! The test's own executable as a sender or a receiver of datagrams, in a namespace of its own.
+//! The test's own executable as a sender or a receiver of datagrams or of a stream, in a namespace of its own.
 
 use std::io::{self, Write};
-use std::net::UdpSocket;
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::process::{Command, ExitCode};
 
 const PART: &str = "MIDDLEMARK_TEST_TRAFFIC";
@@ -11,15 +11,8 @@ pub(crate) fn is_asked_for() -> bool {
     std::env::var_os(PART).is_some()
 }
 
-pub(crate) fn sending(command: Command, told: &str) -> Command {
-    part(command, "send", told)
-}
-
-pub(crate) fn receiving(command: Command, told: &str) -> Command {
-    part(command, "receive", told)
-}
-
-fn part(mut command: Command, name: &str, told: &str) -> Command {
+/// It sends once it is told to, and the receiver must wait already.
+pub(crate) fn part(mut command: Command, name: &str, told: &str) -> Command {
     let program = std::env::current_exe().expect("this test");
     command.arg(program).env(PART, format!("{name} {told}"));
     command
@@ -31,7 +24,9 @@ pub(crate) fn run() -> ExitCode {
     let (name, count, size_bytes) = (words.next(), number(words.next()), number(words.next()));
     match name {
         Some("send") => send(count, size_bytes),
-        _ => receive(count),
+        Some("receive") => receive(count),
+        Some("pour") => pour(count, size_bytes),
+        _ => drain(),
     }
     // Its sockets and threads stay until the test ends it.
     drop(io::copy(&mut io::stdin(), &mut io::sink()));
@@ -68,6 +63,26 @@ fn receive(count: usize) {
     let mut bytes = [0; 2048];
     let received = (0..count).take_while(|_| socket.recv(&mut bytes).is_ok()).count();
     say(&format!("received {received}"));
+}
+
+/// Writes faster than the peer has room: the kernel sends most of it later, in whatever context it is in then.
+fn pour(count: usize, size_bytes: usize) {
+    let mut stream = TcpStream::connect(RECEIVER).expect("a peer");
+    say("waiting");
+    io::stdin().read_line(&mut String::new()).expect("a word");
+    for _ in 0..count {
+        stream.write_all(&vec![7; size_bytes]).expect("written");
+    }
+    drop(stream);
+    say("sent");
+}
+
+fn drain() {
+    let listener = TcpListener::bind(RECEIVER).expect("a socket");
+    say("waiting");
+    let (mut stream, _) = listener.accept().expect("a peer");
+    let received_bytes = io::copy(&mut stream, &mut io::sink()).expect("all of it");
+    say(&format!("received {received_bytes}"));
 }
 
 #[expect(clippy::print_stdout, reason = "what it says is what the test hears")]
