@@ -12,7 +12,7 @@ from middlemark.analysis.clocks import CLOCK_BOUND, told
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.fitness import Judgement, candidate
 from middlemark.analysis.measuring import stored_metrics
-from middlemark.analysis.metrics import Key, of_chain, of_place, of_stream
+from middlemark.analysis.metrics import TRIAL, Key, of_chain, of_place, of_stream
 from middlemark.analysis.percentile_tables import percentile_tables
 from middlemark.analysis.quantile import Measured, TooFewSamples, Value, WithinClocks, bound_words
 from middlemark.analysis.result import result
@@ -111,6 +111,16 @@ def test_no_quantile_extreme_curve_or_course_of_a_stream_is_given_within_the_bou
     assert set(imu.courses["imu"].latency_p50_ns) == {None}
     assert sum(imu.courses["imu"].received) > 0
     assert ("imu", Distribution.JITTER) in imu.curves
+
+
+def test_a_first_message_is_held_against_the_bound_of_the_clock_that_saw_it(
+    wide: RunFindings, narrow: RunFindings
+) -> None:
+    first = Key(TRIAL, "first_message_ns")
+    assert of_workload(wide, "imu").estimates[first].reason == REFUSED
+    told_ns = of_workload(narrow, "imu").estimates[first]
+    assert told_ns.value is not None
+    assert told_ns.bound_ns == NARROW_NS
 
 
 def test_the_reason_why_it_is_not_ranked_is_the_clocks(wide: RunFindings) -> None:

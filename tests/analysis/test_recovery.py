@@ -5,8 +5,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from middlemark.analysis.quantile import Measured
-from middlemark.analysis.record import HappenedFault, TrialRecord
+from middlemark.analysis.quantile import Measured, Value, WithinClocks
+from middlemark.analysis.record import ClockAgreement, HappenedFault, TrialRecord
 from middlemark.analysis.recovery import affected_flows, fault_figures
 from middlemark.suite import Action
 from run_builder import Behaviour, build_run
@@ -41,8 +41,12 @@ def cut(trial: tuple[TrialRecord, pl.DataFrame], from_ns: int, to_ns: int) -> tu
     return record.model_copy(update={"faults": faults}), kept
 
 
-def figures_of(record: TrialRecord, received: pl.DataFrame) -> dict[str, Measured]:
+def told(record: TrialRecord, received: pl.DataFrame) -> dict[str, Value]:
     return fault_figures(affected_flows(record, 0, record.trial.experiment.streams[0], received))
+
+
+def figures_of(record: TrialRecord, received: pl.DataFrame) -> dict[str, Measured]:
+    return {name: value for name, value in told(record, received).items() if isinstance(value, Measured)}
 
 
 def duplicated(record: TrialRecord, number: int, *kept_ns: int) -> TrialRecord:
@@ -102,3 +106,17 @@ def test_where_nothing_flows_again_the_rest_of_the_window_is_the_least_that_reco
     figures = figures_of(record, gone)
     assert figures["recovery_ns"].value == pytest.approx(495e6)
     assert figures["cut_off_flows"].value == 1
+
+
+def test_a_recovery_shorter_than_the_clocks_agree_is_not_told(trial: tuple[TrialRecord, pl.DataFrame]) -> None:
+    record, received = cut(trial, 205_000_000, 505_000_000)
+    (host,) = {application.host for application in record.trial.experiment.applications}
+
+    def by_clocks(bound_ns: int) -> Value:
+        clocks = {host: ClockAgreement(offset_ns=5, bound_ns=bound_ns, source="exchanges")}
+        return told(record.model_copy(update={"clocks": clocks}), received)["recovery_ns"]
+
+    assert by_clocks(20_000_000) == WithinClocks(1, 20_000_000)
+    narrow = by_clocks(1_000_000)
+    assert isinstance(narrow, Measured)
+    assert narrow.bound_ns == 1_000_000

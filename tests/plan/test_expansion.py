@@ -269,6 +269,29 @@ def test_links_loads_deployments_and_faults_may_be_excluded() -> None:
         assert len(experiments(suite(**whole, exclude=rules[: number + 1]))) == 4 - number
 
 
+def test_a_workload_may_bring_what_goes_wrong_and_the_windows_for_it() -> None:
+    found = experiments(suite(workloads=["imu", "rejoin"], topologies="D1-1"))
+    assert [e.factors.get("faults") for e in found] == [None, "rejoin"]
+    assert [[event.action for event in e.timeline] for e in found] == [[], ["kill", "restart"]]
+    assert [e.windows.window_ns for e in found] == [2_000_000_000, 6_000_000_000]
+
+
+def test_a_workload_s_faults_give_way_to_a_condition_s_and_its_windows_to_the_suite_s() -> None:
+    parts = {"topologies": "D1-1", "conditions": {"faults": "pause"}, "windows": {"window": "4 s"}}
+    (found,) = experiments(suite(workloads="rejoin", **parts))
+    assert found.factors["faults"] == "pause"
+    assert (found.windows.window_ns, found.windows.drain_ns) == (4_000_000_000, 2_000_000_000)
+    (longer,) = experiments(suite(workloads={"workload": "rejoin", "windows": {"window": "5 s"}}, **parts))
+    assert longer.windows.window_ns == 5_000_000_000
+
+
+def test_any_workload_may_be_given_faults() -> None:
+    struck = {"timeline": "struck", "events": [{"after": 3, "do": "kill", "of": "publisher_0"}]}
+    (found,) = experiments(suite(workloads={"workload": "imu", "faults": struck}))
+    assert found.factors["faults"] == "struck"
+    assert [(event.at_ns, event.target) for event in found.timeline] == [(15_000_000, "publisher_0")]
+
+
 def test_a_middleware_may_have_qos_of_its_own() -> None:
     own = {"middleware": "zenoh", "qos": [{"reliability": "reliable"}, {"congestion": "drop"}]}
     found = experiments(suite(middlewares=["udp", own], qos={"depth": 3}))

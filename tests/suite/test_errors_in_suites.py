@@ -50,7 +50,7 @@ def test_an_unknown_key_deep_within() -> None:
     ) == snapshot("""\
 mine.yaml:6:5: unknown key `sice`
   sice: 4 MB
-allowed: did you mean `size`? (workload, summary, pattern, size, rate, arrival, messages, approach, answer, interval, patience, nodes, chains, applications, search, qos, windows)\
+allowed: did you mean `size`? (workload, summary, pattern, size, rate, arrival, messages, approach, answer, interval, patience, nodes, chains, applications, search, qos, faults, windows)\
 """)
 
 
@@ -139,7 +139,7 @@ def test_a_new_workload_without_a_pattern() -> None:
     assert told("suite: mine\nmiddlewares: all\nworkloads: [imu, camra]\n") == snapshot("""\
 mine.yaml:3:18: `camra` is no shipped workload, and no `pattern` is given
   workloads: [imu, camra]
-allowed: did you mean `camera`? (imu, radar, lidar, camera, ping_pong, burst, unthrottled, autoware_like, image_pipeline, image_pipeline_maximum)\
+allowed: did you mean `camera`? (imu, radar, lidar, camera, ping_pong, burst, unthrottled, late_joiner, rejoin, autoware_like, image_pipeline, image_pipeline_maximum)\
 """)
 
 

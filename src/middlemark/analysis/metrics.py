@@ -272,8 +272,14 @@ def _loss_runs(record: TrialRecord, rows: Rows) -> Named:
 
 
 def _first_message(record: TrialRecord) -> dict[Key, Value]:
-    after = [each.after_ns for each in record.first_message if not each.answers]
-    return {Key(TRIAL, "first_message_ns"): Measured(float(max(after)), len(after))} if after else {}
+    """The last of them; it is from the common start by this machine's clock to a subscriber's host's."""
+    subscribers_of = {stream.name: stream.subscribers for stream in record.trial.experiment.streams}
+    messages = [each for each in record.first_message if not each.answers]
+    if not messages:
+        return {}
+    last = max(messages, key=lambda each: each.after_ns)
+    bound_ns = record.clock_bound_at_ns(subscribers_of[last.stream][last.subscriber])
+    return {Key(TRIAL, "first_message_ns"): told(Measured(float(last.after_ns), len(messages)), bound_ns)}
 
 
 def _faults(record: TrialRecord, received: pl.DataFrame) -> dict[Key, Value]:

@@ -292,10 +292,20 @@ class TrialRecord(Model):
 
     def clocks_apart_ns(self, first: Sequence[str], second: Sequence[str]) -> int:
         """The same of a time from any of some applications to any of others; on one host it is by one clock."""
-        host_of = {application.name: application.host for application in self.trial.experiment.applications}
-        bounds = {name: clock.bound_ns for name, clock in self.clocks.items()}
+        host_of = self._host_of()
         pairs = {(host_of[one], host_of[other]) for one in first for other in second}
-        return max((bounds.get(one, 0) + bounds.get(other, 0) for one, other in pairs if one != other), default=0)
+        return max((self._bound_of(one) + self._bound_of(other) for one, other in pairs if one != other), default=0)
+
+    def clock_bound_at_ns(self, application: str) -> int:
+        """The same of a time from an instant of this machine, as the common start or a fault, to an application's."""
+        return self._bound_of(self._host_of()[application])
+
+    def _host_of(self) -> dict[str, str]:
+        return {application.name: application.host for application in self.trial.experiment.applications}
+
+    def _bound_of(self, host: str) -> int:
+        clock = self.clocks.get(host)
+        return 0 if clock is None else clock.bound_ns
 
 
 def is_valid(record: TrialRecord) -> bool:

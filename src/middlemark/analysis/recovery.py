@@ -12,7 +12,8 @@ from itertools import pairwise, product
 
 import polars as pl
 
-from middlemark.analysis.quantile import Measured
+from middlemark.analysis.clocks import told
+from middlemark.analysis.quantile import Measured, Value
 from middlemark.analysis.record import HappenedFault, SubscriberCounts, TrialRecord, Window
 from middlemark.plan import Periodic, Stream
 from middlemark.suite import Action
@@ -40,6 +41,8 @@ class AffectedFlow:
     """Whether no message came any more after the last such fault, so that recovery took longer than it says."""
     duplicates: int | None
     """Received again since the first such fault began; None where that can't be told."""
+    bound_ns: int
+    """By how much the subscriber's clock may be off that by which the faults were made."""
 
 
 def affected_flows(record: TrialRecord, number: int, stream: Stream, received: pl.DataFrame) -> list[AffectedFlow]:
@@ -53,11 +56,12 @@ def affected_flows(record: TrialRecord, number: int, stream: Stream, received: p
     ]
 
 
-def fault_figures(flows: Sequence[AffectedFlow]) -> dict[str, Measured]:
+def fault_figures(flows: Sequence[AffectedFlow]) -> dict[str, Value]:
     """The figures of flows together, or of a single one: a share, times in ns, messages; empty where there is none."""
     if not flows:
         return {}
-    figures = {"longest_gap_ns": Measured(float(max(flow.longest_gap_ns for flow in flows)), len(flows))}
+    longest_gap_ns = max(flow.longest_gap_ns for flow in flows)
+    figures: dict[str, Value] = {"longest_gap_ns": Measured(float(longest_gap_ns), len(flows))}
     duplicates = [flow.duplicates for flow in flows if flow.duplicates is not None]
     if len(duplicates) == len(flows):
         figures["duplicates_after_faults"] = Measured(float(sum(duplicates)), len(flows))
@@ -66,7 +70,8 @@ def fault_figures(flows: Sequence[AffectedFlow]) -> dict[str, Measured]:
         figures["missing_share"] = Measured(1 - sum(flow.arrived for flow in flows) / intended, intended)
     resumed = [after_ns for flow in flows for after_ns in flow.resumed_after_ns]
     if resumed:
-        figures["recovery_ns"] = Measured(float(max(resumed)), len(resumed))
+        bound_ns = max(flow.bound_ns for flow in flows)
+        figures["recovery_ns"] = told(Measured(float(max(resumed)), len(resumed)), bound_ns)
         figures["cut_off_flows"] = Measured(float(sum(flow.is_cut_off for flow in flows)), len(flows))
     return figures
 
@@ -94,6 +99,7 @@ def _flow(
         ),
         is_cut_off=bool(mended_ns) and not any(at_ns >= max(mended_ns) for at_ns in arrivals),
         duplicates=_duplicates([each for each in counts if (each.publisher, each.subscriber) == flow], mended_ns),
+        bound_ns=record.clock_bound_at_ns(stream.subscribers[subscriber]),
     )
 
 

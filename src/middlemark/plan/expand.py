@@ -12,6 +12,7 @@ from middlemark.plan.resolve import Load, Point, Subject, factors_of, resolve
 from middlemark.suite import (
     ALL_MIDDLEWARES,
     NOT_SET,
+    Conditions,
     MiddlewareChoice,
     Pattern,
     Qos,
@@ -36,7 +37,7 @@ def expand(suite: Suite, *, available: Sequence[str]) -> tuple[Experiment, ...]:
     rules = [rule.factors() for rule in suite.exclude]
     experiments = {}
     for (subject, load), topology, conditions in product(measured, topologies, suite.conditions):
-        point = Point(subject, load, topology, conditions)
+        point = Point(subject, load, topology, _with_faults(conditions, load.workload))
         factors = factors_of(point)
         if any(_matches(factors, rule) for rule in rules):
             continue
@@ -47,6 +48,13 @@ def expand(suite: Suite, *, available: Sequence[str]) -> tuple[Experiment, ...]:
     if not experiments:
         raise UsageError(f"the suite `{suite.suite}` excludes every experiment that it names")
     return tuple(experiments.values())
+
+
+def _with_faults(conditions: Conditions, workload: Workload) -> Conditions:
+    """These conditions, under what goes wrong with the workload where they name nothing."""
+    if conditions.faults is not None or workload.faults is None:
+        return conditions
+    return conditions.model_copy(update={"faults": workload.faults})
 
 
 def _matches(factors: dict[str, str], rule: dict[str, frozenset[str]]) -> bool:

@@ -42,6 +42,7 @@ from middlemark.suite import (
     Topology,
     Workload,
     factor_text,
+    shipped_workloads,
 )
 from middlemark.suite import Conditions as AskedConditions
 from middlemark.suite import Search as AskedSearch
@@ -257,7 +258,7 @@ def conditions(asked: AskedConditions) -> Conditions:
 
 
 def _windows(suite: Suite, workload: Workload) -> Windows:
-    windows = suite.windows_of(workload)
+    windows = suite.windows_of(workload, shipped_workloads())
     late_after = suite.recording.late_after
     return Windows(
         first_message_ns=windows.first_message,

@@ -140,7 +140,8 @@ def shipped_workloads() -> dict[str, Workload]:
     """The workloads that ship, in their order."""
     text = (_SHIPPED / "workloads.yaml").read_text(encoding="utf-8")
     document = read_document(text, file="workloads.yaml")
-    workloads = _validate(TypeAdapter(tuple[Workload, ...]), document, {"shipped_workloads": {}})
+    context: dict[str, object] = {"shipped_workloads": {}, "shipped_timelines": shipped_timelines()}
+    workloads = _validate(TypeAdapter(tuple[Workload, ...]), document, context)
     return {workload.workload: workload for workload in workloads}
 
 

@@ -4,9 +4,10 @@ Lists of middlewares, profiles, options, workloads, sizes, rates, QoS, topologie
 product, less what `exclude` names. The product itself is made by `plan`; files are read by `load`.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Self
 
-from pydantic import Field, StrictBool, model_validator
+from pydantic import Field, StrictBool, ValidationInfo, model_validator
 
 from middlemark.suite.claim_text import ClaimText
 from middlemark.suite.condition import Conditions
@@ -88,10 +89,10 @@ class Suite(Model):
     """When a trial is invalid because the machine was taken away."""
 
     @model_validator(mode="after")
-    def _late_is_within_the_drain(self) -> Self:
+    def _late_is_within_the_drain(self, info: ValidationInfo) -> Self:
         late_after = self.recording.late_after
         for workload in self.workloads:
-            windows = self.windows_of(workload)
+            windows = self.windows_of(workload, (info.context or {}).get("shipped_workloads", {}))
             if late_after is not None and late_after > windows.drain:
                 raise refusal(
                     f"`late_after` is longer than the drain of `{workload.workload}`",
@@ -158,6 +159,9 @@ class Suite(Model):
             "topology": [choice.topology for choice in self.topologies],
         }
 
-    def windows_of(self, workload: Workload) -> Windows:
-        """The suite's windows with what the workload changes."""
-        return self.windows if workload.windows is None else self.windows.changed_by(workload.windows)
+    def windows_of(self, workload: Workload, shipped: Mapping[str, Workload]) -> Windows:
+        """Those that the workload ships with, over them the suite's, over these what its workload is given here."""
+        base = shipped.get(workload.workload)
+        usual = Windows() if base is None or base.windows is None else base.windows
+        windows = usual.changed_by(self.windows)
+        return windows if workload.windows is None else windows.changed_by(workload.windows)

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, ValidationInfo, model_validator
 
+from middlemark.suite.fault import Timeline
 from middlemark.suite.model import Many, Named, closest_first, refusal
 from middlemark.suite.pipeline import Chain, Node, PipelineApplication, check_graph
 from middlemark.suite.qos import Qos
@@ -87,8 +88,11 @@ class Workload(Named):
     """Of a capacity: between which rates or sizes, and what has to be held."""
     qos: Many[Qos] | None = None
     """What is asked of its delivery."""
+    faults: Timeline | None = None
+    """What goes wrong while it is sent, where the conditions name nothing."""
     windows: Windows | None = None
-    """Where this workload's windows differ from the suite's."""
+    """Where this workload's windows differ from the suite's; of one that ships: those that hold where the suite gives
+    none."""
 
     @model_validator(mode="after")
     def _makes_sense(self, info: ValidationInfo) -> Self:
@@ -157,7 +161,7 @@ class Workload(Named):
                 raise refusal(f"every node has its own {field}", allowed=allowed, at=(field,))
 
     def _taken_from(self, base: "Workload | None", pattern: Pattern) -> dict[str, object]:
-        fields = {"summary", "size", "qos", *FIELDS_OF_PATTERN[pattern]}
+        fields = {"summary", "size", "qos", "faults", *FIELDS_OF_PATTERN[pattern]}
         if pattern is Pattern.CAPACITY:
             fields -= {"rate"} if self.rate is None else {"size"}
         return {} if base is None else {f: getattr(base, f) for f in fields if f not in self.model_fields_set}

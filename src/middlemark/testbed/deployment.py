@@ -86,5 +86,5 @@ def _refuse(host: Host, deployment: Deployment) -> None:
         raise EnvironmentNotReady(
             "containers on a bridge of their own are not made: behind its address translation neither multicast nor "
             "other hosts reach them, so that a topology would not be what it says",
-            remedy="network: host, which is the network of the host that the container is on, or none",
+            remedy="network: host or none; for an address of its own give the application a host of its own",
         )
