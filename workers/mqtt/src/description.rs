@@ -145,6 +145,11 @@ fn options() -> Vec<OptionDescription> {
             (10, 1, 1_000_000),
             "rumqttc's channel between publish call and connection; full, it blocks or refuses as congestion asks.",
         ),
+        integer(
+            "client_retry_ms",
+            (1000, 1, 60_000),
+            "How long the client waits before it tries again to reach a broker that is gone.",
+        ),
         boolean(
             "retain",
             "Whether messages are published with the retain flag: the broker keeps each topic's newest.",

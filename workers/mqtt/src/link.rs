@@ -1,7 +1,8 @@
 //! What the connection's thread and the publishers share: who subscribes to which topic, and answers that have to wait.
 //!
 //! The thread polls rumqttc's event loop, which alone reads and writes the socket; it must never wait for itself, so what
-//! is published from it is kept until the client's queue has room again.
+//! is published from it is kept until the client's queue has room again. A lost connection is made again, as long as it
+//! takes, and its subscriptions with it.
 
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
@@ -9,9 +10,14 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, PoisonError, RwLock};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use middlemark_runtime::Inlet;
-use rumqttc::{Client, ConnectionError, Event, Outgoing, Packet, Publish, QoS, Request, SubscribeReasonCode};
+use rumqttc::{
+    Client, Connection, ConnectionError, Event, Outgoing, Packet, Publish, QoS, Request, Subscribe, SubscribeFilter,
+    SubscribeReasonCode,
+};
 
 thread_local! {
     static IS_LINK: Cell<bool> = const { Cell::new(false) };
@@ -31,10 +37,16 @@ pub(crate) enum Note {
 /// The state of one connection.
 #[derive(Default)]
 pub(crate) struct Link {
-    inlets: RwLock<HashMap<String, Vec<Inlet>>>,
+    topics: RwLock<HashMap<String, Topic>>,
     waiting: Mutex<VecDeque<Message>>,
     broken: AtomicBool,
     closing: AtomicBool,
+}
+
+/// What an application subscribes to.
+struct Topic {
+    level: QoS,
+    inlets: Vec<Inlet>,
 }
 
 /// A message on its way to the client's queue.
@@ -47,14 +59,17 @@ pub(crate) struct Message {
 
 impl Link {
     /// Adds a subscriber; true where it is the topic's first in this application.
-    pub(crate) fn add(&self, topic: &str, inlet: Inlet) -> bool {
-        let mut inlets = self.inlets.write().unwrap_or_else(PoisonError::into_inner);
-        let of_topic = inlets.entry(topic.to_owned()).or_default();
-        of_topic.push(inlet);
-        of_topic.len() == 1
+    pub(crate) fn add(&self, topic: &str, level: QoS, inlet: Inlet) -> bool {
+        let mut topics = self.topics.write().unwrap_or_else(PoisonError::into_inner);
+        let topic = topics.entry(topic.to_owned()).or_insert(Topic {
+            level,
+            inlets: Vec::new(),
+        });
+        topic.inlets.push(inlet);
+        topic.inlets.len() == 1
     }
 
-    /// Whether the connection was lost.
+    /// Whether the connection is lost, and not yet made again.
     pub(crate) fn is_broken(&self) -> bool {
         self.broken.load(Ordering::Acquire)
     }
@@ -89,13 +104,16 @@ impl Link {
         }
     }
 
-    /// Reads and writes the connection until it is closed or lost.
-    pub(crate) fn run(&self, mut connection: rumqttc::Connection, client: &Client, notes: &Sender<Note>) {
+    /// Reads and writes the connection until it is closed; tries every `retry` to make a lost one again.
+    pub(crate) fn run(&self, mut connection: Connection, client: &Client, notes: &Sender<Note>, retry: Duration) {
         IS_LINK.set(true);
         while let Ok(event) = connection.recv() {
             match event {
                 Ok(Event::Incoming(Packet::Publish(message))) => self.deliver(&message),
-                Ok(Event::Incoming(Packet::ConnAck(_))) => drop(notes.send(Note::Connected)),
+                Ok(Event::Incoming(Packet::ConnAck(_))) => {
+                    self.connected(&mut connection);
+                    drop(notes.send(Note::Connected));
+                }
                 Ok(Event::Incoming(Packet::SubAck(answer))) => {
                     let granted = answer
                         .return_codes
@@ -105,24 +123,63 @@ impl Link {
                 }
                 Ok(Event::Outgoing(Outgoing::Disconnect)) => return,
                 Ok(_) => {}
-                Err(error) => return self.lose(error, notes),
+                Err(error) => {
+                    self.lose(&mut connection, error, notes);
+                    if self.closes_within(retry) {
+                        return;
+                    }
+                }
             }
             self.publish_waiting(client);
         }
     }
 
-    fn lose(&self, error: ConnectionError, notes: &Sender<Note>) {
-        self.broken.store(true, Ordering::Release);
-        if !self.closing.load(Ordering::Acquire) {
-            let _ = writeln!(std::io::stderr(), "the connection to the broker is lost: {error}");
+    /// Asks a broker that knows nothing of an earlier connection for what this application subscribes to.
+    ///
+    /// It goes before all that the client's queue holds: that may be full, and this thread is the one that empties it.
+    fn connected(&self, connection: &mut Connection) {
+        let topics = self.topics.read().unwrap_or_else(PoisonError::into_inner);
+        let filters = topics
+            .iter()
+            .map(|(topic, known)| SubscribeFilter::new(topic.clone(), known.level));
+        if !topics.is_empty() {
+            let request = Request::Subscribe(Subscribe::new_many(filters));
+            connection.eventloop.pending.push_front(request);
+        }
+        if self.broken.swap(false, Ordering::AcqRel) {
+            let _ = writeln!(std::io::stderr(), "the connection to the broker is there again");
+        }
+    }
+
+    fn lose(&self, connection: &mut Connection, error: ConnectionError, notes: &Sender<Note>) {
+        if !self.broken.swap(true, Ordering::AcqRel) {
+            // Once more than the client does itself: a publisher that has not seen the loss may have filled the queue
+            // again, and would wait for a place in it.
+            connection.eventloop.clean();
+            if !self.closing.load(Ordering::Acquire) {
+                let _ = writeln!(std::io::stderr(), "the connection to the broker is lost: {error}");
+            }
         }
         let _ = notes.send(Note::Broken(Box::new(error)));
     }
 
+    /// Whether the connection is not wanted any more; who closes it wakes this thread.
+    fn closes_within(&self, time: Duration) -> bool {
+        let until = Instant::now() + time;
+        while !self.closing.load(Ordering::Acquire) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            thread::park_timeout(left);
+        }
+        true
+    }
+
     fn deliver(&self, message: &Publish) {
         let received_ns = Inlet::stamp();
-        let inlets = self.inlets.read().unwrap_or_else(PoisonError::into_inner);
-        for inlet in inlets.get(&message.topic).into_iter().flatten() {
+        let topics = self.topics.read().unwrap_or_else(PoisonError::into_inner);
+        for inlet in topics.get(&message.topic).iter().flat_map(|topic| &topic.inlets) {
             inlet.receive_at(received_ns, &message.payload);
         }
     }

@@ -38,9 +38,6 @@ impl PublishInPlace for Outlet {
 
 impl Outlet {
     fn hand_over(&self, payload: Vec<u8>) -> Result<(), PublishError> {
-        if self.link.is_broken() {
-            return Err(PublishError::NotConnected);
-        }
         let (topic, level, retain) = (self.topic.clone(), self.level, self.retain);
         if Link::is_own_thread() {
             let message = Message {
@@ -52,9 +49,11 @@ impl Outlet {
             self.link.publish_from_own_thread(&self.client, message);
             return Ok(());
         }
-        let result = match self.congestion {
-            Congestion::Block => self.client.publish(topic, level, retain, payload),
-            Congestion::Drop => self.client.try_publish(topic, level, retain, payload),
+        // While the connection is lost nothing empties the queue, and a call that waited might wait for ever.
+        let waits = self.congestion == Congestion::Block && !self.link.is_broken();
+        let result = match waits {
+            true => self.client.publish(topic, level, retain, payload),
+            false => self.client.try_publish(topic, level, retain, payload),
         };
         result.map_err(|_| match self.congestion {
             Congestion::Drop if !self.link.is_broken() => PublishError::Full,

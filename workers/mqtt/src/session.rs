@@ -79,7 +79,8 @@ impl Connected {
         let link = Arc::new(Link::default());
         let (sender, notes) = channel();
         let (running, own) = (Arc::clone(&link), client.clone());
-        let thread = thread::spawn(move || running.run(connection, &own, &sender));
+        let retry = Duration::from_millis(context.options.integer("client_retry_ms") as u64);
+        let thread = thread::spawn(move || running.run(connection, &own, &sender, retry));
         let session = Connected {
             client,
             link,
@@ -110,7 +111,7 @@ impl Connected {
 impl Session for Connected {
     fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError> {
         let waiting_for = "the subscription's acknowledgement";
-        if !self.link.add(&channel.topic, inlet) {
+        if !self.link.add(&channel.topic, level::of(&channel.qos), inlet) {
             return Ok(()); // the broker delivers a topic once to each connection
         }
         self.client
@@ -147,7 +148,8 @@ impl Session for Connected {
 
     fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
         self.link.close();
-        // Fails only where the connection is gone already, and then its thread has ended.
+        self.thread.thread().unpark();
+        // Fails only where the connection is lost, and then its thread ends as it is not to be made again.
         let _ = self.client.disconnect();
         self.thread
             .join()
