@@ -110,6 +110,23 @@ conditions:
     assert [fault.action for fault in record.faults] == ["link_down", "link_up"]
 
 
+@pytest.mark.parametrize("middleware", built("mqtt"))
+def test_a_broker_that_comes_back_has_its_clients_again(campaign: Campaign, middleware: str) -> None:
+    (record,) = campaign(f"""
+middlewares: {{middleware: {middleware}, options: {{client_retry_ms: 20}}}}
+workloads: {{workload: imu, windows: {{window: 2 s}}}}
+conditions:
+  faults:
+    timeline: restarted
+    events: [{{at: 100 ms, do: kill, of: broker_0}}, {{at: 150 ms, do: restart, of: broker_0}}]
+""")
+    assert record.outcome == Valid()
+    (subscriber,) = record.counts.subscribers
+    (publisher,) = record.counts.publishers
+    assert publisher.refused > 0
+    assert subscriber.received > publisher.intended / 2
+
+
 @pytest.mark.parametrize("middleware", built("udp"))
 def test_a_partition_loses_what_was_to_cross_it_and_its_links_are_whole_after_the_trial(
     campaign: Campaign, middleware: str
