@@ -93,22 +93,16 @@ fn profiles() -> BTreeMap<String, Profile> {
 
 fn options() -> Vec<OptionDescription> {
     vec![
-        OptionDescription {
-            name: "transport".into(),
-            kind: OptionKind::Choice {
-                choices: vec!["tcp".into(), "unix".into()],
-            },
-            default: OptionValue::Text("tcp".into()),
-            summary: "What joins applications and broker: TCP, or a Unix socket on one host.".into(),
-        },
-        OptionDescription {
-            name: "bridge_protocol".into(),
-            kind: OptionKind::Choice {
-                choices: vec!["mqttv311".into(), "mqttv50".into()],
-            },
-            default: OptionValue::Text("mqttv311".into()),
-            summary: "Mosquitto's bridge_protocol_version: what linked brokers speak with each other.".into(),
-        },
+        choice(
+            "transport",
+            ["tcp", "unix"],
+            "What joins applications and broker: TCP, or a Unix socket on one host.",
+        ),
+        choice(
+            "bridge_protocol",
+            ["mqttv311", "mqttv50"],
+            "Mosquitto's bridge_protocol_version: what linked brokers speak with each other.",
+        ),
         boolean(
             "broker_tcp_nodelay",
             "Mosquitto's set_tcp_nodelay: Nagle's algorithm off towards clients.",
@@ -155,6 +149,18 @@ fn options() -> Vec<OptionDescription> {
             "Whether messages are published with the retain flag: the broker keeps each topic's newest.",
         ),
     ]
+}
+
+/// The first of the choices is what is shipped.
+fn choice(name: &str, choices: [&str; 2], summary: &str) -> OptionDescription {
+    OptionDescription {
+        name: name.into(),
+        kind: OptionKind::Choice {
+            choices: choices.map(String::from).into(),
+        },
+        default: OptionValue::Text(choices[0].into()),
+        summary: summary.into(),
+    }
 }
 
 fn boolean(name: &str, summary: &str) -> OptionDescription {

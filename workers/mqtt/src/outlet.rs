@@ -51,9 +51,10 @@ impl Outlet {
         }
         // While the connection is lost nothing empties the queue, and a call that waited might wait for ever.
         let waits = self.congestion == Congestion::Block && !self.link.is_broken();
-        let result = match waits {
-            true => self.client.publish(topic, level, retain, payload),
-            false => self.client.try_publish(topic, level, retain, payload),
+        let result = if waits {
+            self.client.publish(topic, level, retain, payload)
+        } else {
+            self.client.try_publish(topic, level, retain, payload)
         };
         result.map_err(|_| match self.congestion {
             Congestion::Drop if !self.link.is_broken() => PublishError::Full,
