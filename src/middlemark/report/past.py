@@ -87,7 +87,9 @@ def _chart(number: int, title: str, series: Sequence[History], figure: Figure, o
         y=alt.value(2), text="words:N"
     )
     n = span([point.n_trials for each in series for point in each.points], "trial")
-    layers = [line, spans, points, *([rules, words] if changes else [])]
+    # Vega warns of a layer without a single row, as that of spans is where every run had one trial.
+    has_spans = any(row["low"] is not None for row in rows)
+    layers = [line, *([spans] if has_spans else []), points, *([rules, words] if changes else [])]
     return Chart(
         id=f"history-{number}",
         title=title,
