@@ -285,5 +285,6 @@ def test_the_caution_says_what_is_refused(wide_folder: RunFolder, narrow: RunFin
 def caution_of(folder: RunFolder) -> str:
     stored = next(each for each in folder.stored_trials() if each.read_record().trial.experiment.workload == "imu")
     record = stored.read_record()
-    found = cautions(record, stored_metrics(stored, record, stored.read_received()))
+    with stored.reading_samples() as samples:
+        found = cautions(record, stored_metrics(stored, record, samples))
     return next(each.text for each in found if each.kind is WarningKind.CLOCK_OFFSET)

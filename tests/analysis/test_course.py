@@ -5,8 +5,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from middlemark.analysis import course as course_module
 from middlemark.analysis.course import PARTS, PARTS_OF_STEADY, courses, middle_trial
-from middlemark.analysis.quantile import Measured
+from middlemark.analysis.quantile import Measured, needed
 from middlemark.analysis.record import TrialRecord
 from run_builder import BEGIN_NS, Behaviour, build_run
 
@@ -34,14 +35,41 @@ def test_every_message_of_the_window_is_in_one_part_and_silence_is_empty(tmp_pat
     assert len(course.received) == PARTS
     assert sum(course.received) == len(silent)
     assert all(n == 0 for n in course.received[41:79])
-    assert all(latency is None for latency in course.latency_p50_ns[41:79])
-    assert course.latency_p50_ns[5] == pytest.approx(100_000, rel=0.2)
+    together = course.latency_part_ns // course.part_ns
+    assert all(latency is None for latency in course.latency_p50_ns[-(-41 // together) : 79 // together])
+    assert course.latency_p50_ns[3] == pytest.approx(100_000, rel=0.2)
+
+
+def test_a_median_is_given_only_where_enough_messages_arrived(tmp_path: Path) -> None:
+    record, received = trial(tmp_path, "imu")
+    few = received.gather_every(2)
+    course = courses(record, few)["imu"]
+    assert sum(course.received) == len(few)
+    parts = (few["received_ns"] - BEGIN_NS) // course.latency_part_ns
+    numbers = [(parts == part).sum() for part in range(len(course.latency_p50_ns))]
+    given = [latency is not None for latency in course.latency_p50_ns]
+    assert given == [number >= needed(0.5) for number in numbers]
+    assert sum(given) > len(given) / 2
+
+
+def test_of_very_many_messages_so_many_at_random_tell_the_latency(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, received = trial(tmp_path, "imu")
+    everything = courses(record, received)["imu"]
+    monkeypatch.setattr(course_module, "LOOKED_AT", len(received) * 3 // 4)
+    some = courses(record, received)["imu"]
+    assert some.received == everything.received
+    assert some.latency_p50_ns != everything.latency_p50_ns
+    known = [us for us in some.latency_p50_ns if us is not None]
+    assert known == pytest.approx([100_000] * len(known), rel=0.2)
+    assert len(known) > 10
 
 
 def test_a_ping_pong_is_about_its_round_trips(tmp_path: Path) -> None:
     record, received = trial(tmp_path, "ping_pong")
     course = courses(record, received)["ping_pong"]
-    assert course.latency_p50_ns[5] == pytest.approx(200_000, rel=0.2)
+    assert course.latency_p50_ns[1] == pytest.approx(200_000, rel=0.2)
 
 
 def test_where_nothing_changes_the_course_has_fewer_parts(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.condensed import condensed
+from middlemark.analysis.condensed import condensed, whole
 from middlemark.analysis.estimate import Estimate, Method, median_of_trials, quantile_of_trials, share_of_trials
 from middlemark.analysis.interval import coverage
 from middlemark.analysis.quantile import Measured, Samples, quantile
@@ -16,7 +16,7 @@ values = st.lists(st.integers(1, 10**9).map(float), min_size=2, max_size=12)
 
 def _quantile(trials: list[Samples], level: float) -> Estimate:
     own = [quantile(samples, level) for samples in trials]
-    return quantile_of_trials(own, [condensed(samples) for samples in trials], level)
+    return quantile_of_trials(own, [condensed(whole(samples)) for samples in trials], level)
 
 
 @given(values)

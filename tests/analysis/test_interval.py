@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from middlemark.analysis.compare import paired_ratio
-from middlemark.analysis.condensed import condensed
+from middlemark.analysis.condensed import condensed, whole
 from middlemark.analysis.estimate import quantile_of_trials, share_of_trials
 from middlemark.analysis.interval import coverage, median_interval, tails
 from middlemark.analysis.quantile import Measured, quantile
@@ -70,7 +70,7 @@ def test_the_interval_of_a_pooled_quantile_covers_93_to_98_percent(n_trials: int
         drawn = 1e6 * rng.exponential(1, (n_trials, messages)) * np.exp(rng.normal(0, drift, (n_trials, 1)))
         trials = [np.sort(row.astype(np.int64)) for row in drawn]
         own = [quantile(samples, 0.99) for samples in trials]
-        found = quantile_of_trials(own, [condensed(samples) for samples in trials], 0.99)
+        found = quantile_of_trials(own, [condensed(whole(samples)) for samples in trials], 0.99)
         assert found.low is not None
         assert found.high is not None
         covers += found.low <= true_ns <= found.high

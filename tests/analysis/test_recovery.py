@@ -5,6 +5,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from middlemark.analysis import pieces, recovery
+from middlemark.analysis.pieces import Frame, stored
 from middlemark.analysis.quantile import Measured, Value, WithinClocks
 from middlemark.analysis.record import ClockAgreement, HappenedFault, TrialRecord
 from middlemark.analysis.recovery import affected_flows, fault_figures
@@ -41,11 +43,11 @@ def cut(trial: tuple[TrialRecord, pl.DataFrame], from_ns: int, to_ns: int) -> tu
     return record.model_copy(update={"faults": faults}), kept
 
 
-def told(record: TrialRecord, received: pl.DataFrame) -> dict[str, Value]:
+def told(record: TrialRecord, received: Frame) -> dict[str, Value]:
     return fault_figures(affected_flows(record, 0, record.trial.experiment.streams[0], received))
 
 
-def figures_of(record: TrialRecord, received: pl.DataFrame) -> dict[str, Measured]:
+def figures_of(record: TrialRecord, received: Frame) -> dict[str, Measured]:
     return {name: value for name, value in told(record, received).items() if isinstance(value, Measured)}
 
 
@@ -120,3 +122,14 @@ def test_a_recovery_shorter_than_the_clocks_agree_is_not_told(trial: tuple[Trial
     narrow = by_clocks(1_000_000)
     assert isinstance(narrow, Measured)
     assert narrow.bound_ns == 1_000_000
+
+
+def test_figures_are_the_same_where_samples_are_read_a_piece_at_a_time(
+    trial: tuple[TrialRecord, pl.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, received = cut(trial, 205_000_000, 505_000_000)
+    at_once = figures_of(record, received)
+    received.write_parquet(tmp_path / "received.parquet")
+    for module in (pieces, recovery):
+        monkeypatch.setattr(module, "PIECE_ROWS", 16)
+    assert figures_of(record, stored(pl.scan_parquet(tmp_path / "received.parquet"), len(received))) == at_once

@@ -6,7 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from middlemark.analysis import run_folder
 from middlemark.analysis.columns import MACHINE_SCHEMA, RECEIVED_SCHEMA
+from middlemark.analysis.pieces import ascending
 from middlemark.analysis.run import analyse
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.errors import StoreError
@@ -67,6 +69,19 @@ def test_samples_of_other_columns_are_refused(run: RunFolder) -> None:
     trial.received_path.write_bytes(b"not parquet")
     with pytest.raises(StoreError, match=r"received\.parquet"):
         trial.read_received()
+    with pytest.raises(StoreError, match=r"received\.parquet"), trial.reading_samples():
+        pass
+
+
+def test_samples_that_turn_out_to_be_damaged_while_they_are_read_are_refused(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_folder, "FEW_ROWS", 1)
+    trial = next(run.stored_trials())
+    whole = trial.received_path.read_bytes()
+    trial.received_path.write_bytes(whole[:4] + bytes(len(whole) // 2) + whole[4 + len(whole) // 2 :])
+    with pytest.raises(StoreError, match=trial.id), trial.reading_samples() as samples:
+        ascending(samples.received, pl.col("received_ns"))
 
 
 def test_a_trial_that_left_no_samples_has_none(run: RunFolder) -> None:

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from middlemark.analysis.pieces import Frame, line
 from middlemark.analysis.record import Counts, PublisherCounts, SubscriberCounts, TrialRecord
 from middlemark.suite import Action
-
-FLOW = ("stream", "answer", "publisher", "subscriber")
-"""What tells one flow of messages from another among the samples."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,7 @@ def _flow(publisher: PublisherCounts, subscriber: SubscriberCounts) -> Flow:
     )
 
 
-def settled(record: TrialRecord, received: pl.DataFrame) -> tuple[Counts, pl.DataFrame]:
+def settled(record: TrialRecord, received: Frame) -> tuple[Counts, Frame]:
     """Counts and samples of the flows that the accounting holds for: those whose both ends lived through the window."""
     joined = [fault.target for fault in record.faults if fault.action is Action.START]
     away = {*record.interrupted, *joined}
@@ -107,27 +103,20 @@ def settled(record: TrialRecord, received: pl.DataFrame) -> tuple[Counts, pl.Dat
     return Counts(publishers=publishers, subscribers=subscribers), received
 
 
-def breaches(counts: Counts, received: pl.DataFrame, streams: tuple[str, ...]) -> list[str]:
+def breaches(counts: Counts, received: Frame, streams: tuple[str, ...]) -> list[str]:
     """Everything in which the counts contradict themselves or the samples; empty where all adds up."""
     found = [*_unknown_publishers(counts), *_impossible_counts(counts)]
-    rows = {key: n for *key_parts, n in received.group_by(FLOW).len().iter_rows() for key in [tuple(key_parts)]}
+    messages = line(received)
+    rows = dict(messages.rows)
     for flow in flows(counts):
         key = (streams.index(flow.stream), int(flow.answers), flow.publisher, flow.subscriber)
         arrived, recorded = flow.received + flow.late, rows.pop(key, 0) + flow.beyond_samples
         if arrived != recorded:
             found.append(f"{flow.name}: {arrived} counted as received or late, but {recorded} recorded")
     found += [f"{n} samples belong to no counted flow: {key}" for key, n in rows.items()]
-    repeated = sum(
-        _repeated(flow["sequence"].to_numpy()) for _, flow in received.select(*FLOW, "sequence").group_by(FLOW)
-    )
-    if repeated:
-        found.append(f"{repeated} samples are of messages already recorded")
+    if messages.repeated:
+        found.append(f"{messages.repeated} samples are of messages already recorded")
     return found
-
-
-def _repeated(sequences: NDArray[np.uint32]) -> int:
-    """How many are there already; sorted, since telling them apart by rows takes ten times the memory of the rows."""
-    return int(np.count_nonzero(np.diff(np.sort(sequences)) == 0))
 
 
 def _unknown_publishers(counts: Counts) -> list[str]:

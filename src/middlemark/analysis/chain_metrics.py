@@ -7,7 +7,7 @@ over several trials are `estimate`'s.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,6 +25,7 @@ from middlemark.analysis.chain import (
     positions,
 )
 from middlemark.analysis.clocks import bounds_of_chain, bounds_of_hops, told
+from middlemark.analysis.condensed import Condensed, condensed, whole
 from middlemark.analysis.metrics import (
     TRIAL,
     Key,
@@ -53,23 +54,23 @@ class ChainMetrics:
     """What a trial's chains and nodes come to."""
 
     values: dict[Key, Value] = field(default_factory=dict)
-    samples: dict[tuple[str, Distribution], Samples] = field(default_factory=dict)
+    samples: dict[tuple[str, Distribution], Condensed] = field(default_factory=dict)
     """By chain."""
-    bounds_ns: dict[tuple[str, Distribution], int] = field(default_factory=dict)
-    """By chain: by how much samples may be off, of those between different clocks."""
 
 
-def chain_metrics(record: TrialRecord, rows: Rows) -> ChainMetrics:
+def chain_metrics(
+    record: TrialRecord, rows: Rows, condense: Callable[[Condensed], Condensed] = condensed
+) -> ChainMetrics:
     """All of it; nothing where the experiment has no nodes."""
     experiment = record.trial.experiment
     found = ChainMetrics(values=_of_nodes(record, rows))
     for chain in experiment.chains:
         ways = followed(route(chain, experiment), rows)
         bounds_ns = bounds_of_chain(record, chain)
-        found.bounds_ns |= {(chain.name, kind): bound_ns for kind, bound_ns in bounds_ns.items()}
         for kind, ordered in _samples(ways).items():
-            found.samples[chain.name, kind] = ordered
-            found.values |= metrics_of_samples(of_chain(chain.name), kind, ordered, bounds_ns.get(kind, 0))
+            samples = whole(ordered, bounds_ns.get(kind, 0))
+            found.samples[chain.name, kind] = condense(samples)
+            found.values |= metrics_of_samples(of_chain(chain.name), kind, samples)
         found.values |= metric_of_bounds(of_chain(chain.name), bounds_ns)
         found.values |= _of_chain(chain, ways, bounds_ns)
         found.values |= _of_places(chain, ways, record, rows)

@@ -9,12 +9,12 @@ samples; these are for what must look at several trials together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from middlemark.analysis.quantile import Samples
+from middlemark.analysis.quantile import Measured, Samples, TooFewSamples, Value, needed, rank
 
 KEPT_WHOLE = 16_384
 """Samples of a trial up to which all are kept."""
@@ -40,15 +40,32 @@ class Condensed:
             return self.values[ranks - 1]
         return self.values[np.searchsorted(np.cumsum(self.counts), ranks)]
 
+    def below(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many samples are below each of these."""
+        places = np.searchsorted(self.values, values)
+        if self.n == len(self.values):
+            return places
+        return np.concatenate([[0], np.cumsum(self.counts)])[places]
 
-def condensed(samples: Samples, bound_ns: int = 0) -> Condensed:
-    """Ordered samples in bounded memory, of which nothing refers to them any more."""
-    n = len(samples)
-    if n <= KEPT_WHOLE:
-        return Condensed(samples.copy(), np.broadcast_to(np.int64(1), n), n, bound_ns)
-    edges = _edges(n)
+    def quantile(self, level: float) -> Value:
+        """The quantile, where there are enough samples of it; whether clocks tell it is not asked here."""
+        if self.n < needed(level):
+            return TooFewSamples(self.n)
+        return Measured(float(self.at(np.array([rank(self.n, level)]))[0]), self.n)
+
+
+def whole(samples: Samples, bound_ns: int = 0) -> Condensed:
+    """Ordered samples, each of which stands for itself."""
+    return Condensed(samples, np.broadcast_to(np.int64(1), len(samples)), len(samples), bound_ns)
+
+
+def condensed(samples: Condensed) -> Condensed:
+    """The same in bounded memory; nothing of it refers to the samples any more."""
+    if len(samples.values) <= KEPT_WHOLE:
+        return replace(samples, values=samples.values.copy())
+    edges = _edges(samples.n)
     middles = (edges[:-1] + edges[1:] - 1) // 2
-    return Condensed(samples[middles], np.diff(edges), n, bound_ns)
+    return Condensed(samples.at(middles + 1), np.diff(edges), samples.n, samples.bound_ns)
 
 
 def _edges(n: int) -> NDArray[np.int64]:
@@ -60,10 +77,10 @@ def _edges(n: int) -> NDArray[np.int64]:
     )
 
 
-def pooled(trials: Sequence[Condensed]) -> Condensed:
-    """All trials' samples together."""
-    values = np.concatenate([each.values for each in trials])
+def pooled(parts: Sequence[Condensed]) -> Condensed:
+    """All samples together, be they of several trials or of one."""
+    values = np.concatenate([each.values for each in parts])
     order = np.argsort(values, kind="stable")
-    counts = np.concatenate([each.counts for each in trials])
-    bound_ns = max(each.bound_ns for each in trials)
-    return Condensed(values[order], counts[order], sum(each.n for each in trials), bound_ns)
+    counts = np.concatenate([each.counts for each in parts])
+    bound_ns = max(each.bound_ns for each in parts)
+    return Condensed(values[order], counts[order], sum(each.n for each in parts), bound_ns)

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from middlemark.analysis.clocks import can_tell
-from middlemark.analysis.quantile import Measured
+from middlemark.analysis.pieces import Frame, drawn, pieces
+from middlemark.analysis.quantile import Measured, needed
 from middlemark.analysis.record import TrialRecord, Window
 from middlemark.analysis.settling import Settling, settling
 from middlemark.plan import Experiment, Stream
@@ -23,6 +25,10 @@ PARTS = 120
 """Of a window: about as many as a narrow chart can show beside each other."""
 PARTS_OF_STEADY = 60
 """Where nothing is meant to change."""
+LOOKED_AT = 2_000_000
+"""Messages of a stream: as many of a trial that has more, drawn at random, tell how its latency went."""
+SPARE = 1.2
+"""Messages never come quite evenly."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +48,11 @@ class Course:
     part_ns: int
     received: tuple[int, ...]
     """Messages that arrived within each part, at all subscribers; for a ping-pong, answers."""
+    latency_part_ns: int
+    """As many parts together as it takes for a median."""
     latency_p50_ns: tuple[float | None, ...]
-    """Of those; for a ping-pong, the round trip. None where nothing arrived, or clocks don't tell it."""
+    """Of the messages of each of those; for a ping-pong, the round trip. None where they are too few, or clocks don't
+    tell it."""
     faults: tuple[Instant, ...]
     bound_ns: int = 0
     """By how much the clocks of different machines may put each latency off."""
@@ -54,17 +63,12 @@ def changes_within_window(experiment: Experiment) -> bool:
     return bool(experiment.timeline) or any(link.trace for link in experiment.links)
 
 
-def courses(record: TrialRecord, received: pl.DataFrame) -> dict[str, Course]:
+def courses(record: TrialRecord, received: Frame) -> dict[str, Course]:
     """The course of each stream, by its name; `received` holds the trial's samples."""
     if record.window is None:
         return {}
     return {
-        stream.name: _course(
-            record,
-            record.window,
-            arrivals(stream, received.filter(pl.col("stream") == number)),
-            _bound_ns(record, stream),
-        )
+        stream.name: _course(record, record.window, stream, _arrivals(received, number, stream))
         for number, stream in enumerate(record.trial.experiment.streams)
     }
 
@@ -74,48 +78,56 @@ def _bound_ns(record: TrialRecord, stream: Stream) -> int:
     return 0 if stream.pattern.kind == "ping_pong" else record.clock_bound_ns(stream.name)
 
 
-def settlings(record: TrialRecord, received: pl.DataFrame) -> dict[str, Settling]:
+def settlings(record: TrialRecord, received: Frame) -> dict[str, Settling]:
     """Whether each stream's latency was steady; of trials only in which nothing is meant to change, if clocks tell."""
     if record.window is None or changes_within_window(record.trial.experiment):
         return {}
     found = {}
     for number, stream in enumerate(record.trial.experiment.streams):
-        arrived = arrivals(stream, received.filter(pl.col("stream") == number))
+        latency = _latency(stream).alias("latency_ns")
+        arrived = drawn(_arrivals(received, number, stream), LOOKED_AT, pl.col("received_ns"), latency)
         middle = arrived["latency_ns"].median()
         if not isinstance(middle, float) or can_tell(middle, _bound_ns(record, stream)):
             found[stream.name] = settling(arrived)
     return found
 
 
-def arrivals(stream: Stream, received: pl.DataFrame) -> pl.DataFrame:
-    """When each message came, and how long it took; of a ping-pong, the answers and their round trips."""
-    asks = stream.pattern.kind == "ping_pong"
-    since = "intended_ns" if asks else "sent_ns"  # a question's hand-over stands in its answer's `intended_ns`
-    return received.filter(pl.col("answer") == int(asks)).select(
-        "received_ns", latency_ns=pl.col("received_ns") - pl.col(since)
-    )
+def _arrivals(received: Frame, number: int, stream: Stream) -> Frame:
+    """The messages of a stream; of a ping-pong, the answers."""
+    return received.filter((pl.col("stream") == number) & (pl.col("answer") == int(_asks(stream))))
 
 
-def _course(record: TrialRecord, window: Window, arrived: pl.DataFrame, bound_ns: int) -> Course:
+def _latency(stream: Stream) -> pl.Expr:
+    """How long each took; of a ping-pong, the round trip."""
+    # A question's hand-over stands in its answer's `intended_ns`.
+    return pl.col("received_ns") - pl.col("intended_ns" if _asks(stream) else "sent_ns")
+
+
+def _asks(stream: Stream) -> bool:
+    return stream.pattern.kind == "ping_pong"
+
+
+def _course(record: TrialRecord, window: Window, stream: Stream, arrived: Frame) -> Course:
     window_ns = window.end_ns - window.begin_ns
     parts_wanted = PARTS if changes_within_window(record.trial.experiment) else PARTS_OF_STEADY
     part_ns = max(-(-window_ns // parts_wanted), 1)
-    parts = (
-        arrived.filter(pl.col("received_ns").is_between(window.begin_ns, window.end_ns - 1))
-        .group_by(part=(pl.col("received_ns") - window.begin_ns) // part_ns)
-        .agg(
-            n=pl.len(),
-            middle=pl.col("latency_ns").median(),
-        )
-    )
-    found = {part: (n, middle) for part, n, middle in parts.iter_rows()}
-    rows = [found.get(part, (0, None)) for part in range(-(-window_ns // part_ns))]
+    within = arrived.filter(pl.col("received_ns").is_between(window.begin_ns, window.end_ns - 1))
+    part = (pl.col("received_ns") - window.begin_ns) // part_ns
+    numbers = np.zeros(-(-window_ns // part_ns), dtype=np.int64)
+    for piece in pieces(within, part):
+        numbers += np.bincount(piece.to_series().to_numpy(), minlength=len(numbers))
+    together, bound_ns = _parts_of_a_median(numbers), _bound_ns(record, stream)
+    looked_at = drawn(within, LOOKED_AT, (part // together).alias("part"), _latency(stream).alias("latency_ns"))
+    medians = looked_at.group_by("part").agg(n=pl.len(), middle=pl.col("latency_ns").median())
+    told = {number: middle for number, n, middle in medians.iter_rows() if n >= needed(0.5)}
+    middles = [told.get(number) for number in range(-(-len(numbers) // together))]
     return Course(
         trial=record.trial.id,
         part_ns=part_ns,
-        received=tuple(n for n, _ in rows),
+        received=tuple(numbers.tolist()),
+        latency_part_ns=together * part_ns,
         latency_p50_ns=tuple(
-            middle if middle is not None and can_tell(middle, bound_ns) else None for _, middle in rows
+            middle if middle is not None and can_tell(middle, bound_ns) else None for middle in middles
         ),
         bound_ns=bound_ns,
         faults=tuple(
@@ -123,6 +135,17 @@ def _course(record: TrialRecord, window: Window, arrived: pl.DataFrame, bound_ns
             for fault in record.faults
         ),
     )
+
+
+def _parts_of_a_median(numbers: NDArray[np.int64]) -> int:
+    """How many parts to put together so that the usual one, silence left aside, has messages enough."""
+    together = 1
+    while together < len(numbers):
+        sums = np.add.reduceat(numbers, np.arange(0, len(numbers), together))
+        if not sums.any() or np.median(sums[sums > 0]) >= SPARE * needed(0.5):
+            break
+        together *= 2
+    return together
 
 
 def middle_trial(values: Sequence[Measured | None]) -> int:

@@ -91,11 +91,6 @@ class MeasuredTrial:
 
     record: TrialRecord
     metrics: TrialMetrics
-    """Without the samples."""
-    distributions: Mapping[tuple[str, Distribution], Condensed]
-    """By stream: all samples, or what stands for them."""
-    medians: Mapping[tuple[str, Distribution], float]
-    """By stream; without what clocks of different machines don't tell."""
     courses: Mapping[str, Course] = field(default_factory=dict)
     """By stream."""
     memory: tuple[MemoryCourse, ...] = ()
@@ -104,6 +99,16 @@ class MeasuredTrial:
     """By stream; of trials whose kernel path was observed."""
     settling: Mapping[str, Settling] = field(default_factory=dict)
     """By stream; of all other trials."""
+
+    @property
+    def distributions(self) -> Mapping[tuple[str, Distribution], Condensed]:
+        """By stream or chain: all samples, or what stands for them."""
+        return self.metrics.samples
+
+    def median(self, name: str, kind: Distribution) -> float | None:
+        """Of a stream or chain; None of few messages, and where clocks of different machines don't tell it."""
+        value = self.metrics.values.get(Key(of_samples(name, kind), quantile_metric(kind, "p50")))
+        return value.value if isinstance(value, Measured) else None
 
 
 @dataclass(frozen=True)
@@ -267,7 +272,8 @@ def _medians(
     found = {}
     for name, kind in _kinds(measured):
         counting = _counting(measured, name, kind)
-        known = {each.record.trial.block: each.medians[name, kind] for each in counting if (name, kind) in each.medians}
+        own = {each.record.trial.block: each.median(name, kind) for each in counting}
+        known = {block: median for block, median in own.items() if median is not None}
         if len(known) == len(counting) and Key(of_samples(name, kind), quantile_metric(kind, "p50")) not in refused:
             found[name, kind] = known
     return found

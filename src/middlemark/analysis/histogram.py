@@ -11,18 +11,23 @@ import math
 import struct
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 
 import numpy as np
 from hdrh.histogram import HdrHistogram
 
-from middlemark.analysis.quantile import Samples
+from middlemark.analysis.condensed import Condensed
 
 LOWEST_NS, HIGHEST_NS, DIGITS = 1, 3_600_000_000_000, 3
 _KIND, _PLAIN, _COMPRESSED = 0xFFFF_FF0F, 0x1C84_9303, 0x1C84_9314
 _SUB_BUCKET_BITS = 11
 """2048 sub-buckets make three digits."""
+_CUTS_NS = np.concatenate(
+    [np.arange(1 << _SUB_BUCKET_BITS)]
+    + [np.arange(1 << (_SUB_BUCKET_BITS - 1), 1 << _SUB_BUCKET_BITS) << shift for shift in range(1, 33)]
+)
+"""Where the buckets begin, of all that a histogram tells apart and beyond what it can hold."""
 
 
 @dataclass(frozen=True)
@@ -63,32 +68,40 @@ def _compressed(payload: str) -> bytes:
     return base64.b64encode(struct.pack(">II", _COMPRESSED, len(packed)) + packed)
 
 
-def recorded(histogram: HdrHistogram) -> Samples:
-    """Every recorded value, each in the middle of its bucket, ascending."""
+def recorded(histogram: HdrHistogram) -> Condensed:
+    """Every recorded value in the middle of its bucket, ascending, with how often it was recorded."""
     counted = [
         (histogram.get_value_from_index(index), count)
         for index in range(histogram.counts_len)
         if (count := histogram.get_count_at_index(index))
     ]
-    middles = [value + (_width_ns(value) >> 1) for value, _ in counted]
-    return np.repeat(np.array(middles, dtype=np.int64), [count for _, count in counted])
+    middles = np.array([value + (_width_ns(value) >> 1) for value, _ in counted], dtype=np.int64)
+    counts = np.array([count for _, count in counted], dtype=np.int64)
+    return Condensed(middles, counts, int(counts.sum()))
 
 
 def _width_ns(value: int) -> int:
     return 1 << max(value.bit_length() - _SUB_BUCKET_BITS, 0)
 
 
-def of_samples(samples: Samples) -> tuple[HdrHistogram, int]:
+def bucketed(samples: Condensed) -> Condensed:
+    """The same to three digits, cut to where the buckets begin; all that is negative as -1."""
+    below = samples.below(_CUTS_NS)
+    counts = np.diff(below, prepend=0, append=samples.n)
+    there = counts > 0
+    return replace(samples, values=np.concatenate([[-1], _CUTS_NS])[there], counts=counts[there])
+
+
+def of_samples(samples: Condensed) -> tuple[HdrHistogram, int]:
     """The histogram of samples, and how many of these are negative and so not in it."""
-    histogram = empty()
-    known = samples[samples >= 0]
-    # One call a bucket rather than one a sample: a value is cut to what the histogram tells apart.
-    shift = np.maximum(np.frexp(known.astype(np.float64))[1] - _SUB_BUCKET_BITS, 0).astype(np.int64)
-    cut, counts = np.unique((known >> shift) << shift, return_counts=True)
-    for value, count in zip(cut.tolist(), counts.tolist(), strict=True):
-        if not histogram.record_value(value, count):
+    histogram, negative = empty(), 0
+    cut = bucketed(samples)
+    for value, count in zip(cut.values.tolist(), cut.counts.tolist(), strict=True):
+        if value < 0:
+            negative = count
+        elif not histogram.record_value(value, count):
             raise ValueError(f"{value} ns is beyond the hour that a histogram can hold")
-    return histogram, len(samples) - len(known)
+    return histogram, negative
 
 
 def merged(histograms: Iterable[HdrHistogram]) -> HdrHistogram:

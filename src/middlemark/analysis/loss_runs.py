@@ -13,26 +13,29 @@ import polars as pl
 from numpy.typing import NDArray
 
 from middlemark.analysis.accounting import Flow
+from middlemark.analysis.pieces import Frame, count, numbered
 from middlemark.analysis.quantile import Measured
 
 
-def loss_runs(flows: Sequence[Flow], received: pl.DataFrame, published: pl.DataFrame) -> NDArray[np.int64] | None:
+def loss_runs(flows: Sequence[Flow], received: Frame, published: Frame) -> NDArray[np.int64] | None:
     """The lengths of all runs of one stream, in messages; `received` holds what came in time, answers apart."""
     messages = [flow for flow in flows if not flow.answers]
     found = []
     for flow in messages:
-        sent = published.filter((pl.col("publisher") == flow.publisher) & (pl.col("accepted") == 1))["sequence"]
-        if len(sent) != flow.sent or flow.beyond_samples:
+        sent = published.filter((pl.col("publisher") == flow.publisher) & (pl.col("accepted") == 1))
+        if count(sent) != flow.sent or flow.beyond_samples:
             return None
         own = received.filter((pl.col("publisher") == flow.publisher) & (pl.col("subscriber") == flow.subscriber))
-        found.append(runs(sent.sort().to_numpy(), own["sequence"].to_numpy()))
+        found.append(runs(numbered(sent), numbered(own)))
     return np.concatenate(found) if found else None
 
 
-def runs(sent: NDArray[np.uint32], received: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """The lengths of the runs of sent messages that were not received, in their order."""
-    lost = ~np.isin(sent, received)
-    edges = np.diff(np.concatenate([[0], lost.astype(np.int8), [0]]))
+def runs(sent: NDArray[np.bool_], received: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The lengths of the runs of sent messages that were not received, in their order; both by sequence number."""
+    came = np.zeros(len(sent), dtype=np.bool_)
+    came[: len(received)] = received[: len(sent)]
+    lost = ~came[sent]
+    edges = np.diff(np.concatenate([[False], lost, [False]]).view(np.int8))
     return np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1)
 
 

@@ -5,28 +5,27 @@ It reads the trial's folder and leaves the computing to `metrics` and `chain_met
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-
-import polars as pl
 
 from middlemark.analysis.chain import Rows
 from middlemark.analysis.chain_metrics import chain_metrics
-from middlemark.analysis.metrics import TrialMetrics, stream_shapes, trial_metrics
+from middlemark.analysis.condensed import Condensed, condensed
+from middlemark.analysis.metrics import TrialMetrics, trial_metrics
 from middlemark.analysis.record import TrialRecord
-from middlemark.analysis.run_folder import TrialFolder
+from middlemark.analysis.run_folder import Recorded, TrialFolder
 
 
-def stored_metrics(folder: TrialFolder, record: TrialRecord, received: pl.DataFrame) -> TrialMetrics:
+def stored_metrics(
+    folder: TrialFolder,
+    record: TrialRecord,
+    samples: Recorded,
+    condense: Callable[[Condensed], Condensed] = condensed,
+) -> TrialMetrics:
     """All of a trial that was measured; accounting that does not add up is an error."""
-    shapes = stream_shapes(record.trial.experiment)
-    metrics = trial_metrics(record, received, folder.read_published(), shapes, folder.read_beyond())
+    metrics = trial_metrics(record, samples.received, samples.published, folder.read_beyond(), condense)
     if not record.nodes or record.window is None:
         return metrics
     nodes = folder.read_executions(), folder.read_inputs(), folder.read_outputs()
-    found = chain_metrics(record, Rows(*nodes, received, record.window.end_ns))
-    return replace(
-        metrics,
-        values={**metrics.values, **found.values},
-        samples={**metrics.samples, **found.samples},
-        bounds_ns={**metrics.bounds_ns, **found.bounds_ns},
-    )
+    found = chain_metrics(record, Rows(*nodes, folder.read_received(), record.window.end_ns), condense)
+    return replace(metrics, values={**metrics.values, **found.values}, samples={**metrics.samples, **found.samples})

@@ -6,18 +6,20 @@ Accounting that does not add up is an error here; figures over several trials ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
-import numpy as np
 import polars as pl
 
 from middlemark.analysis.accounting import Flow, breaches, flows, settled
 from middlemark.analysis.clocks import CLOCK_BOUND, bounds_of_stream, told
+from middlemark.analysis.condensed import Condensed, condensed, pooled, whole
 from middlemark.analysis.histogram import Logged, merged, recorded
 from middlemark.analysis.loss_runs import loss_runs, run_figures
-from middlemark.analysis.quantile import LEVELS, Measured, Samples, Value, quantile
+from middlemark.analysis.pieces import Frame, count, highest
+from middlemark.analysis.quantile import LEVELS, Measured, Samples, Value
 from middlemark.analysis.record import PublisherCounts, Resources, TrialRecord, Window
 from middlemark.analysis.recovery import affected_flows, fault_figures
 from middlemark.analysis.samples import OF_CHAINS, Distribution, distributions
@@ -119,23 +121,25 @@ class TrialMetrics:
     """All that is known of one trial in figures."""
 
     values: Mapping[Key, Value]
-    samples: Mapping[tuple[str, Distribution], Samples]
-    """By stream or chain: the distributions themselves, for what must look at several trials together."""
+    samples: Mapping[tuple[str, Distribution], Condensed]
+    """By stream or chain: the distributions in little memory, for what must look at several trials together."""
     flows: tuple[Flow, ...]
     overloaded: tuple[str, ...]
     """The streams that could not be sent at their rate; their latency is that of a queue, not of the path."""
-    bounds_ns: Mapping[tuple[str, Distribution], int] = field(default_factory=dict)
-    """By stream or chain: by how much its samples may be off, of those between different clocks."""
 
 
 def trial_metrics(
     record: TrialRecord,
-    received: pl.DataFrame,
-    published: pl.DataFrame,
-    streams: Sequence[StreamShape],
+    received: Frame,
+    published: Frame,
     beyond: Sequence[Logged] = (),
+    condense: Callable[[Condensed], Condensed] = condensed,
 ) -> TrialMetrics:
-    """Compute every metric of a trial that was measured; `beyond` are the messages that left no sample."""
+    """Compute every metric of a trial that was measured; `beyond` are the messages that left no sample.
+
+    One distribution is in memory at a time: what `condense` makes of it stays.
+    """
+    streams = stream_shapes(record.trial.experiment)
     counts, accounted = settled(record, received)
     found = breaches(counts, accounted, tuple(stream.name for stream in streams))
     if found or record.window is None:
@@ -143,8 +147,7 @@ def trial_metrics(
     values: dict[Key, Value] = {**_first_message(record), **_resources(record), **_faults(record, received)}
     window = record.window
     record = record.model_copy(update={"counts": counts})
-    samples: dict[tuple[str, Distribution], Samples] = {}
-    bounds: dict[tuple[str, Distribution], int] = {}
+    samples: dict[tuple[str, Distribution], Condensed] = {}
     for number, stream in enumerate(streams):
         rows = Rows(
             stream,
@@ -152,27 +155,40 @@ def trial_metrics(
             published.filter(pl.col("stream") == number),
             window,
         )
-        known = distributions(rows.received, rows.published, stream.late_after_ns)
-        _add_beyond(known, stream, beyond)
         bounds_ns = bounds_of_stream(record, stream.name)
-        bounds |= {(stream.name, kind): bound_ns for kind, bound_ns in bounds_ns.items()}
-        for kind, ordered in known.items():
-            samples[stream.name, kind] = ordered
-            values |= metrics_of_samples(of_stream(stream.name), kind, ordered, bounds_ns.get(kind, 0))
+        for kind, ordered in distributions(rows.received, rows.published, stream.late_after_ns).items():
+            every = partial(_every, kind, ordered, bounds_ns.get(kind, 0), stream, beyond)
+            kept, figures = _looked_at(of_stream(stream.name), kind, every, condense)
+            if kept.n:
+                samples[stream.name, kind] = kept
+                values |= figures
         values |= metric_of_bounds(of_stream(stream.name), bounds_ns)
         for name, value in (*_rates(record, rows), *_shares(record, stream), *_loss_runs(record, rows)):
             values[Key(of_stream(stream.name), name)] = value
     overloaded = tuple(stream.name for stream in streams if _is_overloaded(values, stream))
-    return TrialMetrics(values, samples, flows(record.counts), overloaded, bounds)
+    return TrialMetrics(values, samples, flows(record.counts), overloaded)
 
 
-def _add_beyond(known: dict[Distribution, Samples], stream: StreamShape, beyond: Sequence[Logged]) -> None:
-    """The latencies that only a histogram has, to 1.6 %; answers' are one way, which no round trip is."""
+def _looked_at(
+    subject: str, kind: Distribution, every: Callable[[], Condensed], condense: Callable[[Condensed], Condensed]
+) -> tuple[Condensed, dict[Key, Value]]:
+    """What stays of a distribution, and its figures; it is itself gone when this returns: the next needs its room."""
+    samples = every()
+    return condense(samples), metrics_of_samples(subject, kind, samples)
+
+
+def _every(
+    kind: Distribution, ordered: Callable[[], Samples], bound_ns: int, stream: StreamShape, beyond: Sequence[Logged]
+) -> Condensed:
+    """With the latencies that only a histogram has, to 1.6 %; answers' are one way, which no round trip is."""
+    known = whole(ordered(), bound_ns)
     logged = [each.histogram for each in beyond if each.stream == stream.name and not each.answers]
-    kind = Distribution.LATENCY_FROM_SEND
-    if logged and kind in known:
-        latencies = recorded(merged(logged))
-        known[kind] = np.sort(np.concatenate([known[kind], latencies[latencies <= stream.late_after_ns]]))
+    if not logged or not known.n or kind is not Distribution.LATENCY_FROM_SEND:
+        return known
+    latencies = recorded(merged(logged))
+    in_time = latencies.values <= stream.late_after_ns
+    counts = latencies.counts[in_time]
+    return pooled([known, Condensed(latencies.values[in_time], counts, int(counts.sum()))])
 
 
 @dataclass(frozen=True)
@@ -180,8 +196,8 @@ class Rows:
     """The samples of one stream, with the window they belong to."""
 
     stream: StreamShape
-    received: pl.DataFrame
-    published: pl.DataFrame
+    received: Frame
+    published: Frame
     window: Window
 
 
@@ -203,12 +219,13 @@ def metric_of_bounds(subject: str, bounds_ns: Mapping[Distribution, int]) -> dic
     return {Key(subject, CLOCK_BOUND): Measured(float(max(bounds_ns.values())), 1)} if bounds_ns else {}
 
 
-def metrics_of_samples(subject: str, kind: Distribution, ordered: Samples, bound_ns: int = 0) -> dict[Key, Value]:
+def metrics_of_samples(subject: str, kind: Distribution, samples: Condensed) -> dict[Key, Value]:
     """The extremes and the quantiles of one distribution, as far as clocks that may be so far apart tell them."""
-    n = len(ordered)
-    ends = {"min": Measured(float(ordered[0]), n), "max": Measured(float(ordered[-1]), n)}
-    named = ends | {name: quantile(ordered, level) for name, level in LEVELS.items()}
-    return {Key(subject, quantile_metric(kind, name)): told(value, bound_ns) for name, value in named.items()}
+    if not samples.n:
+        return {}
+    ends = {name: Measured(float(samples.values[place]), samples.n) for name, place in (("min", 0), ("max", -1))}
+    named = ends | {name: samples.quantile(level) for name, level in LEVELS.items()}
+    return {Key(subject, quantile_metric(kind, name)): told(value, samples.bound_ns) for name, value in named.items()}
 
 
 def _rates(record: TrialRecord, rows: Rows) -> Named:
@@ -235,17 +252,17 @@ def _achieved_hz(publisher: PublisherCounts, rows: Rows) -> float:
     """Messages a second sent: by a schedule those within the window, else all until the last call came back."""
     begin_ns, end_ns = rows.window.begin_ns, rows.window.end_ns
     own = rows.published.filter(pl.col("publisher") == publisher.publisher)
-    if rows.stream.scheduled and len(own) == publisher.sent + publisher.refused:
+    if rows.stream.scheduled and count(own) == publisher.sent + publisher.refused:
         in_window = own.filter((pl.col("accepted") == 1) & (pl.col("sent_ns") < end_ns))
-        return len(in_window) / ((end_ns - begin_ns) / 1e9)
+        return count(in_window) / ((end_ns - begin_ns) / 1e9)
     until_ns = max(publisher.last_returned_ns, end_ns) if rows.stream.scheduled else publisher.last_returned_ns
     return publisher.sent / (max(until_ns - begin_ns, 1) / 1e9)
 
 
 def _span_ns(rows: Rows) -> int:
     """From the window's opening to the last arrival; by a schedule at least the window, whose pauses belong to it."""
-    last_ns = rows.received["received_ns"].max()
-    arrived_ns = int(last_ns) - rows.window.begin_ns if isinstance(last_ns, int) else 0
+    last_ns = highest(rows.received, "received_ns")
+    arrived_ns = 0 if last_ns is None else last_ns - rows.window.begin_ns
     window_ns = rows.window.end_ns - rows.window.begin_ns
     return max(arrived_ns, window_ns) if rows.stream.scheduled or arrived_ns <= 0 else arrived_ns
 
@@ -282,7 +299,7 @@ def _first_message(record: TrialRecord) -> dict[Key, Value]:
     return {Key(TRIAL, "first_message_ns"): told(Measured(float(last.after_ns), len(messages)), bound_ns)}
 
 
-def _faults(record: TrialRecord, received: pl.DataFrame) -> dict[Key, Value]:
+def _faults(record: TrialRecord, received: Frame) -> dict[Key, Value]:
     values: dict[Key, Value] = {}
     for number, stream in enumerate(record.trial.experiment.streams):
         flows = affected_flows(record, number, stream, received)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from hdrh.histogram import HdrHistogram
 
 from middlemark.analysis.clocks import can_tell
-from middlemark.analysis.histogram import empty, of_samples, percentile_table
+from middlemark.analysis.condensed import Condensed
+from middlemark.analysis.histogram import bucketed, empty, of_samples, percentile_table
 from middlemark.analysis.measuring import stored_metrics
 from middlemark.analysis.metrics import AccountingError
-from middlemark.analysis.quantile import Samples
 from middlemark.analysis.record import is_valid
 from middlemark.analysis.run import Damage
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
@@ -61,13 +61,13 @@ def percentile_tables(folder: RunFolder) -> tuple[list[PercentileTable], list[Da
         except (StoreError, AccountingError) as error:
             damaged.append(Damage(trial.id, str(error)))
             continue
-        for (experiment, stream, kind), (samples, bound_ns) in found.items():
+        for (experiment, stream, kind), samples in found.items():
             whole = gathered.setdefault((experiment, stream, kind), _Gathered())
             histogram, negative = of_samples(samples)
             whole.histogram.add(histogram)
             whole.negative += negative
             whole.trials += 1
-            whole.bound_ns = max(whole.bound_ns, bound_ns)
+            whole.bound_ns = max(whole.bound_ns, samples.bound_ns)
     return [_table(key, whole) for key, whole in sorted(gathered.items()) if whole.is_told], damaged
 
 
@@ -77,11 +77,12 @@ def _table(key: tuple[str, str, Distribution], whole: _Gathered) -> PercentileTa
     return PercentileTable(*key, percentile_table(whole.histogram, whole.bound_ns) + facts)
 
 
-def _samples(trial: TrialFolder) -> Mapping[tuple[str, str, Distribution], tuple[Samples, int]]:
-    """With each by how much clocks may put it off."""
+def _samples(trial: TrialFolder) -> Mapping[tuple[str, str, Distribution], Condensed]:
+    """Each distribution as far as a histogram tells its values apart."""
     record = trial.read_record()
     if not is_valid(record) or record.trial.observation is not None:
         return {}
     experiment = record.trial.experiment
-    metrics = stored_metrics(trial, record, trial.read_received())
-    return {(experiment.id, *key): (samples, metrics.bounds_ns.get(key, 0)) for key, samples in metrics.samples.items()}
+    with trial.reading_samples() as samples:
+        metrics = stored_metrics(trial, record, samples, bucketed)
+    return {(experiment.id, *key): found for key, found in metrics.samples.items()}

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import product
 
+import numpy as np
 import polars as pl
 
 from middlemark.analysis.clocks import told
-from middlemark.analysis.quantile import Measured, Value
+from middlemark.analysis.pieces import PIECE_ROWS, Frame, ascending, numbered
+from middlemark.analysis.quantile import Measured, Samples, Value
 from middlemark.analysis.record import HappenedFault, SubscriberCounts, TrialRecord, Window
 from middlemark.plan import Periodic, Stream
 from middlemark.suite import Action
@@ -45,7 +47,7 @@ class AffectedFlow:
     """By how much the subscriber's clock may be off that by which the faults were made."""
 
 
-def affected_flows(record: TrialRecord, number: int, stream: Stream, received: pl.DataFrame) -> list[AffectedFlow]:
+def affected_flows(record: TrialRecord, number: int, stream: Stream, received: Frame) -> list[AffectedFlow]:
     """All flows of a stream, `received` being its samples; none in a trial without faults."""
     if not record.faults or record.window is None:
         return []
@@ -76,31 +78,43 @@ def fault_figures(flows: Sequence[AffectedFlow]) -> dict[str, Value]:
     return figures
 
 
-def _flow(
-    messages: pl.DataFrame, record: TrialRecord, window: Window, stream: Stream, flow: tuple[int, int]
-) -> AffectedFlow:
+def _flow(messages: Frame, record: TrialRecord, window: Window, stream: Stream, flow: tuple[int, int]) -> AffectedFlow:
     publisher, subscriber = flow
     rate_hz = stream.pattern.rate_hz if isinstance(stream.pattern, Periodic) else 0.0
     own = messages.filter((pl.col("publisher") == publisher) & (pl.col("subscriber") == subscriber))
     since_ns = max([window.begin_ns, *_brought_back_ns(record.faults, stream.subscribers[subscriber])])
     end_ns = window.end_ns
-    arrivals = own["received_ns"].sort().to_list()
-    in_time = [at_ns for at_ns in arrivals if since_ns < at_ns < end_ns]
+    arrivals = ascending(own, pl.col("received_ns"))
     mended_ns = [fault.began_ns for fault in record.faults if fault.action in MENDING and fault.began_ns < end_ns]
     counts = [each for each in record.counts.subscribers if each.stream == stream.name and not each.answers]
     return AffectedFlow(
         publisher=publisher,
         subscriber=subscriber,
         intended=round((end_ns - since_ns) / 1e9 * rate_hz),
-        arrived=own.filter(pl.col("intended_ns") >= since_ns)["sequence"].n_unique() if rate_hz else 0,
-        longest_gap_ns=max(after - before for before, after in pairwise([since_ns, *in_time, max(end_ns, since_ns)])),
-        resumed_after_ns=tuple(
-            next((at_ns for at_ns in arrivals if at_ns >= since), end_ns) - since for since in mended_ns
-        ),
-        is_cut_off=bool(mended_ns) and not any(at_ns >= max(mended_ns) for at_ns in arrivals),
+        arrived=int(np.count_nonzero(numbered(own.filter(pl.col("intended_ns") >= since_ns)))) if rate_hz else 0,
+        longest_gap_ns=_longest_gap_ns(arrivals, since_ns, max(end_ns, since_ns)),
+        resumed_after_ns=tuple(_next_ns(arrivals, at_ns, end_ns) - at_ns for at_ns in mended_ns),
+        is_cut_off=bool(mended_ns) and (not len(arrivals) or int(arrivals[-1]) < max(mended_ns)),
         duplicates=_duplicates([each for each in counts if (each.publisher, each.subscriber) == flow], mended_ns),
         bound_ns=record.clock_bound_at_ns(stream.subscribers[subscriber]),
     )
+
+
+def _longest_gap_ns(arrivals: Samples, begin_ns: int, end_ns: int) -> int:
+    """Between two arrivals, or one and an end of the time."""
+    first, beyond = np.searchsorted(arrivals, begin_ns, side="right"), np.searchsorted(arrivals, end_ns)
+    within = arrivals[first:beyond]
+    if not len(within):
+        return end_ns - begin_ns
+    parts = (within[place : place + PIECE_ROWS + 1] for place in range(0, len(within) - 1, PIECE_ROWS))
+    gaps_ns = [int(np.diff(part).max()) for part in parts]
+    return max(int(within[0]) - begin_ns, end_ns - int(within[-1]), *gaps_ns)
+
+
+def _next_ns(arrivals: Samples, at_ns: int, end_ns: int) -> int:
+    """The first arrival from an instant on, or the window's end."""
+    place = int(np.searchsorted(arrivals, at_ns))
+    return int(arrivals[place]) if place < len(arrivals) else end_ns
 
 
 def _duplicates(counts: Sequence[SubscriberCounts], mended_ns: Sequence[int]) -> int | None:

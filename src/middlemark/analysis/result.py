@@ -37,7 +37,8 @@ def result(folder: TrialFolder) -> Result:
     if not is_valid(record):
         return Result(record.trial, record.outcome.kind, record.outcome.detail)
     try:
-        metrics = stored_metrics(folder, record, folder.read_received())
+        with folder.reading_samples() as samples:
+            metrics = stored_metrics(folder, record, samples)
     except AccountingError as error:
         return Result(record.trial, "invalid", str(error))
     refused = {key: str(value) for key, value in metrics.values.items() if isinstance(value, WithinClocks)}

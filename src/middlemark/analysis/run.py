@@ -9,19 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from middlemark.analysis.capacity import Capacity, capacities
-from middlemark.analysis.clocks import can_tell
 from middlemark.analysis.comparison import Comparison, comparisons
-from middlemark.analysis.condensed import condensed
 from middlemark.analysis.course import courses, settlings
 from middlemark.analysis.experiment import ExperimentFindings, MeasuredTrial, experiment_findings
 from middlemark.analysis.manifest import Manifest
 from middlemark.analysis.measuring import stored_metrics
 from middlemark.analysis.metrics import AccountingError
-from middlemark.analysis.path_shares import path_findings
-from middlemark.analysis.quantile import needed
+from middlemark.analysis.path_shares import PathFindings, path_findings
 from middlemark.analysis.record import TrialRecord, is_valid
 from middlemark.analysis.resources import memory_courses, resource_values
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
@@ -130,7 +125,7 @@ def _analyse_experiment(
 def _findings(
     folder: RunFolder, experiment: Experiment, records: Sequence[TrialRecord]
 ) -> tuple[ExperimentFindings, list[Damage]]:
-    """The samples of one trial are in memory at a time; of each there stays what `condensed` makes of them."""
+    """One trial's samples are looked at at a time; of each there stays what `condensed` makes of them."""
     measured, damaged = [], []
     for record in records:
         if is_valid(record):
@@ -145,18 +140,13 @@ def _findings(
 
 def measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
     """The figures of one valid trial; raises where its files can't be read or contradict each other."""
-    received = folder.read_received()
-    metrics = stored_metrics(folder, record, received)
-    enough = {key: samples for key, samples in metrics.samples.items() if len(samples) >= needed(0.5)}
-    medians = {key: float(np.median(samples)) for key, samples in enough.items()}
-    measured = MeasuredTrial(
-        record,
-        replace(metrics, samples={}),
-        {key: condensed(samples, metrics.bounds_ns.get(key, 0)) for key, samples in metrics.samples.items()},
-        {key: median for key, median in medians.items() if can_tell(median, metrics.bounds_ns.get(key, 0))},
-        courses(record, received),
-        settling=settlings(record, received),
-    )
+    with folder.reading_samples() as samples:
+        measured = MeasuredTrial(
+            record,
+            stored_metrics(folder, record, samples),
+            courses(record, samples.received),
+            settling=settlings(record, samples.received),
+        )
     return measured if record.trial.observation is None else _with_observed(measured, folder)
 
 
@@ -164,7 +154,9 @@ def _with_observed(measured: MeasuredTrial, folder: TrialFolder) -> MeasuredTria
     """With what the trial's observer saw."""
     record = measured.record
     processes, machine = folder.read_processes(), folder.read_machine()
-    path = path_findings(record, folder.read_kernel_events(), folder.read_received())
+    path = PathFindings({}, {})
+    if record.kernel_path is not None:
+        path = path_findings(record, folder.read_kernel_events(), folder.read_received())
     seen = {
         **resource_values(record, processes, machine),
         **wire_values(record),

@@ -17,9 +17,10 @@ from __future__ import annotations
 import os
 import struct
 import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import polars as pl
 from hdrh.codec import HdrCookieException, HdrLengthException
@@ -37,6 +38,7 @@ from middlemark.analysis.columns import (
 )
 from middlemark.analysis.histogram import Logged, read_log
 from middlemark.analysis.manifest import Manifest
+from middlemark.analysis.pieces import Frame, stored
 from middlemark.analysis.record import TrialRecord
 from middlemark.errors import StoreError
 from middlemark.suite import Model
@@ -45,6 +47,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 R = TypeVar("R", bound=Model)
+FEW_ROWS = 1 << 20
+"""Of a file that is read at once: some 40 MB."""
+_REMEDY = "restore the file, or remove the trial's folder"
+
+
+class Recorded(NamedTuple):
+    """A trial's samples: their rows where they are few, else what reads them a piece at a time."""
+
+    received: Frame
+    published: Frame
 
 
 @dataclass(frozen=True)
@@ -124,6 +136,17 @@ class TrialFolder:
         """Read `published.parquet`; no rows where the trial left none."""
         return _read_samples(self.published_path, PUBLISHED_SCHEMA)
 
+    @contextmanager
+    def reading_samples(self) -> Iterator[Recorded]:
+        """Both files without the applications' names, while they are looked at: large ones are read no sooner."""
+        try:
+            yield Recorded(
+                _scan_samples(self.received_path, RECEIVED_SCHEMA),
+                _scan_samples(self.published_path, PUBLISHED_SCHEMA),
+            )
+        except pl.exceptions.PolarsError as cause:
+            raise StoreError(self.path, "its samples can't be read", _REMEDY) from cause
+
     def read_beyond(self) -> list[Logged]:
         """Read the histograms of messages beyond the sample memory; none where it held all."""
         found = []
@@ -131,7 +154,7 @@ class TrialFolder:
             try:
                 found += read_log(path.read_text(encoding="utf-8"))
             except (OSError, ValueError, HdrCookieException, HdrLengthException, struct.error, zlib.error) as cause:
-                raise StoreError(path, "it can't be read", "restore the file, or remove the trial's folder") from cause
+                raise StoreError(path, "it can't be read", _REMEDY) from cause
         return found
 
     def write_samples(self, received: pl.DataFrame, published: pl.DataFrame) -> None:
@@ -244,7 +267,7 @@ def _read(path: Path, model: type[R]) -> R:
     try:
         return model.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as cause:
-        raise StoreError(path, "it can't be read", "restore the file, or remove the trial's folder") from cause
+        raise StoreError(path, "it can't be read", _REMEDY) from cause
 
 
 def _write(path: Path, record: Model) -> None:
@@ -264,21 +287,33 @@ def _read_samples(path: Path, schema: pl.Schema, added: tuple[str, ...] = ()) ->
     try:
         frame = pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as cause:
-        raise StoreError(path, "it can't be read", "restore the file, or remove the trial's folder") from cause
+        raise StoreError(path, "it can't be read", _REMEDY) from cause
     later = [pl.lit(None, schema[name]).alias(name) for name in added if name not in frame.columns]
     frame = frame.with_columns(later).select(schema.names()) if later else frame
-    _check_columns(path, frame, schema)
+    _check_columns(path, frame.schema, schema)
     return frame
 
 
+def _scan_samples(path: Path, schema: pl.Schema) -> Frame:
+    if not path.is_file():
+        return pl.DataFrame(schema=schema).drop("application")
+    try:
+        table = pl.scan_parquet(path, glob=False)
+        _check_columns(path, table.collect_schema(), schema)
+        n, narrow = table.select(pl.len()).collect().item(), table.drop("application")
+        return narrow.collect() if n <= FEW_ROWS else stored(narrow, n)
+    except (OSError, pl.exceptions.PolarsError) as cause:
+        raise StoreError(path, "it can't be read", _REMEDY) from cause
+
+
 def _write_samples(path: Path, frame: pl.DataFrame, schema: pl.Schema) -> None:
-    _check_columns(path, frame, schema)
+    _check_columns(path, frame.schema, schema)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
     frame.write_parquet(partial, compression="zstd")
     partial.replace(path)
 
 
-def _check_columns(path: Path, frame: pl.DataFrame, schema: pl.Schema) -> None:
-    if frame.schema != schema:
-        raise StoreError(path, f"its columns are {dict(frame.schema)}, not {dict(schema)}", "write it anew")
+def _check_columns(path: Path, found: pl.Schema, schema: pl.Schema) -> None:
+    if found != schema:
+        raise StoreError(path, f"its columns are {dict(found)}, not {dict(schema)}", "write it anew")

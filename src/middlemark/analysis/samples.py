@@ -1,18 +1,20 @@
 """From a stream's samples in one trial to its distributions: latency, round trip, jitter, publish call, pacing error.
 
-Each distribution is an ascending array of nanoseconds over all flows of the stream. Late messages are lost by
+Each distribution is an ascending array of nanoseconds over all flows of the stream, made when it is asked for: of a
+large trial memory has room for one of them. Late messages are lost by
 definition (RFC 7680's Tmax) and so have no latency; negative values stay as they are. Quantiles of these are
 `quantile`'s business.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 
-import numpy as np
 import polars as pl
 
-from middlemark.analysis.accounting import FLOW
+from middlemark.analysis.pieces import Frame, ascending, line, steps
 from middlemark.analysis.quantile import Samples
 
 
@@ -54,32 +56,25 @@ OF_CHAINS = (Distribution.END_TO_END, Distribution.COMMUNICATION, Distribution.I
 """Of chains of nodes, not of single streams."""
 
 
-def distributions(received: pl.DataFrame, published: pl.DataFrame, late_after_ns: int) -> dict[Distribution, Samples]:
-    """The distributions of one stream; only those that its samples hold."""
+def distributions(received: Frame, published: Frame, late_after_ns: int) -> dict[Distribution, Callable[[], Samples]]:
+    """What makes each distribution of one stream; those that its samples don't hold are empty."""
     in_time = received.filter(pl.col("received_ns") - pl.col("sent_ns") <= late_after_ns)
     messages = in_time.filter(pl.col("answer") == 0)
     answers = in_time.filter(pl.col("answer") == 1)
-    found = {
-        Distribution.LATENCY_FROM_SEND: _difference(messages, "received_ns", "sent_ns"),
-        Distribution.LATENCY_FROM_INTENDED: _difference(messages, "received_ns", "intended_ns"),
-        Distribution.ROUND_TRIP: _difference(answers, "received_ns", "intended_ns"),
-        Distribution.JITTER: _jitter(messages),
-        Distribution.PUBLISH_CALL: _difference(published, "returned_ns", "sent_ns"),
-        Distribution.PACING_ERROR: _difference(published, "sent_ns", "intended_ns"),
+    return {
+        Distribution.LATENCY_FROM_SEND: partial(_difference, messages, "received_ns", "sent_ns"),
+        Distribution.LATENCY_FROM_INTENDED: partial(_difference, messages, "received_ns", "intended_ns"),
+        Distribution.ROUND_TRIP: partial(_difference, answers, "received_ns", "intended_ns"),
+        Distribution.JITTER: partial(_jitter, messages),
+        Distribution.PUBLISH_CALL: partial(_difference, published, "returned_ns", "sent_ns"),
+        Distribution.PACING_ERROR: partial(_difference, published, "sent_ns", "intended_ns"),
     }
-    return {kind: samples for kind, samples in found.items() if len(samples)}
 
 
-def _difference(frame: pl.DataFrame, later: str, earlier: str) -> Samples:
-    return np.sort((frame[later] - frame[earlier]).to_numpy())
+def _difference(frame: Frame, later: str, earlier: str) -> Samples:
+    return ascending(frame, pl.col(later) - pl.col(earlier))
 
 
-def _jitter(messages: pl.DataFrame) -> Samples:
+def _jitter(messages: Frame) -> Samples:
     """Only pairs of consecutive sequence numbers count, whatever order they came in (RFC 3393, §3.2)."""
-    narrow = messages.select(*FLOW, "sequence", latency=pl.col("received_ns") - pl.col("sent_ns"))
-    found = [np.array([], dtype=np.int64)]
-    for _, flow in narrow.group_by(FLOW):
-        sequence, latency = flow["sequence"].to_numpy(), flow["latency"].to_numpy()
-        order = np.argsort(sequence, kind="stable")
-        found.append(np.abs(np.diff(latency[order]))[np.diff(sequence[order]) == 1])
-    return np.sort(np.concatenate(found))
+    return steps(line(messages, pl.col("received_ns") - pl.col("sent_ns")))

@@ -11,7 +11,7 @@ import polars as pl
 from pydantic import BaseModel
 
 from middlemark.analysis.columns import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
-from middlemark.analysis.metrics import AccountingError, stream_shapes, trial_metrics
+from middlemark.analysis.metrics import AccountingError, trial_metrics
 from middlemark.analysis.record import (
     ClockAgreement,
     Counts,
@@ -91,7 +91,7 @@ def of_measured(  # noqa: PLR0913 - a measured trial has left so much
     found = [*judgement.reasons(record, received, bounds, cpus), *leftovers(life)]
     headline = None
     try:
-        metrics = trial_metrics(record, received, published, stream_shapes(life.trial.experiment))
+        metrics = trial_metrics(record, received, published)
     except AccountingError:  # it is among the reasons
         pass
     else:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import polars as pl
-
 from middlemark.analysis.accounting import breaches, settled
 from middlemark.analysis.metrics import TRIAL, Key, TrialMetrics, metrics_of, of_stream, quantile_metric
+from middlemark.analysis.pieces import Frame
 from middlemark.analysis.quantile import Measured, WithinClocks, bound_words
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.samples import Distribution
@@ -27,7 +26,7 @@ from middlemark.suite import Disturbance
 LOAD_TOLERANCE_PERCENT = 10
 
 
-def reasons(record: TrialRecord, received: pl.DataFrame, bounds: Disturbance, cpus: int) -> tuple[InvalidReason, ...]:
+def reasons(record: TrialRecord, received: Frame, bounds: Disturbance, cpus: int) -> tuple[InvalidReason, ...]:
     """Why the trial's figures don't count; empty where they do."""
     streams = tuple(stream.name for stream in record.trial.experiment.streams)
     found = [

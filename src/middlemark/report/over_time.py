@@ -12,9 +12,9 @@ from typing import Any
 import altair as alt
 
 from middlemark.analysis.comparison import Comparison
-from middlemark.analysis.course import Course
+from middlemark.analysis.course import LOOKED_AT, Course
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.quantile import bound_words
+from middlemark.analysis.quantile import bound_words, needed
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import Event
 from middlemark.report.canvas import IN_INK, Chart, finished, identity, logarithmic_scale, short
@@ -164,7 +164,7 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
         rows += [
             {
                 "who": name,
-                "s": short((part + 0.5) * course.part_ns / 1e9),
+                "s": short((part + 0.5) * course.latency_part_ns / 1e9),
                 "us": None if us is None else short(us / 1e3),
             }
             for part, us in enumerate(course.latency_p50_ns)
@@ -188,18 +188,25 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
         )
     )
     layers = alt.layer(line, width="container", height=220)
-    part_ms = _course(drawn[0], comparison).part_ns / 1e6
+    courses = [_course(each, comparison) for each in drawn]
+    parts_ms = dict.fromkeys(f"{each.latency_part_ns / 1e6:.3g}" for each in courses)
     return Chart(
         id="overtime",
         title=f"{what} over the window",
         caption=(
-            f"Median of what arrived in each {part_ms:.3g} ms, by the instant of arrival, µs; n = 1 trial of each "
-            "middleware, the one in the middle by its recovery or else its median. A line breaks where nothing arrived"
-            f"{_clocks([_course(each, comparison) for each in drawn])}."
+            f"Median of what arrived in each {' or '.join(parts_ms)} ms, by the instant of arrival, µs"
+            f"{_looked_at(courses)}; n = 1 trial of each middleware, the one in the middle by its recovery or else its "
+            f"median. A line breaks where fewer than {needed(0.5)} messages arrived, too few for a median"
+            f"{_clocks(courses)}."
         ),
         description="A line for each middleware over the window's time.",
         spec=finished(layers, rows=rows),
     )
+
+
+def _looked_at(courses: Sequence[Course]) -> str:
+    most = max(sum(course.received) for course in courses)
+    return f", of {LOOKED_AT / 1e6:g} million messages drawn at random" if most > LOOKED_AT else ""
 
 
 def _clocks(courses: Sequence[Course]) -> str:

@@ -1,0 +1,147 @@
+"""A trial's samples a piece at a time, so that it may have more messages than memory has room for their rows.
+
+What is asked of them comes as one narrow array: values in order of size, or a place for each message in the order of
+its flow's sequence numbers. It knows no metric; `accounting`, `samples`, `loss_runs`, `recovery` and `course` ask it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+FLOW = ("stream", "answer", "publisher", "subscriber")
+"""What tells one flow of messages from another among the samples."""
+PIECE_ROWS = 1 << 20
+"""Four of the groups of rows that a file has."""
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """The rows of a file, of which no more than a piece is ever in memory."""
+
+    table: pl.LazyFrame
+    n: int
+    """All rows of the file."""
+    chosen: pl.Expr
+
+    def filter(self, predicate: pl.Expr) -> StoredRows:
+        """Of these the ones that hold it too."""
+        return replace(self, chosen=self.chosen & predicate)
+
+
+Frame = pl.DataFrame | StoredRows
+"""Rows that are in memory where they are few, else in their file."""
+
+
+def stored(table: pl.LazyFrame, n: int) -> StoredRows:
+    """All rows of a file; `n` of them."""
+    return StoredRows(table, n, pl.lit(value=True))
+
+
+def pieces(frame: Frame, *wanted: pl.Expr | str) -> Iterator[pl.DataFrame]:
+    """What is wanted of each row, at least one piece of it."""
+    if isinstance(frame, pl.DataFrame):
+        yield frame.select(*wanted)
+        return
+    for begin in range(0, max(frame.n, 1), PIECE_ROWS):
+        yield frame.table.slice(begin, PIECE_ROWS).filter(frame.chosen).select(*wanted).collect()
+
+
+def count(frame: Frame) -> int:
+    """How many rows there are."""
+    return sum(int(piece.item()) for piece in pieces(frame, pl.len()))
+
+
+def highest(frame: Frame, column: str) -> int | None:
+    """The largest value of a column of whole numbers."""
+    found = [piece.item() for piece in pieces(frame, pl.col(column).max())]
+    return max((int(value) for value in found if value is not None), default=None)
+
+
+def drawn(frame: Frame, most: int, *wanted: pl.Expr) -> pl.DataFrame:
+    """What is wanted of every row, or of so many at random; always of the same."""
+    share = most / max(count(frame), 1)
+    found = pieces(frame, *wanted)
+    if share >= 1:
+        return pl.concat(found)
+    return pl.concat(piece.sample(fraction=share, seed=number) for number, piece in enumerate(found))
+
+
+def ascending(frame: Frame, value: pl.Expr) -> NDArray[np.int64]:
+    """A value of each row, in order; no second array of that length is made on the way."""
+    found = np.empty(len(frame) if isinstance(frame, pl.DataFrame) else frame.n, dtype=np.int64)
+    end = 0
+    for piece in pieces(frame, value):
+        found[end : end + len(piece)] = piece.to_series().to_numpy()
+        end += len(piece)
+    found[:end].sort()
+    return found[:end]
+
+
+def numbered(frame: Frame) -> NDArray[np.bool_]:
+    """Which sequence numbers there are, of the rows of one flow."""
+    last = highest(frame, "sequence")
+    present = np.zeros(0 if last is None else last + 1, dtype=np.bool_)
+    for piece in pieces(frame, "sequence"):
+        present[piece.to_series().to_numpy()] = True
+    return present
+
+
+@dataclass(frozen=True)
+class Line:
+    """All flows' messages, one flow after the other by sequence numbers, with an empty place after each flow."""
+
+    rows: Mapping[tuple[int, ...], int]
+    """How many each flow has."""
+    present: NDArray[np.bool_]
+    values: NDArray[np.int64]
+    """A value for each message that is present, or none at all."""
+
+    @property
+    def repeated(self) -> int:
+        """How many rows are of messages that another row is of."""
+        return sum(self.rows.values()) - int(np.count_nonzero(self.present))
+
+
+def line(frame: Frame, value: pl.Expr | None = None) -> Line:
+    """Put each message in its place."""
+    flows = _flows(frame)
+    lengths = flows["last"] - flows["first"] + 2
+    starts = flows.select(*FLOW, start=lengths.cum_sum() - lengths - flows["first"])
+    present = np.zeros(int(lengths.sum()), dtype=np.bool_)
+    values = np.zeros(0 if value is None else len(present), dtype=np.int64)
+    wanted = [] if value is None else [value.alias("value")]
+    for piece in pieces(frame, *FLOW, pl.col("sequence").cast(pl.Int64), *wanted):
+        placed = piece.join(starts, on=FLOW)
+        places = (placed["start"] + placed["sequence"]).to_numpy()
+        present[places] = True
+        if value is not None:
+            values[places] = placed["value"].to_numpy()
+    return Line({tuple(flow): rows for *flow, rows in flows.select(*FLOW, "rows").iter_rows()}, present, values)
+
+
+def _flows(frame: Frame) -> pl.DataFrame:
+    """Of each flow how many rows there are, and its first and last sequence number."""
+    sequence = pl.col("sequence").cast(pl.Int64)
+    found = [
+        piece.group_by(FLOW).agg(rows=pl.len().cast(pl.Int64), first=sequence.min(), last=sequence.max())
+        for piece in pieces(frame, *FLOW, "sequence")
+    ]
+    own = pl.concat(found).group_by(FLOW, maintain_order=True)
+    return own.agg(pl.col("rows").sum(), pl.col("first").min(), pl.col("last").max())
+
+
+def steps(whole: Line) -> NDArray[np.int64]:
+    """How far each value is from that of the message right before it, in order; made in the place of the values."""
+    values, end = whole.values, 0
+    for begin in range(0, len(values), PIECE_ROWS):
+        both = whole.present[begin : begin + PIECE_ROWS + 1]
+        found = np.abs(np.diff(values[begin : begin + PIECE_ROWS + 1]))[both[1:] & both[:-1]]
+        values[end : end + len(found)] = found
+        end += len(found)
+    values[:end].sort()
+    return values[:end]
