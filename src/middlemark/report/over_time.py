@@ -72,14 +72,13 @@ def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: 
     )
     area = _area(_time(drawn), y, shown.colour)
     layers = alt.layer(area, _rules(y), _labels(), width="container", height=ROW_HEIGHT * len(drawn))
-    part_ms = courses[0].part_ns / 1e6
     return Chart(
         id="arrivals",
         title="What arrived, and when",
         caption=(
-            f"Messages received at all subscribers in each {part_ms:.3g} ms, of the trial with the median recovery of "
-            f"each middleware, n = 1 trial each; full height is {full:g}, twice the usual, and what is above is cut "
-            "off. Rules: the faults, when they happened in that trial."
+            f"Messages received at all subscribers in each {_ms(courses[0].part_ns)} ms, of the trial with the median "
+            f"recovery of each middleware, n = 1 trial each; full height is {full:g}, twice the usual, and what is "
+            "above is cut off. Rules: the faults, when they happened in that trial."
         ),
         description="A row for each middleware, with the faults as vertical rules; the table Faults has the figures.",
         spec=finished(layers, areas=areas, rules=rules, labels=_label_rows(drawn[0].experiment.timeline)),
@@ -189,7 +188,7 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
     )
     layers = alt.layer(line, width="container", height=220)
     courses = [_course(each, comparison) for each in drawn]
-    parts_ms = dict.fromkeys(f"{each.latency_part_ns / 1e6:.3g}" for each in courses)
+    parts_ms = dict.fromkeys(_ms(each.latency_part_ns) for each in courses)
     return Chart(
         id="overtime",
         title=f"{what} over the window",
@@ -202,6 +201,10 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
         description="A line for each middleware over the window's time.",
         spec=finished(layers, rows=rows),
     )
+
+
+def _ms(part_ns: int) -> str:
+    return f"{part_ns / 1e6:.3g}" if part_ns < 10**9 else f"{part_ns / 1e6:.0f}"
 
 
 def _looked_at(courses: Sequence[Course]) -> str:
