@@ -110,6 +110,20 @@ def test_where_nothing_flows_again_the_rest_of_the_window_is_the_least_that_reco
     assert figures["cut_off_flows"].value == 1
 
 
+def test_a_repair_before_a_subscriber_s_last_start_is_not_told_as_what_it_received_until_then_is_gone(
+    trial: tuple[TrialRecord, pl.DataFrame],
+) -> None:
+    record, received = cut(trial, 100_000_000, 205_000_000)
+    assert record.window is not None
+    began_ns = record.window.begin_ns + 505_000_000
+    restart = HappenedFault(
+        action=Action.RESTART, target="subscriber_0", asked_ns=505_000_000, began_ns=began_ns, done_ns=began_ns + 1_000
+    )
+    again = record.model_copy(update={"faults": (*record.faults, restart)})
+    figures = figures_of(again, received.filter(pl.col("intended_ns") >= began_ns))
+    assert figures["recovery_ns"].value == pytest.approx(5e6, rel=0.2)
+
+
 def test_a_recovery_shorter_than_the_clocks_agree_is_not_told(trial: tuple[TrialRecord, pl.DataFrame]) -> None:
     record, received = cut(trial, 205_000_000, 505_000_000)
     (host,) = {application.host for application in record.trial.experiment.applications}

@@ -145,6 +145,24 @@ def test_goodput_counts_payload_that_arrived(tmp_path: Path) -> None:
     assert found.value == pytest.approx(0.5 * 200 * 1000, rel=0.1)
 
 
+@pytest.mark.parametrize(
+    ("away", "told"),
+    [
+        (None, {"achieved_rate_hz", "intended_rate_hz", "received_rate_hz", "goodput_bytes_per_s"}),
+        ("subscriber_0", {"achieved_rate_hz", "intended_rate_hz"}),
+        ("publisher_0", set()),
+    ],
+)
+def test_who_did_not_live_through_the_window_has_no_rate(tmp_path: Path, away: str | None, told: set[str]) -> None:
+    folder = build_run(tmp_path / "run", SUITE, {"one": Behaviour()})
+    for stored in folder.stored_trials():
+        record = stored.read_record()
+        stored.write_record(record.model_copy(update={"interrupted": (away,) if away else ()}))
+    found = the(analyse(folder), "one").estimates
+    rates = {key.metric for key in found if key.metric.endswith(("_hz", "_per_s"))}
+    assert {name for name in rates if "switches" not in name} == told
+
+
 def test_unthrottled_streams_are_ranked_by_goodput(tmp_path: Path) -> None:
     suite = SUITE.replace("imu, windows: {window: 5 s}", "unthrottled, windows: {window: 20 ms}")
     findings = build(tmp_path, suite, slow=Behaviour(publish_call_ns=50_000), fast=Behaviour(publish_call_ns=5_000))

@@ -58,6 +58,13 @@ def test_the_overhead_is_of_the_bytes_that_were_delivered(tmp_path: Path) -> Non
     assert found["wire_bytes_per_message"] == pytest.approx(200_000 / delivered)
 
 
+def test_there_is_no_overhead_where_a_killed_subscriber_took_along_what_it_had_received(tmp_path: Path) -> None:
+    record = record_of(tmp_path, "imu", window=100_000).model_copy(update={"interrupted": ("subscriber_0",)})
+    found = values(record)
+    assert found["wire_window_bytes"] == 200_000
+    assert {name for name in found if name.endswith(("ratio", "per_message"))} == set()
+
+
 def test_answers_are_payload_too(tmp_path: Path) -> None:
     record = record_of(tmp_path, "ping_pong", window=100_000)
     delivered = sum(each.received for each in record.counts.subscribers)

@@ -76,10 +76,14 @@ def _flow(publisher: PublisherCounts, subscriber: SubscriberCounts) -> Flow:
     )
 
 
+def away_meanwhile(record: TrialRecord) -> set[str]:
+    """The applications that did not live through the whole window: those that ended within it, and late joiners."""
+    return {*record.interrupted, *(fault.target for fault in record.faults if fault.action is Action.START)}
+
+
 def settled(record: TrialRecord, received: Frame) -> tuple[Counts, Frame]:
     """Counts and samples of the flows that the accounting holds for: those whose both ends lived through the window."""
-    joined = [fault.target for fault in record.faults if fault.action is Action.START]
-    away = {*record.interrupted, *joined}
+    away = away_meanwhile(record)
     if not away:
         return record.counts, received
     streams = record.trial.experiment.streams

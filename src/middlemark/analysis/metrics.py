@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from middlemark.analysis.accounting import Flow, breaches, flows, settled
+from middlemark.analysis.accounting import Flow, away_meanwhile, breaches, flows, settled
 from middlemark.analysis.clocks import CLOCK_BOUND, bounds_of_stream, told
 from middlemark.analysis.condensed import Condensed, condensed, pooled, whole
 from middlemark.analysis.histogram import Logged, merged, recorded
@@ -229,23 +229,37 @@ def metrics_of_samples(subject: str, kind: Distribution, samples: Condensed) -> 
 
 
 def _rates(record: TrialRecord, rows: Rows) -> Named:
-    """Rates at the publishers, and goodput: payload that arrived in time, summed over all subscribers."""
-    stream, window = rows.stream, rows.window
-    publishers = [each for each in record.counts.publishers if each.stream == stream.name]
-    window_s = (window.end_ns - window.begin_ns) / 1e9
+    """At the publishers and the subscribers; none where one was away meanwhile: those that stayed are not the stream."""
+    planned = next(each for each in record.trial.experiment.streams if each.name == rows.stream.name)
+    away = away_meanwhile(record)
+    if away & {*planned.publishers}:
+        return []
+    arrived = [] if away & {*planned.subscribers} else _arrival_rates(record, rows)
+    return [*_publish_rates(record, rows), *arrived]
+
+
+def _publish_rates(record: TrialRecord, rows: Rows) -> Named:
+    """What was sent a second and, by a schedule, what was to be."""
+    publishers = [each for each in record.counts.publishers if each.stream == rows.stream.name]
+    window_s = (rows.window.end_ns - rows.window.begin_ns) / 1e9
     intended, sent = sum(each.intended for each in publishers), sum(each.sent for each in publishers)
     achieved_hz = sum(_achieved_hz(each, rows) for each in publishers)
-    received = sum(flow.received for flow in flows(record.counts) if flow.stream == stream.name and not flow.answers)
-    span_s = _span_ns(rows) / 1e9
-    found: Named = [
-        ("achieved_rate_hz", Measured(achieved_hz, sent)),
-        ("received_rate_hz", Measured(received / span_s, received)),
-        ("goodput_bytes_per_s", Measured(received * stream.size_bytes / span_s, received)),
-    ]
-    if stream.scheduled and intended:
+    found: Named = [("achieved_rate_hz", Measured(achieved_hz, sent))]
+    if rows.stream.scheduled and intended:
         found.append(("intended_rate_hz", Measured(intended / window_s, intended)))
         found.append(("achieved_share", Measured(achieved_hz * window_s / intended, intended)))
     return found
+
+
+def _arrival_rates(record: TrialRecord, rows: Rows) -> Named:
+    """What arrived in time, and goodput, its payload; summed over all subscribers."""
+    stream = rows.stream
+    received = sum(flow.received for flow in flows(record.counts) if flow.stream == stream.name and not flow.answers)
+    span_s = _span_ns(rows) / 1e9
+    return [
+        ("received_rate_hz", Measured(received / span_s, received)),
+        ("goodput_bytes_per_s", Measured(received * stream.size_bytes / span_s, received)),
+    ]
 
 
 def _achieved_hz(publisher: PublisherCounts, rows: Rows) -> float:

@@ -85,7 +85,7 @@ def _flow(messages: Frame, record: TrialRecord, window: Window, stream: Stream, 
     since_ns = max([window.begin_ns, *_brought_back_ns(record.faults, stream.subscribers[subscriber])])
     end_ns = window.end_ns
     arrivals = ascending(own, pl.col("received_ns"))
-    mended_ns = [fault.began_ns for fault in record.faults if fault.action in MENDING and fault.began_ns < end_ns]
+    mended_ns = _mended_ns(record.faults, stream.subscribers[subscriber], end_ns)
     counts = [each for each in record.counts.subscribers if each.stream == stream.name and not each.answers]
     return AffectedFlow(
         publisher=publisher,
@@ -131,10 +131,17 @@ def _duplicates(counts: Sequence[SubscriberCounts], mended_ns: Sequence[int]) ->
     return None if earlier == len(kept) < total else total - earlier
 
 
+def _mended_ns(faults: Sequence[HappenedFault], subscriber: str, end_ns: int) -> list[int]:
+    """The begins of repairs that its last process may have noticed: what an earlier one received is not known."""
+    began_ns = [fault.began_ns for fault in faults if fault.action in MENDING and fault.began_ns < end_ns]
+    since_ns = max((fault.began_ns for fault in faults if _brings_back(fault, subscriber)), default=0)
+    return [at_ns for at_ns in began_ns if at_ns >= since_ns]
+
+
 def _brought_back_ns(faults: Sequence[HappenedFault], application: str) -> list[int]:
     """When new processes of an application were there."""
-    return [
-        fault.done_ns
-        for fault in faults
-        if fault.target == application and fault.action in (Action.RESTART, Action.START)
-    ]
+    return [fault.done_ns for fault in faults if _brings_back(fault, application)]
+
+
+def _brings_back(fault: HappenedFault, application: str) -> bool:
+    return fault.target == application and fault.action in (Action.RESTART, Action.START)

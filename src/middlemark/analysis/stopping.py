@@ -102,15 +102,17 @@ def _width(  # noqa: PLR0913, PLR0917 - one figure of one stream of one experime
         allowed=allowed,
         confidence=confidence,
         settled=done,
-        reason="" if done else refused[0] if refused else _why(len(values), reach, results),
+        reason="" if done else refused[0] if refused else _why(len(values), reach, allowed, results),
     )
 
 
-def _why(n: int, reach: float | None, results: Sequence[Result]) -> str:
+def _why(n: int, reach: float | None, allowed: float, results: Sequence[Result]) -> str:
     if not n:
         kinds: Mapping[str, None] = dict.fromkeys(each.outcome.replace("_", " ") for each in results)
         return f"no trial has it ({', '.join(kinds) or 'none was run'})"
-    return "too few trials for an interval" if reach is None else "still too wide"
+    if reach is None:
+        return "too few trials for an interval"
+    return "still too wide" if reach > allowed else "narrow, but not yet at two looks in a row"
 
 
 def settled_after(values: Values, allowed: float, confidence: float) -> int | None:

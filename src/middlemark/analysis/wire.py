@@ -31,7 +31,8 @@ def wire_values(record: TrialRecord) -> dict[Key, Value]:
             values[Key(TRIAL, f"wire_{name}_bytes")] = Measured(float(its_bytes), its_packets)
             values[Key(TRIAL, f"wire_{name}_packets")] = Measured(float(its_packets), its_packets)
     payload_bytes, messages = _delivered(record)
-    if sent_bytes and payload_bytes:
+    is_known = not record.interrupted  # who ended took along the count of what it had received
+    if sent_bytes and payload_bytes and is_known:
         values[Key(TRIAL, "wire_overhead_ratio")] = Measured(sent_bytes / payload_bytes, messages)
         values[Key(TRIAL, "wire_bytes_per_message")] = Measured(sent_bytes / messages, messages)
         values[Key(TRIAL, "wire_packets_per_message")] = Measured(packets / messages, messages)

@@ -172,7 +172,8 @@ def _figures_of(headline: Headline) -> str:
         parts.append(f"median {kind} {MICROSECONDS.write(headline.latency_median_ns)} µs")
     if headline.first_message_ns is not None:
         parts.append(f"first message {MILLISECONDS.write(headline.first_message_ns)} ms")
-    parts.append(f"{headline.received} of {headline.sent} received")
+    if headline.sent:  # nothing where no application of the stream lived through the window
+        parts.append(f"{headline.received} of {headline.sent} received")
     return ", ".join(parts)
 
 
