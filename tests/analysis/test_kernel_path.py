@@ -412,6 +412,19 @@ def test_segments_are_parts_of_what_was_queued() -> None:
     assert parts(result)["wire"] == 40
 
 
+def test_what_is_forwarded_in_a_packet_s_old_place_is_not_that_packet() -> None:
+    later = 1_000_000
+    events = [
+        *datagram(),
+        event(Kind.QUEUED, later, STRANGER, subject=5, ports=3 << 16 | 4, mark=99, length=1172),
+        event(Kind.TRANSMITTED, later + 5, STRANGER, subject=5, other=HERE),
+        event(Kind.ARRIVED, later + 9, STRANGER, subject=5, other=THERE),
+    ]
+    result = found(events)
+    assert result.parts["packets"].to_list() == [1]
+    assert parts(result)["wire"] == 40
+
+
 def test_what_the_kernel_holds_back_after_the_call_came_back_is_the_kernel_s() -> None:
     """It may even send while a relay runs, which is then not who sends."""
     late = [each | {"at_ns": each["at_ns"] + 300} for each in packet((1200, 1220, 1260), mark=64)]

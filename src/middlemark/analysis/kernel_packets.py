@@ -19,6 +19,8 @@ from middlemark.analysis.kernel_event import Kind
 from middlemark.analysis.kernel_threads import Thread
 
 SEQUENCE_NUMBERS = 1 << 32
+_IDENTITY = ("ports", "mark", "length")
+"""What a packet is known again by behind a bridge or a relay."""
 ThreadOf = Callable[[int], Thread]
 Row = dict[str, Any]
 
@@ -87,7 +89,10 @@ def _courses(events: pl.DataFrame) -> pl.DataFrame:
     """
     passing = events.filter(pl.col("kind").is_in([Kind.QUEUED, Kind.TRANSMITTED, Kind.ARRIVED]))
     is_segment = (pl.col("kind") == Kind.TRANSMITTED) & (pl.col("ports") != 0)
-    begins = ((pl.col("kind") == Kind.QUEUED) & (pl.col("other") != 0)) | is_segment
+    is_own = ((pl.col("kind") == Kind.QUEUED) & (pl.col("other") != 0)) | is_segment
+    # What is queued without a socket is the packet on its way further; or one of nobody's that has got its old place.
+    is_strange = (pl.col("kind") == Kind.QUEUED) & (pl.col("other") == 0) & _differs(is_own)
+    begins = is_own | is_strange
     # What was cut was never transmitted itself: its place is another packet's by then.
     leaves = (pl.col("kind") == Kind.TRANSMITTED) & (begins | begins.shift(1).over("subject"))
     # What arrives without having been queued and transmitted is another packet, from elsewhere, in an old place.
@@ -100,7 +105,7 @@ def _courses(events: pl.DataFrame) -> pl.DataFrame:
         .with_columns(
             life=begins.cum_sum().over("subject"), leaves=leaves, arrived=left & (pl.col("kind") == Kind.ARRIVED)
         )
-        .filter(pl.col("life") > 0)
+        .filter((pl.col("life") > 0) & is_own.first().over("subject", "life"))
         .group_by("subject", "life", maintain_order=True)
         .agg(
             pl.col("kind", "other", "process", "thread", "ports", "mark", "length", "at_ns").first(),
@@ -110,6 +115,12 @@ def _courses(events: pl.DataFrame) -> pl.DataFrame:
         )
         .sort("at_ns", maintain_order=True)
     )
+
+
+def _differs(is_own: pl.Expr) -> pl.Expr:
+    """Whether a row is not of the packet that its place was last known to hold: it stays the same on its whole way."""
+    own = [pl.when(is_own).then(pl.col(name)).forward_fill().over("subject") != pl.col(name) for name in _IDENTITY]
+    return pl.any_horizontal(own).fill_null(value=False)
 
 
 class _Queues:
