@@ -54,7 +54,7 @@ def answer(comparison: Comparison, who: Mapping[str, Contender], beside: frozens
         comparison.setting.workload,
         asked,
         winners,
-        _headline(comparison, winners),
+        _headline(comparison, best, winners),
         tuple(sentence for sentence in told if sentence),
     )
 
@@ -123,7 +123,7 @@ def _certainly_behind(comparison: Comparison, each: ExperimentFindings, other: E
     return ratio is not None and ratio.verdict is worse
 
 
-def _headline(comparison: Comparison, winners: tuple[Contender, ...]) -> str:
+def _headline(comparison: Comparison, best: ExperimentFindings, winners: tuple[Contender, ...]) -> str:
     quality = {
         "round_trip": "the shortest round trip",
         "latency_from_send": "the lowest latency",
@@ -133,6 +133,8 @@ def _headline(comparison: Comparison, winners: tuple[Contender, ...]) -> str:
     what = quality[distribution.value] if distribution else "the highest goodput"
     if len(winners) == 1:
         return f"{winners[0].label} has {what}"
+    if best.n_valid == 1:
+        return f"{winners[0].label} shows {what} of {len(winners)}, which a single trial each does not tell apart"
     return f"{listed([each.label for each in winners])} tie for {what}"
 
 
