@@ -229,7 +229,7 @@ def metrics_of_samples(subject: str, kind: Distribution, samples: Condensed) -> 
 
 
 def _rates(record: TrialRecord, rows: Rows) -> Named:
-    """At the publishers and the subscribers; none where one was away meanwhile: those that stayed are not the stream."""
+    """Sent and arrived; none where an application was away meanwhile: those that stayed are not the stream."""
     planned = next(each for each in record.trial.experiment.streams if each.name == rows.stream.name)
     away = away_meanwhile(record)
     if away & {*planned.publishers}:
