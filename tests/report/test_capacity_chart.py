@@ -31,7 +31,9 @@ def climbing(searched: Capacity, *, bent: bool) -> Capacity:
     loads = [Load(rate_hz, 64) for rate_hz in (500.0, 1000.0, 2000.0, 2800.0, 4000.0)]
     medians_ns = (20e3, 21e3, 22e3, 220e3, 2200e3)
     points = tuple(Point(load, 3, 3, at_ns, 3 * at_ns, 0.0) for load, at_ns in zip(loads, medians_ns, strict=True))
-    return replace(searched, points=points, carried=loads[3], knee=loads[2] if bent else None)
+    return replace(
+        searched, points=points, middle=replace(searched.middle, carried=loads[3]), knee=loads[2] if bent else None
+    )
 
 
 def drawn(findings: RunFindings, *, bent: bool) -> Chart:

@@ -17,7 +17,7 @@ import numpy as np
 
 from middlemark.analysis.clocks import CLOCK_BOUND
 from middlemark.analysis.compare import Block
-from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.experiment import ExperimentFindings, TrialOutcome
 from middlemark.analysis.metrics import OVERLOAD_BELOW, Key, of_stream, quantile_metric
 from middlemark.analysis.result import Result
 from middlemark.analysis.samples import Distribution
@@ -98,22 +98,58 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Capacity:
-    """What a search came to."""
+class Bracket:
+    """What one search came to."""
 
-    experiment: Experiment
-    """At the lowest rate, or the smallest size, that was tried."""
-    search: Search
     state: State
     carried: Load | None
     not_carried: Load | None
     limits: tuple[Limit, ...]
     """Why the load above is not carried, the most frequent first."""
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What the search of an experiment came to, or its searches where it has several."""
+
+    experiment: Experiment
+    """At the lowest rate, or the smallest size, that was tried."""
+    search: Search
+    searches: tuple[Bracket, ...]
+    """In the order in which they ran."""
+    middle: Bracket
+    """What is told first: of several that which has as many above as below."""
     points: tuple[Point, ...]
     knee: Load | None
-    n_trials: int
+    outcomes: tuple[TrialOutcome, ...]
+    """Of the trials of all searches, in the order in which they ran."""
     reason: str = ""
     """Why it is not applicable."""
+
+    @property
+    def state(self) -> State:
+        """That of the middle search."""
+        return State.NOT_APPLICABLE if self.reason else self.middle.state
+
+    @property
+    def carried(self) -> Load | None:
+        """What is carried by the middle search."""
+        return self.middle.carried
+
+    @property
+    def not_carried(self) -> Load | None:
+        """What is not."""
+        return self.middle.not_carried
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """Why not."""
+        return self.middle.limits
+
+    @property
+    def n_trials(self) -> int:
+        """Of all searches."""
+        return len(self.outcomes)
 
     @property
     def sought(self) -> Sought:
@@ -154,7 +190,7 @@ def _latency(subject: str, level: str) -> Key:
     return Key(subject, quantile_metric(JUDGED_BY, level))
 
 
-def steps_of(search: Search, results: Iterable[tuple[Experiment, str, Mapping[Key, float]]]) -> dict[int, Tried]:
+def steps_of(search: Search, results: Iterable[Told]) -> dict[int, Tried]:
     """The outcomes of a search by step; trials that say nothing are not there."""
     found: dict[int, Tried] = {}
     for experiment, outcome, values in results:
@@ -193,6 +229,31 @@ def next_step(search: Search, steps: Steps, n_trials: int) -> int | None:
     return next((step for step in ends if not steps[step].decided(search.confirm)), None)
 
 
+Told = tuple[Experiment, str, Mapping[Key, float]]
+"""A trial's experiment, outcome and values."""
+
+
+def one_by_one(search: Search, results: Sequence[Told]) -> list[list[Told]]:
+    """The trials of each search: one begins where the one before it was at its end, from the lowest again."""
+    found: list[list[Told]] = [[]]
+    for each in results:
+        if len(found) < search.searches and _is_over(search, found[-1]):
+            found.append([])
+        found[-1].append(each)
+    return found
+
+
+def _is_over(search: Search, own: Sequence[Told]) -> bool:
+    return next_step(search, steps_of(search, own), len(own)) is None
+
+
+def next_of(search: Search, results: Sequence[Told]) -> int | None:
+    """The step to try next, of the search under way or of the next one; None where the last is at its end."""
+    searches = one_by_one(search, results)
+    step = next_step(search, steps_of(search, searches[-1]), len(searches[-1]))
+    return 0 if step is None and len(searches) < search.searches else step
+
+
 def next_steps(results: Sequence[Result]) -> list[tuple[Experiment, Search, int]]:
     """For each search that goes on: one of its experiments, and the step to try next."""
     groups: dict[SearchKey, list[Result]] = {}
@@ -207,8 +268,7 @@ def next_steps(results: Sequence[Result]) -> list[tuple[Experiment, Search, int]
             each.outcome == "not_applicable" and _is_refused_at_all(each.trial.experiment, search) for each in group
         ):
             continue
-        steps = steps_of(search, ((each.trial.experiment, each.outcome, each.values) for each in group))
-        step = next_step(search, steps, len(group))
+        step = next_of(search, [(each.trial.experiment, each.outcome, each.values) for each in group])
         if step is not None:
             found.append((experiment, search, step))
     return found
@@ -230,28 +290,42 @@ def capacities(findings: Iterable[ExperimentFindings]) -> tuple[Capacity, ...]:
 
 def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
     ordered = sorted(group, key=lambda each: step_of(each.experiment, search))
-    results = [
-        (each.experiment, outcome.kind, _of_block(each, outcome.block)) for each in ordered for outcome in each.outcomes
-    ]
+    by_block = sorted(((each, outcome) for each in ordered for outcome in each.outcomes), key=lambda own: own[1].block)
+    results = [(each.experiment, outcome.kind, _of_block(each, outcome.block)) for each, outcome in by_block]
     steps = steps_of(search, results)
-    below, above = bracket(steps)
     refused = [
         each.not_applicable for each in ordered if each.not_applicable and _is_refused_at_all(each.experiment, search)
     ]
     experiment = ordered[0].experiment
     points = tuple(_point(each, steps.get(step_of(each.experiment, search), Tried())) for each in ordered)
+    searches = tuple(_bracket(experiment, search, steps_of(search, own)) for own in one_by_one(search, results))
     return Capacity(
         experiment=experiment,
         search=search,
-        state=State.NOT_APPLICABLE if refused else _state(search, steps),
+        searches=searches,
+        middle=_middle(searches),
+        points=points,
+        knee=knee([each for each in points if each.carried and each.median_ns is not None], search.sought),
+        outcomes=tuple(outcome for _, outcome in by_block),
+        reason=refused[0] if refused else "",
+    )
+
+
+def _bracket(experiment: Experiment, search: Search, steps: Steps) -> Bracket:
+    below, above = bracket(steps)
+    return Bracket(
+        state=_state(search, steps),
         carried=None if below is None else load_at(experiment, search, below),
         not_carried=None if above is None else load_at(experiment, search, above),
         limits=() if above is None else tuple(limit for limit, _ in steps[above].limits.most_common()),
-        points=points,
-        knee=knee([each for each in points if each.carried and each.median_ns is not None], search.sought),
-        n_trials=len(results),
-        reason=refused[0] if refused else "",
     )
+
+
+def _middle(searches: Sequence[Bracket]) -> Bracket:
+    """Of those at their end where any is; the lower one of an even number."""
+    ended = [each for each in searches if each.state is not State.OPEN] or searches
+    ordered = sorted(ended, key=lambda each: each.carried.payload_bytes_per_s if each.carried else 0.0)
+    return ordered[(len(ordered) - 1) // 2]
 
 
 def _of_block(each: ExperimentFindings, block: Block) -> dict[Key, float]:

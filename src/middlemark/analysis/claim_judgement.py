@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import scipy.stats
 
 from middlemark.analysis.claim_part import Effect, JudgedBy, Judgement, Part, Scale
-from middlemark.analysis.compare import Block
-from middlemark.analysis.contrast import SHARE_MARGIN, Contrast, NoContrast, contrast
+from middlemark.analysis.contrast import SHARE_MARGIN, Contrast, Known, NoContrast, contrast, contrast_of
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.figure import Figure, figure
 from middlemark.analysis.pairing import MARGIN, why_missing
@@ -21,7 +20,6 @@ from middlemark.suite import Bound, Comparison
 FEWEST_LEVELS = 3
 """Through two points everything is monotone."""
 
-Values = Mapping[Block, float]
 Streams = tuple[str | None, str | None]
 
 
@@ -92,7 +90,7 @@ def silent(each: ExperimentFindings, confidence: float) -> Part:
 
 
 def monotone(
-    steps: Sequence[tuple[ExperimentFindings, Values]], stream: str | None, own: Figure, confidence: float
+    steps: Sequence[tuple[ExperimentFindings, Known]], stream: str | None, own: Figure, confidence: float
 ) -> Part:
     """A figure over the levels of a factor, in their order; the effect is that of the last level against the first."""
     subjects, levels = tuple(each for each, _ in steps), [values for _, values in steps if values]
@@ -110,7 +108,7 @@ def monotone(
     return Part(subjects, stream, judgement, JudgedBy.STEPS, effect, n, reason)
 
 
-def _goes_on(ends: Contrast, levels: Sequence[Values], own: Figure, confidence: float) -> Judgement:
+def _goes_on(ends: Contrast, levels: Sequence[Known], own: Figure, confidence: float) -> Judgement:
     """Whether the ends differ and no step goes back; refuted where steps surely go both ways."""
     steps = [_contrast(later, first, is_share=own.is_share, confidence=confidence) for first, later in pairwise(levels)]
     strictly = 1 - (1 - confidence) / len(steps)
@@ -133,9 +131,9 @@ def _undecided(subjects: tuple[ExperimentFindings, ...], stream: str | None, rea
     return Part(subjects, stream, Judgement.UNDECIDED, JudgedBy.NONE, None, n_trials, reason)
 
 
-def values_of(each: ExperimentFindings, asked: Figure, stream: str | None) -> Values:
+def values_of(each: ExperimentFindings, asked: Figure, stream: str | None) -> Known:
     """A figure's values by block; none where it was not measured."""
-    return each.by_block.get(asked.key(stream or ""), {})
+    return each.known(asked.key(stream or ""))
 
 
 def _missing(sides: Sequence[ExperimentFindings], figures: Sequence[Figure], streams: Sequence[str | None]) -> str:
@@ -148,10 +146,10 @@ def _missing(sides: Sequence[ExperimentFindings], figures: Sequence[Figure], str
     return "; ".join(dict.fromkeys(said))
 
 
-def _contrast(first: Values, second: Values, *, is_share: bool, confidence: float) -> Contrast | NoContrast:
+def _contrast(first: Known, second: Known, *, is_share: bool, confidence: float) -> Contrast | NoContrast:
     """The first side against the second, paired where two blocks have both."""
-    paired = len(first.keys() & second.keys()) > 1 or min(len(first), len(second)) < 2
-    return contrast(second, first, paired=paired, as_ratio=not is_share, confidence=confidence)
+    paired = len(first.low.keys() & second.low.keys()) > 1 or min(len(first), len(second)) < 2
+    return contrast_of(second, first, paired=paired, as_ratio=not is_share, confidence=confidence)
 
 
 def _test(found: Contrast) -> JudgedBy:
@@ -168,11 +166,11 @@ def _side_of(effect: Effect, bound: float, *, above: bool) -> Judgement:
     return Judgement.HOLDS if holds else Judgement.REFUTED if refuted else Judgement.UNDECIDED
 
 
-def _value(values: Values, own: Figure, bound: float, confidence: float) -> Effect | str:
+def _value(values: Known, own: Figure, bound: float, confidence: float) -> Effect | str:
     """The geometric mean with its interval: the ratio to the bound, times the bound."""
     unit = bound or 1.0
-    against = dict.fromkeys(values, unit)
-    found = contrast(against, values, paired=True, as_ratio=True, confidence=confidence)
+    against = Known(dict.fromkeys(values.low, unit))
+    found = contrast_of(against, values, paired=True, as_ratio=True, confidence=confidence)
     if isinstance(found, NoContrast):
         return found.reason
     return Effect(Scale.VALUE, found.value * unit, found.low * unit, found.high * unit, own.dimension)
@@ -181,7 +179,7 @@ def _value(values: Values, own: Figure, bound: float, confidence: float) -> Effe
 def _share(each: ExperimentFindings, own: Figure, stream: str | None, confidence: float) -> Effect | str:
     """A share of all messages; messages are lost together, so that trials may differ by more than their number says."""
     estimate = each.estimates[own.key(stream or "")]
-    values = values_of(each, own, stream)
+    values = values_of(each, own, stream).low
     over_trials = contrast(dict.fromkeys(values, 0.0), values, paired=True, as_ratio=False, confidence=confidence)
     if estimate.value is None or isinstance(over_trials, NoContrast):
         return "fewer than two trials"

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from middlemark.analysis.claim_judgement import Values, bounded, compared, lossless, monotone, silent, values_of
+from middlemark.analysis.claim_judgement import bounded, compared, lossless, monotone, silent, values_of
 from middlemark.analysis.claim_part import Part
+from middlemark.analysis.contrast import Known
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.figure import Figure, figure
 from middlemark.analysis.pairing import OF_THE_CONTENDER, OPTION
 from middlemark.plan import is_selected
+from middlemark.plan.search import is_whole
 from middlemark.suite import (
     Bound,
     Comparison,
@@ -48,15 +50,20 @@ def parts(statement: Statement, experiments: Sequence[ExperimentFindings], confi
             return tuple(_monotones(statement, experiments, confidence))
 
 
-def _selected(selection: Selection, experiments: Sequence[ExperimentFindings]) -> list[ExperimentFindings]:
-    return [each for each in experiments if is_selected(each.experiment, selection)]
+def _selected(
+    selection: Selection, experiments: Sequence[ExperimentFindings], asked: Figure | None = None
+) -> list[ExperimentFindings]:
+    """Of a capacity the searches, each as one; of every other figure the experiments with their loads."""
+    of_search = asked is not None and asked.of_search
+    having = [each for each in experiments if is_whole(each.experiment) == of_search]
+    return [each for each in having if is_selected(each.experiment, selection)]
 
 
 def _streams(
     selection: Selection, experiments: Sequence[ExperimentFindings], asked: Figure | None = None
 ) -> Iterator[tuple[ExperimentFindings, str | None]]:
     """Every experiment with each of its streams (or chains) that has the figure; with the first where none has."""
-    for each in _selected(selection, experiments):
+    for each in _selected(selection, experiments, asked):
         if asked is not None and asked.of_trial:
             yield each, None
             continue
@@ -100,7 +107,7 @@ def _beside(each: ExperimentFindings, named: set[str]) -> Beside:
 
 def _monotones(asked: Monotone, experiments: Sequence[ExperimentFindings], confidence: float) -> Iterator[Part]:
     own = figure(asked.side.figure)
-    groups: dict[tuple[Beside, str | None], dict[float, tuple[ExperimentFindings, Values]]] = {}
+    groups: dict[tuple[Beside, str | None], dict[float, tuple[ExperimentFindings, Known]]] = {}
     for each, stream in _streams(asked.side.selection, experiments, own):
         level = magnitude(asked.factor, each.experiment.factors.get(asked.factor, ""))
         if level is not None:

@@ -63,7 +63,7 @@ def decisive(found: Sequence[JudgedClaim]) -> list[JudgedClaim]:
 
 def own_claims(findings: RunFindings) -> tuple[JudgedClaim, ...]:
     """The claims of a run's suite."""
-    return judged(findings.manifest.claims, findings.experiments)
+    return judged(findings.manifest.claims, findings.claimable)
 
 
 def judge(claim: Claim, experiments: Sequence[ExperimentFindings]) -> JudgedClaim:

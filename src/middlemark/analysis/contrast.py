@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from middlemark.analysis.compare import Block
 from middlemark.analysis.interval import CONFIDENCE
 
+ONE_SEARCH = "one search does not tell how searches scatter: repeat them, `searches: 5` in the suite"
+AT_BOUNDS = "both ended at a bound of their search: wider bounds would tell"
 SHARE_MARGIN = 0.001
 """Shares that differ by less than 0.1 percentage points are the same."""
 FARTHEST = 50.0
@@ -68,6 +70,50 @@ class NoContrast:
 
 
 Values = Mapping[Block, float]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a figure, by block: its value, or two values between which it lies."""
+
+    low: Values
+    high: Values | None = None
+    """Without a second value the first is it; infinite where nothing is known above the first."""
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+
+def contrast_of(
+    first: Known, second: Known, *, paired: bool, as_ratio: bool, confidence: float = CONFIDENCE
+) -> Contrast | NoContrast:
+    """The second against the first, whether their values are known or lie between two."""
+    if first.high is None and second.high is None:
+        return contrast(first.low, second.low, paired=paired, as_ratio=as_ratio, confidence=confidence)
+    return _contrast_between(first, second, paired=paired, confidence=confidence)
+
+
+def _contrast_between(first: Known, second: Known, *, paired: bool, confidence: float) -> Contrast | NoContrast:
+    """The ratio's interval reaches from where the values are as near as they may be to where they are as far apart.
+
+    Without that, searches that all ended at one step of their ladder would seem to agree to the last digit.
+    """
+    n = len(first.low.keys() & second.low.keys()) if paired else min(len(first), len(second))
+    if n < 2:
+        return NoContrast(ONE_SEARCH)
+    first_high, second_high = (side.low if side.high is None else side.high for side in (first, second))
+
+    def of(one: Values, other: Values) -> Contrast | None:
+        if not all(0 < value < math.inf for value in (*one.values(), *other.values())):
+            return None
+        found = contrast(one, other, paired=paired, as_ratio=True, confidence=confidence)
+        return found if isinstance(found, Contrast) else None
+
+    least, most = of(first_high, second.low), of(first.low, second_high)
+    middle = of(first.low, second.low) or of(first_high, second_high) or least or most
+    if middle is None or (least is None and most is None):
+        return NoContrast(AT_BOUNDS)
+    return replace(middle, low=least.low if least else 0.0, high=most.high if most else math.inf)
 
 
 def contrast(

@@ -13,6 +13,7 @@ from middlemark.analysis.accounting import Flow
 from middlemark.analysis.clocks import CLOCK_BOUND, widest
 from middlemark.analysis.compare import Block
 from middlemark.analysis.condensed import Condensed, pooled
+from middlemark.analysis.contrast import Known
 from middlemark.analysis.course import Course, middle_trial
 from middlemark.analysis.distribution import Box, Curve, box, curve
 from middlemark.analysis.estimate import (
@@ -144,6 +145,8 @@ class ExperimentFindings:
     """By stream: messages that stand for the trial with the median typical message, where its path was observed."""
     observed: Mapping[Observation, ExperimentFindings] = field(default_factory=dict)
     """What its observed trials say, which enter no figure of its own; paired by block they tell what observing cost."""
+    above: Mapping[Key, Mapping[Block, float]] = field(default_factory=dict)
+    """Of a figure that is known only to lie between two values the upper ones; `by_block` has the lower."""
 
     @property
     def n_valid(self) -> int:
@@ -155,6 +158,10 @@ class ExperimentFindings:
         """Why the middleware can't do what the experiment asks, where it can't."""
         kinds = {outcome.kind for outcome in self.outcomes}
         return self.outcomes[0].detail if kinds == {"not_applicable"} else None
+
+    def known(self, key: Key) -> Known:
+        """What is known of a metric, by block."""
+        return Known(self.by_block.get(key, {}), self.above.get(key))
 
     def estimate(self, subject: str, metric: str) -> Estimate | None:
         """One estimate; None where the metric does not belong to this experiment."""

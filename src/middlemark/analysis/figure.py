@@ -16,6 +16,7 @@ from middlemark.analysis.metrics import TRIAL, Key, of_chain, of_stream, quantil
 from middlemark.analysis.samples import OF_CHAINS, Distribution
 from middlemark.errors import UsageError
 from middlemark.plan import Experiment
+from middlemark.plan.search import is_whole
 from middlemark.suite import Dimension, figure_name
 
 
@@ -30,6 +31,8 @@ class Figure:
     """Whether it is of the trial as a whole, all processes together, rather than of each stream."""
     of_chain: bool = False
     """Whether it is of each chain of nodes rather than of each stream."""
+    of_search: bool = False
+    """Whether it is of a capacity search, and has one value a search."""
     lower_is_better: bool = True
 
     @property
@@ -50,6 +53,8 @@ class Figure:
         return [each.name for each in (experiment.chains if self.of_chain else experiment.streams)]
 
 
+CAPACITY = "capacity_bytes_per_s"
+"""The payload a second that is carried: of every search a number, whether rates were searched or sizes."""
 DISTRIBUTIONS = {
     "latency": Distribution.LATENCY_FROM_SEND,
     "latency_from_intended": Distribution.LATENCY_FROM_INTENDED,
@@ -66,6 +71,7 @@ PLAIN = (
     Figure("loss", "loss_share", Dimension.SHARE),
     Figure("unanswered", "unanswered_share", Dimension.SHARE),
     Figure("goodput", "goodput_bytes_per_s", Dimension.BYTES_PER_S, lower_is_better=False),
+    Figure("capacity", CAPACITY, Dimension.BYTES_PER_S, of_trial=True, of_search=True, lower_is_better=False),
     Figure("cpu", "cpu_percent_of_core", Dimension.PERCENT_OF_CORE, of_trial=True),
     Figure("memory", "peak_memory_bytes", Dimension.BYTES, of_trial=True),
 )
@@ -102,4 +108,6 @@ def usual() -> Sequence[Figure]:
 
 def usual_of(experiment: Experiment, *, streams: bool = False) -> Sequence[Figure]:
     """Those of one experiment: a pipeline is judged by its chains, its streams are told only on demand."""
+    if is_whole(experiment):
+        return [figure("capacity")]
     return [each for each in usual() if streams or not experiment.chains or each.of_trial or each.of_chain]

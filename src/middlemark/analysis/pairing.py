@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from middlemark.analysis.contrast import Contrast, Finding, NoContrast, contrast, finding
+from middlemark.analysis.contrast import Contrast, Finding, NoContrast, contrast_of, finding
 from middlemark.analysis.estimate import Estimate
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.figure import Figure, usual_of
@@ -62,7 +62,7 @@ class Pairs:
 
 def of_two_runs(base: RunFindings, head: RunFindings) -> Pairs:
     """Pair the experiments that both runs have."""
-    sides = [{each.experiment.id: each for each in run.experiments} for run in (base, head)]
+    sides = [{each.experiment.id: each for each in run.comparable} for run in (base, head)]
     common = sorted(sides[0].keys() & sides[1].keys())
     if not common:
         raise UsageError(
@@ -178,7 +178,7 @@ def _streams(pair: Pair, figure: Figure) -> list[str | None]:
 
 def _compared(pair: Pair, figure: Figure, stream: str | None, margin: float) -> Compared:
     key = figure.key(stream or "")
-    first, second = (side.by_block.get(key, {}) for side in pair.sides)
+    first, second = (side.known(key) for side in pair.sides)
     missing = {
         name: why_missing(side, figure, stream)
         for name, side, values in zip(pair.names, pair.sides, (first, second), strict=True)
@@ -187,7 +187,7 @@ def _compared(pair: Pair, figure: Figure, stream: str | None, margin: float) -> 
     found = (
         NoContrast(_said_once(missing))
         if missing
-        else contrast(first, second, paired=pair.paired, as_ratio=not figure.is_share)
+        else contrast_of(first, second, paired=pair.paired, as_ratio=not figure.is_share)
     )
     return Compared(
         pair=pair,

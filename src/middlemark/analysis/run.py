@@ -21,6 +21,7 @@ from middlemark.analysis.record import TrialRecord, is_valid
 from middlemark.analysis.resources import memory_courses, resource_values
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.analysis.scaling import Scaling, scalings
+from middlemark.analysis.searched import searched
 from middlemark.analysis.wire import wire_values
 from middlemark.errors import StoreError
 from middlemark.plan import Experiment, only
@@ -49,6 +50,17 @@ class RunFindings:
     scalings: tuple[Scaling, ...]
     missing: tuple[str, ...]
     """Planned trials that are not stored: the run was interrupted, or goes on."""
+
+    @property
+    def comparable(self) -> tuple[ExperimentFindings, ...]:
+        """What is compared: the experiments whose load was given, and each search as one."""
+        given = (each for each in self.experiments if each.experiment.search is None)
+        return (*given, *map(searched, self.capacities))
+
+    @property
+    def claimable(self) -> tuple[ExperimentFindings, ...]:
+        """What claims may speak of: every load that was tried, and each search as one."""
+        return (*self.experiments, *map(searched, self.capacities))
 
     @property
     def n_trials(self) -> int:

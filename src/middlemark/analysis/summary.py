@@ -5,6 +5,8 @@ It estimates nothing and writes nothing; `report.store` puts the table into the 
 
 from __future__ import annotations
 
+import math
+
 import polars as pl
 
 from middlemark.analysis.run import RunFindings
@@ -51,7 +53,7 @@ def summary_table(findings: RunFindings) -> pl.DataFrame:
             key.metric,
             estimate.value,
             estimate.low,
-            estimate.high,
+            None if estimate.high == math.inf else estimate.high,
             estimate.coverage,
             estimate.n_trials,
             estimate.n_messages,
@@ -60,7 +62,7 @@ def summary_table(findings: RunFindings) -> pl.DataFrame:
             estimate.outliers.mild,
             estimate.outliers.severe,
         )
-        for each in findings.experiments
+        for each in findings.claimable
         for observation, found in ((None, each), *each.observed.items())
         for key, estimate in sorted(found.estimates.items())
     ]

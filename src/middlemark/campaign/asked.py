@@ -50,6 +50,9 @@ def _check_figures(loaded: LoadedSuite) -> None:
             asked = figure(each.figure)
         except UsageError as unknown:
             raise document.error(unknown.text, path, unknown.remedy) from unknown
+        if asked.of_search:
+            problem = f"`{each.figure}` is of searches, which have `searches` and `max_trials` of their own"
+            raise document.error(problem, path, "a latency, `first_message`, `goodput`, `cpu`, `memory`")
         if asked.is_share:
             others = "a latency, `first_message`, `goodput`, `cpu`, `memory`"
             problem = f"`{each.figure}` is a share, which may be nought and has no relative width"

@@ -57,7 +57,8 @@ def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None, ag
     experiments = only(whole, conditions)
     blocks, observe = trials or suite.trials, suite.observe or ()
     fixed = suite.stop.max_trials if suite.stop else blocks
-    most = (1 + len(set(observe))) * sum(each.search.max_trials if each.search else fixed for each in experiments)
+    of_each = (each.search.max_trials * each.search.searches if each.search else fixed for each in experiments)
+    most = (1 + len(set(observe))) * sum(of_each)
     planned = order_trials(experiments, blocks=blocks, seed=suite.seed, observe=observe, most_trials=most)
     wants_all = any(choice.middleware == ALL_MIDDLEWARES for choice in suite.middlewares)
     return Order(

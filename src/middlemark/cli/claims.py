@@ -46,7 +46,7 @@ def command(
 
     asked = _asked(file, claim or [])
     findings = analyse(RunFolder(run))
-    found = judged(asked, findings.experiments) if asked else own_claims(findings)
+    found = judged(asked, findings.claimable) if asked else own_claims(findings)
     _check_any(found, run)
     if as_json:
         typer.echo(json.dumps({"claims": as_data(found)}, indent=2))

@@ -45,4 +45,4 @@ def pairs(first: Path, second: Path | None, by: str | None, base: str | None, on
     run = analyse(RunFolder(first), only)
     if second is not None:
         return of_two_runs(run, analyse(RunFolder(second), only))
-    return within_run(run.experiments, by or FACTOR, base if by else Side.BASE)
+    return within_run(run.comparable, by or FACTOR, base if by else Side.BASE)

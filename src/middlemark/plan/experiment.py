@@ -87,6 +87,9 @@ class Search(Model):
     """The bounds."""
     confirm: int
     max_trials: int
+    """Of each search."""
+    searches: int = 1
+    """How many there are, one after another."""
 
     @property
     def sought(self) -> Sought:

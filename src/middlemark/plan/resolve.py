@@ -181,6 +181,7 @@ def _search(workload: Workload) -> Search | None:
         latency_ns=asked.latency,
         confirm=asked.confirm,
         max_trials=asked.max_trials,
+        searches=asked.searches,
     )
 
 

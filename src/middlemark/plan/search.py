@@ -82,6 +82,17 @@ def _periodic(stream: Stream) -> Periodic:
     return stream.pattern
 
 
+def whole(experiment: Experiment, search: Search) -> Experiment:
+    """A search as one experiment: what it searches for is no factor of it."""
+    factors = dict(search_key(experiment, search))
+    return experiment.model_copy(update={"id": experiment_id(factors), "factors": factors})
+
+
+def is_whole(experiment: Experiment) -> bool:
+    """Whether it is a search rather than one of its steps, or given."""
+    return experiment.search is not None and experiment.search.sought not in experiment.factors
+
+
 SearchKey = tuple[tuple[str, str], ...]
 
 

@@ -47,7 +47,8 @@ def capacity_table(capacities: Sequence[Capacity], who: Mapping[str, Contender])
         ("", "message", "carries", "payload", "does not carry", "for", "knee", "trials"),
         rows,
         f"{_what(capacities)} of each publisher that is carried, {_bounds(capacities)}; the next one above it is not. "
-        "Both are confirmed by a majority of trials. Knee: where latency over load begins to climb (Kneedle).",
+        f"Both are confirmed by a majority of trials. {_several(capacities)}Knee: where latency "
+        "over load begins to climb (Kneedle).",
     )
 
 
@@ -55,6 +56,11 @@ def _what(capacities: Sequence[Capacity]) -> str:
     names = {Sought.RATE: "the highest rate", Sought.SIZE: "the largest size at the rate"}
     said = " or ".join(name for sought, name in names.items() if any(each.sought is sought for each in capacities))
     return said[0].upper() + said[1:]
+
+
+def _several(capacities: Sequence[Capacity]) -> str:
+    repeated = any(len(each.searches) > 1 for each in capacities)
+    return "Of several searches the middle one, with the lowest and the highest beside it. " if repeated else ""
 
 
 def _payload(each: Capacity) -> float:
@@ -75,9 +81,21 @@ def _cells(each: Capacity) -> tuple[str, str, str, str, str]:
         return (ABSENT, ABSENT, ABSENT, f"not applicable: {each.reason}", ABSENT)
     words = {State.AT_LEAST: "at least ", State.OPEN: "open: "}.get(each.state, "")
     carried = "nothing" if each.carried is None else words + load_words(each.carried, each.sought)
+    carried += _scattered(each)
     above, knee = (ABSENT if load is None else load_words(load, each.sought) for load in (each.not_carried, each.knee))
     limits = ", ".join(limit.value.replace("_", " ") for limit in each.limits)
     return carried, payload_words(each.carried), above, limits or ABSENT, knee
+
+
+def _scattered(each: Capacity) -> str:
+    """Of several searches the lowest and the highest that they found; of those that say anything."""
+    told = [one for one in each.searches if one.carried or one.not_carried]
+    if len(told) < 2:
+        return ""
+    loads = [one.carried for one in told if one.carried]
+    ends = sorted({load.of(each.sought): load_words(load, each.sought) for load in loads}.items())
+    words = [*(["nothing"] if len(loads) < len(told) else []), *(text for _, text in ends)]
+    return f" ({len(told)} searches: {words[0] if len(words) == 1 else f'{words[0]} to {words[-1]}'})"
 
 
 def payload_words(load: Load | None) -> str:
@@ -341,6 +359,10 @@ def as_data(capacities: Sequence[Capacity]) -> list[dict[str, object]]:
             "limits": [limit.value for limit in each.limits],
             "knee": _load(each.knee),
             "n_trials": each.n_trials,
+            "searches": [
+                {"state": one.state.value, "carried": _load(one.carried), "not_carried": _load(one.not_carried)}
+                for one in each.searches
+            ],
             "points": [{**asdict(point), "load": _load(point.load)} for point in each.points],
         }
         for each in capacities

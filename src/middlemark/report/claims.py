@@ -18,7 +18,8 @@ from middlemark.analysis.claims import JudgedClaim
 from middlemark.analysis.compare import Ratio
 from middlemark.analysis.contrast import Contrast
 from middlemark.plan import varying_factors
-from middlemark.report.compared import UNITS, difference_words
+from middlemark.plan.search import is_whole
+from middlemark.report.compared import UNITS, difference_words, told
 from middlemark.report.display import PERCENT, plural, times
 from middlemark.report.tables import Table
 from middlemark.suite import Dimension
@@ -72,8 +73,8 @@ def _shown(each: JudgedClaim) -> ClaimShown:
     if len(each.parts) == 1:
         only = each.parts[0]
         return ClaimShown(_line(only, _text(each), each.reason or only.reason), ())
-    told = [f"{judgement.value} in {each.count(judgement)}" for judgement in Judgement if each.count(judgement)]
-    effect = f"{', '.join(told)} of {plural(len(each.parts), 'part')}" if each.parts else ""
+    came_to = [f"{judgement.value} in {each.count(judgement)}" for judgement in Judgement if each.count(judgement)]
+    effect = f"{', '.join(came_to)} of {plural(len(each.parts), 'part')}" if each.parts else ""
     tests = dict.fromkeys(part.test.value for part in each.parts if part.test is not JudgedBy.NONE)
     line = Line(each.judgement, _text(each), effect, "", "; ".join(tests), each.reason)
     settings = _settings(each.parts)
@@ -88,6 +89,8 @@ def _text(each: JudgedClaim) -> str:
 
 def _line(part: Part, what: str, why: str) -> Line:
     noun = "block" if part.test in {JudgedBy.PAIRED, JudgedBy.PAIRED_SHARES, JudgedBy.STEPS} else "trial"
+    if any(is_whole(subject.experiment) for subject in part.subjects):
+        noun = "search"
     n = plural(part.n_trials, noun) if part.n_trials else ""
     test = "" if part.test is JudgedBy.NONE else part.test.value
     return Line(part.judgement, what, effect_words(part.effect), n, test, why)
@@ -168,7 +171,7 @@ def as_data(judged: Sequence[JudgedClaim]) -> list[dict[str, object]]:
                     "stream": part.stream,
                     "judgement": part.judgement.value,
                     "test": part.test.value,
-                    "effect": None if part.effect is None else asdict(part.effect),
+                    "effect": None if part.effect is None else told(asdict(part.effect)),
                     "n": part.n_trials,
                     "reason": part.reason or None,
                 }

@@ -5,7 +5,8 @@ For the terminal and, as the same rows, for Markdown; JSON keeps every digit. It
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 
@@ -123,20 +124,31 @@ def print_compared(all_compared: Sequence[Compared], margin: float, console: Con
 
 def reading(all_compared: Sequence[Compared], margin: float) -> str:
     """What a table of comparisons means."""
-    told = sum(isinstance(each.contrast, Contrast) for each in all_compared)
+    n_told = sum(isinstance(each.contrast, Contrast) for each in all_compared)
     paired = any(each.pair.paired for each in all_compared)
     how = (
         "Trials of one block are compared with each other."
         if paired
         else "The runs did not take turns: what the machine did between them is part of every difference."
     )
-    chance = (1 - CONFIDENCE) * told
-    return (
-        f"Ratios of geometric means over trials with {100 * CONFIDENCE:.0f} % intervals. No difference: the interval "
-        f"lies within {digits(100 * margin)} % of 1 (of shares, within {100 * SHARE_MARGIN:g} percentage points). "
-        f"{how} Each comparison stands for itself: of {plural(told, 'comparison')} of equals {digits(chance)} would "
-        "seem different by chance."
+    chance = (1 - CONFIDENCE) * n_told
+    of_searches = (
+        "A capacity has one value a search; its ratio's interval reaches from what one side carries to what the other "
+        "does not. "
+        if any(each.figure.of_search for each in all_compared)
+        else ""
     )
+    return (
+        f"Ratios of geometric means over trials with {100 * CONFIDENCE:.0f} % intervals. {of_searches}No difference: "
+        f"the interval lies within {digits(100 * margin)} % of 1 (of shares, within {100 * SHARE_MARGIN:g} percentage "
+        f"points). {how} Each comparison stands for itself: of {plural(n_told, 'comparison')} of equals "
+        f"{digits(chance)} would seem different by chance."
+    )
+
+
+def told(values: Mapping[str, object]) -> dict[str, object]:
+    """Figures as JSON has them: an end that is not known is null, for it has no number for infinity."""
+    return {name: None if value == math.inf else value for name, value in values.items()}
 
 
 def as_data(all_compared: Iterable[Compared]) -> list[dict[str, object]]:
@@ -149,8 +161,8 @@ def as_data(all_compared: Iterable[Compared]) -> list[dict[str, object]]:
             "stream": each.stream,
             "figure": each.figure.name,
             "metric": each.figure.metric,
-            "estimates": [None if estimate is None else asdict(estimate) for estimate in each.estimates],
-            "contrast": asdict(each.contrast) if isinstance(each.contrast, Contrast) else None,
+            "estimates": [None if estimate is None else told(asdict(estimate)) for estimate in each.estimates],
+            "contrast": told(asdict(each.contrast)) if isinstance(each.contrast, Contrast) else None,
             "reason": each.contrast.reason if isinstance(each.contrast, NoContrast) else None,
             "verdict": verdict_words(each.figure, each.finding),
         }

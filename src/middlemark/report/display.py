@@ -5,6 +5,7 @@ Files keep nanoseconds and bytes; people read µs, ms, MB/s and MiB. It rounds f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ ABSENT = "–"
 def digits(value: float) -> str:
     """About three significant digits, thousands set apart."""
     magnitude = abs(value)
+    if magnitude == math.inf:
+        return "∞"
     if magnitude == 0:
         return "0"
     if magnitude >= 100:
@@ -130,6 +133,8 @@ def times(ratio: Ratio, as_what: str = "") -> str:
 
 def factor(value: float) -> str:
     """Two significant digits, or all before the point."""
+    if value == math.inf:
+        return "∞"
     if value > 1000:
         return "over 1000"
     if value >= 20:
@@ -148,8 +153,8 @@ def size(size_bytes: float) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """`1 trial`, `3 trials`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """`1 trial`, `3 trials`, `3 searches`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def listed(names: list[str]) -> str:

@@ -33,6 +33,7 @@ PLAIN_NAMES = {
     "loss": Dimension.SHARE,
     "unanswered": Dimension.SHARE,
     "goodput": Dimension.BYTES_PER_S,
+    "capacity": Dimension.BYTES_PER_S,
     "cpu": Dimension.PERCENT_OF_CORE,
     "memory": Dimension.BYTES,
 }

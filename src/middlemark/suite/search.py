@@ -33,6 +33,8 @@ class Search(Model):
     """Of so many trials of one rate or size the most decide, at both ends of the bracket."""
     max_trials: Annotated[int, Field(ge=3, le=1000, strict=True)] = 60
     """The most trials of a search; it says how far it came then."""
+    searches: Annotated[int, Field(ge=1, le=100, strict=True)] = 1
+    """So many searches, one after another: over them capacities are compared."""
 
     @model_validator(mode="after")
     def _has_room(self) -> Self:

@@ -1,0 +1,236 @@
+"""Capacities are compared by repeated searches: what lies between two values is never told closer than they are."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from middlemark.analysis.capacity import Limit, State, Tried, bracket, next_step
+from middlemark.analysis.claim_part import Judgement
+from middlemark.analysis.claims import judge
+from middlemark.analysis.contrast import Contrast, Finding, Known, NoContrast, contrast_of
+from middlemark.analysis.figure import figure
+from middlemark.analysis.further import further
+from middlemark.analysis.gate import Decision, condition, gated
+from middlemark.analysis.pairing import Compared, of_two_runs, usually_compared, within_run
+from middlemark.analysis.result import result
+from middlemark.analysis.run import RunFindings, analyse
+from middlemark.analysis.run_folder import RunFolder
+from middlemark.plan import expand
+from middlemark.plan.experiment import Search
+from middlemark.plan.search import load_of
+from middlemark.report.compared import as_data, row
+from middlemark.suite import parse_claim, parse_suite
+from run_builder import Behaviour, build_run, write_trial
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "run-format-1-capacity"
+SUITE = """
+suite: load
+trials: 1
+middlewares: [quick, slow]
+workloads:
+  - workload: stream
+    pattern: capacity
+    size: 64 B
+    search: {lowest: 500 Hz, highest: 4 kHz, precision: 10 %, latency: 1 ms, confirm: 1, searches: SEARCHES}
+windows: {window: 200 ms}
+"""
+
+
+def search_all(path: Path, searches: int, capacities_hz: Mapping[str, float]) -> RunFindings:
+    """Searches as a campaign runs them, of middlewares that carry so much and no more."""
+    suite = parse_suite(SUITE.replace("SEARCHES", str(searches)), file="load.yaml")
+    lowest = load_of(expand(suite, available=list(capacities_hz))[0]).rate_hz
+
+    def how(middleware: str, rate_hz: float) -> Behaviour:
+        return Behaviour(loss=0.0 if rate_hz <= capacities_hz[middleware] else 0.2)
+
+    text = SUITE.replace("SEARCHES", str(searches))
+    folder = build_run(path, text, {name: how(name, lowest) for name in capacities_hz})
+    known = {each.id: result(each) for each in folder.stored_trials()}
+    while (more := further(suite, folder.read_manifest().trials, list(known.values()))).trials:
+        manifest = folder.read_manifest()
+        folder.write_manifest(manifest.model_copy(update={"trials": (*manifest.trials, *more.trials)}))
+        for trial in more.trials:
+            behaviour = how(trial.experiment.middleware, load_of(trial.experiment).rate_hz)
+            write_trial(folder, trial, behaviour, np.random.default_rng(trial.number))
+            known[trial.id] = result(folder.trial(trial.id))
+    return analyse(folder)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
+    return search_all(tmp_path_factory.mktemp("base") / "run", 3, {"quick": 2000.0, "slow": 900.0})
+
+
+@pytest.fixture(scope="module")
+def head(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
+    return search_all(tmp_path_factory.mktemp("head") / "run", 3, {"quick": 2000.0, "slow": 600.0})
+
+
+def compared_of(found: tuple[Compared, ...], middleware: str) -> Compared:
+    return next(each for each in found if f"middleware={middleware}" in each.pair.setting)
+
+
+def test_so_many_searches_run_one_after_another_each_from_the_lowest(base: RunFindings) -> None:
+    for each in base.capacities:
+        assert [one.state for one in each.searches] == [State.FOUND] * 3
+        assert len({one.carried for one in each.searches}) == 1
+        assert each.n_trials % 3 == 0
+    lowest = [each for each in base.experiments if load_of(each.experiment).rate_hz == 500.0]
+    assert [len(each.outcomes) for each in lowest] == [3, 3]
+
+
+def test_two_runs_are_compared_by_what_each_middleware_carries(base: RunFindings, head: RunFindings) -> None:
+    found = usually_compared(of_two_runs(base, head).pairs, 0.05)
+    assert [each.figure.name for each in found] == ["capacity"] * 2
+    slower = compared_of(found, "slow")
+    assert isinstance(slower.contrast, Contrast)
+    assert slower.contrast.low < 600 / 900 < slower.contrast.high < 1
+    assert slower.finding is Finding.WORSE
+    assert row(slower).unit == "MB/s payload"
+    equal = compared_of(found, "quick")
+    assert isinstance(equal.contrast, Contrast)
+    assert equal.contrast.low == pytest.approx(1 / 1.1, rel=1e-2)
+    assert equal.contrast.high == pytest.approx(1.1, rel=1e-2)
+    assert equal.finding is Finding.CANNOT_TELL  # the ladder is coarser than the margin
+
+
+def test_a_coarse_ladder_settles_a_wider_margin(base: RunFindings, head: RunFindings) -> None:
+    found = usually_compared(of_two_runs(base, head).pairs, 0.15)
+    assert compared_of(found, "quick").finding is Finding.NO_DIFFERENCE
+
+
+def test_within_a_run_middlewares_are_compared(base: RunFindings) -> None:
+    (found,) = usually_compared(within_run(base.comparable, "middleware", "slow").pairs, 0.05)
+    assert isinstance(found.contrast, Contrast)
+    assert found.contrast.low < 2000 / 900 < found.contrast.high
+    assert found.contrast.paired
+    assert found.finding is Finding.BETTER
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("capacity < -15 %", {"slow": Decision.FAILED, "quick": Decision.PASSED}),
+        ("capacity < -5 %", {"slow": Decision.FAILED, "quick": Decision.UNDECIDED}),
+        ("capacity < 50 kB/s", {"slow": Decision.FAILED, "quick": Decision.PASSED}),
+    ],
+)
+def test_a_gate_is_shut_where_less_is_carried(
+    base: RunFindings, head: RunFindings, written: str, expected: dict[str, Decision]
+) -> None:
+    pairs = of_two_runs(base, head)
+    assert pairs.gone == ()  # the loads that one search tried and the other did not are nothing gone
+    found = gated(pairs.pairs, [condition(written)])
+    said = {name: next(e for e in found if f"={name}" in e.compared.pair.setting).decision for name in expected}
+    assert said == expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("capacity[middleware=quick] > capacity[middleware=slow]", Judgement.HOLDS),
+        ("capacity[middleware=quick] / capacity[middleware=slow] > 3", Judgement.REFUTED),
+        ("capacity[middleware=quick] > 100 kB/s", Judgement.HOLDS),
+        ("capacity[middleware=slow] > 100 kB/s", Judgement.REFUTED),
+        ("capacity[middleware=quick] > 125 kB/s", Judgement.UNDECIDED),
+    ],
+)
+def test_claims_judge_a_capacity_as_comparisons_do(base: RunFindings, claim: str, expected: Judgement) -> None:
+    assert judge(parse_claim(claim), base.claimable).judgement is expected
+
+
+def test_claims_of_other_figures_speak_of_the_loads_that_were_tried(base: RunFindings) -> None:
+    found = judge(parse_claim("median(latency)[middleware=quick] < 1 s"), base.claimable)
+    assert len(found.parts) == sum(each.experiment.middleware == "quick" for each in base.experiments)
+
+
+def test_one_search_of_each_tells_no_difference_and_says_what_to_do() -> None:
+    stored = analyse(RunFolder(GOLDEN))
+    pairs = of_two_runs(stored, stored)
+    capacity = [each for each in usually_compared(pairs.pairs, 0.05) if each.figure.of_search]
+    (found,) = capacity
+    assert isinstance(found.contrast, NoContrast)
+    assert "searches: 5" in found.contrast.reason
+    assert found.finding is Finding.CANNOT_TELL
+    assert found.estimates[0] is not None
+    assert found.estimates[0].value is not None
+    assert {each.decision for each in gated(pairs.pairs, [condition("capacity < -5 %")])} == {Decision.UNDECIDED}
+
+
+def known(low: list[float], high: list[float]) -> Known:
+    return Known(dict(enumerate(low)), dict(enumerate(high)))
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_what_is_carried_at_the_end_of_a_search_is_a_lower_end_alone(*, paired: bool) -> None:
+    found, beyond = known([100.0, 105.0], [105.0, 110.0]), known([900.0, 900.0], [math.inf, math.inf])
+    more = contrast_of(found, beyond, paired=paired, as_ratio=True)
+    assert isinstance(more, Contrast)
+    assert more.low > 1
+    assert more.high == math.inf
+    less = contrast_of(beyond, found, paired=paired, as_ratio=True)
+    assert isinstance(less, Contrast)
+    assert less.low == 0
+    assert less.high == pytest.approx(1 / more.low)
+    neither = contrast_of(beyond, beyond, paired=paired, as_ratio=True)
+    assert isinstance(neither, NoContrast)
+    assert "wider bounds" in neither.reason
+
+
+def test_what_carries_nothing_is_surely_less(base: RunFindings) -> None:
+    nothing, some = known([0.0, 0.0], [10.0, 10.0]), known([100.0, 100.0], [110.0, 110.0])
+    found = contrast_of(some, nothing, paired=True, as_ratio=True)
+    assert isinstance(found, Contrast)
+    assert (found.low, found.high) == (0.0, pytest.approx(0.1))
+    (pair,) = within_run(base.comparable, "middleware").pairs
+    data = as_data([Compared(pair, figure("capacity"), None, (None, None), found, Finding.WORSE)])[0]["contrast"]
+    assert isinstance(data, dict)
+    assert data["high"] == pytest.approx(0.1)
+
+
+def test_an_end_that_is_not_known_is_null_for_a_program(base: RunFindings) -> None:
+    (pair,) = within_run(base.comparable, "middleware").pairs
+    one_ended = Contrast(9.0, 8.5, math.inf, 2, 2, paired=True, is_ratio=True)
+    data = as_data([Compared(pair, figure("capacity"), None, (None, None), one_ended, Finding.BETTER)])[0]["contrast"]
+    assert isinstance(data, dict)
+    assert data["high"] is None
+
+
+SEARCH = Search(
+    lowest_hz=100, highest_hz=1e5, precision=0.05, loss_share=0.001, latency_ns=10_000_000, confirm=3, max_trials=60
+)
+
+
+def soft_search(middle: float, softness: float, rng: np.random.Generator) -> tuple[float, float]:
+    """The bracket, in steps, where a trial carries the more seldom the nearer and farther above the middle it is."""
+    steps: dict[int, Tried] = {}
+    n_trials = 0
+    while (step := next_step(SEARCH, steps, n_trials)) is not None:
+        n_trials += 1
+        tried = steps.setdefault(step, Tried())
+        if rng.random() < 1 / (1 + math.exp(min((step - middle) / softness, 700.0))):
+            tried.carried += 1
+        else:
+            tried.limits[Limit.LOSS] += 1
+    below, above = bracket(steps)
+    return 1.05 ** (-1 if below is None else below), 1.05 ** (139 if above is None else above)
+
+
+@pytest.mark.parametrize("softness", [0.2, 2.0, 8.0])
+def test_five_searches_of_equals_seldom_differ_where_one_bracket_each_often_would(softness: float) -> None:
+    rng = np.random.default_rng(11)
+    differ, apart, campaigns = 0, 0, 120
+    for _ in range(campaigns):
+        middle = rng.uniform(40, 80)
+        sides = [[soft_search(middle, softness, rng) for _ in range(5)] for _ in range(2)]
+        first, second = (known([low for low, _ in side], [high for _, high in side]) for side in sides)
+        found = contrast_of(first, second, paired=True, as_ratio=True)
+        assert isinstance(found, Contrast)
+        differ += found.low > 1 or found.high < 1
+        apart += sides[0][0][1] <= sides[1][0][0] or sides[1][0][1] <= sides[0][0][0]
+    assert differ / campaigns <= 0.05
+    assert apart / campaigns > 0.15
