@@ -36,7 +36,7 @@ def test_drift_over_the_campaign_makes_no_differences() -> None:
 
 @pytest.mark.parametrize(("found", "of", "holds"), [(0, 40, True), (4, 40, True), (9, 40, False), (30, 1000, True)])
 def test_a_rate_that_is_surely_above_the_bound_breaks_it(found: int, of: int, *, holds: bool) -> None:
-    assert ChanceRate("e", "cpu", None, found, of).holds is holds
+    assert ChanceRate("e", "imu", "cpu", None, found, of).holds is holds
 
 
 def test_what_does_not_vary_is_no_test_of_chance(tmp_path: Path) -> None:
@@ -44,3 +44,13 @@ def test_what_does_not_vary_is_no_test_of_chance(tmp_path: Path) -> None:
     experiments = analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()})).experiments
     rates = chance_rates(experiments, [figure("loss"), figure("median(latency)")], blocks=5, seed=1)
     assert [each.figure for each in rates] == ["median(latency)"]
+
+
+def test_a_workload_names_an_experiment_where_no_other_has_it(tmp_path: Path) -> None:
+    workloads = "[{workload: imu, size: [64 B, 1 kB]}, {workload: camera}]"
+    suite = f"suite: s\ntrials: 20\nmiddlewares: all\nwindows: {{window: 1 s}}\nworkloads: {workloads}\n"
+    experiments = analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()})).experiments
+    rates = chance_rates(experiments, [figure("median(latency)")], blocks=5, seed=1)
+    labels = [each.label for each in rates]
+    assert labels.count("camera") == 1
+    assert [label.startswith("one-imu-") for label in labels if label != "camera"] == [True, True]

@@ -1,6 +1,7 @@
 """The pages over many runs: what they show, and whom and what they refuse."""
 
 import asyncio
+import json
 import re
 import shutil
 from pathlib import Path
@@ -82,6 +83,46 @@ def test_a_history_has_every_run_with_its_version(client: Client) -> None:
     assert "alpha: " not in page
 
 
+def test_what_one_run_alone_measured_has_a_table_and_no_chart(runs: Path, tmp_path: Path) -> None:
+    shutil.copytree(runs / "run-1", tmp_path / "run-1")
+    page = Client(site([tmp_path], ["127.0.0.1"])).get("/history", params={"figure": "p90(latency)"}).text
+    assert "a history begins with the second" in page
+    assert "Measured in one run only" in page
+    assert 'id="history-0"' not in page
+
+
+def test_what_all_settings_share_is_said_once(client: Client) -> None:
+    page = client.get("/history", params={"figure": "p90(latency)"}).text
+    shared = re.search("In all settings: ([^<]*)<", page)
+    assert shared is not None
+    assert "profile=default" in shared[1]
+    assert page.count("profile=default") == 1
+    assert re.search("<h4>workload=[^<]*stream imu", page)
+
+
+def test_a_page_has_the_type_of_a_report(client: Client) -> None:
+    assert '"Segoe UI"' in client.get("/").text
+
+
+def test_two_runs_with_nothing_in_common_are_refused_on_a_page_that_leads_on(runs: Path, tmp_path: Path) -> None:
+    shutil.copytree(runs / "run-1", tmp_path / "run-1")
+    shutil.copytree(GOLDEN.with_name("run-format-1-observed"), tmp_path / "observed")
+    refused = Client(site([tmp_path], ["127.0.0.1"])).get("/compare", params={"base": "0", "head": "1"})
+    assert refused.status_code == 400
+    assert "no experiment in common" in refused.text
+    assert '<a href="/">Runs</a>' in refused.text
+
+
+def test_the_newest_run_is_offered_for_comparison_with_the_last_of_its_suite(runs: Path, tmp_path: Path) -> None:
+    for month in (1, 2, 7):
+        shutil.copytree(runs / f"run-{month}", tmp_path / f"run-{month}")
+    manifest = tmp_path / "run-2" / "manifest.json"
+    other = json.loads(manifest.read_text(encoding="utf-8")) | {"suite": "another"}
+    manifest.write_text(json.dumps(other), encoding="utf-8")
+    page = Client(site([tmp_path], ["127.0.0.1"])).get("/").text
+    assert re.findall("selected>([^<]*)<", page) == ["run-1", "run-7"]
+
+
 def test_two_runs_are_compared_as_on_the_command_line(client: Client) -> None:
     page = client.get("/compare", params={"base": "0", "head": "1"}).text
     assert "run-2 over run-1" in page
@@ -146,7 +187,7 @@ def test_a_run_that_is_not_in_the_list_is_refused(client: Client, number: str) -
 def test_a_figure_that_there_is_not_is_refused_in_words_and_not_echoed_as_markup(client: Client) -> None:
     answer = client.get("/history", params={"figure": "<script>alert(1)</script>"})
     assert answer.status_code == 400
-    assert answer.headers["content-type"].startswith("text/plain")
+    assert "<script>alert" not in answer.text
     assert "is no figure" in answer.text
 
 

@@ -6,6 +6,7 @@ compared as any two middlewares are. Of such comparisons at most one in twenty m
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from middlemark.analysis.contrast import Contrast, contrast
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.figure import Figure
 from middlemark.analysis.interval import CONFIDENCE
+from middlemark.plan import Experiment
 
 BOUND = 1 - CONFIDENCE
 
@@ -26,6 +28,8 @@ class ChanceRate:
     """How many of the comparisons of one figure found what is not there."""
 
     experiment: str
+    label: str
+    """The experiment in as few words as tell it from the others."""
     figure: str
     stream: str | None
     found: int
@@ -65,6 +69,7 @@ def chance_rates(
 ) -> tuple[ChanceRate, ...]:
     """The rate of every figure of every experiment that has enough trials for a campaign."""
     rates = []
+    labels = _labels([each.experiment for each in experiments])
     for each in experiments:
         for figure in figures:
             for stream in figure.names(each.experiment):
@@ -72,8 +77,15 @@ def chance_rates(
                 verdicts = [_differs(*sides, figure) for sides in campaigns(values, blocks, seed)]
                 told = [verdict for verdict in verdicts if verdict is not None]
                 if told:
-                    rates.append(ChanceRate(each.experiment.id, figure.name, stream, sum(told), len(told)))
+                    label = labels[each.experiment.id]
+                    rates.append(ChanceRate(each.experiment.id, label, figure.name, stream, sum(told), len(told)))
     return tuple(rates)
+
+
+def _labels(experiments: Sequence[Experiment]) -> dict[str, str]:
+    """The workload where it tells an experiment from all others, else its whole name; by its name."""
+    workloads = Counter(each.workload for each in experiments)
+    return {each.id: each.workload if workloads[each.workload] == 1 else each.id for each in experiments}
 
 
 def _differs(first: Mapping[Block, float], second: Mapping[Block, float], figure: Figure) -> bool | None:

@@ -25,10 +25,12 @@ def command(
 ) -> None:
     """Show many runs in the browser: a figure's history with change points, and any two runs compared."""
     import uvicorn
+    from rich.console import Console
 
     from middlemark.report.site import site
 
-    app = site(folders, ["localhost", LOOPBACK, bind])
+    with Console(stderr=True).status("reading the runs: those without a report are analysed now"):
+        app = site(folders, ["localhost", LOOPBACK, bind])
     with _listening(bind, port) as listener:
         address = f"http://{bind}:{listener.getsockname()[1]}/"
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))

@@ -25,7 +25,11 @@ def print_chance(rates: Sequence[ChanceRate], blocks: int, console: Console) -> 
         rate = f"{digits(100 * each.share)} % ({digits(100 * low)} to {digits(100 * high)})"
         verdict = Text("holds") if each.holds else Text("too many", "bold red")
         table.add_row(
-            f"{each.stream or each.experiment} {each.figure}", str(each.comparisons), str(each.found), rate, verdict
+            " ".join(dict.fromkeys(word for word in (each.label, each.stream, each.figure) if word)),
+            str(each.comparisons),
+            str(each.found),
+            rate,
+            verdict,
         )
     console.print(table)
     console.print(Text(words(rates, blocks)))

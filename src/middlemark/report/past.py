@@ -1,22 +1,24 @@
 """The history of a figure, drawn and in tables: a chart a setting, a line a middleware, a mark where its level changed.
 
-`analysis.history` found the changes; nothing is estimated here.
+What one run alone measured has no history and stands in one table. `analysis.history` found the changes; nothing is
+estimated here.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 
 import altair as alt
 
 from middlemark.analysis.figure import Figure
-from middlemark.analysis.history import History
+from middlemark.analysis.history import History, Point
 from middlemark.report.canvas import INK, Chart, finished
 from middlemark.report.compared import unit_of
 from middlemark.report.contender import COLOURS, DASHES
 from middlemark.report.counts import span
-from middlemark.report.display import ABSENT, factor
+from middlemark.report.display import ABSENT, Unit, factor
 from middlemark.report.tables import Table
 from middlemark.suite import Dimension
 
@@ -30,15 +32,31 @@ SCALES = {
 """What a stored value is divided by to be in the unit that is shown."""
 
 
+FACTOR = re.compile(r" (?=[\w.]+=)")
+"""Between the factors of a setting, `size=1 kB rate=200 Hz`, whose values may hold spaces."""
+
+
+def in_common(series: Sequence[History]) -> tuple[str, ...]:
+    """The factors that all settings share, to be said once; none of a single one."""
+    settings = {each.setting: FACTOR.split(each.setting) for each in series}
+    first, *others = settings.values() if settings else [[]]
+    return tuple(factor for factor in first if others and all(factor in other for other in others))
+
+
 def history_charts(series: Sequence[History], figure: Figure, middlewares: Sequence[str]) -> list[Chart]:
-    """One chart for each setting, stream and machine; a colour for each of all middlewares, chosen or not."""
-    groups = groupby(sorted(series, key=_where), key=_where)
-    return [_chart(number, title, list(own), figure, middlewares) for number, (title, own) in enumerate(groups)]
+    """One for each setting, stream and machine that two runs measured; a colour for each of all middlewares."""
+    common = in_common(series)
+    named = sorted(((_where(each, common), each) for each in series if len(each.points) > 1), key=lambda each: each[0])
+    return [
+        _chart(number, title, [each for _, each in own], figure, middlewares)
+        for number, (title, own) in enumerate(groupby(named, key=lambda each: each[0]))
+    ]
 
 
-def _where(each: History) -> str:
-    stream = f", stream {each.stream}" if each.stream else ""
-    return f"{each.setting}{stream}, on {each.machine}"
+def _where(each: History, common: Sequence[str]) -> str:
+    setting = " ".join(factor for factor in FACTOR.split(each.setting) if factor not in common)
+    stream = f"stream {each.stream}" if each.stream else ""
+    return ", ".join(part for part in (setting, stream, f"on {each.machine}") if part)
 
 
 def _chart(number: int, title: str, series: Sequence[History], figure: Figure, order: Sequence[str]) -> Chart:
@@ -101,7 +119,34 @@ def _chart(number: int, title: str, series: Sequence[History], figure: Figure, o
 
 
 def history_tables(series: Sequence[History], figure: Figure) -> list[Table]:
-    """All values, and the changes in words."""
+    """All values of what has a chart, and the changes in words; then what one run alone measured."""
+    common = in_common(series)
+    once = [each for each in series if len(each.points) == 1]
+    tables = [_table(each, figure, common) for each in series if len(each.points) > 1]
+    return [*tables, _measured_once(once, figure, common)] if once else tables
+
+
+def _measured_once(series: Sequence[History], figure: Figure, common: Sequence[str]) -> Table:
+    unit = unit_of(figure)
+    points = [(each, point) for each in series for point in each.points]
+    return Table(
+        title="Measured in one run only",
+        headings=("middleware", "setting", "run", "began", f"{figure.name}, {unit.name}", "interval"),
+        rows=tuple(
+            (
+                each.middleware,
+                _where(each, common),
+                point.run,
+                _began(point),
+                unit.write(point.value),
+                _interval(point, unit),
+            )
+            for each, point in points
+        ),
+    )
+
+
+def _table(each: History, figure: Figure, common: Sequence[str]) -> Table:
     unit = unit_of(figure)
     headings = (
         "run",
@@ -112,24 +157,29 @@ def history_tables(series: Sequence[History], figure: Figure) -> list[Table]:
         "interval",
         "level",
     )
-    return [
-        Table(
-            title=f"{each.middleware}: {_where(each)}",
-            headings=headings,
-            rows=tuple(
-                (
-                    point.run,
-                    point.started_at[:16].replace("T", " "),
-                    point.library_version,
-                    point.middlemark_version,
-                    unit.write(point.value),
-                    ABSENT
-                    if point.low is None or point.high is None
-                    else f"{unit.write(point.low)}–{unit.write(point.high)}",
-                    next((f"× {factor(change.times)}" for change in each.changes if change.run == point.run), ""),
-                )
-                for point in each.points
-            ),
-        )
-        for each in series
-    ]
+    return Table(
+        title=f"{each.middleware}: {_where(each, common)}",
+        headings=headings,
+        rows=tuple(
+            (
+                point.run,
+                _began(point),
+                point.library_version,
+                point.middlemark_version,
+                unit.write(point.value),
+                _interval(point, unit),
+                next((f"× {factor(change.times)}" for change in each.changes if change.run == point.run), ""),
+            )
+            for point in each.points
+        ),
+    )
+
+
+def _began(point: Point) -> str:
+    return point.started_at[:16].replace("T", " ")
+
+
+def _interval(point: Point, unit: Unit) -> str:
+    if point.low is None or point.high is None:
+        return ABSENT
+    return f"{unit.write(point.low)}–{unit.write(point.high)}"

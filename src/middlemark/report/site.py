@@ -19,7 +19,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
 from middlemark.analysis.contrast import Finding
@@ -32,7 +32,7 @@ from middlemark.report.canvas import Chart
 from middlemark.report.compared import row
 from middlemark.report.html import script_json
 from middlemark.report.library import Library, Shelf, findings
-from middlemark.report.past import history_charts, history_tables
+from middlemark.report.past import history_charts, history_tables, in_common
 
 MARGIN = 0.05
 FIGURES = [f"{level}({name})" for name in DISTRIBUTIONS for level in ("median", "p99")] + [each.name for each in PLAIN]
@@ -70,7 +70,7 @@ def site(folders: Sequence[Path], hosts: Sequence[str]) -> Starlette:
             Route("/draw.js", _draw),
         ],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)), Middleware(_Guarded)],
-        exception_handlers={MiddlemarkError: _refused},
+        exception_handlers={MiddlemarkError: pages.refused},
     )
 
 
@@ -91,7 +91,7 @@ class _Pages:
     def runs(self, _request: Request) -> Response:
         """All runs."""
         shelf = self.library.look()
-        return self._page("Runs", shelf, view="runs")
+        return self._page("Runs", shelf, view="runs", chosen_base=_before_the_last(shelf))
 
     def history(self, request: Request) -> Response:
         """One figure over all runs."""
@@ -108,6 +108,7 @@ class _Pages:
             asked=asked.name,
             middleware=middleware,
             middlewares=middlewares,
+            common=in_common(chosen),
             charts=history_charts(chosen, asked, middlewares),
             tables=history_tables(chosen, asked),
         )
@@ -147,6 +148,12 @@ class _Pages:
         if not path.is_file():
             raise HTTPException(404, "the trial has no captured frames")
         return FileResponse(path, media_type="application/octet-stream", filename=path.name)
+
+    def refused(self, _request: Request, error: Exception) -> Response:
+        """What was asked wrongly, in the words of the error."""
+        page = self._page("This can't be shown", self.library.look(), view="refused", words=str(error).splitlines())
+        page.status_code = 400
+        return page
 
     def _trial(self, request: Request) -> TrialFolder:
         folder = self._run(self.library.look(), str(request.path_params["number"]))
@@ -191,6 +198,8 @@ def _draw(_request: Request) -> Response:
     return Response(f"{bundle}\n{DRAW}", media_type="text/javascript")
 
 
-def _refused(_request: Request, error: Exception) -> Response:
-    """What was asked wrongly, in the words of the error."""
-    return PlainTextResponse(str(error), status_code=400)
+def _before_the_last(shelf: Shelf) -> int:
+    """The run that the newest is compared with: the last before it of the same suite, else the last before it."""
+    suites = [past.manifest.suite for _, past in shelf.runs]
+    same = [number for number, suite in enumerate(suites[:-1]) if suite == suites[-1]]
+    return same[-1] if same else len(suites) - 2
