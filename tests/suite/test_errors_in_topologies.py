@@ -240,6 +240,14 @@ allowed: single_container, multi_container\
 """)
 
 
+def test_a_container_on_a_bridge() -> None:
+    assert told(HEAD + "conditions: {deployment: {deployment: multi_container, network: bridge}}\n") == snapshot("""\
+mine.yaml:4:56: a container has no `bridge` of its own: a host has, and its containers have the host's network
+  conditions: {deployment: {deployment: multi_container, network: bridge}}
+allowed: host, none; an address of its own behind a bridge: `host`, on a host of `kind: netns`\
+""")
+
+
 def test_a_load_without_a_unit() -> None:
     assert told(HEAD + "conditions: {cpu_load: {level: 50, hosts: publishers}}\n") == snapshot("""\
 mine.yaml:4:25: `50` has no unit

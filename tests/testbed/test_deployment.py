@@ -293,13 +293,6 @@ def test_a_container_has_the_network_that_the_deployment_says(
     assert inside == (outside if network is ContainerNetwork.HOST else {"lo"})
 
 
-def test_a_bridge_is_refused_with_the_reason(entries: Ledger, folder: Path) -> None:
-    deployment = Deployment(deployment=DeploymentKind.SINGLE_CONTAINER, network=ContainerNetwork.BRIDGE)
-    refused = pytest.raises(EnvironmentNotReady, match="neither multicast nor other hosts")
-    with refused, deployed(LocalHost(), deployment, Contents(SHELL), folder, entries):
-        pass
-
-
 def test_a_program_that_is_not_there_says_so(entries: Ledger, folder: Path) -> None:
     deployment = Deployment(deployment=DeploymentKind.MULTI_CONTAINER)
     with deployed(LocalHost(), deployment, Contents(SHELL), folder, entries) as host:

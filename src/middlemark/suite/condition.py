@@ -6,7 +6,7 @@ It states wishes only; `plan` makes figures of them, the worker's runtime and `t
 from enum import StrEnum
 from typing import Annotated, ClassVar, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from middlemark.suite.fault import Timeline
 from middlemark.suite.link import LinkSettings
@@ -80,7 +80,6 @@ class ContainerNetwork(StrEnum):
 
     HOST = "host"
     NONE = "none"
-    BRIDGE = "bridge"
 
 
 class Deployment(Named):
@@ -93,8 +92,18 @@ class Deployment(Named):
     ipc: ContainerIpc | None = None
     """`private`: each container has its own `/dev/shm`; `shareable`: those of a host have one; `host`: the host's."""
     network: ContainerNetwork | None = None
-    """`host`: the network of the host it is on; `none`: a loopback of its own and nothing else; `bridge`, an address
-    of its own behind a bridge on that host, is not made: such trials are not applicable."""
+    """`host`: the network of the host it is on; `none`: a loopback of its own and nothing else."""
+
+    @field_validator("network", mode="before")
+    @classmethod
+    def _is_no_bridge(cls, written: object) -> object:
+        """Container engines have that word; what it says is a host's matter here, and a host in namespaces has it."""
+        if written == "bridge":
+            raise refusal(
+                "a container has no `bridge` of its own: a host has, and its containers have the host's network",
+                allowed="host, none; an address of its own behind a bridge: `host`, on a host of `kind: netns`",
+            )
+        return written
 
     @model_validator(mode="after")
     def _modes_are_of_containers(self) -> Self:

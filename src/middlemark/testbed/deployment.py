@@ -40,7 +40,7 @@ def deployed(  # noqa: PLR0913 - so much makes a container
     if deployment.deployment is DeploymentKind.BARE_METAL:
         yield host
         return
-    _refuse(host, deployment)
+    _refuse_other_machines(host)
     ipc = deployment.ipc or ContainerIpc.PRIVATE
     single = deployment.deployment is DeploymentKind.SINGLE_CONTAINER
     with ExitStack() as given:
@@ -76,15 +76,9 @@ def _containers(host: Host, contents: Contents, folder: Path, ledger: Ledger, gi
     return Containers(host, storage, root_filesystem(everything, ledger), everything, folder)
 
 
-def _refuse(host: Host, deployment: Deployment) -> None:
+def _refuse_other_machines(host: Host) -> None:
     if isinstance(host, SshHost):
         raise EnvironmentNotReady(
             f"the host `{host.name}` is another machine, and containers are made on this one only",
             remedy="deployment: bare_metal for hosts that are reached by SSH",
-        )
-    if deployment.network is ContainerNetwork.BRIDGE:
-        raise EnvironmentNotReady(
-            "containers on a bridge of their own are not made: behind its address translation neither multicast nor "
-            "other hosts reach them, so that a topology would not be what it says",
-            remedy="network: host or none; for an address of its own give the application a host of its own",
         )
