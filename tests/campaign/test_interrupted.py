@@ -12,7 +12,7 @@ from staged import marked_processes, suite_text
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign.campaign import run_on
 from middlemark.errors import ExitCode
-from middlemark.testbed import ledger
+from middlemark.testbed import abandoned
 
 FRONT = Path(__file__).with_name("staged_front.py")
 # Every process of the trial is deaf: neither the end of its standard input nor SIGTERM ends it.
@@ -58,11 +58,11 @@ def test_after_sigkill_a_sweep_leaves_nothing_and_resume_completes(tmp_path: Pat
     assert status == -signal.SIGKILL
     folders = folders_of_trials(tmp_path)
 
-    ledger.sweep()
+    abandoned.sweep()
     assert marked_processes() == set()
     assert not any(folder.exists() for folder in folders)
     assert list((tmp_path / "state/middlemark/ledgers").iterdir()) == []
-    assert ledger.sweep() == []
+    assert abandoned.sweep() == []
 
     run_on(tmp_path / "run")
     records = [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
@@ -73,7 +73,7 @@ def test_a_sweep_ends_what_a_killed_front_left_running_and_says_so(tmp_path: Pat
     kill_front(tmp_path, DEAF, signal.SIGKILL.value, "measuring", 0.1)
     running = marked_processes()
     assert len(running) >= 2
-    removed = ledger.sweep()
+    removed = abandoned.sweep()
     assert {each.what for each in removed if each.kind == "process"} >= {
         f"middlemark-worker-fake application {name}" for name in ("publisher_0", "subscriber_0")
     }
@@ -96,7 +96,7 @@ def test_a_sweep_leaves_the_run_of_a_living_front_alone(tmp_path: Path) -> None:
     process = front(tmp_path, suite_text().replace("trials: 1", "trials: 2"))
     removed = []
     while process.poll() is None:
-        removed += ledger.sweep()
+        removed += abandoned.sweep()
     _, said = process.communicate()
     assert (process.returncode, said, removed) == (0, b"", [])
     records = [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
@@ -124,7 +124,7 @@ def test_two_campaigns_at_once_have_ports_domains_and_names_of_their_own(tmp_pat
 def test_trials_that_results_ask_for_are_planned_before_they_run_and_decided_alike_by_resume(tmp_path: Path) -> None:
     text = suite_text(more="stop: {relative_width: 0.1 %, max_trials: 8, figures: [first_message]}")
     kill_front(tmp_path, text.replace("trials: 1", "trials: 6"), signal.SIGKILL.value, "stopping", 0)
-    ledger.sweep()
+    abandoned.sweep()
     run = RunFolder(tmp_path / "run")
     run_on(run.path)
     manifest = run.read_manifest()

@@ -8,7 +8,8 @@ from staged import install_fake_worker
 from typer.testing import CliRunner
 
 from middlemark.cli.main import app
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentNotReady, UsageError
+from middlemark.testbed import remote
 
 RUNNER = CliRunner()
 
@@ -82,3 +83,33 @@ def test_clean_removes_what_an_abandoned_ledger_lists_and_says_so(tmp_path: Path
         assert str(left) in answer.stdout
         assert not left.exists()
     assert json.loads(answer.stdout) == [{"kind": "folder", "what": str(left), "owner": "1-gone", "problem": None}]
+
+
+def test_clean_tells_how_a_machine_that_is_gone_is_forgotten_and_forgets_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told(target: str, _: str) -> str:
+        raise remote.Unanswered(f"{target}: Connection refused")
+
+    monkeypatch.setattr(remote, "told", told)
+    path = tmp_path / "state/middlemark/ledgers/1-gone.jsonl"
+    path.parent.mkdir(parents=True)
+    for arguments in ([], ["--json"]):
+        entries = [{"mark": f"{n}", "kind": "remote_folder", "what": f"robot@gone:/tmp/{n}"} for n in range(2)]
+        path.write_text("".join(json.dumps({"op": "create", **entry}) + "\n" for entry in entries))
+        lines = RUNNER.invoke(app, ["clean"]).stdout.splitlines()
+        assert lines[:2] == [
+            f"not removed remote_folder: robot@gone:/tmp/{n}: robot@gone: Connection refused" for n in range(2)
+        ]
+        assert len(lines) == 3
+        assert lines[2].endswith("if that machine is gone for good: middlemark clean --forget robot@gone")
+        answer = RUNNER.invoke(app, ["clean", "--forget", "robot@gone", *arguments])
+        assert answer.exit_code == 0
+        assert "nothing was left" in RUNNER.invoke(app, ["clean"]).stdout
+    assert [each["what"] for each in json.loads(answer.stdout)] == ["robot@gone:/tmp/0", "robot@gone:/tmp/1"]
+
+
+def test_clean_forgets_nothing_that_is_not_entered() -> None:
+    answer = RUNNER.invoke(app, ["clean", "--forget", "robot@gone"])
+    assert isinstance(answer.exception, UsageError)
+    assert "robot@gone" in str(answer.exception)

@@ -17,7 +17,7 @@ import psutil
 
 from middlemark.plan.network import Direction, Host, Link, Network
 from middlemark.suite import HostKind
-from middlemark.testbed import ledger, slot
+from middlemark.testbed import abandoned, ledger, slot
 from middlemark.testbed.link import relay
 from middlemark.testbed.testbed import built
 
@@ -84,7 +84,7 @@ def main() -> None:
         time.sleep(random.uniform(0, longest_s))  # the instant of the kill is what is random here
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        for each in ledger.sweep():
+        for each in abandoned.sweep():
             removed[each.kind] = removed.get(each.kind, 0) + 1
     deadline = time.monotonic() + 10
     while (after := machine(state)) != before and time.monotonic() < deadline:

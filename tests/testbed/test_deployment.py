@@ -14,7 +14,7 @@ import pytest
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan.network import Host as PlannedHost
 from middlemark.suite import ContainerIpc, ContainerNetwork, Deployment, DeploymentKind, HostKind
-from middlemark.testbed import container_engine, ledger, limits, processes
+from middlemark.testbed import abandoned, container_engine, ledger, limits, processes
 from middlemark.testbed.container_storage import CGROUPS, Runtime, Storage
 from middlemark.testbed.deployment import deployed, process_of
 from middlemark.testbed.host import Host, LocalHost
@@ -224,7 +224,7 @@ with ledger.opened() as entries:
     assert killed.returncode == -signal.SIGKILL
     mark = killed.stdout.strip()
     until(lambda: not processes.marked([mark])[mark])
-    storages = [Storage(Path(removed.what)) for removed in ledger.sweep() if removed.kind == "containers"]
+    storages = [Storage(Path(removed.what)) for removed in abandoned.sweep() if removed.kind == "containers"]
     assert len(storages) == 1
     assert traces(storages[0]) == []
 

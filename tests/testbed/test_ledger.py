@@ -1,10 +1,8 @@
 """What is entered in a ledger is removed, whoever dies when; what is not entered is never touched."""
 
-import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -36,14 +34,6 @@ def sleeper(mark: str | None = None) -> subprocess.Popen[bytes]:
 def is_gone(child: subprocess.Popen[bytes]) -> bool:
     """Whether it has ended, at once; it may have been waited for already."""
     return processes.identity(child.pid) is None and child.poll() is not None
-
-
-def abandoned(tmp_path: Path, *lines: dict[str, object]) -> Path:
-    """A ledger as a killed process leaves it."""
-    path = tmp_path / "state/middlemark/ledgers/1-abandoned.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
 
 
 def test_everything_entered_is_gone_with_the_context_even_after_an_error(tmp_path: Path) -> None:
@@ -82,71 +72,6 @@ def test_what_is_removed_is_no_longer_in_the_ledger(tmp_path: Path) -> None:
     assert (tmp_path / "folder").exists()
 
 
-def test_a_sweep_after_kill_9_removes_what_was_entered_and_says_what(tmp_path: Path) -> None:
-    program = f"""
-import os, signal, subprocess
-from pathlib import Path
-from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed import ledger, processes
-with ledger.opened() as entries:
-    entries.enter("folder", {str(tmp_path / "folder")!r}); Path({str(tmp_path / "folder")!r}).mkdir()
-    mark = entries.enter("process", "sleeps")
-    child = subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL,
-        env=os.environ | {{processes.MARK_VARIABLE: mark}})
-    print(child.pid, flush=True)
-    os.kill(os.getpid(), signal.SIGKILL)  # before the ledger knows the child's number
-"""
-    killed = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=False)
-    child = int(killed.stdout)
-    assert killed.returncode == -signal.SIGKILL
-    assert processes.identity(child) is not None
-    removed = ledger.sweep()
-    assert {(each.kind, each.what) for each in removed} == {
-        ("folder", str(tmp_path / "folder")),
-        ("process", "sleeps"),
-    }
-    assert processes.identity(child) is None
-    assert not (tmp_path / "folder").exists()
-    assert ledgers(tmp_path) == []
-
-
-def test_a_process_number_that_was_used_again_is_not_hit(tmp_path: Path) -> None:
-    innocent = sleeper()
-    identity = processes.identity(innocent.pid)
-    assert identity is not None
-    started = {"op": "started", "pid": innocent.pid, "boot_id": identity.boot_id}
-    abandoned(
-        tmp_path,
-        {"op": "create", "mark": "a", "kind": "process", "what": "had this number before"},
-        {**started, "mark": "a", "start_ticks": identity.start_ticks - 100},
-        {"op": "create", "mark": "b", "kind": "process", "what": "had this number before the machine was booted"},
-        {**started, "mark": "b", "start_ticks": identity.start_ticks, "boot_id": "another"},
-    )
-    assert ledger.sweep() == []
-    assert innocent.poll() is None
-    innocent.kill()
-    innocent.wait()
-
-
-def test_a_known_process_is_ended_even_if_it_hides_its_mark_and_ignores_sigterm(tmp_path: Path) -> None:
-    stubborn = subprocess.Popen(
-        ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done"], stdout=subprocess.PIPE
-    )
-    assert stubborn.stdout is not None
-    stubborn.stdout.readline()
-    identity = processes.identity(stubborn.pid)
-    assert identity is not None
-    abandoned(
-        tmp_path,
-        {"op": "create", "mark": "a", "kind": "process", "what": "stubborn"},
-        {"op": "started", "mark": "a", "pid": identity.pid, "start_ticks": identity.start_ticks,
-         "boot_id": identity.boot_id},
-    )  # fmt: skip
-    assert [each.what for each in ledger.sweep()] == ["stubborn"]
-    assert is_gone(stubborn)
-    stubborn.stdout.close()
-
-
 def test_a_stopped_process_is_ended_too() -> None:
     with ledger.opened() as entries:
         mark = entries.enter("process", "stopped")
@@ -154,15 +79,6 @@ def test_a_stopped_process_is_ended_too() -> None:
         os.kill(child.pid, signal.SIGSTOP)
         entries.remove(mark)
     assert is_gone(child)
-
-
-def test_a_ledger_cut_off_in_the_middle_of_a_line_is_read_up_to_there(tmp_path: Path) -> None:
-    path = abandoned(tmp_path, {"op": "create", "mark": "a", "kind": "folder", "what": str(tmp_path / "folder")})
-    with path.open("a") as file:
-        file.write('{"op": "create", "mark": "b", "ki')
-    (tmp_path / "folder").mkdir()
-    assert [each.what for each in ledger.sweep()] == [str(tmp_path / "folder")]
-    assert not path.exists()
 
 
 def test_shared_memory_is_removed_by_the_unique_name_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

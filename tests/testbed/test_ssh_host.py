@@ -25,7 +25,7 @@ from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Valid
 from middlemark.plan.network import Host as PlannedHost
 from middlemark.suite import HostKind, LoadedSuite, parse_suite
-from middlemark.testbed import clock_offset, ledger, observer, processes, remote, ssh_host
+from middlemark.testbed import abandoned, clock_offset, ledger, observer, processes, remote, ssh_host
 from middlemark.testbed.holder import required
 from middlemark.testbed.host import ALONE, Attachment
 from middlemark.testbed.ledger import Ledger
@@ -77,9 +77,11 @@ def serving(folder: Path, namespaces: Sequence[str], preparation: str = "true") 
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as daemon:
         assert daemon.stderr is not None
         assert "listening" in daemon.stderr.readline()
-        yield f"root@127.0.0.1:{port}"
-        daemon.kill()  # `unshare` passes on no other signal
-        daemon.stderr.read()
+        try:
+            yield f"root@127.0.0.1:{port}"
+        finally:
+            daemon.kill()  # `unshare` passes on no other signal
+            daemon.stderr.read()
 
 
 @pytest.fixture(scope="module")
@@ -93,9 +95,18 @@ def another_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     """A server with temporary files and a clock of its own, as another machine has."""
     folder = tmp_path_factory.mktemp("another")
     monkeypatch.setenv(remote.CONFIGURATION_VARIABLE, str(folder / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
     apart = ["--mount", "--time", "--monotonic", str(AHEAD_S), "--fork", "--kill-child"]
     with serving(folder, apart, "mount -t tmpfs tmpfs /tmp && mount -t tmpfs tmpfs /dev/shm") as target:
         yield target
+        nothing_is_left(folder / "state")
+
+
+def nothing_is_left(state: Path) -> None:
+    """To be asked while there is a server: afterwards nobody could remove what is entered."""
+    left = abandoned.sweep()
+    assert left == []
+    assert list((state / "middlemark/ledgers").iterdir()) == []
 
 
 @pytest.fixture
@@ -111,6 +122,7 @@ def entries(
     monkeypatch.setattr(tempfile, "tempdir", None)
     with ledger.opened() as opened:
         yield opened
+    nothing_is_left(tmp_path / "state")
     assert list(temporary.iterdir()) == []
     assert not remote.control_path(server).exists()
 
@@ -240,7 +252,7 @@ with ledger.opened() as entries:
     assert killed.returncode == -signal.SIGKILL
     pid, folder = killed.stdout.split()
     entries.enter("process", "so that this test's own ledger is not swept")
-    removed = ledger.sweep()
+    removed = abandoned.sweep()
     assert ("remote_folder", f"{server}:{folder}") in {(each.kind, each.what) for each in removed}
     assert [each.problem for each in removed if each.problem] == []
     assert not Path(folder).exists()
@@ -256,12 +268,12 @@ def test_what_cannot_be_reached_is_reported_and_not_forgotten(tmp_path: Path, se
     entry = {"op": "create", "mark": "a", "kind": "remote_folder", "what": gone}
     abandoned.write_text(json.dumps(entry) + "\n")
     for _ in range(2):
-        (left,) = ledger.sweep()
+        (left,) = abandoned.sweep()
         assert left.what == gone
         assert left.problem is not None
         assert "Connection refused" in left.problem
     abandoned.write_text(json.dumps(entry | {"what": str(RemoteFolder(server, folder))}) + "\n")
-    assert [each.problem for each in ledger.sweep()] == [None]
+    assert [each.problem for each in abandoned.sweep()] == [None]
     assert not folder.exists()
     assert not abandoned.exists()
 
@@ -279,9 +291,8 @@ def test_the_clock_of_a_host_with_this_machines_clock_is_found_to_be_the_same(se
 @pytest.mark.worker
 @pytest.mark.skipif("udp" not in locate.workers(), reason="the worker `udp` is not built")
 def test_a_trial_between_this_machine_and_another_is_measured_on_one_clock(
-    another_machine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    another_machine: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     text = f"""
 suite: apart
 trials: 1

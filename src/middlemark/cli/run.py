@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from middlemark.cli import completion
+from middlemark.cli import clean, completion
 
 if TYPE_CHECKING:
     from middlemark.campaign.order import Order
@@ -123,9 +123,11 @@ def carry_out(path: Path, order: "Order | None", as_json: bool) -> None:
 
     from middlemark.plan.progress import Unobserved
     from middlemark.report.live import live
-    from middlemark.testbed import ledger
+    from middlemark.testbed import abandoned
 
-    ledger.sweep()  # what runs left that were killed
+    # What runs left that were killed.
+    for line in clean.kept_lines(abandoned.sweep()):
+        typer.echo(line, err=True)
     with nullcontext(Unobserved()) if as_json else live(Console(stderr=True)) as observer:
         _run_trials(path, order, observer)
 

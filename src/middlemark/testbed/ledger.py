@@ -1,7 +1,7 @@
 """The account of everything that Middlemark creates on this machine, so that all of it can be removed again.
 
 Every creation is entered before it happens, in an append-only file of the process that owns it, under a per-user
-state folder; whatever ends that process, kill -9 included, the file stays and `sweep` removes what it lists only.
+state folder; whatever ends that process, kill -9 included, the file stays, and `abandoned` removes what it lists only.
 It creates nothing itself: `slot`, `awake` and the campaign do, and enter it here.
 """
 
@@ -22,7 +22,7 @@ from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed import cgroup, processes
 from middlemark.testbed.container_storage import Storage
 from middlemark.testbed.processes import Identity
-from middlemark.testbed.remote import RemoteFolder, Unreachable
+from middlemark.testbed.remote import RemoteFolder, Unanswered, Unreachable
 
 Kind = Literal["process", "folder", "file", "shared_memory", "containers", "remote_folder", "cgroup"]
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where the kernel's shared memory is
@@ -45,18 +45,6 @@ class Entry:
     folder elsewhere, where that is."""
     process: Identity | None = None
     """Who it is; None where the owner was killed between entering and starting it: its mark finds it then."""
-
-
-@dataclass(frozen=True)
-class Removed:
-    """What a sweep found and removed."""
-
-    kind: Kind
-    what: str
-    owner: str
-    """The ledger it was in."""
-    problem: str | None = None
-    """Why it could not be removed and is still in the ledger; None where it is gone."""
 
 
 @dataclass
@@ -127,27 +115,6 @@ def _created(folder: Path) -> Ledger:
     return Ledger(path, file)
 
 
-def sweep() -> list[Removed]:
-    """Removes what ledgers list whose owners are gone; those of living processes are left alone."""
-    removed = []
-    for path in sorted((state_folder() / "ledgers").glob("*.jsonl")):
-        try:
-            file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:  # its owner, or another sweep, was quicker
-            continue
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            left, kept = remove_all(read(path))
-            removed += [Removed(entry.kind, entry.what, path.stem, kept.get(entry.mark)) for entry in left]
-            if not kept:
-                path.unlink(missing_ok=True)
-        except BlockingIOError:
-            continue
-        finally:
-            os.close(file)
-    return removed
-
-
 def read(path: Path) -> list[Entry]:
     """The entries of a ledger that were not removed; a last line cut off by a kill counts as not written."""
     entries: dict[str, Entry] = {}
@@ -159,35 +126,29 @@ def read(path: Path) -> list[Entry]:
         try:
             line = json.loads(text)
         except ValueError:
-            break
+            continue
         operation, mark = line.pop("op"), line.pop("mark")
         match operation:
             case "create":
                 entries[mark] = Entry(mark, **line)
             case "started":
                 entries[mark].process = Identity(**line)
-            case "remove":
+            case "remove" | "forget":
                 entries.pop(mark, None)
     return list(entries.values())
 
 
-def remove_all(entries: list[Entry]) -> tuple[list[Entry], dict[str, str]]:
+def remove_all(entries: list[Entry], unanswered: dict[str, str] | None = None) -> tuple[list[Entry], dict[str, str]]:
     """Ends the processes first, then removes all else.
 
-    Gives the entries of which something was left, and by mark the reason why something of them still is.
+    Gives the entries of which something was left, and by mark the reason why something of them still is. The machines
+    that are `unanswered`, with the reason, are not asked again; those that don't answer now become so.
     """
-    left, kept = [], {}
-    found = processes.marked(entry.mark for entry in entries if entry.kind == "process")
-    for entry in entries:
-        if entry.kind == "process":
-            if entry.process is not None and processes.is_alive(entry.process):
-                found[entry.mark].append(entry.process)
-            if found[entry.mark]:
-                left.append(entry)
-    processes.end(process for group in found.values() for process in group)
+    left, kept = _end_processes([entry for entry in entries if entry.kind == "process"]), {}
+    unanswered = {} if unanswered is None else unanswered
     for entry in entries:
         try:
-            if _remove(entry):
+            if _remove(entry, unanswered):
                 left.append(entry)
         except Unreachable as lost:
             left.append(entry)
@@ -195,14 +156,35 @@ def remove_all(entries: list[Entry]) -> tuple[list[Entry], dict[str, str]]:
     return left, kept
 
 
-def _remove(entry: Entry) -> bool:
+def _end_processes(entries: list[Entry]) -> list[Entry]:
+    """Gives those that still ran."""
+    found = processes.marked(entry.mark for entry in entries)
+    for entry in entries:
+        if entry.process is not None and processes.is_alive(entry.process):
+            found[entry.mark].append(entry.process)
+    processes.end(process for group in found.values() for process in group)
+    return [entry for entry in entries if found[entry.mark]]
+
+
+def _remove(entry: Entry, unanswered: dict[str, str]) -> bool:
     """Removes what an entry stands for, unless it is a process; gives whether anything was there."""
     if entry.kind == "remote_folder":
-        return RemoteFolder.parsed(entry.what).remove()
+        return _remove_there(RemoteFolder.parsed(entry.what), unanswered)
     paths = _paths(entry)
     for path in paths:
         _delete(entry.kind, path)
     return bool(paths)
+
+
+def _remove_there(folder: RemoteFolder, unanswered: dict[str, str]) -> bool:
+    """A machine that is gone is asked once, as each time costs seconds."""
+    if folder.target in unanswered:
+        raise Unanswered(unanswered[folder.target])
+    try:
+        return folder.remove()
+    except Unanswered as lost:
+        unanswered[folder.target] = str(lost)
+        raise
 
 
 def _paths(entry: Entry) -> list[Path]:

@@ -30,6 +30,10 @@ class Unreachable(Exception):
     """The remote machine can't be told; nobody knows what is on it now."""
 
 
+class Unanswered(Unreachable):
+    """There is no connection, whatever it is to be told."""
+
+
 @dataclass(frozen=True)
 class RemoteFolder:
     """A folder on a machine, as the ledger writes it: `user@address:port:/folder`."""
@@ -92,10 +96,12 @@ def _run(command: Sequence[str], target: str, given: bytes | None) -> bytes:
     try:
         ran = subprocess.run(command, input=given or b"", capture_output=True, timeout=ANSWER_S, check=False)
     except subprocess.TimeoutExpired as late:
-        raise Unreachable(f"{target} does not answer within {ANSWER_S:.0f} s") from late
+        raise Unanswered(f"{target} does not answer within {ANSWER_S:.0f} s") from late
     if ran.returncode:
         said = ran.stderr.decode(errors="replace").strip() or f"exit status {ran.returncode}"
-        raise Unreachable(f"{target}: {said}" if ran.returncode == _LOST else f"on {target}: {said}")
+        if ran.returncode == _LOST:
+            raise Unanswered(f"{target}: {said}")
+        raise Unreachable(f"on {target}: {said}")
     return ran.stdout
 
 
