@@ -13,6 +13,7 @@ from middlemark.analysis.kernel_event import Kind
 from middlemark.analysis.kernel_path import Paths, paths
 from middlemark.analysis.kernel_trace import KernelTrace
 from middlemark.analysis.message_path import told_messages
+from middlemark.analysis.path_following import Ends
 from middlemark.analysis.path_parts import Part, SetAside, Side
 
 SENDER, RECEIVER, BROKER, STRANGER = 100, 200, 300, 400
@@ -78,11 +79,13 @@ def datagram(begin_ns: int = 1000) -> Events:
     ]
 
 
-def found(events: Events, *messages: Mapping[str, int], forwarders: tuple[int, ...] = ()) -> Paths:
+def found(
+    events: Events, *messages: Mapping[str, int], forwarders: tuple[int, ...] = (), apart: bool = False
+) -> Paths:
     trace = KernelTrace(pl.DataFrame(events, schema=KERNEL_EVENTS_SCHEMA), forwarders)
     rows = [{**_message(), **message} for message in messages or ({},)]
     messages = pl.DataFrame(rows, schema=MESSAGES_SCHEMA)
-    result = paths(trace, messages, lambda publisher, _: (STRANGER if publisher else SENDER, RECEIVER), 500)
+    result = paths(trace, messages, lambda publisher, _: Ends(STRANGER if publisher else SENDER, RECEIVER, apart), 500)
     for row in result.parts.iter_rows(named=True):
         assert sum(row[f"{part}_ns"] for part in Part) == row["whole_ns"]
         assert all(row[f"{part}_ns"] >= 0 for part in Part)
@@ -181,6 +184,32 @@ def test_with_shared_memory_the_wake_up_is_the_way() -> None:
         "kernel_receiver": 100,
         "middleware_receiver": 400,
     }
+
+
+def sent(at_ns: int, process: int = SENDER, namespace: int = HERE, length: int = 64) -> Events:
+    return [event(Kind.SENT, at_ns, process, value=length, subject=OWN_SOCKET + process, other=namespace)]
+
+
+def test_between_hosts_a_wake_up_explains_no_message_whose_packet_was_missed() -> None:
+    missed = {Kind.QUEUED, Kind.TRANSMITTED, Kind.ARRIVED}
+    events = [*(each for each in datagram() if each["kind"] not in missed), *sent(1470)]
+    assert found(events).set_aside == {}
+    assert found(events, apart=True).set_aside == {SetAside.NO_WAY_FOUND: 1}
+    assert parts(found([*datagram(), *sent(1470)], apart=True)) == parts(found(datagram()))
+
+
+def test_on_the_receiver_s_host_a_wake_up_is_the_way_even_of_what_came_from_another() -> None:
+    events = [
+        *called(SENDER, 1010, 1080),
+        *packet((1020, 1030, 1040), ports=9 << 16 | 18),
+        *called(BROKER, 1100, 1200, RECEIVE),
+        *taken(1190, process=BROKER, ports=18 << 16),
+        *called(BROKER, 1300, 1400, FUTEX),
+        *ran(RECEIVER, 1350, 1500, by=BROKER),
+        *called(RECEIVER, 500, 1600, FUTEX),
+        *sent(500, RECEIVER, THERE),
+    ]
+    assert found(events, apart=True).parts["hops"].to_list() == [2]
 
 
 def test_a_broker_s_own_time_is_a_part() -> None:
@@ -307,7 +336,7 @@ def test_messages_are_chosen_evenly_and_no_more_than_asked(messages: int) -> Non
     chosen = [{"sent_ns": 10 * number, "received_ns": 10 * number + 5} for number in range(messages)]
     trace = KernelTrace(pl.DataFrame(schema=KERNEL_EVENTS_SCHEMA))
     received = pl.DataFrame([{**_message(), **each} for each in chosen], schema=MESSAGES_SCHEMA)
-    result = paths(trace, received, lambda _, __: (SENDER, RECEIVER), samples=100)
+    result = paths(trace, received, lambda _, __: Ends(SENDER, RECEIVER), samples=100)
     assert sum(result.set_aside.values()) == min(messages, 100)
 
 
@@ -467,11 +496,11 @@ def test_the_messages_told_are_those_in_the_middle_and_of_the_slow() -> None:
         schema=MESSAGES_SCHEMA,
     )
     trace = KernelTrace(pl.DataFrame(events, schema=KERNEL_EVENTS_SCHEMA))
-    told = told_messages(trace, received, lambda _, __: (SENDER, RECEIVER), {SEND: "sendto"})
+    told = told_messages(trace, received, lambda _, __: Ends(SENDER, RECEIVER), {SEND: "sendto"})
     assert [(each.share, each.n, each.path.whole_ns) for each in told] == [(0.5, 200, 1099), (0.99, 200, 1197)]
     (crossing,) = told[0].path.crossings
     assert crossing.first == crossing.last
-    few = told_messages(trace, received[:99], lambda _, __: (SENDER, RECEIVER), {})
+    few = told_messages(trace, received[:99], lambda _, __: Ends(SENDER, RECEIVER), {})
     assert [each.share for each in few] == [0.5]
 
 
@@ -481,6 +510,6 @@ def test_a_neighbour_is_told_where_a_message_s_way_is_not_found() -> None:
         for n, b in enumerate((1000, 900_000, 4000))
     ]
     trace = KernelTrace(pl.DataFrame([*datagram(1000), *datagram(4000)], schema=KERNEL_EVENTS_SCHEMA))
-    (told,) = told_messages(trace, pl.DataFrame(rows, schema=MESSAGES_SCHEMA), lambda _, __: (SENDER, RECEIVER), {})
+    (told,) = told_messages(trace, pl.DataFrame(rows, schema=MESSAGES_SCHEMA), lambda _, __: Ends(SENDER, RECEIVER), {})
     assert told.path.whole_ns == 1000
     assert told.share == pytest.approx(1 / 3)

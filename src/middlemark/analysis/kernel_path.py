@@ -16,7 +16,7 @@ import polars as pl
 from middlemark.analysis.kernel_event import Kind
 from middlemark.analysis.kernel_packets import Cuts
 from middlemark.analysis.kernel_trace import KernelTrace
-from middlemark.analysis.path_following import path
+from middlemark.analysis.path_following import Ends, path
 from middlemark.analysis.path_parts import MessagePath, Part, SetAside, Side
 
 CUTS = ("queued", "transmitted", "arrived")
@@ -55,16 +55,16 @@ class Paths:
 
 
 def paths(
-    trace: KernelTrace, messages: pl.DataFrame, ends: Callable[[int, int], tuple[int, int]], samples: int
+    trace: KernelTrace, messages: pl.DataFrame, ends: Callable[[int, int], Ends], samples: int
 ) -> Paths:
     """The paths of messages of one stream, evenly chosen; `ends` gives the processes of publisher and subscriber."""
     messages = messages.sort("received_ns")
     chosen = np.unique(np.linspace(0, max(len(messages) - 1, 0), min(samples, len(messages))).astype(int))
     pairs = {pair: ends(*pair) for pair in messages.select("publisher", "subscriber").unique().iter_rows()}
-    applications = frozenset(process for pair in pairs.values() for process in pair)
+    applications = frozenset(process for pair in pairs.values() for process in (pair.sender, pair.receiver))
     rows, set_aside, calls = [], Counter[SetAside](), Counter[tuple[Side, int]]()
     for message in messages[chosen].iter_rows(named=True):
-        found = path(trace, message, *pairs[message["publisher"], message["subscriber"]], applications)
+        found = path(trace, message, pairs[message["publisher"], message["subscriber"]], applications)
         if isinstance(found, SetAside):
             set_aside[found] += 1
         else:

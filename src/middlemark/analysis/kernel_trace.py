@@ -56,6 +56,7 @@ class KernelTrace:
         """By process, in the order of time."""
         self.wake_ups = _wake_ups(events)
         """By process, in the order of time."""
+        self._namespaces = _namespaces(events)
         self._instants = {
             (int(process), int(kind)): frame["at_ns"].to_numpy()
             for (process, kind), frame in events.group_by(["process", "kind"], maintain_order=True)
@@ -102,6 +103,10 @@ class KernelTrace:
     def brings(self, last: Packet, begin_ns: int, size_bytes: int) -> bool:
         """Whether a message's bytes are in the packets that left from an instant on, up to this one."""
         return self._outgoing[_way(last)].bytes_up_to(last, begin_ns) >= size_bytes
+
+    def are_together(self, one: int, other: int) -> bool:
+        """Whether two processes were seen to use sockets in the same network namespace."""
+        return not self._namespaces.get(one, frozenset()).isdisjoint(self._namespaces.get(other, frozenset()))
 
     def _takes(self, events: pl.DataFrame) -> dict[int, list[Take]]:
         taken = events.filter((pl.col("kind") == Kind.TAKEN) & (pl.col("value") > 0))
@@ -229,6 +234,12 @@ def _outgoing(packets: list[Packet]) -> Mapping[tuple[int, int, int], _Outgoing]
 def _threads_of(events: pl.DataFrame) -> dict[int, list[int]]:
     callers = events.filter(pl.col("kind") == Kind.CALLED).select("process", "thread").unique().sort("thread")
     return {int(process): frame["thread"].to_list() for (process,), frame in callers.group_by(["process"])}
+
+
+def _namespaces(events: pl.DataFrame) -> Mapping[int, frozenset[int]]:
+    """By process, where its sockets are."""
+    used = events.filter(pl.col("kind").is_in([Kind.SENT, Kind.TAKEN])).select("process", "other").unique()
+    return {int(process): frozenset(frame["other"]) for (process,), frame in used.group_by(["process"])}
 
 
 def _wake_ups(events: pl.DataFrame) -> dict[int, list[WakeUp]]:

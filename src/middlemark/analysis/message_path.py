@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from middlemark.analysis.kernel_trace import KernelTrace
-from middlemark.analysis.path_following import path
+from middlemark.analysis.path_following import Ends, path
 from middlemark.analysis.path_parts import MessagePath, SetAside
 
 SHARES = (0.5, 0.99)
@@ -38,13 +38,13 @@ class ToldMessage:
 def told_messages(
     trace: KernelTrace,
     messages: pl.DataFrame,
-    ends: Callable[[int, int], tuple[int, int]],
+    ends: Callable[[int, int], Ends],
     call_names: Mapping[int, str],
 ) -> tuple[ToldMessage, ...]:
     """The messages of one stream at each of `SHARES`; where a way isn't found, of a neighbour by one-way time."""
     messages = messages.sort(pl.col("received_ns") - pl.col("sent_ns"))
-    pairs = messages.select("publisher", "subscriber").unique().iter_rows()
-    applications = frozenset(process for pair in pairs for process in ends(*pair))
+    pairs = [ends(*pair) for pair in messages.select("publisher", "subscriber").unique().iter_rows()]
+    applications = frozenset(process for pair in pairs for process in (pair.sender, pair.receiver))
     n = len(messages)
     told = []
     for share in SHARES:
@@ -52,7 +52,7 @@ def told_messages(
             rank = int(share * (n - 1))
             for place in _outwards(rank, n):
                 message = messages.row(place, named=True)
-                found = path(trace, message, *ends(message["publisher"], message["subscriber"]), applications)
+                found = path(trace, message, ends(message["publisher"], message["subscriber"]), applications)
                 if not isinstance(found, SetAside):
                     told.append(ToldMessage((place + 1) / n if place != rank else share, n, found, call_names))
                     break

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,12 +23,22 @@ _CANDIDATES = 64
 _MOST_HOPS = 4
 
 
+class Ends(NamedTuple):
+    """The processes of a message's sender and its receiver."""
+
+    sender: int
+    receiver: int
+    apart: bool = False
+    """Whether they are on different hosts."""
+
+
 @dataclass(frozen=True)
 class _Message:
     """The message that is followed, between the processes of its sender and its receiver."""
 
     sender: int
     receiver: int
+    apart: bool
     strangers: frozenset[int]
     """The others that publish or subscribe, none of which can be on its way."""
     sent_ns: int
@@ -62,11 +73,11 @@ class _Path:
 
 
 def path(
-    trace: KernelTrace, message: Mapping[str, int], sender: int, receiver: int, applications: frozenset[int]
+    trace: KernelTrace, message: Mapping[str, int], ends: Ends, applications: frozenset[int]
 ) -> MessagePath | SetAside:
     """The way of one message between two processes; `applications` are all that publish or subscribe."""
     instants = message["sent_ns"], message["received_ns"]
-    sought = _Message(sender, receiver, applications - {sender, receiver}, *instants, message["size_bytes"])
+    sought = _Message(*ends, applications - {ends.sender, ends.receiver}, *instants, message["size_bytes"])
     found = _followed(trace, sought)
     if found is None:
         return SetAside.NO_WAY_FOUND
@@ -193,7 +204,10 @@ def _woken_and_running(trace: KernelTrace, take: Take, arrived_ns: int) -> tuple
 
 
 def _woken(trace: KernelTrace, process: int, message: _Message, until_ns: int) -> _Hop | None:
-    """Where memory is shared, or a socket is of this machine only: the last wake-up by another process."""
+    """Where memory is shared, or a socket is of this machine only: the last wake-up by another process.
+
+    What came from another host came in a packet, whoever woke: without it, the packet was missed.
+    """
     wake_ups = trace.wake_ups.get(process, [])
     last = bisect_right(wake_ups, until_ns, key=lambda wake_up: wake_up.at_ns)
     for wake_up in reversed(wake_ups[max(last - _CANDIDATES, 0) : last]):
@@ -205,6 +219,8 @@ def _woken(trace: KernelTrace, process: int, message: _Message, until_ns: int) -
         if called_ns is None or called_ns < message.sent_ns:
             continue
         if wake_up.waker_process in message.strangers | {process}:
+            continue
+        if message.apart and not trace.are_together(wake_up.waker_process, process):
             continue
         if _ran(trace, wake_up, until_ns) is not None:
             return lambda path, side: _through_wake_up(trace, message, (called_ns, until_ns), wake_up, path, side)

@@ -17,10 +17,11 @@ from middlemark.analysis.kernel_path import CUTS, Paths, paths
 from middlemark.analysis.kernel_trace import KernelTrace
 from middlemark.analysis.message_path import ToldMessage, told_messages
 from middlemark.analysis.metrics import Key, of_stream
+from middlemark.analysis.path_following import Ends
 from middlemark.analysis.path_parts import Part, SetAside, Side
 from middlemark.analysis.quantile import Measured, Value
 from middlemark.analysis.record import KernelRecording, TrialRecord
-from middlemark.plan import Stream
+from middlemark.plan import Experiment, Stream
 
 _CALLS_METRIC = re.compile(rf"path_(?P<side>{'|'.join(Side)})_(?P<call>\w+)_calls_per_message")
 _COUNTS = ("packets", "calls", "wake_ups", "switches", "copied_bytes")
@@ -48,7 +49,7 @@ def path_findings(record: TrialRecord, events: pl.DataFrame, received: pl.DataFr
     values: dict[Key, Value] = {}
     messages = {}
     for number, stream in enumerate(record.trial.experiment.streams):
-        of_this, ends = messages_of(received, number, stream), ends_of(record.kernel_path, stream)
+        of_this, ends = messages_of(received, number, stream), ends_of(record.trial.experiment, record.kernel_path, stream)
         found = _values(paths(trace, of_this, ends, samples), names)
         bound_ns = record.clock_bound_ns(stream.name)
         for name, value in found.items():
@@ -76,12 +77,14 @@ def messages_of(received: pl.DataFrame, number: int, stream: Stream) -> pl.DataF
     return own.with_columns(size_bytes=sizes_bytes)
 
 
-def ends_of(recording: KernelRecording, stream: Stream) -> Callable[[int, int], tuple[int, int]]:
+def ends_of(experiment: Experiment, recording: KernelRecording, stream: Stream) -> Callable[[int, int], Ends]:
     """The processes of a publisher and a subscriber by their indices: of an application, its first."""
+    host_of = {application.name: application.host for application in experiment.applications}
 
-    def ends(publisher: int, subscriber: int) -> tuple[int, int]:
+    def ends(publisher: int, subscriber: int) -> Ends:
         sender, receiver = stream.publishers[publisher], stream.subscribers[subscriber]
-        return recording.processes.get(sender, 0), recording.processes.get(receiver, 0)
+        apart = host_of[sender] != host_of[receiver]
+        return Ends(recording.processes.get(sender, 0), recording.processes.get(receiver, 0), apart)
 
     return ends
 
