@@ -79,9 +79,7 @@ def datagram(begin_ns: int = 1000) -> Events:
     ]
 
 
-def found(
-    events: Events, *messages: Mapping[str, int], forwarders: tuple[int, ...] = (), apart: bool = False
-) -> Paths:
+def found(events: Events, *messages: Mapping[str, int], forwarders: tuple[int, ...] = (), apart: bool = False) -> Paths:
     trace = KernelTrace(pl.DataFrame(events, schema=KERNEL_EVENTS_SCHEMA), forwarders)
     rows = [{**_message(), **message} for message in messages or ({},)]
     messages = pl.DataFrame(rows, schema=MESSAGES_SCHEMA)

@@ -116,7 +116,12 @@ def ways_of(trial: TrialFolder) -> Paths:
     assert len(events) == record.kernel_path.events
     stream = record.trial.experiment.streams[0]
     trace = KernelTrace(events, record.kernel_path.forwarders)
-    found = paths(trace, messages_of(trial.read_received(), 0, stream), ends_of(record.trial.experiment, record.kernel_path, stream), 500)
+    found = paths(
+        trace,
+        messages_of(trial.read_received(), 0, stream),
+        ends_of(record.trial.experiment, record.kernel_path, stream),
+        500,
+    )
     for row in found.parts.iter_rows(named=True):
         assert sum(row[f"{part}_ns"] for part in Part) == row["whole_ns"]
         assert min(row[f"{part}_ns"] for part in Part) >= 0

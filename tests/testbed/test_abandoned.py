@@ -1,17 +1,16 @@
 """What a killed process has entered is swept, and nothing else; what can't be reached ends when the user says so."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from testbed.test_ledger import is_gone, ledgers
 
 from middlemark.testbed import abandoned, ledger, processes, remote
 from middlemark.testbed.abandoned import Forgotten
+from testbed.test_ledger import is_gone, ledgers
 
 
 @pytest.fixture(autouse=True)
@@ -118,7 +117,9 @@ def test_a_machine_that_does_not_answer_is_asked_once_a_sweep(tmp_path: Path, mo
         raise remote.Unreachable(f"on {target}: rm: Read-only file system")
 
     monkeypatch.setattr(remote, "told", told)
-    left_behind(tmp_path, *(entered(f"{n}", f"{target}:/tmp/{n}") for n in range(2) for target in (GONE, "full")))
+    left_behind(
+        tmp_path, *(entered(f"{n} {target}", f"{target}:/tmp/{n}") for n in range(2) for target in (GONE, "full"))
+    )
     left_behind(tmp_path, entered("x", f"{GONE}:/tmp/x"), name="2-abandoned")
     swept = abandoned.sweep()
     assert asked == [GONE, "full", "full"]

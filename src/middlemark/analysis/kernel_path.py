@@ -54,9 +54,7 @@ class Paths:
     """How many system calls of each number a message takes on each side."""
 
 
-def paths(
-    trace: KernelTrace, messages: pl.DataFrame, ends: Callable[[int, int], Ends], samples: int
-) -> Paths:
+def paths(trace: KernelTrace, messages: pl.DataFrame, ends: Callable[[int, int], Ends], samples: int) -> Paths:
     """The paths of messages of one stream, evenly chosen; `ends` gives the processes of publisher and subscriber."""
     messages = messages.sort("received_ns")
     chosen = np.unique(np.linspace(0, max(len(messages) - 1, 0), min(samples, len(messages))).astype(int))

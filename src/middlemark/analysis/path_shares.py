@@ -49,7 +49,8 @@ def path_findings(record: TrialRecord, events: pl.DataFrame, received: pl.DataFr
     values: dict[Key, Value] = {}
     messages = {}
     for number, stream in enumerate(record.trial.experiment.streams):
-        of_this, ends = messages_of(received, number, stream), ends_of(record.trial.experiment, record.kernel_path, stream)
+        of_this = messages_of(received, number, stream)
+        ends = ends_of(record.trial.experiment, record.kernel_path, stream)
         found = _values(paths(trace, of_this, ends, samples), names)
         bound_ns = record.clock_bound_ns(stream.name)
         for name, value in found.items():
