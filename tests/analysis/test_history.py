@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import middlemark
+from known_suites import CHAIN_OF_THREE_NODES
 from middlemark.analysis.figure import figure
 from middlemark.analysis.history import PastRun, Point, histories, level_changes
 from middlemark.analysis.settling import EQUAL
@@ -15,23 +16,6 @@ from run_builder import Behaviour, build_run
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
 OBSERVED = GOLDEN.with_name("run-format-1-observed")
-
-
-PIPELINE = """
-suite: chained
-trials: 2
-middlewares: all
-topologies: C1-1
-workloads:
-  - workload: chained
-    pattern: pipeline
-    windows: {window: 1 s}
-    nodes:
-      - {node: camera, rate: 100 Hz, compute: 1 ms, outputs: [{stream: image, size: 1 kB}]}
-      - {node: detect, inputs: [image], compute: 1 ms, outputs: [{stream: objects, size: 1 kB}]}
-      - {node: show, inputs: [objects]}
-    chains: [{chain: whole, path: [camera, detect, show]}]
-"""
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +60,7 @@ def test_observed_trials_and_missing_figures_have_no_point(past: PastRun) -> Non
 
 
 def test_a_figure_of_chains_has_a_history_of_each_chain(tmp_path: Path) -> None:
-    run = middlemark.load(build_run(tmp_path / "run", PIPELINE, {"udp": Behaviour()}).path)
+    run = middlemark.load(build_run(tmp_path / "run", CHAIN_OF_THREE_NODES, {"udp": Behaviour()}).path)
     series = histories([PastRun("chained", run.manifest, run.estimates)], figure("median(end_to_end)"))
     assert [(each.stream, len(each.points)) for each in series] == [("whole", 1)]
     streams = histories([PastRun("chained", run.manifest, run.estimates)], figure("median(latency)"))

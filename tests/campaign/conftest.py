@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from staged import install_fake_worker, placed
+from staged import own_machine, placed
 
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.run_folder import RunFolder
@@ -14,10 +14,7 @@ from middlemark.plan.progress import Observer
 
 @pytest.fixture(autouse=True)
 def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install_fake_worker(tmp_path / "workers")
-    monkeypatch.setenv("MIDDLEMARK_WORKERS", str(tmp_path / "workers"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    own_machine(tmp_path, monkeypatch)
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
+
 from middlemark.campaign import order
 from middlemark.plan import Trial, expand, order_trials
 from middlemark.suite import LoadedSuite, parse_suite
@@ -19,6 +21,14 @@ topologies: {topology}
 windows: {{first_message: 2 s, warm_up: 20 ms, window: 200 ms, drain: 100 ms}}
 {more}
 """
+
+
+def own_machine(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fake worker for the only one, and ledgers, slots and caches of the test's own."""
+    install_fake_worker(folder / "workers")
+    monkeypatch.setenv("MIDDLEMARK_WORKERS", str(folder / "workers"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
 
 
 def install_fake_worker(folder: Path) -> None:

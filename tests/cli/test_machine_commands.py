@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from staged import install_fake_worker
+from staged import own_machine
 from typer.testing import CliRunner
 
 from middlemark.cli.main import app
@@ -16,11 +16,8 @@ RUNNER = CliRunner()
 
 @pytest.fixture(autouse=True)
 def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install_fake_worker(tmp_path / "workers")
-    monkeypatch.setenv("MIDDLEMARK_WORKERS", str(tmp_path / "workers"))
+    own_machine(tmp_path, monkeypatch)
     monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path / "target"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
 

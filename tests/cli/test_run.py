@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from staged import install_fake_worker, suite_text
+from staged import own_machine, suite_text
 
 from middlemark.errors import ExitCode
 
@@ -16,11 +16,8 @@ MIDDLEMARK = [sys.executable, "-c", "from middlemark.cli.main import main; main(
 
 @pytest.fixture(autouse=True)
 def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install_fake_worker(tmp_path / "workers")
-    monkeypatch.setenv("MIDDLEMARK_WORKERS", str(tmp_path / "workers"))
+    own_machine(tmp_path, monkeypatch)
     monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path / "target"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from known_suites import THIRTEEN_SIZES
 from middlemark.report.html import write_report
 from run_builder import Behaviour, build_run
 
@@ -32,13 +33,6 @@ suite: drawn
 trials: 3
 middlewares: all
 workloads: [{workload: imu, windows: {window: 1 s}}, {workload: ping_pong, windows: {window: 100 ms}}]
-"""
-MANY = """
-suite: many
-trials: 1
-middlewares: all
-workloads: {workload: imu, size: [32 B, 64 B, 100 B, 128 B, 200 B, 256 B, 400 B, 512 B, 800 B, 1 kB, 2 kB, 4 kB, 8 kB],
-  windows: {window: 200 ms}}
 """
 WATCHED = """
 suite: watched
@@ -120,7 +114,11 @@ document.querySelectorAll("section.workload details.body details").forEach((each
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a run of so many settings that what has to be opened is packed."""
     folder = tmp_path_factory.mktemp("many") / "run"
-    return write_report(build_run(folder, MANY, {"one": Behaviour(), "two": Behaviour(loss=0.1)}).path)
+    return write_report(
+        build_run(
+            folder, THIRTEEN_SIZES.replace("2 s", "200 ms"), {"one": Behaviour(), "two": Behaviour(loss=0.1)}
+        ).path
+    )
 
 
 def test_of_many_settings_what_is_folded_is_unpacked_and_drawn_once_it_is_asked_for(many: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.capacity import Capacity, Point
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan.search import Load
@@ -12,18 +13,10 @@ from middlemark.report.capacity import capacity_charts
 from middlemark.report.contender import contenders
 from run_builder import Behaviour, build_run
 
-SUITE = """
-suite: load
-trials: 1
-middlewares: all
-workloads: {workload: stream, pattern: capacity, size: 64 B, search: {lowest: 500 Hz, highest: 4 kHz, latency: 1 ms}}
-windows: {window: 200 ms}
-"""
-
 
 @pytest.fixture(scope="module")
 def findings(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
-    return analyse(build_run(tmp_path_factory.mktemp("load") / "run", SUITE, {"one": Behaviour()}))
+    return analyse(build_run(tmp_path_factory.mktemp("load") / "run", CAPACITY_SEARCH, {"one": Behaviour()}))
 
 
 def climbing(searched: Capacity, *, bent: bool) -> Capacity:

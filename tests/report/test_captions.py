@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from known_suites import CAPACITY_SEARCH, CHAIN_IN_TWO_CONDITIONS, PAUSED_SUBSCRIBERS
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.report.contender import contenders
@@ -23,36 +24,6 @@ observe: [wire, resources, kernel_path]
 sizes: [1 kB, 10 kB, 100 kB]
 workloads: [{workload: imu, windows: {window: 500 ms}}]
 topologies: {topology: D1-1, links: [{host: host_0, network: lan, mobility: {farthest: 200 m, speed: 100 m/s}}]}
-"""
-SEARCHED = """
-suite: load
-trials: 1
-middlewares: all
-workloads: {workload: stream, pattern: capacity, size: [64 B, 1 kB],
-  search: {lowest: 500 Hz, highest: 4 kHz, latency: 1 ms}}
-windows: {window: 200 ms}
-"""
-CHAINED = """
-suite: chained
-trials: 1
-middlewares: all
-workloads:
-  workload: pair
-  pattern: pipeline
-  windows: {window: 500 ms}
-  nodes:
-    - {node: camera, rate: 20 Hz, outputs: [{stream: frame, size: 1 kB}]}
-    - {node: drive, inputs: [frame]}
-  chains: [{chain: way, path: [camera, drive]}]
-conditions: [{cpus: spread}, {cpus: spread, keep_awake: true}]
-"""
-STRUCK = """
-suite: struck
-trials: 1
-middlewares: all
-workloads: {workload: imu, windows: {window: 4 s}}
-topologies: C1-3
-conditions: {faults: pause}
 """
 PLANNED = "trace-"
 """Of what links were asked to do, and so of no trial."""
@@ -84,9 +55,9 @@ def test_each_figure_of_a_stored_run_has_n(name: str) -> None:
     ("suite", "drawn"),
     [
         (SIZES, {"overhead", "size0", "kernelpath", "memorycourse", "way0at50", "trace-distance"}),
-        (SEARCHED, {"load0"}),
-        (CHAINED, {"chain0", "chainway", "chainshares", "startup"}),
-        (STRUCK, {"arrivals", "overtime"}),
+        (CAPACITY_SEARCH.replace("64 B", "[64 B, 1 kB]"), {"load0"}),
+        (CHAIN_IN_TWO_CONDITIONS, {"chain0", "chainway", "chainshares", "startup"}),
+        (PAUSED_SUBSCRIBERS, {"arrivals", "overtime"}),
     ],
     ids=["sizes", "searched", "chained", "struck"],
 )

@@ -11,6 +11,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import middlemark
+from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.cli.main import app
@@ -26,13 +27,6 @@ suite: warned
 trials: 3
 middlewares: all
 workloads: {workload: imu, windows: {window: 2 s}}
-"""
-SEARCHED = """
-suite: load
-trials: 1
-middlewares: all
-workloads: {workload: stream, pattern: capacity, size: 64 B, search: {lowest: 500 Hz, highest: 4 kHz, latency: 1 ms}}
-windows: {window: 200 ms}
 """
 NEVER = "Never settled in 3 trials (growing 3)"
 LATE = "Settled late in 3 trials (warming 3)"
@@ -100,6 +94,6 @@ def test_an_overload_is_no_warning_where_it_is_searched_for(tmp_path: Path) -> N
         assert len(warned_of(found, who)) == len(as_data(found, who)["trials"])
         return as_data(found, who)["trials"]
 
-    assert warned(tmp_path / "searched", SEARCHED) == []
+    assert warned(tmp_path / "searched", CAPACITY_SEARCH) == []
     (told,) = warned(tmp_path / "asked", SUITE)
     assert (told["kind"], told["n_trials"]) == ("overload", {"one": 3})

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan.side import sided
 from middlemark.report.contender import COLOURS, DASHES, contenders
@@ -21,13 +22,7 @@ observe: [wire, resources]
 workloads: {workload: imu, size: [1 kB, 10 kB, 100 kB], windows: {window: 500 ms}}
 topologies: D1-1
 """
-SEARCHED = """
-suite: load
-trials: 1
-middlewares: [{middleware: one, profiles: [default, tuned]}, two]
-workloads: {workload: stream, pattern: capacity, size: 64 B, search: {lowest: 500 Hz, highest: 4 kHz, latency: 1 ms}}
-windows: {window: 200 ms}
-"""
+SEARCHED = CAPACITY_SEARCH.replace("all", "[{middleware: one, profiles: [default, tuned]}, two]")
 BOTH = {"one": Behaviour(per_byte_ns=1), "two": Behaviour(latency_ns=90_000, per_byte_ns=1)}
 
 

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
+from known_suites import PAUSED_SUBSCRIBERS
 from middlemark.analysis.record import HappenedFault, TrialRecord
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
@@ -18,14 +19,6 @@ from report_page import specs as page_specs
 from run_builder import BEGIN_NS, Behaviour, build_run
 
 MS = 1_000_000
-SUITE = """
-suite: struck
-trials: 3
-middlewares: all
-workloads: {workload: imu, windows: {window: 4 s}}
-topologies: C1-3
-conditions: {faults: pause}
-"""
 
 
 def strike(folder: TrialFolder, gap_ns: int) -> TrialRecord:
@@ -61,7 +54,9 @@ def strike(folder: TrialFolder, gap_ns: int) -> TrialRecord:
 
 @pytest.fixture
 def run(tmp_path: Path) -> RunFolder:
-    folder = build_run(tmp_path / "run", SUITE, {"brief": Behaviour(), "lasting": Behaviour(latency_ns=90_000)})
+    folder = build_run(
+        tmp_path / "run", PAUSED_SUBSCRIBERS, {"brief": Behaviour(), "lasting": Behaviour(latency_ns=90_000)}
+    )
     for trial in folder.stored_trials():
         strike(trial, 1500 * MS if "lasting" in trial.id else 500 * MS)
     return folder

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import vl_convert
 
+from known_suites import THIRTEEN_SIZES
 from middlemark.analysis.run import analyse
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.report.contender import contenders
@@ -14,13 +15,6 @@ from report_page import opened, specs
 from run_builder import Behaviour, build_run
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
-MANY = """
-suite: many
-trials: 1
-middlewares: all
-workloads: {workload: imu, size: [32 B, 64 B, 100 B, 128 B, 200 B, 256 B, 400 B, 512 B, 800 B, 1 kB, 2 kB, 4 kB, 8 kB],
-  windows: {window: 2 s}}
-"""
 AUTOMOTIVE_TRIALS = 640
 MOST_BYTES = 4_300_000
 
@@ -52,7 +46,7 @@ def test_a_folded_part_is_found_again_under_its_name() -> None:
 
 def test_a_page_of_many_settings_has_room_for_many_more(tmp_path: Path) -> None:
     names = [f"middleware_{number}" for number in range(8)]
-    findings = analyse(build_run(tmp_path / "run", MANY, dict.fromkeys(names, Behaviour(loss=0.01))))
+    findings = analyse(build_run(tmp_path / "run", THIRTEEN_SIZES, dict.fromkeys(names, Behaviour(loss=0.01))))
     page = render(findings)
     library = len(packed(vl_convert.javascript_bundle()))  # type: ignore[call-arg] # its stub forgets the default
     of_trials = len(page.encode()) - library

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from known_suites import CAPACITY_SEARCH, CHAIN_IN_TWO_CONDITIONS
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.beyond import figures_beyond
 from middlemark.report.contender import contenders
@@ -22,27 +23,6 @@ observe: wire
 sizes: [1 kB, 10 kB, 100 kB]
 workloads: [{workload: imu, windows: {window: 200 ms}}]
 topologies: D1-1
-"""
-SEARCHED = """
-suite: load
-trials: 1
-middlewares: all
-workloads: {workload: stream, pattern: capacity, size: 64 B, search: {lowest: 500 Hz, highest: 4 kHz, latency: 1 ms}}
-windows: {window: 200 ms}
-"""
-CHAINED = """
-suite: chained
-trials: 1
-middlewares: all
-workloads:
-  workload: pair
-  pattern: pipeline
-  windows: {window: 500 ms}
-  nodes:
-    - {node: camera, rate: 20 Hz, outputs: [{stream: frame, size: 1 kB}]}
-    - {node: drive, inputs: [frame]}
-  chains: [{chain: way, path: [camera, drive]}]
-conditions: [{cpus: spread}, {cpus: spread, keep_awake: true}]
 """
 BOTH = {"one": Behaviour(), "two": Behaviour(latency_ns=90_000)}
 
@@ -85,7 +65,9 @@ def test_a_heat_map_stands_on_the_trials_of_its_cells(findings: RunFindings) -> 
     assert names(found.trials) == {name: planned(findings, name, observed=False) for name in BOTH}
 
 
-@pytest.mark.parametrize(("suite", "part", "told"), [(SEARCHED, "capacity", 2), (CHAINED, "chains", 4)])
+@pytest.mark.parametrize(
+    ("suite", "part", "told"), [(CAPACITY_SEARCH, "capacity", 2), (CHAIN_IN_TWO_CONDITIONS, "chains", 4)]
+)
 def test_curves_of_load_and_chains_stand_on_theirs(tmp_path: Path, suite: str, part: str, told: int) -> None:
     run = analyse(build_run(tmp_path / "run", suite, BOTH))
     found = names(behind(run, part))

@@ -47,6 +47,21 @@ def on(host: Host, *program: str) -> str:
     return result.stdout.strip()
 
 
+HEARS_LINES = 'while read -r line; do echo "heard $line"; done; exit 7'
+
+
+def answers_each_line_and_ends_as_it_said(process: subprocess.Popen[str]) -> None:
+    """What `HEARS_LINES` does wherever a shell runs it: lines go both ways as they come."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for number in range(3):
+        process.stdin.write(f"{number}\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == f"heard {number}\n"
+    process.stdin.close()
+    assert process.wait(20) == 7
+
+
 def started(host: Host, script: str, *arguments: str) -> subprocess.Popen[str]:
     """A Python script under way on the host, once it has said `ready`."""
     child = subprocess.Popen(

@@ -20,7 +20,7 @@ from middlemark.testbed.deployment import deployed, process_of
 from middlemark.testbed.host import Host, LocalHost
 from middlemark.testbed.ledger import Ledger
 from middlemark.testbed.root_filesystem import Contents
-from testbed.beds import needs_namespaces, on, two_hosts
+from testbed.beds import HEARS_LINES, answers_each_line_and_ends_as_it_said, needs_namespaces, on, two_hosts
 
 SHELL = Path("/bin/sh")
 CONTAINED = [
@@ -105,16 +105,11 @@ def test_bare_metal_is_the_host_itself(entries: Ledger, folder: Path) -> None:
 def test_lines_go_both_ways_as_they_come_and_the_exit_status_is_passed(
     deployment: Deployment, entries: Ledger, folder: Path
 ) -> None:
-    script = 'while read -r line; do echo "heard $line"; done; exit 7'
-    with deployed(LocalHost(), deployment, Contents(SHELL), folder, entries) as host, shell(host, script) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        for number in range(3):
-            process.stdin.write(f"{number}\n")
-            process.stdin.flush()
-            assert process.stdout.readline() == f"heard {number}\n"
-        process.stdin.close()
-        assert process.wait(DEADLINE_S) == 7
+    with (
+        deployed(LocalHost(), deployment, Contents(SHELL), folder, entries) as host,
+        shell(host, HEARS_LINES) as process,
+    ):
+        answers_each_line_and_ends_as_it_said(process)
 
 
 @pytest.mark.parametrize("deployment", CONTAINED, ids=str)

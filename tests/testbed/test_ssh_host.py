@@ -32,6 +32,7 @@ from middlemark.testbed.ledger import Ledger
 from middlemark.testbed.remote import RemoteFolder
 from middlemark.testbed.ssh_host import SshHost
 from middlemark.worker import locate
+from testbed.beds import HEARS_LINES, answers_each_line_and_ends_as_it_said
 
 DEADLINE_S = 20.0
 
@@ -148,15 +149,8 @@ def started(host: SshHost, *program: str, mark: str = "") -> subprocess.Popen[st
 
 
 def test_lines_go_both_ways_as_they_come_and_the_exit_status_is_passed(host: SshHost) -> None:
-    with started(host, "sh", "-c", 'while read -r line; do echo "heard $line"; done; exit 7') as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        for number in range(3):
-            process.stdin.write(f"{number}\n")
-            process.stdin.flush()
-            assert process.stdout.readline() == f"heard {number}\n"
-        process.stdin.close()
-        assert process.wait(DEADLINE_S) == 7
+    with started(host, "sh", "-c", HEARS_LINES) as process:
+        answers_each_line_and_ends_as_it_said(process)
 
 
 def test_words_arrive_as_they_are(host: SshHost) -> None:
@@ -264,18 +258,18 @@ def test_what_cannot_be_reached_is_reported_and_not_forgotten(tmp_path: Path, se
     folder = tmp_path / "far"
     folder.mkdir()
     gone = f"nobody@127.0.0.1:1:{folder}"
-    abandoned = tmp_path / "state/middlemark/ledgers/1-abandoned.jsonl"
+    left = tmp_path / "state/middlemark/ledgers/1-abandoned.jsonl"
     entry = {"op": "create", "mark": "a", "kind": "remote_folder", "what": gone}
-    abandoned.write_text(json.dumps(entry) + "\n")
+    left.write_text(json.dumps(entry) + "\n")
     for _ in range(2):
-        (left,) = abandoned.sweep()
-        assert left.what == gone
-        assert left.problem is not None
-        assert "Connection refused" in left.problem
-    abandoned.write_text(json.dumps(entry | {"what": str(RemoteFolder(server, folder))}) + "\n")
+        (kept,) = abandoned.sweep()
+        assert kept.what == gone
+        assert kept.problem is not None
+        assert "Connection refused" in kept.problem
+    left.write_text(json.dumps(entry | {"what": str(RemoteFolder(server, folder))}) + "\n")
     assert [each.problem for each in abandoned.sweep()] == [None]
     assert not folder.exists()
-    assert not abandoned.exists()
+    assert not left.exists()
 
 
 def test_the_clock_of_a_host_with_this_machines_clock_is_found_to_be_the_same(server: str, entries: Ledger) -> None:
