@@ -136,10 +136,17 @@ def test_without_messages_enough_for_a_quantile_the_slowest_counts() -> None:
 def test_the_knee_is_where_latency_begins_to_climb() -> None:
     rates = np.linspace(1000, 20_000, 20)
     points = [Point(Load(rate, 64), 1, 1, 20e3 + 1e6 * max(0.0, rate - 15_000) / 5000, None, 0.0) for rate in rates]
-    found = knee(points, Sought.RATE)
+    found = knee(points, points[-1].load, Sought.RATE)
     assert found is not None
     assert 13_000 <= found.rate_hz <= 16_000
-    assert knee(points[:4], Sought.RATE) is None
+    assert knee(points[:4], points[-1].load, Sought.RATE) is None
+
+
+def test_no_knee_lies_above_what_is_carried() -> None:
+    rates = np.linspace(1000, 20_000, 20)
+    points = [Point(Load(rate, 64), 1, 1, 20e3 + 1e6 * max(0.0, rate - 15_000) / 5000, None, 0.0) for rate in rates]
+    assert knee(points, Load(14_000, 64), Sought.RATE) is None
+    assert knee(points, None, Sought.RATE) is None
 
 
 def behaves(middleware: str, load: Load) -> Behaviour:

@@ -299,13 +299,14 @@ def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
     experiment = ordered[0].experiment
     points = tuple(_point(each, steps.get(step_of(each.experiment, search), Tried())) for each in ordered)
     searches = tuple(_bracket(experiment, search, steps_of(search, own)) for own in one_by_one(search, results))
+    middle = _middle(searches)
     return Capacity(
         experiment=experiment,
         search=search,
         searches=searches,
-        middle=_middle(searches),
+        middle=middle,
         points=points,
-        knee=knee([each for each in points if each.carried and each.median_ns is not None], search.sought),
+        knee=knee(points, middle.carried, search.sought),
         outcomes=tuple(outcome for _, outcome in by_block),
         reason=refused[0] if refused else "",
     )
@@ -358,9 +359,14 @@ def _point(each: ExperimentFindings, tried: Tried) -> Point:
     )
 
 
-def knee(points: Sequence[Point], sought: Sought) -> Load | None:
-    """The load from which on latency grows steeply; None where the curve has none."""
-    curve = [(each.load, each.median_ns) for each in points if each.median_ns is not None]
+def knee(points: Sequence[Point], carried: Load | None, sought: Sought) -> Load | None:
+    """The load from which on latency grows steeply, up to what is carried; None where the curve has none.
+
+    Above that some loads were carried in a single trial, which others then overturned.
+    """
+    most = 0.0 if carried is None else carried.of(sought)
+    within = [each for each in points if each.carried and each.load.of(sought) <= most]
+    curve = [(each.load, each.median_ns) for each in within if each.median_ns is not None]
     if len(curve) < FEWEST_FOR_A_KNEE:
         return None
     from kneed import KneeLocator  # noqa: PLC0415 - it brings a second of imports, which no other run needs
