@@ -1,6 +1,7 @@
 """A link that is not what was asked makes its trial invalid, by the probe's figures alone."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,14 +9,17 @@ from typing import Any
 import pytest
 
 from middlemark.analysis.record import LinkMeasured
-from middlemark.campaign import judgement, links
-from middlemark.plan import InvalidKind, InvalidReason
+from middlemark.campaign import judgement, links, trial
+from middlemark.campaign.hearing import TrialOver
+from middlemark.errors import EnvironmentNotReady
+from middlemark.plan import Invalid, InvalidKind, InvalidReason
 from middlemark.plan.network import Direction, Link
 from middlemark.suite import Disturbance
 from middlemark.testbed.probe import Found, Loss, Measured, RoundTrip
 from run_builder import Behaviour, build_run
 
 MS = 1_000_000
+NOTHING = Direction()
 SUITE = """
 suite: linked
 trials: 1
@@ -49,12 +53,12 @@ def judged(asked: Direction, measured: Measured, folder: Path, patch: pytest.Mon
     link = Link(host="host_0", network="lan", outgoing=asked, incoming=Direction(delay_ns=10 * MS), offloads=False)
     patch.setattr(links, "probe", lambda *_: {"host_0/lan": measured})
     patch.setattr(links, "asked_now", lambda *_: link)
-    testbed = SimpleNamespace(links={"host_0/lan": "relay"}, relay_reports=dict)
+    testbed = SimpleNamespace(links={"host_0/lan": "relay"}, relay_reports=dict, routes=())
     setting: Any = SimpleNamespace(testbed=testbed)
     seen: tuple[LinkMeasured, ...] = asyncio.run(links.measured(setting, "before"))
-    (trial,) = build_run(folder / "run", SUITE, {"one": Behaviour()}).stored_trials()
-    record = trial.read_record().model_copy(update={"links": seen})
-    return judgement.reasons(record, trial.read_received(), Disturbance(), 2)
+    (stored,) = build_run(folder / "run", SUITE, {"one": Behaviour()}).stored_trials()
+    record = stored.read_record().model_copy(update={"links": seen})
+    return judgement.reasons(record, stored.read_received(), Disturbance(), 2)
 
 
 @pytest.mark.parametrize(
@@ -79,3 +83,62 @@ def test_a_trial_whose_link_is_as_asked_is_not_invalid(tmp_path: Path, monkeypat
     asked = Direction(delay_ns=10 * MS, jitter_ns=2 * MS, duplication=0.01, reordering=0.1)
     measured = found(spread_ns=4 * MS, duplicates=20, overtaking=200, reordered=1800)
     assert judged(asked, measured, tmp_path, monkeypatch) == ()
+
+
+def measured_route(
+    probed: Callable[..., Measured], patch: pytest.MonkeyPatch, declared: Direction = NOTHING
+) -> LinkMeasured:
+    """What is recorded of the one route, of which this is declared both ways."""
+    link = Link(host="far", network="cable", outgoing=declared, incoming=declared)
+    route = SimpleNamespace(
+        host=SimpleNamespace(name="far"), to=SimpleNamespace(name="farther"), network="cable", declared=link
+    )
+    patch.setattr(links, "probe", lambda *_: {})
+    patch.setattr(links, "probe_route", probed)
+    setting: Any = SimpleNamespace(
+        testbed=SimpleNamespace(routes=[route], links={}, relay_reports=dict, ledger=object())
+    )
+    (seen,) = asyncio.run(links.measured(setting, "before"))
+    return seen
+
+
+def test_of_a_route_nothing_is_judged_that_nothing_is_declared_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = measured_route(lambda *_: found(lost=100, overtaking=300), monkeypatch)
+    assert (seen.problem, seen.is_dead, seen.figures["probes"]) == (None, False, 1)
+    assert (seen.host, seen.to, seen.network) == ("far", "farther", "cable")
+    assert seen.figures["outgoing_loss_share"] == 0.05
+    assert seen.figures["round_trip_median_ns"] == 20 * MS
+
+
+def test_of_a_route_what_is_declared_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = measured_route(lambda *_: found(), monkeypatch, Direction(delay_ns=5 * MS, rate_bits_per_s=10**9))
+    assert seen.figures["probes"] == links.PROBES
+    (reason,) = judgement.unlike([seen])
+    assert reason.kind is InvalidKind.LINK
+    assert reason.text.startswith(
+        "far – farther over cable before the trial: the round trip takes 20 ms, asked were 10 ms"
+    )
+    assert "the outgoing rate is 0 bit/s, declared was 1 Gbit/s" in reason.text
+    assert not seen.is_dead
+
+
+def test_a_route_through_which_nothing_comes_ends_its_trial_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    dead = Measured(reachable=False, round_trip=None, outgoing=Found(), incoming=Found())
+    seen = measured_route(lambda *_: dead, monkeypatch)
+    assert seen.is_dead
+    with pytest.raises(TrialOver) as over:
+        trial._check_alive((seen,))
+    assert isinstance(over.value.outcome, Invalid)
+    assert "far – farther over cable before the trial: nothing comes through" in over.value.outcome.detail
+
+
+def test_a_machine_on_which_the_probe_fails_is_told_and_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def failing(*_: object) -> Measured:
+        calls.append(1)
+        raise EnvironmentNotReady("what answers the probe fails: cannot execute", remedy="look there")
+
+    seen = measured_route(failing, monkeypatch)
+    assert (seen.problem, len(calls)) == ("what answers the probe fails: cannot execute", 1)
+    assert seen.is_dead

@@ -199,3 +199,27 @@ def test_what_only_reaches_processes_and_links_of_this_machine_is_refused_on_ano
 def test_an_application_on_another_machine_can_be_started_again() -> None:
     faults = "conditions: {faults: {timeline: t, events: [{at: 100 ms, do: restart, of: publisher_0}]}}"
     assert [event.target for event in planned(APART + faults).timeline] == ["publisher_0"]
+
+
+def test_what_another_machines_link_is_may_be_declared() -> None:
+    experiment = planned(APART.replace("farther]}]", "farther], link: {rate: 1 Gbit/s, incoming: {delay: 1 ms}}}]"))
+    for link in experiment.links:
+        assert link.outgoing == Direction(rate_bits_per_s=10**9)
+        assert link.incoming == Direction(rate_bits_per_s=10**9, delay_ns=1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ("mtu: 9 kB", "`mtu` is asked of the link of `far` to `cable`, which is ssh"),
+        ("duplication: 1 %", "`duplication`"),
+    ],
+)
+def test_what_cannot_be_measured_of_another_machines_link_is_refused(link: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        planned(APART.replace("farther]}]", f"farther], link: {{{link}}}}}]"))
+
+
+def test_another_machines_link_cannot_be_changed_by_a_condition() -> None:
+    with pytest.raises(UsageError, match="only links of netns hosts can be shaped"):
+        planned(APART + "conditions: {link: {rate: 1 Mbit/s}}\n")

@@ -310,6 +310,13 @@ disturbance: {{steal: 100 %}}
         assert record.clocks["there"].bound_ns > 0
         assert abs(record.clocks["there"].offset_ns - AHEAD_S * 1_000_000_000) <= record.clocks["there"].bound_ns
         assert "clock_offset" in {caution.kind for caution in record.warnings}
+        assert [(each.host, each.to, each.when) for each in record.links] == [
+            ("here", "there", "before"),
+            ("here", "there", "after"),
+        ]
+        for each in record.links:
+            told = ("round_trip_median_ns", "outgoing_rate_bits_per_s", "incoming_rate_bits_per_s", "incoming_frames")
+            assert all(each.figures[name] for name in told)
     for folder, record in zip(RunFolder(tmp_path / "run").stored_trials(), records, strict=True):
         if record.trial.observation is not None:
             is_seen_on_both_machines(record, folder.read_processes(), folder.read_machine())

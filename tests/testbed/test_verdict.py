@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 from middlemark.plan.network import Direction, Link
 from middlemark.testbed.probe import Found, Loss, Measured, RoundTrip
-from middlemark.testbed.verdict import verdict
+from middlemark.testbed.verdict import route_verdict, verdict
 
 MS = 1_000_000
 
@@ -213,3 +213,30 @@ def test_a_probe_that_could_not_offer_the_rate_says_nothing_of_the_link() -> Non
 def test_where_most_frames_overtake_a_median_is_of_those(reordering: float, round_trip_ms: int, *, holds: bool) -> None:
     said = verdict(link(delay_ns=10 * MS, reordering=reordering), measured(round_trip_ms * MS))
     assert (said is None) is holds
+
+
+def carrying(rate: float, offered: float) -> Found:
+    return Found(rate_bits_per_s=rate, offered_bits_per_s=offered, loss=lost(0).loss)
+
+
+def test_of_a_route_only_what_is_declared_is_judged() -> None:
+    found = measured(50 * MS, train(lost=900, duplicates=50, overtaking=700), spread_ns=30 * MS)
+    assert route_verdict(link(), found) is None
+    assert str(route_verdict(link(delay_ns=MS), found)).startswith("the round trip takes 50 ms, asked were 2 ms")
+    assert str(route_verdict(link(loss=0.01), found)).startswith("of 2000 outgoing frames 900 were lost")
+    assert "outgoing loss can't be told" in str(route_verdict(link(loss=0.01), measured(MS)))
+
+
+def test_a_routes_rate_is_judged_and_a_slow_sender_is_named() -> None:
+    declared = link(rate_bits_per_s=10**9)
+    assert route_verdict(declared, measured(MS, carrying(0.98e9, 1.2e9))) is None
+    assert route_verdict(declared, measured(MS, carrying(0.1e9, 1.2e9), carrying(1e9, 1.2e9))) == (
+        "the outgoing rate is 100 Mbit/s, declared was 1 Gbit/s (± 5%)"
+    )
+    slow = str(route_verdict(declared, measured(MS, carrying(0.1e9, 0.1e9), carrying(1e9, 1.2e9))))
+    assert slow.endswith("; the sender could offer no more than 100 Mbit/s")
+
+
+def test_a_route_without_an_answer_is_no_route() -> None:
+    assert "nothing comes through" in str(route_verdict(link(), measured(None, reachable=False)))
+    assert route_verdict(link(), measured(None)) == "no ping was answered"

@@ -48,10 +48,13 @@ class LoadedHost:
 
 @dataclass(frozen=True)
 class ProbedLink:
-    """What the probe saw of one link."""
+    """What the probe saw of one link, or of one route."""
 
     host: str
-    network: str
+    network: str | None
+    to: str | None
+    """Of a route, the host at its other end."""
+    name: str
     when: Literal["before", "after"]
     backends: tuple[str, ...]
     figures: tuple[tuple[str, Spread | None], ...]
@@ -116,23 +119,22 @@ def loaded_hosts(records: Sequence[TrialRecord]) -> tuple[LoadedHost, ...]:
 
 
 def probed_links(records: Sequence[TrialRecord]) -> tuple[ProbedLink, ...]:
-    """Every link that was probed, before and after."""
-    groups: dict[tuple[str, str, Literal["before", "after"]], list[int]] = {}
+    """Every link that was probed, and every route, before and after."""
+    groups: dict[tuple[str, Literal["before", "after"]], list[int]] = {}
     seen = [link for record in records for link in record.links]
     for place, link in enumerate(seen):
-        groups.setdefault((link.host, link.network, link.when), []).append(place)
+        groups.setdefault((link.name, link.when), []).append(place)
     found = []
-    for (host, network, when), places in groups.items():
+    for (name, when), places in groups.items():
         own = [seen[place] for place in places]
-        names = dict.fromkeys(name for link in own for name in link.figures)
         figures = tuple(
-            (name, spread(value for link in own if (value := link.figures.get(name)) is not None)) for name in names
+            (each, spread(value for link in own if (value := link.figures.get(each)) is not None))
+            for each in dict.fromkeys(each for link in own for each in link.figures)
         )
         problems = tuple(dict.fromkeys(link.problem for link in own if link.problem))
-        found.append(
-            ProbedLink(host, network, when, tuple(dict.fromkeys(link.backend for link in own)), figures, problems)
-        )
-    return tuple(sorted(found, key=lambda link: (link.host, link.network, link.when == "after")))
+        ends = (own[0].host, own[0].network, own[0].to, name)
+        found.append(ProbedLink(*ends, when, tuple(dict.fromkeys(link.backend for link in own)), figures, problems))
+    return tuple(sorted(found, key=lambda link: (link.host, link.network or "", link.to or "", link.when == "after")))
 
 
 def carried(records: Sequence[TrialRecord]) -> Carried | None:

@@ -136,10 +136,13 @@ class ClockAgreement(Model):
 
 
 class LinkMeasured(Model):
-    """What the probe saw of one link, before or after a trial."""
+    """What the probe saw of one link, or of the route between two machines, before or after a trial."""
 
     host: str
-    network: str
+    network: str | None
+    """None for a route over no declared network."""
+    to: str | None = None
+    """Of a route, the host at its other end."""
     when: Literal["before", "after"]
     backend: str
     """What made the link what it is, in words."""
@@ -147,6 +150,18 @@ class LinkMeasured(Model):
     """Names with their units: round trip, rate and loss of each direction."""
     problem: str | None = None
     """Why it is not the link that was asked for."""
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether nothing came through."""
+        return self.problem is not None and not self.figures.get("pings")
+
+    @property
+    def name(self) -> str:
+        """`host/network`, or the two ends of a route."""
+        if self.to is None:
+            return f"{self.host}/{self.network}"
+        return f"{self.host} – {self.to}" + ("" if self.network is None else f" over {self.network}")
 
 
 class Resources(Model):

@@ -5,13 +5,13 @@ Pure: it judges a record and its samples by the suite's bounds; how metrics are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from middlemark.analysis.accounting import breaches, settled
 from middlemark.analysis.metrics import TRIAL, Key, TrialMetrics, metrics_of, of_stream, quantile_metric
 from middlemark.analysis.pieces import Frame
 from middlemark.analysis.quantile import Measured, WithinClocks, bound_words
-from middlemark.analysis.record import TrialRecord
+from middlemark.analysis.record import LinkMeasured, TrialRecord
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import (
     Caution,
@@ -43,11 +43,16 @@ def reasons(record: TrialRecord, received: Frame, bounds: Disturbance, cpus: int
     if steal_percent > bounds.steal:
         text = f"the hypervisor took {steal_percent:.2f} % of the machine's CPU time; {bounds.steal:g} % is allowed"
         found.append(InvalidReason(kind=InvalidKind.STEAL, text=text))
-    for link in record.links:
-        if link.problem is not None:
-            text = f"{link.host}/{link.network} {link.when} the trial: {link.problem}"
-            found.append(InvalidReason(kind=InvalidKind.LINK, text=text))
-    return tuple(found)
+    return (*found, *unlike(record.links))
+
+
+def unlike(links: Iterable[LinkMeasured]) -> tuple[InvalidReason, ...]:
+    """Links and routes that were not what was asked."""
+    return tuple(
+        InvalidReason(kind=InvalidKind.LINK, text=f"{link.name} {link.when} the trial: {link.problem}")
+        for link in links
+        if link.problem is not None
+    )
 
 
 def stolen_percent(record: TrialRecord, cpus: int) -> float:

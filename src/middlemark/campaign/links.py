@@ -1,6 +1,6 @@
-"""What a trial's links are like before it and after it, as records, and whether they are what was asked.
+"""What a trial's links and routes are like before it and after it, as records, and whether they are what was asked.
 
-The probe measures and `verdict` judges; here both become figures under their names. What a wrong link makes of the
+The probes measure and `verdict` judges; here both become figures under their names. What a wrong link makes of the
 trial is `account`'s to say.
 """
 
@@ -13,26 +13,31 @@ from typing import Literal
 
 from middlemark.analysis.record import LinkMeasured
 from middlemark.campaign.place import Setting
+from middlemark.errors import EnvironmentNotReady, InternalError
 from middlemark.plan import Event
 from middlemark.suite import Action
 from middlemark.testbed.link.relay import Report
 from middlemark.testbed.probe import Found, Measured, asked_now, probe
+from middlemark.testbed.route import Route
+from middlemark.testbed.route_probe import probe_route
 from middlemark.testbed.testbed import Testbed
-from middlemark.testbed.verdict import verdict
+from middlemark.testbed.verdict import route_verdict, verdict
 
 PROBES = 3
 """At most for a link, before a trial and after it."""
+NOT_SHAPED = "nothing: it is as it is"
 When = Literal["before", "after"]
 Figures = dict[str, float | int | None]
 
 
 async def measured(setting: Setting, when: When) -> tuple[LinkMeasured, ...]:
-    """Every link of the trial's test-bed, one after the other; none where its hosts are this machine's."""
+    """Every link and every route of the trial's test-bed, one after the other; none where all is on this machine."""
     testbed = setting.testbed
+    of_routes = await asyncio.to_thread(lambda: tuple(_route(route, testbed, when) for route in testbed.routes))
     found = await asyncio.to_thread(_found, testbed)
     reports = testbed.relay_reports() if when == "after" else {}
     backends = testbed.links
-    return tuple(
+    of_links = tuple(
         LinkMeasured(
             host=name.partition("/")[0],
             network=name.partition("/")[2],
@@ -43,6 +48,7 @@ async def measured(setting: Setting, when: When) -> tuple[LinkMeasured, ...]:
         )
         for name, each in found.items()
     )
+    return of_links + of_routes
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,33 @@ def _found(testbed: Testbed) -> dict[str, _Probed]:
         if not wrong:
             break
     return found
+
+
+def _route(route: Route, testbed: Testbed, when: When) -> LinkMeasured:
+    """Probes it, and again where it is not as declared; who can't be made to probe is not asked again."""
+    if testbed.ledger is None:
+        raise InternalError("a test-bed with routes has a ledger")
+    figures: Figures = {}
+    problem: str | None = None
+    for number in range(1, PROBES + 1):
+        try:
+            measured = probe_route(route, testbed.ledger)
+        except EnvironmentNotReady as lacking:
+            figures, problem = {"probes": number}, "; ".join(lacking.missing.splitlines())
+            break
+        figures = {"probes": number} | _figures(measured)
+        problem = route_verdict(route.declared, measured)
+        if problem is None:
+            break
+    return LinkMeasured(
+        host=route.host.name,
+        network=route.network,
+        to=route.to.name,
+        when=when,
+        backend=NOT_SHAPED,
+        figures=figures,
+        problem=problem,
+    )
 
 
 def mend(setting: Setting, timeline: Sequence[Event]) -> None:
@@ -105,6 +138,7 @@ def _direction(name: str, found: Found) -> Figures:
         figures[f"{name}_overtaking_share"] = found.loss.overtaking / max(found.loss.sent - found.loss.lost, 1)
     if found.rate_bits_per_s is not None:
         figures[f"{name}_rate_bits_per_s"] = found.rate_bits_per_s
+        figures[f"{name}_offered_bits_per_s"] = found.offered_bits_per_s
     return figures
 
 

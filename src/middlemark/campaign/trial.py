@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from middlemark.analysis.record import ClockAgreement, TrialRecord
+from middlemark.analysis.record import ClockAgreement, LinkMeasured, TrialRecord
 from middlemark.analysis.run_folder import TrialFolder
-from middlemark.campaign import account, links, samples, store
+from middlemark.campaign import account, judgement, links, samples, store
 from middlemark.campaign.account import Account
 from middlemark.campaign.grounds import Grounds
 from middlemark.campaign.hearing import TrialOver
@@ -21,7 +21,7 @@ from middlemark.campaign.running import Running
 from middlemark.campaign.spec import Place, Specs, specs
 from middlemark.campaign.watches import watch_of
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan import Experiment, NotApplicable, Trial
+from middlemark.plan import Experiment, Invalid, NotApplicable, Trial
 from middlemark.suite import Observation
 from middlemark.testbed.clock_estimate import ClockOffset, over_window
 
@@ -60,13 +60,16 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
     running = Running(worker.path, told, place, folder.logs_path, grounds.ledger)
     watch = watch_of(trial, running, setting, grounds.ledger)
     life = Life(trial, running, setting, watch)
+    before: tuple[LinkMeasured, ...] = ()
     try:
         reached("probing links", None)
         before = await links.measured(setting, "before")
+        _check_alive(before)
         await life.live(reached)
     except TrialOver as over:
         await running.end()
-        result = Account.without_samples(account.of_ended(life, over.outcome, attempt))
+        record = account.of_ended(life, over.outcome, attempt)
+        result = Account.without_samples(record.model_copy(update={"links": before}))
     else:
         await running.end()
         links.mend(setting, trial.experiment.timeline)
@@ -86,6 +89,13 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
         store.keep_events(folder, life.hearing.lines)
         store.keep_watched(folder, watch.keep)
     return result
+
+
+def _check_alive(before: tuple[LinkMeasured, ...]) -> None:
+    """Where nothing comes through a link, no trial is run over it."""
+    dead = judgement.unlike(link for link in before if link.is_dead)
+    if dead:
+        raise TrialOver(Invalid(reasons=dead))
 
 
 def _nobody(trial: Trial, told: Specs) -> str:

@@ -13,6 +13,8 @@ from middlemark.plan.stream import Burst, Periodic, Stream
 from middlemark.plan.timeline import Event
 from middlemark.suite import Action, Fault, HostKind, Impairment, LinkSettings, Step, Timeline, Topology
 
+DECLARABLE = ("rate", "delay", "jitter", "loss")
+"""What may be said of a link that is not made here."""
 _SIGNALS = (Action.KILL, Action.PAUSE, Action.RESUME)
 
 
@@ -47,12 +49,26 @@ def links(topology: Topology, condition: LinkSettings | None, lasting_ns: int) -
         )
     kinds = {host.name: host.kind for host in topology.hosts}
     for (host, network), asked in settings.items():
-        if kinds[host] is not HostKind.NETNS and not asked.is_plain:
-            raise UsageError(
-                f"the topology `{topology.name}` asks something of the link of `{host}` to `{network}`: {asked}",
-                remedy=f"only links of hosts of the kind netns can be shaped; `{host}` is {kinds[host]}",
-            )
+        if kinds[host] is not HostKind.NETNS:
+            _check_not_shaped(f"the link of `{host}` to `{network}`, which is {kinds[host]}", asked, condition)
     return tuple(_link(host, network, asked, lasting_ns) for (host, network), asked in settings.items())
+
+
+def _check_not_shaped(which: str, asked: LinkSettings, condition: LinkSettings | None) -> None:
+    """Another machine's link is what it is: a topology may declare what that is, a condition can't change it."""
+    if condition is not None and not condition.is_plain:
+        raise UsageError(
+            f"the condition `link: {condition}` asks something of {which}: only links of netns hosts can be shaped",
+            remedy="exclude the pair; what such a link really is may stand in the topology: it is measured and judged",
+        )
+    ways = [asked, *(way for way in (asked.outgoing, asked.incoming) if way is not None)]
+    set_there = dict.fromkeys(name for way in ways for name, value in way if value is not None)
+    unmeasured = [name for name in set_there if name not in {*DECLARABLE, "outgoing", "incoming"}]
+    if unmeasured:
+        raise UsageError(
+            f"`{unmeasured[0]}` is asked of {which}: such a link is not made, only measured",
+            remedy=f"declare what it really is, to have it judged: {', '.join(DECLARABLE)}",
+        )
 
 
 def figures(topology: Topology, condition: LinkSettings | None) -> dict[str, str]:

@@ -54,6 +54,27 @@ class Link(Model):
         return self == Link(host=self.host, network=self.network)
 
 
+def joined(near: Link, far: Link) -> Link:
+    """Two hosts' links to one network in a row: out through the near one, in through the far one, and back."""
+    return near.model_copy(
+        update={
+            "outgoing": _in_a_row(near.outgoing, far.incoming),
+            "incoming": _in_a_row(far.outgoing, near.incoming),
+        }
+    )
+
+
+def _in_a_row(first: Direction, second: Direction) -> Direction:
+    """Of what can be declared of a link that is not shaped: rate, delay, jitter, loss."""
+    rates = [way.rate_bits_per_s for way in (first, second) if way.rate_bits_per_s is not None]
+    return Direction(
+        rate_bits_per_s=min(rates, default=None),
+        delay_ns=first.delay_ns + second.delay_ns,
+        jitter_ns=first.jitter_ns + second.jitter_ns,
+        loss=first.loss + second.loss - first.loss * second.loss,
+    )
+
+
 class Network(Model):
     """A switch; its hosts in the order of their addresses."""
 

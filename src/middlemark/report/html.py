@@ -46,6 +46,7 @@ from middlemark.report.packing import Folded, packed, packed_json, without_repet
 from middlemark.report.path import path_table
 from middlemark.report.percentiles import percentile_curve
 from middlemark.report.recommendation import recommendation
+from middlemark.report.routes import route_table
 from middlemark.report.scaling import scaling_lines
 from middlemark.report.selection import selectable
 from middlemark.report.stopping import stop_table
@@ -86,6 +87,7 @@ class Section:
     faults: Table | None
     timeline: tuple[str, ...]
     links: Table | None
+    routes: Table | None
     path: Table | None
     bars: tuple[Chart, ...]
     quantiles: tuple[Table, ...]
@@ -223,6 +225,7 @@ def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str
         faults=fault_table(comparison, who, by_flow=True),
         timeline=timeline_words(comparison),
         links=link_table(comparison),
+        routes=route_table(comparison),
         path=path_table(comparison, who),
         bars=tuple(bar_charts(comparison, who)),
         quantiles=tuple(table for table in quantiles if table),

@@ -1,6 +1,7 @@
 """The links of a setting: what was asked of each, what made it so, and what the probe measured before and after.
 
-It says and judges nothing of its own: a link that is not what was asked for says so in the probe's own words.
+It says and judges nothing of its own: a link that is not what was asked for says so in the probe's own words. What lies
+between machines, `routes` tells.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from middlemark.analysis.comparison import Comparison
 from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Link
 from middlemark.report.display import ABSENT, MEGABITS_ON_WIRE_PER_S, MILLISECONDS, PERCENT, Unit
 from middlemark.report.tables import Table
+from middlemark.suite import HostKind
 from middlemark.suite.quantity import BIT_RATE, DURATION, SHARE, SIZE
 
 MEASURED: tuple[tuple[str, str, Unit], ...] = (
@@ -44,9 +46,11 @@ def link_table(comparison: Comparison) -> Table | None:
     """Every link that something is asked of or is wrong with; None where there is none."""
     records = [record for each in comparison.experiments for record in each.records]
     probed = probed_links(records)
+    made_here = {host.name for host in comparison.experiments[0].experiment.hosts if host.kind is HostKind.NETNS}
     links = [
         link
         for link in comparison.experiments[0].experiment.links
+        if link.host in made_here
         if not link.is_plain or any(each.problems for each in _of(probed, link))
     ]
     if not links:
@@ -61,7 +65,7 @@ def link_table(comparison: Comparison) -> Table | None:
             rows.append((_name(link), asked, ABSENT, "not measured", *(ABSENT for _ in columns), ABSENT))
         for each in own:
             figures = dict(each.figures)
-            cells = (_spread(figures.get(name), unit) for _, name, unit in columns)
+            cells = (spread_words(figures.get(name), unit) for _, name, unit in columns)
             rows.append(
                 (_name(link), asked, " / ".join(each.backends), each.when, *cells, "; ".join(each.problems) or "none")
             )
@@ -154,14 +158,15 @@ def _range(name: str, values: Sequence[float], write: Callable[[float], str]) ->
 
 
 def _of(probed: Sequence[ProbedLink], link: Link) -> list[ProbedLink]:
-    return [each for each in probed if (each.host, each.network) == (link.host, link.network)]
+    return [each for each in probed if (each.host, each.network, each.to) == (link.host, link.network, None)]
 
 
 def _name(link: Link) -> str:
     return f"{link.host} – {link.network}"
 
 
-def _spread(found: Spread | None, unit: Unit) -> str:
+def spread_words(found: Spread | None, unit: Unit) -> str:
+    """The median, with the least and the most where they differ from it."""
     if found is None:
         return ABSENT
     median, low, high = (unit.write(value) for value in (found.median, found.least, found.most))

@@ -96,7 +96,7 @@ def _tables_of(section: Section) -> Iterator[Table]:
     if section.chain:
         yield from (section.chain.split, section.chain.fates)
         yield from (table for table in section.chain.tables if table.rows)
-    yield from (table for table in (section.faults, section.links, section.path) if table)
+    yield from (table for table in (section.faults, section.links, section.routes, section.path) if table)
     yield from (*section.quantiles, *section.tables, section.outcomes)
     if section.observed:
         yield from (section.observed.cost, *section.observed.tables)

@@ -35,6 +35,7 @@ from middlemark.report.message_path import message_lines
 from middlemark.report.observed import observed_lines, seen_by
 from middlemark.report.path import load_words
 from middlemark.report.recommendation import print_recommendation, recommendation
+from middlemark.report.routes import route_lines
 from middlemark.report.scaling import scaling_lines
 from middlemark.report.stopping import stop_lines
 from middlemark.report.tables import Line, outcome_table, ranking_table
@@ -129,13 +130,14 @@ def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Co
 
 
 def _print_surroundings(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:
-    """The split of a chain, faults, links and CPU load, where the setting has any."""
+    """The split of a chain, faults, links, routes and CPU load, where the setting has any."""
     for table in lines_of_chain(comparison, who):
         _print_table(table, console)
     faults = fault_table(comparison, who)
     if faults is not None:
         _print_table(faults, console)
-    for line in (*flow_words(comparison, who), *timeline_words(comparison), *link_lines(comparison)):
+    ways = (*link_lines(comparison), *route_lines(comparison))
+    for line in (*flow_words(comparison, who), *timeline_words(comparison), *ways):
         console.print(Padding(Text(line, "dim"), (0, 0, 0, 2)))
     for each in comparison.experiments:
         words = load_words(each)

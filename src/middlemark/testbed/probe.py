@@ -1,7 +1,7 @@
 """Measures each link of a test-bed, alone, between its host and the switch's own address on the network.
 
 It runs `middlemark-probe` at both ends; whether what it measured is what was asked, `verdict` says. What a trial with a
-wrong link is worth is the campaign's to say.
+wrong link is worth is the campaign's to say; links of other machines are measured by `route_probe`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from middlemark.errors import EnvironmentNotReady, InternalError
 from middlemark.plan.network import Direction, Link
 from middlemark.suite import Model
+from middlemark.testbed.ledger import Ledger
 from middlemark.testbed.link.rate import HEADER_BYTES, OVERHEAD_BYTES
 from middlemark.testbed.observer import Observer, executable
 from middlemark.testbed.switch import Wire
@@ -113,9 +114,9 @@ def _on_network(testbed: Testbed, address: str, wires: Sequence[Wire]) -> dict[s
         return {}
     program = str(executable("probe"))
     command = [*testbed.wiring.switch.entering("net"), program, "answer", "--address", address, "--port", "0"]
-    with closing(_Answering(command, testbed)) as answering:
+    with closing(Answering(command, testbed.ledger)) as answering:
         return {
-            wire.name: _measured(
+            wire.name: measured_by(
                 testbed.hosts[wire.link.host].command([program, "measure"]),
                 {"to": address, "port": answering.port, **what(asked_now(testbed, wire.name))},
             )
@@ -123,16 +124,20 @@ def _on_network(testbed: Testbed, address: str, wires: Sequence[Wire]) -> dict[s
         }
 
 
-class _Answering:
-    """The switch's end of a network."""
+class Answering:
+    """The end of what is measured that answers; `close` must follow."""
 
-    def __init__(self, command: Sequence[str], testbed: Testbed) -> None:
-        if testbed.ledger is None:
-            raise InternalError("a test-bed with links has a ledger")
-        self._observer = Observer("answers the probe", command, testbed.ledger)
-        self.port = int(str(self._observer.hear("ready")["address"]).rpartition(":")[2])
+    def __init__(self, command: Sequence[str], ledger: Ledger) -> None:
+        """Starts it and returns when it answers."""
+        self._observer = Observer("answers the probe", command, ledger)
+        try:
+            self.port = int(str(self._observer.hear("ready")["address"]).rpartition(":")[2])
+        except EnvironmentNotReady:
+            self.close()
+            raise
 
     def close(self) -> None:
+        """Ends it."""
         self._observer.end()
 
 
@@ -166,19 +171,25 @@ def _happens_to_some(direction: Direction) -> bool:
 
 
 def train_interval_ns(asked: Link) -> int:
-    """Between numbered datagrams: no more than half of the rate, so that no queue fills and looks like loss."""
-    frame_bits = 8 * (LOSS_SIZE_BYTES + _HEADERS_BYTES + HEADER_BYTES + OVERHEAD_BYTES)
+    """Between the numbered datagrams of a link."""
     rates = [direction.rate_bits_per_s for direction in (asked.outgoing, asked.incoming)]
-    return max([LOSS_INTERVAL_NS, *(2 * frame_bits * 1_000_000_000 // rate for rate in rates if rate)])
+    return spaced_ns([rate for rate in rates if rate])
 
 
-def _measured(command: Sequence[str], told: dict[str, Any]) -> Measured:
+def spaced_ns(rates: Sequence[float]) -> int:
+    """Between numbered datagrams: no more than half of each rate, so that no queue fills and looks like loss."""
+    frame_bits = 8 * (LOSS_SIZE_BYTES + _HEADERS_BYTES + HEADER_BYTES + OVERHEAD_BYTES)
+    return max([LOSS_INTERVAL_NS, *(int(2 * frame_bits * 1_000_000_000 // rate) for rate in rates)])
+
+
+def measured_by(command: Sequence[str], told: dict[str, Any]) -> Measured:
+    """What the probe that a command starts measures of what it is told."""
     try:
         result = subprocess.run(
             command, input=json.dumps(told), capture_output=True, text=True, timeout=_ENDED_NS / 1e9, check=True
         )
         return read(json.loads(result.stdout))
-    except (KeyError, ValidationError) as error:
+    except (KeyError, json.JSONDecodeError, ValidationError) as error:
         raise EnvironmentNotReady(
             f"{executable('probe')} is of another version: what it says is not understood", remedy="make workers"
         ) from error

@@ -23,6 +23,7 @@ from middlemark.testbed.limits import limited
 from middlemark.testbed.link.parts import Backend, words
 from middlemark.testbed.link.relay import Report
 from middlemark.testbed.namespace_host import NamespaceHost, PrivateFolders, network_settings, setting_up
+from middlemark.testbed.route import Route, routes
 from middlemark.testbed.slot import Slot
 from middlemark.testbed.ssh_host import SshHost, attachments_here, ssh_host
 from middlemark.testbed.switch import wires
@@ -36,8 +37,10 @@ class Testbed:
     hosts: Mapping[str, Host]
     wiring: Wiring | None = None
     """Of the hosts in namespaces."""
+    routes: tuple[Route, ...] = ()
+    """Between hosts of which one at least is another machine."""
     ledger: Ledger | None = field(default=None, repr=False)
-    """Where what is started for its links is entered."""
+    """Where what is started for its links and routes is entered."""
 
     @property
     def links(self) -> dict[str, str]:
@@ -141,7 +144,8 @@ def built(  # noqa: PLR0913 - a test-bed has so many sides
                 case HostKind.SSH:
                     pass
         if not in_namespaces:
-            yield Testbed(made)
+            in_order = _ordered(hosts, made)
+            yield Testbed(in_order, None, routes(in_order.values(), links), ledger)
             return
         if backend is None:
             backend = Backend.RELAY if all(link.is_plain for link in links) else ability.backend()
@@ -151,7 +155,12 @@ def built(  # noqa: PLR0913 - a test-bed has so many sides
         for name, prefix in in_namespaces.items():
             attachments = tuple(wire.attachment for wire in planned if wire.link.host == name) or (ALONE,)
             made[name] = NamespaceHost(name, attachments, holders[name], folders[name], limits=prefix)
-        yield Testbed({host.name: made[host.name] for host in hosts}, wiring, ledger)
+        in_order = _ordered(hosts, made)
+        yield Testbed(in_order, wiring, routes(in_order.values(), links), ledger)
+
+
+def _ordered(hosts: Sequence[plan.Host], made: Mapping[str, Host]) -> dict[str, Host]:
+    return {host.name: made[host.name] for host in hosts}
 
 
 def _elsewhere(

@@ -1,4 +1,4 @@
-"""Whether a link is what was asked, judged by what a probe found of it.
+"""Whether a link is what was asked, or a route what is declared of it, judged by what a probe found.
 
 Pure. A delay may be off by 0.3 ms or 5 % a way, a rate by 5 %; jitter, and how many frames were lost, doubled and
 overtook others, have to be within what chance makes of 99.9 % of all links that are as asked.
@@ -31,6 +31,39 @@ def verdict(asked: Link, measured: Measured) -> str | None:
         *_direction("incoming", asked.incoming, measured.incoming, interval_ns),
     ]
     return "; ".join(each for each in wrong if each) or None
+
+
+def route_verdict(declared: Link, measured: Measured) -> str | None:
+    """What is wrong with a route; what nothing is declared of is not judged."""
+    if not measured.reachable:
+        return "nothing comes through: is UDP filtered on the way?"
+    if measured.round_trip is None or measured.round_trip.p50_ns is None:
+        return "no ping was answered"
+    ways = (("outgoing", declared.outgoing, measured.outgoing), ("incoming", declared.incoming, measured.incoming))
+    wrong = [
+        _round_trip(declared, measured) if declared.outgoing.delay_ns + declared.incoming.delay_ns else None,
+        _spread(declared, measured),
+        *(_declared_rate(*way) for way in ways),
+        *(_declared_loss(*way) for way in ways if way[1].loss),
+    ]
+    return "; ".join(each for each in wrong if each) or None
+
+
+def _declared_rate(name: str, declared: Direction, found: Found) -> str | None:
+    """A sender's own interface may be what is slow: then it is offered no more than it carries."""
+    rate = declared.rate_bits_per_s
+    if rate is None or _is_carried(rate, declared, found):
+        return None
+    offered = found.offered_bits_per_s or 0
+    sender = f"; the sender could offer no more than {_rate_text(offered)}" if offered < rate else ""
+    carried = _rate_text(found.rate_bits_per_s or 0)
+    return f"the {name} rate is {carried}, declared was {_rate_text(rate)} (± {RATE_SHARE:.0%}){sender}"
+
+
+def _declared_loss(name: str, declared: Direction, found: Found) -> str | None:
+    return (
+        _loss(name, declared, found.loss) if found.loss else f"the {name} loss can't be told: no word of it came back"
+    )
 
 
 def _round_trip(asked: Link, measured: Measured) -> str | None:
@@ -74,20 +107,21 @@ def _direction(name: str, asked: Direction, found: Found, interval_ns: int) -> l
 
 
 def _rate(name: str, asked: Direction, found: Found) -> str | None:
-    if asked.rate_bits_per_s is None:
+    if asked.rate_bits_per_s is None or _is_carried(asked.rate_bits_per_s, asked, found):
         return None
-    # What is lost has had its time on the wire.
-    expected = asked.rate_bits_per_s * (1 - _lost_share(asked))
-    rate = found.rate_bits_per_s or 0
-    if abs(rate - expected) <= RATE_SHARE * expected:
-        return None
-    offered = found.offered_bits_per_s
-    if offered is not None and offered < expected:
+    rate, offered = found.rate_bits_per_s or 0, found.offered_bits_per_s
+    if offered is not None and offered < asked.rate_bits_per_s * (1 - _lost_share(asked)):
         return (
             f"the {name} rate can't be told: the probe had CPU time to offer {_rate_text(offered)}, "
             f"asked was {_rate_text(asked.rate_bits_per_s)}"
         )
     return f"the {name} rate is {_rate_text(rate)}, asked was {_rate_text(asked.rate_bits_per_s)} (± {RATE_SHARE:.0%})"
+
+
+def _is_carried(rate_bits_per_s: int, asked: Direction, found: Found) -> bool:
+    """What is lost has had its time on the wire."""
+    expected = rate_bits_per_s * (1 - _lost_share(asked))
+    return abs((found.rate_bits_per_s or 0) - expected) <= RATE_SHARE * expected
 
 
 def _loss(name: str, asked: Direction, train: Loss) -> str | None:
