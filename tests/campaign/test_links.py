@@ -125,7 +125,7 @@ def test_of_a_route_what_is_declared_is_judged(monkeypatch: pytest.MonkeyPatch) 
 def test_a_route_through_which_nothing_comes_ends_its_trial_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     dead = Measured(reachable=False, round_trip=None, outgoing=Found(), incoming=Found())
     seen = measured_route(lambda *_: dead, monkeypatch)
-    assert seen.is_dead
+    assert (seen.is_dead, seen.figures["probes"]) == (True, 1)
     with pytest.raises(TrialOver) as over:
         trial._check_alive((seen,))
     assert isinstance(over.value.outcome, Invalid)

@@ -68,8 +68,8 @@ def test_a_route_of_any_rate_takes_bounded_time_and_bytes(rate: float) -> None:
 
 def test_more_is_offered_than_was_declared_or_found_and_nothing_where_neither_is_known() -> None:
     declared = PLAIN.model_copy(update={"outgoing": Direction(rate_bits_per_s=10**9)})
-    assert route_probe.trains(declared, sounded(1e8, 1e8))["rate"]["offered_bits_per_s"] == 1.2e9
-    assert route_probe.trains(declared, sounded(4e9, None))["rate"]["offered_bits_per_s"] == 4.8e9
+    assert route_probe.trains(declared, sounded(1e8, 1e8))["rate"]["offered_bits_per_s"] == 1.5e9
+    assert route_probe.trains(declared, sounded(4e9, None))["rate"]["offered_bits_per_s"] == 6e9
     assert "rate" not in route_probe.trains(PLAIN, sounded(None, None))
 
 

@@ -76,7 +76,7 @@ def _found(testbed: Testbed) -> dict[str, _Probed]:
 
 
 def _route(route: Route, testbed: Testbed, when: When) -> LinkMeasured:
-    """Probes it, and again where it is not as declared; who can't be made to probe is not asked again."""
+    """Probes it, and again where it is not as declared; not where nothing comes through, nor where no probe runs."""
     if testbed.ledger is None:
         raise InternalError("a test-bed with routes has a ledger")
     figures: Figures = {}
@@ -89,7 +89,7 @@ def _route(route: Route, testbed: Testbed, when: When) -> LinkMeasured:
             break
         figures = {"probes": number} | _figures(measured)
         problem = route_verdict(route.declared, measured)
-        if problem is None:
+        if problem is None or not measured.reachable:
             break
     return LinkMeasured(
         host=route.host.name,

@@ -23,13 +23,11 @@ MEASURED: tuple[tuple[str, str, Unit], ...] = (
     ("outgoing rate, Mbit/s", "outgoing_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
     ("incoming rate, Mbit/s", "incoming_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
 )
-FULL = 0.95
-"""A rate above this share of what was offered is the sender's: the route may carry more."""
 CAPTION = (
     "Between two hosts of which one at least is another machine, over the links of both; outgoing is from the first to "
     "the second. Nothing is made of such links: the probe measures them before and after each trial, and what is "
-    "declared is judged. Medians of all middlewares' trials, with the least and the most. A rate with ≥ is all that "
-    "the sender could offer: more may be carried."
+    "declared is judged. Medians of all middlewares' trials, with the least and the most. The rate is of what the "
+    "sender could put out: where the network is faster than the machines, it is theirs."
 )
 
 
@@ -67,10 +65,4 @@ def _declared(route: ProbedLink, links: Sequence[Link]) -> str:
 
 
 def _cells(figures: Mapping[str, Spread | None]) -> tuple[str, ...]:
-    return tuple(_bound(name, figures) + spread_words(figures.get(name), unit) for _, name, unit in MEASURED)
-
-
-def _bound(name: str, figures: Mapping[str, Spread | None]) -> str:
-    found, offered = figures.get(name), figures.get(name.replace("_rate_", "_offered_"))
-    is_all = "_rate_" in name and found is not None and offered is not None and found.median >= FULL * offered.median
-    return "≥ " if is_all else ""
+    return tuple(spread_words(figures.get(name), unit) for _, name, unit in MEASURED)

@@ -1,7 +1,7 @@
 """Measures a route between two machines: round trip, loss and rate each way, within a bounded time and bytes.
 
-What the network carries is not known, so a short burst at full speed sounds it out before it is offered a little more
-than that. Only what one clock tells is used: round trips by the asker's, rates by the receiver's, losses by numbers.
+What the network carries is not known, so a short burst at full speed sounds it out before it is offered half as much
+again. Only what one clock tells is used: round trips by the asker's, rates by the receiver's, losses by numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from middlemark.testbed.probe import (
     PINGS,
     RATE_FRAMES,
     RATE_NS,
-    RATE_OFFERED,
     Answering,
     Measured,
     measured_by,
@@ -28,7 +27,8 @@ from middlemark.testbed.probe import (
 )
 from middlemark.testbed.route import Route
 
-SOUNDING_NS = 2_000_000
+# A burst tells a rate roughly; what is offered has to be more than the route carries.
+SOUNDING_NS, OFFERED = 2_000_000, 1.5
 # A train each way takes no longer, and no more: a fast network is not asked to carry 200 ms of all it can.
 LONGEST_NS, RATE_BYTES = 2_000_000_000, 16_000_000
 # The kernel asks for a neighbour's address once a second; what is filtered is found so after this time.
@@ -59,7 +59,7 @@ def sounding() -> dict[str, Any]:
 
 
 def trains(declared: Link, sounded: Measured) -> dict[str, Any]:
-    """Numbered datagrams at no more than half of the slowest rate, full frames a little above the fastest one."""
+    """Numbered datagrams at no more than half of the slowest rate, full frames well above the fastest one."""
     carried = [found.rate_bits_per_s for found in (sounded.outgoing, sounded.incoming)]
     said = [way.rate_bits_per_s for way in (declared.outgoing, declared.incoming)]
     rates = [rate for rate in (*carried, *said) if rate]
@@ -67,7 +67,7 @@ def trains(declared: Link, sounded: Measured) -> dict[str, Any]:
     packets = max(min(LOSS_PACKETS, LONGEST_NS // interval_ns), 1)
     told: dict[str, Any] = {"loss": {"packets": packets, "interval_ns": interval_ns, "size_bytes": LOSS_SIZE_BYTES}}
     if rates:
-        offered = RATE_OFFERED * max(rates)
+        offered = OFFERED * max(rates)
         enough_ns = max(min(RATE_NS, RATE_BYTES * 8e9 / offered), RATE_FRAMES * _FRAME_BITS * 1e9 / min(rates))
         told["rate"] = {
             "duration_ns": round(min(enough_ns, LONGEST_NS)),
