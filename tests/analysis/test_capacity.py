@@ -11,7 +11,7 @@ from rich.console import Console
 
 from middlemark.analysis.capacity import Limit, Point, State, Tried, bracket, judged, knee, next_step
 from middlemark.analysis.further import further
-from middlemark.analysis.metrics import Key
+from middlemark.analysis.metric_names import Key
 from middlemark.analysis.result import result
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder

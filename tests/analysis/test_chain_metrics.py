@@ -4,7 +4,7 @@ import pytest
 
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.figure import figure
-from middlemark.analysis.metrics import TRIAL, Key, of_chain, of_node, of_place
+from middlemark.analysis.metric_names import TRIAL, Key, of_chain, of_node, of_place
 from middlemark.analysis.pairing import usually_compared, within_run
 from middlemark.analysis.run import RunFindings, analyse
 from run_builder import MS, Behaviour, build_run

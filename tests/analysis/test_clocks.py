@@ -12,7 +12,7 @@ from middlemark.analysis.clocks import CLOCK_BOUND, told
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.fitness import Judgement, candidate
 from middlemark.analysis.measuring import stored_metrics
-from middlemark.analysis.metrics import TRIAL, Key, of_chain, of_place, of_stream
+from middlemark.analysis.metric_names import TRIAL, Key, of_chain, of_place, of_stream
 from middlemark.analysis.percentile_tables import percentile_tables
 from middlemark.analysis.quantile import Measured, TooFewSamples, Value, WithinClocks, bound_words
 from middlemark.analysis.result import result

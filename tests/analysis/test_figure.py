@@ -3,7 +3,7 @@
 import pytest
 
 from middlemark.analysis.figure import figure, usual
-from middlemark.analysis.metrics import Key
+from middlemark.analysis.metric_names import Key
 from middlemark.errors import UsageError
 
 

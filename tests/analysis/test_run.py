@@ -8,7 +8,7 @@ import pytest
 
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.metrics import TRIAL
+from middlemark.analysis.metric_names import TRIAL
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.analysis.summary import summary_table

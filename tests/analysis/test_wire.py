@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.analysis.metrics import TRIAL, Key
+from middlemark.analysis.metric_names import TRIAL, Key
 from middlemark.analysis.record import LinkTraffic, Phase, TrialRecord
 from middlemark.analysis.wire import payload_hosts, receiving_hosts, wire_values
 from run_builder import Behaviour, build_run

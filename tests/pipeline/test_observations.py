@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.analysis.metrics import Key, of_process
+from middlemark.analysis.metric_names import Key, of_process
 from middlemark.analysis.quantile import Measured
 from middlemark.analysis.resources import resource_values
 from middlemark.analysis.run_folder import RunFolder

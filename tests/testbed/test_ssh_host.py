@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from middlemark.analysis.metrics import Key, of_host, of_process
+from middlemark.analysis.metric_names import Key, of_host, of_process
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.resources import resource_values
 from middlemark.analysis.run_folder import RunFolder

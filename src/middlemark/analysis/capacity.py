@@ -18,7 +18,8 @@ import numpy as np
 from middlemark.analysis.clocks import CLOCK_BOUND
 from middlemark.analysis.compare import Block
 from middlemark.analysis.experiment import ExperimentFindings, TrialOutcome
-from middlemark.analysis.metrics import OVERLOAD_BELOW, Key, of_stream, quantile_metric
+from middlemark.analysis.metric_names import Key, of_stream, quantile_metric
+from middlemark.analysis.metrics import OVERLOAD_BELOW
 from middlemark.analysis.result import Result
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import Experiment

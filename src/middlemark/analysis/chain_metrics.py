@@ -26,15 +26,8 @@ from middlemark.analysis.chain import (
 )
 from middlemark.analysis.clocks import bounds_of_chain, bounds_of_hops, told
 from middlemark.analysis.condensed import Condensed, condensed, whole
-from middlemark.analysis.metrics import (
-    TRIAL,
-    Key,
-    metric_of_bounds,
-    metrics_of_samples,
-    of_chain,
-    of_node,
-    of_place,
-)
+from middlemark.analysis.metric_names import TRIAL, Key, of_chain, of_node, of_place
+from middlemark.analysis.metrics import metric_of_bounds, metrics_of_samples
 from middlemark.analysis.quantile import Measured, Samples, Value, quantile
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.samples import Distribution

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from middlemark.analysis.compare import Block, Place, Ratio, paired_ratio, ranking
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.metrics import Key, of_chain, of_stream
+from middlemark.analysis.metric_names import Key, of_chain, of_stream
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import Experiment, Stream
 

@@ -27,13 +27,8 @@ from middlemark.analysis.estimate import (
     within_clocks,
 )
 from middlemark.analysis.message_path import ToldMessage
-from middlemark.analysis.metrics import (
-    Key,
-    TrialMetrics,
-    of_samples,
-    of_stream,
-    quantile_metric,
-)
+from middlemark.analysis.metric_names import Key, of_samples, of_stream, quantile_metric
+from middlemark.analysis.metrics import TrialMetrics
 from middlemark.analysis.overload import OF_THE_PATH, of_the_path
 from middlemark.analysis.quantile import LEVELS, Measured, Value
 from middlemark.analysis.record import Effective, PathProof, TrialRecord

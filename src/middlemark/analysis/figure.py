@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pydantic_core import PydanticCustomError
 
-from middlemark.analysis.metrics import TRIAL, Key, of_chain, of_stream, quantile_metric
+from middlemark.analysis.metric_names import TRIAL, Key, of_chain, of_stream, quantile_metric
 from middlemark.analysis.samples import OF_CHAINS, Distribution
 from middlemark.errors import UsageError
 from middlemark.plan import Experiment

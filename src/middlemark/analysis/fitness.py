@@ -15,7 +15,7 @@ from enum import StrEnum
 from middlemark.analysis.compare import Place, ranking
 from middlemark.analysis.estimate import Estimate, Method
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.metrics import TRIAL, Key, of_stream, quantile_metric
+from middlemark.analysis.metric_names import TRIAL, Key, of_stream, quantile_metric
 from middlemark.analysis.samples import Distribution
 from middlemark.suite import Demand, Observation, StreamDemand, Within
 

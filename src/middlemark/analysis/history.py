@@ -14,7 +14,7 @@ import polars as pl
 
 from middlemark.analysis.figure import Figure
 from middlemark.analysis.manifest import Manifest
-from middlemark.analysis.metrics import TRIAL
+from middlemark.analysis.metric_names import TRIAL
 from middlemark.analysis.settling import EQUAL, changes
 from middlemark.plan import Side
 from middlemark.plan.side import FACTOR

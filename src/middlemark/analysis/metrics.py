@@ -1,7 +1,7 @@
 """The metrics of one trial: a value for each name, with the number of messages that it stands on.
 
-A metric's name ends in its unit. A subject is what it is of: the trial, one of its streams or one of its processes.
-Accounting that does not add up is an error here; figures over several trials are `estimate`'s.
+`metric_names` has the names. Accounting that does not add up is an error here; figures over several trials are
+`estimate`'s.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import polars as pl
 
@@ -18,11 +17,12 @@ from middlemark.analysis.clocks import CLOCK_BOUND, bounds_of_stream, told
 from middlemark.analysis.condensed import Condensed, condensed, pooled, whole
 from middlemark.analysis.histogram import Logged, merged, recorded
 from middlemark.analysis.loss_runs import loss_runs, run_figures
+from middlemark.analysis.metric_names import TRIAL, Key, of_flow, of_process, of_stream, quantile_metric
 from middlemark.analysis.pieces import Frame, count, highest
 from middlemark.analysis.quantile import LEVELS, Measured, Samples, Value
 from middlemark.analysis.record import PublisherCounts, Resources, TrialRecord, Window
 from middlemark.analysis.recovery import affected_flows, fault_figures
-from middlemark.analysis.samples import OF_CHAINS, Distribution, distributions
+from middlemark.analysis.samples import Distribution, distributions
 from middlemark.errors import MiddlemarkError
 from middlemark.plan import Experiment
 
@@ -61,59 +61,6 @@ def stream_shapes(experiment: Experiment) -> tuple[StreamShape, ...]:
         )
         for stream in experiment.streams
     )
-
-
-class Key(NamedTuple):
-    """What a value is of, and which metric it is."""
-
-    subject: str
-    """`trial`, `stream:<name>`, `process:<name>` or `host:<name>`; under faults
-    `flow:<stream>/<publisher>/<subscriber>`, both as numbers; of pipelines `node:<name>`, `chain:<name>`, and
-    `chain:<name>/<position>`."""
-    metric: str
-
-
-TRIAL = "trial"
-
-
-def of_stream(name: str) -> str:
-    """The subject for a stream."""
-    return f"stream:{name}"
-
-
-def of_flow(stream: str, publisher: int, subscriber: int) -> str:
-    """The subject for one publisher's messages at one subscriber, both as the stream counts them."""
-    return f"flow:{stream}/{publisher}/{subscriber}"
-
-
-def of_chain(name: str) -> str:
-    """The subject for a chain of nodes."""
-    return f"chain:{name}"
-
-
-def of_place(chain: str, position: int) -> str:
-    """The subject for the node at a position of a chain, with the message to it."""
-    return f"chain:{chain}/{position}"
-
-
-def of_node(name: str) -> str:
-    """The subject for a node."""
-    return f"node:{name}"
-
-
-def of_samples(name: str, kind: Distribution) -> str:
-    """The subject that a distribution is of, by the name of its stream or chain."""
-    return of_chain(name) if kind in OF_CHAINS else of_stream(name)
-
-
-def of_process(name: str) -> str:
-    """The subject for a process."""
-    return f"process:{name}"
-
-
-def of_host(name: str) -> str:
-    """The subject for a host that is another machine."""
-    return f"host:{name}"
 
 
 @dataclass(frozen=True)
@@ -202,16 +149,6 @@ class Rows:
 
 
 Named = list[tuple[str, Value]]
-
-
-def quantile_metric(kind: Distribution, level: str) -> str:
-    """The name of a quantile's metric."""
-    return f"{kind}_{level}_ns"
-
-
-def metrics_of(kind: Distribution) -> tuple[str, ...]:
-    """The names of all metrics of a distribution."""
-    return tuple(quantile_metric(kind, level) for level in ("min", *LEVELS, "max"))
 
 
 def metric_of_bounds(subject: str, bounds_ns: Mapping[Distribution, int]) -> dict[Key, Value]:

@@ -5,7 +5,8 @@ That they could not, `metrics` found; which trials count for what, `experiment` 
 
 from __future__ import annotations
 
-from middlemark.analysis.metrics import Key, TrialMetrics, metrics_of, of_stream
+from middlemark.analysis.metric_names import Key, metrics_of, of_stream
+from middlemark.analysis.metrics import TrialMetrics
 from middlemark.analysis.quantile import Measured
 from middlemark.analysis.samples import Distribution
 

@@ -16,7 +16,7 @@ from middlemark.analysis.clocks import can_tell, told
 from middlemark.analysis.kernel_path import CUTS, Paths, paths
 from middlemark.analysis.kernel_trace import KernelTrace
 from middlemark.analysis.message_path import ToldMessage, told_messages
-from middlemark.analysis.metrics import Key, of_stream
+from middlemark.analysis.metric_names import Key, of_stream
 from middlemark.analysis.path_following import Ends
 from middlemark.analysis.path_parts import Part, SetAside, Side
 from middlemark.analysis.quantile import Measured, Value

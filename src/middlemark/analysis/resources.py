@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from middlemark.analysis.growth import growth
-from middlemark.analysis.metrics import TRIAL, Key, of_host, of_process
+from middlemark.analysis.metric_names import TRIAL, Key, of_host, of_process
 from middlemark.analysis.quantile import Measured, Value
 from middlemark.analysis.record import TrialRecord, Window
 

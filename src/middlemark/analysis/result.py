@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from middlemark.analysis.measuring import stored_metrics
-from middlemark.analysis.metrics import AccountingError, Key
+from middlemark.analysis.metric_names import Key
+from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.overload import of_the_path
 from middlemark.analysis.quantile import WithinClocks
 from middlemark.analysis.record import is_valid

@@ -16,7 +16,7 @@ import scipy.stats
 from middlemark.analysis.compare import Block
 from middlemark.analysis.estimate import Estimate, median_of_trials
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.metrics import Key, of_stream, quantile_metric
+from middlemark.analysis.metric_names import Key, of_stream, quantile_metric
 from middlemark.analysis.quantile import Measured
 from middlemark.analysis.samples import Distribution
 

@@ -16,7 +16,7 @@ from middlemark.analysis.estimate import Estimate, Method, no_estimate
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.figure import CAPACITY
 from middlemark.analysis.interval import coverage, median_interval
-from middlemark.analysis.metrics import TRIAL, Key
+from middlemark.analysis.metric_names import TRIAL, Key
 from middlemark.plan.search import whole
 
 KEY = Key(TRIAL, CAPACITY)

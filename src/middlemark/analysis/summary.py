@@ -9,16 +9,12 @@ import math
 
 import polars as pl
 
+from middlemark.analysis.experiment_rows import EXPERIMENT_COLUMNS, experiment_rows
 from middlemark.analysis.run import RunFindings
 
 SCHEMA = pl.Schema(
     {
-        "experiment": pl.String(),
-        "middleware": pl.String(),
-        "profile": pl.String(),
-        "workload": pl.String(),
-        "factors": pl.String(),
-        "observation": pl.String(),
+        **EXPERIMENT_COLUMNS,
         "subject": pl.String(),
         "metric": pl.String(),
         "estimate": pl.Float64(),
@@ -33,7 +29,7 @@ SCHEMA = pl.Schema(
         "severe_outliers": pl.Int64(),
     }
 )
-"""`summary.parquet`; a null `observation`: the trials were unobserved; a null `estimate`: `reason` says why.
+"""`summary.parquet`; a null `estimate`: `reason` says why.
 
 A metric's name ends in its unit.
 """
@@ -43,12 +39,7 @@ def summary_table(findings: RunFindings) -> pl.DataFrame:
     """Every estimate of a run."""
     rows = [
         (
-            each.experiment.id,
-            each.experiment.middleware,
-            each.experiment.profile,
-            each.experiment.workload,
-            each.experiment.key,
-            observation,
+            *experiment,
             key.subject,
             key.metric,
             estimate.value,
@@ -62,8 +53,7 @@ def summary_table(findings: RunFindings) -> pl.DataFrame:
             estimate.outliers.mild,
             estimate.outliers.severe,
         )
-        for each in findings.claimable
-        for observation, found in ((None, each), *each.observed.items())
+        for experiment, found in experiment_rows(findings.claimable)
         for key, estimate in sorted(found.estimates.items())
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")

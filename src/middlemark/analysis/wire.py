@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from middlemark.analysis.metrics import TRIAL, Key
+from middlemark.analysis.metric_names import TRIAL, Key
 from middlemark.analysis.quantile import Measured, Value
 from middlemark.analysis.record import TrialRecord
 from middlemark.plan import Experiment, PingPong

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from middlemark.analysis.accounting import breaches, settled
-from middlemark.analysis.metrics import TRIAL, Key, TrialMetrics, metrics_of, of_stream, quantile_metric
+from middlemark.analysis.metric_names import TRIAL, Key, metrics_of, of_stream, quantile_metric
+from middlemark.analysis.metrics import TrialMetrics
 from middlemark.analysis.pieces import Frame
 from middlemark.analysis.quantile import Measured, WithinClocks, bound_words
 from middlemark.analysis.record import LinkMeasured, TrialRecord

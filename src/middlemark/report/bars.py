@@ -13,7 +13,7 @@ import altair as alt
 
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.estimate import Estimate
-from middlemark.analysis.metrics import TRIAL
+from middlemark.analysis.metric_names import TRIAL
 from middlemark.report.canvas import IN_INK, ROW_HEIGHT, Chart, finished, identity, logarithmic, short
 from middlemark.report.contender import Contender
 from middlemark.report.counts import n_trials

@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 
 from middlemark.analysis.comparison import Comparison
-from middlemark.analysis.metrics import of_chain
+from middlemark.analysis.metric_names import of_chain
 from middlemark.report.answer import condition_words, distinguishing
 from middlemark.report.canvas import Chart
 from middlemark.report.chain_parts import MEANING, PARTS, MeasuredChain, chain_of, steps, sums, wholes, words

@@ -12,7 +12,7 @@ from middlemark.analysis.chain import ChainPart
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.estimate import Estimate, Method
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.metrics import of_chain, of_place
+from middlemark.analysis.metric_names import of_chain, of_place
 from middlemark.plan import Chain
 from middlemark.report.display import ABSENT, MILLISECONDS, interval
 

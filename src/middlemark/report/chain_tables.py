@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from middlemark.analysis.chain import ChainPart, positions
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.metrics import TRIAL, of_chain, of_node, of_place
+from middlemark.analysis.metric_names import TRIAL, of_chain, of_node, of_place
 from middlemark.report.chain_parts import MEANING, PARTS, MeasuredChain, chain_of, value_of, words
 from middlemark.report.contender import Contender
 from middlemark.report.display import (

@@ -11,7 +11,7 @@ from itertools import product
 from middlemark.analysis.circumstances import FaultInstant, fault_instants
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.metrics import TRIAL, of_flow, of_stream
+from middlemark.analysis.metric_names import TRIAL, of_flow, of_stream
 from middlemark.report.contender import Contender
 from middlemark.report.display import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, Unit, cell, digits, show
 from middlemark.report.tables import Table

@@ -12,7 +12,7 @@ import altair as alt
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.growth import LEAST_SPAN_S
-from middlemark.analysis.metrics import Key, of_process
+from middlemark.analysis.metric_names import Key, of_process
 from middlemark.report.canvas import Chart, finished, identity, short
 from middlemark.report.contender import Contender
 from middlemark.report.display import COUNT, Unit, plural, show

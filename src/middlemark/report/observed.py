@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from middlemark.analysis.compare import Ratio, Verdict, paired_ratio
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.metrics import TRIAL, Key, of_host
+from middlemark.analysis.metric_names import TRIAL, Key, of_host
 from middlemark.report.bars import Bars, bar_chart
 from middlemark.report.canvas import Chart
 from middlemark.report.capture import CAPTURES, capture_table

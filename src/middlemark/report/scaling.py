@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.metrics import Key, of_stream
+from middlemark.analysis.metric_names import Key, of_stream
 from middlemark.analysis.run import RunFindings
 from middlemark.analysis.scaling import SIZE_FACTOR, Scaling
 from middlemark.report.canvas import Chart, finished, identity, logarithmic_scale, short

@@ -13,7 +13,7 @@ from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.distribution import Box
 from middlemark.analysis.estimate import Estimate
 from middlemark.analysis.experiment import ExperimentFindings, Totals
-from middlemark.analysis.metrics import TRIAL, of_samples, quantile_metric
+from middlemark.analysis.metric_names import TRIAL, of_samples, quantile_metric
 from middlemark.analysis.outlier import FEWEST as FEWEST_FOR_OUTLIERS
 from middlemark.analysis.quantile import LEVELS
 from middlemark.analysis.samples import Distribution

@@ -13,7 +13,7 @@ import altair as alt
 from middlemark.analysis.circumstances import spread
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.metrics import TRIAL
+from middlemark.analysis.metric_names import TRIAL
 from middlemark.analysis.wire import payload_hosts, receiving_hosts
 from middlemark.plan import varying_factors
 from middlemark.report.canvas import Chart, finished, identity, logarithmic_scale
