@@ -1,6 +1,7 @@
 """Real middleware between hosts that are really apart: what is reachable is measured exactly, what is not is said."""
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,9 @@ from middlemark.suite import LoadedSuite, parse_suite
 from middlemark.worker import locate
 
 BUILT = locate.workers()
+BROADCAST_OVER_IP = re.compile(rb"\xff{6}.{6}\x08\x00", re.DOTALL)
+MULTICAST_OF_DISCOVERY = bytes.fromhex("01005e60e000")
+"""Of 224.224.224.0, RFC 1112, section 6.4."""
 BETWEEN_HOSTS = ("udp", "tcp", "zenoh", "cyclonedds", "fastdds", "vsomeip", "mqtt")
 
 pytestmark = [
@@ -91,6 +95,31 @@ def test_shared_memory_between_hosts_is_not_applicable(campaign: Campaign, middl
     (record,) = campaign(f"middlewares: {middleware}\nworkloads: imu\ntopologies: D1-1")
     assert isinstance(record.outcome, NotApplicable)
     assert record.outcome.capability == "between_hosts"
+
+
+@pytest.mark.parametrize("middleware", built("vsomeip"))
+def test_hosts_find_each_other_by_broadcast_and_no_frame_is_multicast(
+    campaign: Campaign, middleware: str, tmp_path: Path
+) -> None:
+    records = campaign(
+        f"middlewares: {{middleware: {middleware}, profiles: tuned, options: {{discovery: broadcast}}}}\n"
+        "workloads: imu\ntopologies: D1-3\nobserve: capture\ncapture: {snap: 64 B}"
+    )
+    assert [is_complete(each) for each in records] == [True, True], [each.outcome for each in records]
+    assert [len(each.counts.subscribers) for each in records] == [3, 3]
+    captures = [each.capture_path for each in RunFolder(tmp_path / "run").stored_trials()]
+    (frames,) = [path.read_bytes() for path in captures if path.exists()]
+    assert BROADCAST_OVER_IP.search(frames)
+    assert MULTICAST_OF_DISCOVERY not in frames
+
+
+@pytest.mark.parametrize("middleware", built("vsomeip"))
+def test_hosts_that_are_only_named_to_each_other_are_not_applicable(campaign: Campaign, middleware: str) -> None:
+    (record,) = campaign(
+        f"middlewares: {{middleware: {middleware}, options: {{discovery: peers}}}}\nworkloads: imu\ntopologies: D1-1"
+    )
+    assert isinstance(record.outcome, NotApplicable)
+    assert record.outcome.capability == "option"
 
 
 @pytest.mark.parametrize("middleware", built("tcp"))

@@ -3,7 +3,7 @@
 //! A key stands in it only where the trial needs it or an option asks for it; everything else is as vSomeIP ships it. It
 //! starts nothing; `session` and `routing_manager` say who they are and open an application on the file.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 use middlemark_contract::{Refusal, Rendezvous};
@@ -36,6 +36,8 @@ pub(crate) struct Node<'a> {
     pub(crate) rendezvous: &'a Rendezvous,
     /// Whether applications of other hosts are to be reached.
     pub(crate) is_between_hosts: bool,
+    /// Where service discovery sends to instead of by multicast; only the routing manager's does.
+    pub(crate) broadcast: Option<Ipv4Addr>,
     /// The worker's options.
     pub(crate) options: &'a Options,
 }
@@ -101,7 +103,7 @@ impl Node<'_> {
         if !self.is_between_hosts {
             return json!({ "enable": "false" });
         }
-        json!({
+        let mut discovery = json!({
             "enable": "true",
             "port": text(discovery_port(self.rendezvous)),
             "initial_delay_min": self.integer("sd_initial_delay_min_ms"),
@@ -110,7 +112,11 @@ impl Node<'_> {
             "offer_debounce_time": self.integer("sd_offer_debounce_ms"),
             // As shipped 3: a fourth subscriber would be refused.
             "max_remote_subscribers": "255",
-        })
+        });
+        if let Some(address) = self.broadcast {
+            discovery["multicast"] = address.to_string().into();
+        }
+        discovery
     }
 
     fn add_tuning(&self, whole: &mut Map<String, Value>) {

@@ -114,6 +114,13 @@ fn options() -> Vec<OptionDescription> {
             "default",
             "local within a host; between hosts tcp for reliable streams, udp for best effort",
         ),
+        choice(
+            "discovery",
+            &["multicast", "broadcast", "peers"],
+            "multicast",
+            "how routing managers of different hosts find each other: by multicast as shipped, or by their network's broadcast \
+             address; peers is refused between hosts, as vSomeIP has no such way",
+        ),
         boolean(
             "someip_tp",
             "segments messages over UDP that are larger than 1400 bytes (someip-tp)",

@@ -2,11 +2,13 @@
 //!
 //! Applications of one host speak over Unix sockets, set up by the host's routing manager, which runs as a service of its
 //! own; between hosts the routing managers carry the events over TCP, UDP or SOME/IP-TP and find each other by service
-//! discovery. `carriage` decides the way, `configuration` renders vSomeIP's JSON, `shim` is the library behind plain C.
+//! discovery. `carriage` decides the way, `discovery` where they look for each other, `configuration` renders vSomeIP's JSON,
+//! `shim` is the library behind plain C.
 
 mod carriage;
 mod configuration;
 mod description;
+mod discovery;
 mod routing_manager;
 mod session;
 mod shim;
@@ -29,6 +31,7 @@ impl Middleware for Vsomeip {
 
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
         configuration::accept_folder(&spec.rendezvous, spec.address)?;
+        discovery::accept(spec, options)?;
         carriage::accept_patterns(spec, options)?;
         let channels = Channel::of(spec)?;
         configuration::accept_ports(&spec.rendezvous, &channels)?;

@@ -30,6 +30,7 @@ impl VsomeipSession {
             address: spec.address,
             rendezvous: &spec.rendezvous,
             is_between_hosts: carriage::is_between_hosts(spec),
+            broadcast: None,
             options: context.options,
         };
         node.apply()?;

@@ -25,11 +25,16 @@ fn options(profile: &str, overrides: &[(&str, OptionValue)]) -> Options {
 }
 
 fn render(address: &str, is_between_hosts: bool, options: &Options) -> Value {
+    render_with(address, is_between_hosts, None, options)
+}
+
+fn render_with(address: &str, is_between_hosts: bool, broadcast: Option<Ipv4Addr>, options: &Options) -> Value {
     let node = Node {
         name: "left",
         address: address.parse().unwrap(),
         rendezvous: &rendezvous(),
         is_between_hosts,
+        broadcast,
         options,
     };
     node.render()
@@ -105,6 +110,13 @@ fn between_hosts_every_port_but_the_last_is_a_service_and_the_last_is_discovery(
     );
     assert_eq!(rendered["npdu-default-timings"]["debounce-time-response"], "0");
     assert_eq!(rendered["npdu-default-timings"]["max-retention-time-response"], "0");
+}
+
+#[test]
+fn a_broadcast_address_takes_the_place_of_the_multicast_address() {
+    let address = Some(Ipv4Addr::new(10, 0, 0, 255));
+    let rendered = render_with("10.0.0.1", true, address, &options("default", &[]));
+    assert_eq!(rendered["service-discovery"]["multicast"], "10.0.0.255");
 }
 
 #[test]
