@@ -46,3 +46,20 @@ def test_where_there_is_none_nothing_is_marked_or_said(findings: RunFindings) ->
     chart = drawn(findings, bent=False)
     assert "knees" not in chart.spec["datasets"]
     assert "knee" not in chart.caption
+
+
+def test_a_size_of_which_nothing_is_carried_is_a_gap_in_the_line_and_no_bridge(findings: RunFindings) -> None:
+    searched = findings.capacities[0]
+    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    brackets = [(Load(4000.0, 64), None), (None, Load(500.0, 1000)), (Load(2000.0, 64_000), None)]
+    own = [
+        replace(searched, middle=replace(searched.middle, carried=carried, not_carried=not_carried))
+        for carried, not_carried in brackets
+    ]
+    rates = capacity_charts(own, findings.experiments, who)[0]
+    assert sorted((row["bytes"], row["hz"]) for row in rates.spec["datasets"]["rows"]) == [
+        (64, 4000.0),
+        (1000, None),
+        (64_000, 2000.0),
+    ]
+    assert "gap in a line" in rates.caption

@@ -311,6 +311,11 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
         for each in group
         if each.carried is not None
     ]
+    gaps = [
+        {"who": who[each.experiment.id].label, "bytes": each.not_carried.size_bytes, "hz": None, "mbit": None}
+        for each in group
+        if each.carried is None and each.not_carried is not None
+    ]
     shown = _shown(group, who)
     x_axis, x_scale = logarithmic_scale([row["bytes"] for row in rows])
     y_axis, y_scale = logarithmic_scale([row[field] for row in rows])
@@ -329,8 +334,8 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
     shapes = alt.Scale(domain=["found", "at least", "open"], range=["circle", "triangle-up", "cross"])
     shape = alt.Shape("found:N", scale=shapes, legend=None)
     layers = alt.layer(
-        base.mark_line(strokeWidth=1.8).encode(strokeDash=shown.dash),
-        base.mark_point(filled=True, size=55).encode(shape=shape),
+        base.mark_line(strokeWidth=1.8, invalid="break-paths-filter-domains").encode(strokeDash=shown.dash),
+        base.transform_filter("datum.hz !== null").mark_point(filled=True, size=55).encode(shape=shape),
         width="container",
         height=300,
     )
@@ -339,11 +344,12 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
         title=title,
         caption=(
             "The highest load of each publisher that is carried, a point for each search. Dot: confirmed; triangle: "
-            "the end of the search is carried too; cross: the search is open. "
+            "the end of the search is carried too; cross: the search is open"
+            f"{'; gap in a line: not even the lowest is carried' if gaps else ''}. "
             f"n = {span([each.n_trials for each in group if each.carried], 'trial')} of each search."
         ),
         description=f"A line for each of {plural(len(shown.names), 'middleware')}; the table has the same figures.",
-        spec=finished(layers, rows=rows),
+        spec=finished(layers, rows=[*rows, *gaps]),
     )
 
 
