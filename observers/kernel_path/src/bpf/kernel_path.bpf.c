@@ -4,6 +4,7 @@
  * room is counted, so that a gap can't be taken for silence.
  */
 #include "kernel.h"
+#include "packet.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
@@ -36,20 +37,6 @@ struct event {
 	__u16 kind;
 	__u16 cpu;
 };
-
-/* The header of an IPv4 packet, an IPv6 packet, a TCP segment and a UDP datagram: offsets in bytes. */
-#define IP4_ID 4
-#define IP4_FRAGMENT 6
-#define IP4_PROTOCOL 9
-#define IP4_SOURCE 12
-#define IP6_PROTOCOL 6
-#define TCP_SEQUENCE 4
-#define TCP_LENGTH 12
-#define UDP_BYTES 8
-#define PROTOCOL_TCP 6
-#define PROTOCOL_UDP 17
-/* How much of a datagram's or fragment's payload tells it from others: a multiple of 8. */
-#define TOLD_BYTES 64
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -166,67 +153,13 @@ int BPF_PROG(returned, struct pt_regs *regs, long result)
 	return 0;
 }
 
-/* FNV-1a over 8 bytes at once. */
-static __always_inline __u64 digest(__u64 so_far, __u64 word)
+static __always_inline void describe(struct event *event, const struct sk_buff *skb)
 {
-	return (so_far ^ word) * 0x100000001b3ULL;
-}
+	struct description packet = described(skb);
 
-/* What tells a datagram from others of its flow wherever it is seen: not its checksum, which may come late. */
-static __always_inline __u32 payload_mark(const unsigned char *payload, __u64 bytes, __u64 so_far)
-{
-	__u64 words[TOLD_BYTES / 8] = {};
-	int number;
-
-	barrier_var(bytes); /* the kernel must see the bound in one register */
-	if (bytes > TOLD_BYTES)
-		bytes = TOLD_BYTES;
-	bpf_probe_read_kernel(words, bytes, payload);
-	for (number = 0; number < TOLD_BYTES / 8; number++)
-		so_far = digest(so_far, words[number]);
-	return so_far >> 32 ^ so_far;
-}
-
-/* Ports and identity from the packet's own headers, and how much of it is payload. */
-static __always_inline void describe(struct event *event, struct sk_buff *skb)
-{
-	unsigned char *network = skb->head + skb->network_header;
-	unsigned char *transport = skb->head + skb->transport_header;
-	__u32 headers_bytes = transport - skb->data;
-	__u8 version = 0, protocol = 0, words = 0;
-	__u16 fragment = 0, id = 0;
-	__be32 ports = 0, sequence = 0, source = 0;
-	__u64 flow;
-
-	bpf_probe_read_kernel(&version, sizeof(version), network);
-	if (version >> 4 == 4) {
-		bpf_probe_read_kernel(&protocol, sizeof(protocol), network + IP4_PROTOCOL);
-		bpf_probe_read_kernel(&fragment, sizeof(fragment), network + IP4_FRAGMENT);
-		bpf_probe_read_kernel(&id, sizeof(id), network + IP4_ID);
-		bpf_probe_read_kernel(&source, sizeof(source), network + IP4_SOURCE);
-	} else if (version >> 4 == 6) {
-		bpf_probe_read_kernel(&protocol, sizeof(protocol), network + IP6_PROTOCOL);
-	}
-	event->length = skb->len - headers_bytes;
-	fragment = __builtin_bswap16(fragment) & 0x1fff;
-	flow = digest(0xcbf29ce484222325ULL, (__u64)source << 32 | (__u32)id << 16 | fragment);
-	if (fragment) { /* all but the first fragment have no ports */
-		event->mark = payload_mark(transport, event->length, flow);
-		return;
-	}
-	if (protocol == PROTOCOL_TCP) {
-		bpf_probe_read_kernel(&sequence, sizeof(sequence), transport + TCP_SEQUENCE);
-		bpf_probe_read_kernel(&words, sizeof(words), transport + TCP_LENGTH);
-		event->mark = __builtin_bswap32(sequence);
-		event->length -= (words >> 4) * 4;
-	} else if (protocol == PROTOCOL_UDP) {
-		event->length -= UDP_BYTES;
-		event->mark = payload_mark(transport + UDP_BYTES, event->length, flow);
-	} else {
-		return;
-	}
-	bpf_probe_read_kernel(&ports, sizeof(ports), transport);
-	event->ports = __builtin_bswap32(ports);
+	event->ports = packet.ports;
+	event->mark = packet.mark;
+	event->length = packet.length;
 }
 
 /* A socket that sends for the first time is known only when its call comes back. */
