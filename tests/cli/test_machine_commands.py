@@ -7,6 +7,7 @@ import pytest
 from staged import own_machine
 from typer.testing import CliRunner
 
+from middlemark.cli import run
 from middlemark.cli.main import app
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.testbed import remote
@@ -110,3 +111,21 @@ def test_clean_forgets_nothing_that_is_not_entered() -> None:
     answer = RUNNER.invoke(app, ["clean", "--forget", "robot@gone"])
     assert isinstance(answer.exception, UsageError)
     assert "robot@gone" in str(answer.exception)
+
+
+def test_a_run_says_first_what_is_out_of_reach_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told(target: str, _: str) -> str:
+        raise remote.Unanswered(f"{target}: Connection refused")
+
+    went_on: list[Path] = []
+    monkeypatch.setattr(remote, "told", told)
+    monkeypatch.setattr(run, "_run_trials", lambda path, *_: went_on.append(path))
+    path = tmp_path / "state/middlemark/ledgers/1-gone.jsonl"
+    path.parent.mkdir(parents=True)
+    entry = {"op": "create", "mark": "a", "kind": "remote_folder", "what": "robot@gone:/tmp/a"}
+    path.write_text(json.dumps(entry) + "\n")
+    run.carry_out(tmp_path / "run", None, as_json=True)
+    assert "middlemark clean --forget robot@gone" in capsys.readouterr().err
+    assert went_on == [tmp_path / "run"]
