@@ -83,6 +83,7 @@ bench: setup ## the harness's own cost, and the baselines beside bare loops
 bench-analysis: setup ## time and memory of analysis and report at 1, 10 and 100 million samples (5 GB of disk meanwhile)
 	PYTHONPATH=tests $(BIN)/python bench/analysis.py
 	PYTHONPATH=tests $(BIN)/python bench/analysis.py --one-trial
+	PYTHONPATH=tests $(BIN)/python bench/analysis.py --pipeline 1 10
 
 # --- for developers -------------------------------------------------------------------------------------------------
 

@@ -1,10 +1,11 @@
 """What the analysis and the report of a large run take: time and peak memory over samples, as a table in Markdown.
 
-    PYTHONPATH=tests python bench/analysis.py [--one-trial] [MILLIONS …]
+    PYTHONPATH=tests python bench/analysis.py [--one-trial | --pipeline] [MILLIONS …]
 
 It writes runs of two middlewares whose trials have a million messages each, or with `--one-trial` of one middleware
 whose single trial has them all (some 40 MB a million, in a temporary folder), and reads each of them in a process of
-its own. Folders are removed at its end.
+its own. `--pipeline` is one trial of three nodes in a row, whose two streams have so many messages together. Folders
+are removed at its end.
 """
 
 from __future__ import annotations
@@ -14,11 +15,19 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import polars as pl
 
-from middlemark.analysis.columns import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
+from middlemark.analysis.columns import (
+    EXECUTIONS_SCHEMA,
+    INPUTS_SCHEMA,
+    OUTPUTS_SCHEMA,
+    PUBLISHED_SCHEMA,
+    RECEIVED_SCHEMA,
+)
 from middlemark.analysis.record import Counts, TrialRecord
 from middlemark.analysis.run import analyse
 from middlemark.analysis.run_folder import RunFolder, TrialFolder
@@ -27,6 +36,7 @@ from middlemark.report.store import write_summary
 from run_builder import Behaviour, build_run
 
 MILLIONS = (1, 10, 100)
+NOTHING: Mapping[str, pl.Schema] = MappingProxyType({})
 SUITE = """
 suite: large
 trials: {trials}
@@ -36,6 +46,24 @@ workloads: {{workload: imu, rate: 100 kHz, windows: {{window: {window_ms} ms}}}}
 """
 BEHAVIOURS = {"one": Behaviour(spread=0.4, loss=0.001), "two": Behaviour(latency_ns=70_000, spread=0.6)}
 TRIAL = 1_000_000
+PIPELINE = """
+suite: large_pipeline
+trials: 1
+middlewares: all
+recording: {samples: 1000000}
+workloads:
+  - workload: row
+    pattern: pipeline
+    windows: {window: 5 s}
+    nodes:
+      - {node: camera, rate: 10 kHz, compute: 10 us, outputs: [{stream: image, size: 1 kB}]}
+      - {node: detect, inputs: [image], compute: 10 us, outputs: [{stream: objects, size: 1 kB}]}
+      - {node: actuate, inputs: [objects]}
+    chains:
+      - {chain: camera_to_actuator, path: [camera, detect, actuate], deadline: 1 ms}
+"""
+EXECUTIONS = 50_000
+"""Of each node within that window."""
 
 
 def built(folder: Path, samples: int) -> None:
@@ -48,21 +76,35 @@ def built_as_one_trial(folder: Path, samples: int) -> None:
     """Of a trial of a million the same million again and again, one window after the other."""
     run = build_run(folder, SUITE.format(trials=1, window_ms=TRIAL // 100), {"one": BEHAVIOURS["one"]})
     (trial,) = run.stored_trials()
-    lengthen(trial, samples // TRIAL)
+    lengthen(trial, samples // TRIAL, TRIAL)
 
 
-def lengthen(trial: TrialFolder, times: int) -> None:
+def built_as_pipeline(folder: Path, samples: int) -> None:
+    run = build_run(folder, PIPELINE, {"one": BEHAVIOURS["one"]})
+    (trial,) = run.stored_trials()
+    tables = {
+        "executions.parquet": EXECUTIONS_SCHEMA,
+        "inputs.parquet": INPUTS_SCHEMA,
+        "outputs.parquet": OUTPUTS_SCHEMA,
+    }
+    lengthen(trial, samples // (2 * EXECUTIONS), EXECUTIONS, tables)
+
+
+def lengthen(trial: TrialFolder, times: int, of_window: int, further: Mapping[str, pl.Schema] = NOTHING) -> None:
+    """The same window again and again: what is numbered within one goes on in the next."""
     record = trial.read_record()
     assert record.window is not None
     window_ns = record.window.end_ns - record.window.begin_ns
-    for path, schema in ((trial.received_path, RECEIVED_SCHEMA), (trial.published_path, PUBLISHED_SCHEMA)):
-        own = pl.read_parquet(path)
-        instants = [name for name in schema if name.endswith("_ns")]
+    tables = {"received.parquet": RECEIVED_SCHEMA, "published.parquet": PUBLISHED_SCHEMA, **further}
+    for name, schema in tables.items():
+        own = pl.read_parquet(trial.path / name)
+        instants = [column for column in schema if column.endswith("_ns")]
+        numbers = [column for column in schema if column in {"sequence", "execution"}]
         again = [
-            own.lazy().with_columns(pl.col("sequence") + number * TRIAL, pl.col(*instants) + number * window_ns)
+            own.lazy().with_columns(pl.col(*numbers) + number * of_window, pl.col(*instants) + number * window_ns)
             for number in range(times)
         ]
-        pl.concat(again).cast(dict(schema)).sink_parquet(path, compression="zstd", row_group_size=512**2)
+        pl.concat(again).cast(dict(schema)).sink_parquet(trial.path / name, compression="zstd", row_group_size=512**2)
     trial.write_record(lengthened(record, times))
 
 
@@ -82,6 +124,7 @@ def lengthened(record: TrialRecord, times: int) -> TrialRecord:
             "trial": record.trial.model_copy(update={"experiment": longer}),
             "window": window.model_copy(update={"end_ns": window.begin_ns + window_ns}),
             "counts": Counts(publishers=tuple(publishers), subscribers=tuple(subscribers)),
+            "nodes": tuple(each.model_copy(update={"executions": each.executions * times}) for each in record.nodes),
         }
     )
 
@@ -102,12 +145,12 @@ def read(folder: Path) -> None:
     print(json.dumps({"n": n, **spent, "peak_mib": peak_kib / 1024}))
 
 
-def main(millions: list[int], *, one_trial: bool) -> None:
+def main(millions: list[int], build: Callable[[Path, int], None]) -> None:
     print("| samples | trials | analysis, s | report, s | CPU, s | µs of CPU a sample | peak memory, MiB |", flush=True)
     print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for each in millions:
         with tempfile.TemporaryDirectory(prefix="middlemark-bench-") as folder:
-            (built_as_one_trial if one_trial else built)(Path(folder), each * 10**6)
+            build(Path(folder), each * 10**6)
             report(Path(folder))
 
 
@@ -129,4 +172,6 @@ if __name__ == "__main__":
     if asked[:1] == ["--read"]:
         read(Path(asked[1]))
     else:
-        main([int(each) for each in asked if each.isdigit()] or list(MILLIONS), one_trial="--one-trial" in asked)
+        builds = {"--one-trial": built_as_one_trial, "--pipeline": built_as_pipeline}
+        chosen = next((build for option, build in builds.items() if option in asked), built)
+        main([int(each) for each in asked if each.isdigit()] or list(MILLIONS), chosen)

@@ -41,8 +41,8 @@ class Recorder:
         self.arrived(stream, sequence, received_ns)
 
     def rows(self) -> Rows:
-        def frame(names: str, rows: Sequence[tuple[int, ...]]) -> pl.DataFrame:
-            return pl.DataFrame(rows, schema=dict.fromkeys(names.split(), pl.Int64), orient="row")
+        def frame(names: str, rows: Sequence[tuple[int, ...]]) -> pl.LazyFrame:
+            return pl.DataFrame(rows, schema=dict.fromkeys(names.split(), pl.Int64), orient="row").lazy()
 
         return Rows(
             executions=frame("node execution started_ns computed_ns", self.executions),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from middlemark.analysis import chain, run_folder
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.figure import figure
 from middlemark.analysis.metric_names import TRIAL, Key, of_chain, of_node, of_place
@@ -140,3 +141,15 @@ def test_a_comparison_is_of_chains_and_of_streams_only_on_demand(run: RunFinding
     assert {each.stream for each in with_streams if each.figure.name == "goodput"} == {
         stream.name for stream in run.experiments[0].experiment.streams
     }
+
+
+def test_a_trial_that_is_followed_piece_by_piece_comes_to_the_same(
+    run: RunFindings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chain, "PIECE_ROWS", 7)
+    monkeypatch.setattr(run_folder, "FEW_ROWS", 0)
+    again = analyse(run.folder)
+    assert again.damaged == ()
+    for one, other in zip(run.experiments, again.experiments, strict=True):
+        assert one.by_block == other.by_block
+        assert one.medians == other.medians

@@ -7,11 +7,13 @@ waits for a timer, for other inputs, or is busy. What does not end, or can't be 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import polars as pl
+
+from middlemark.analysis.pieces import PIECE_ROWS
 
 
 class ChainPart(StrEnum):
@@ -45,6 +47,10 @@ TOLD = (Fate.ENDED, Fate.LOST, Fate.PASSED_OVER, Fate.NOT_SENT)
 """The fates that say something of the chain; the others are set aside."""
 
 
+_FATES = pl.Enum([fate.value for fate in Fate])
+_ENDED = pl.col("fate") == Fate.ENDED.value
+
+
 @dataclass(frozen=True)
 class Route:
     """A chain by the numbers that the rows have."""
@@ -59,12 +65,12 @@ class Route:
 
 @dataclass(frozen=True)
 class Rows:
-    """What was recorded of all nodes within the window."""
+    """What was recorded of all nodes within the window, read as far as it is looked at."""
 
-    executions: pl.DataFrame
-    inputs: pl.DataFrame
-    outputs: pl.DataFrame
-    received: pl.DataFrame
+    executions: pl.LazyFrame
+    inputs: pl.LazyFrame
+    outputs: pl.LazyFrame
+    received: pl.LazyFrame
     end_ns: int
 
 
@@ -80,7 +86,17 @@ class Followed:
     @property
     def ended(self) -> pl.DataFrame:
         """Those that the figures are of."""
-        return self.instances.filter(pl.col("fate") == Fate.ENDED)
+        return self.instances.filter(_ENDED)
+
+    def of_ended(self, wanted: pl.Expr) -> pl.Series:
+        """A value of each of them, with no copy of all that is known of them."""
+        return self.instances.lazy().filter(_ENDED).select(wanted).collect().to_series()
+
+    def ended_in_order(self, begin: int, n: int) -> pl.DataFrame:
+        """So many of them from a place on, where the shortest has the first."""
+        places = self.instances.select(pl.arg_where(_ENDED)).to_series()
+        order = self.instances["whole_ns"].gather(places).arg_sort()
+        return self.instances[places.gather(order.slice(begin, n))]
 
     @property
     def fates(self) -> Mapping[Fate, int]:
@@ -104,26 +120,55 @@ def positions(part: ChainPart, length: int) -> range:
 
 
 def followed(route: Route, rows: Rows) -> Followed:
-    """Every execution of the first node, followed message by message."""
+    """Every execution of the first node, followed message by message; of long trials a piece at a time."""
     length = len(route.nodes)
-    way = (
+    begun = (
         rows.executions.filter(pl.col("node") == route.nodes[0])
         .sort("started_ns")
         .select("execution", started_0="started_ns", computed_0="computed_ns")
+        .collect()
     )
-    for position in range(1, length):
-        way = _onward(way, route, rows, position)
-    split = way.with_columns(*_parts(length), begun_ns="started_0", whole_ns=_ended_ns(length) - pl.col("started_0"))
-    told = split.with_columns(fate=_fate(split, route, rows.end_ns), at=_reached(length))
+    newest = [_newest(route, rows, position) for position in range(1, length)]
+    ways = pl.concat(
+        [_ways(piece, route, rows, newest) for piece in begun.iter_slices(PIECE_ROWS)]
+        or [_ways(begun, route, rows, newest)]
+    )
     parts = [part_column(part, position) for part in ChainPart for position in positions(part, length)]
-    return Followed(told.select("begun_ns", "whole_ns", "fate", "at", *parts), length)
+    told = ways.lazy().select("begun_ns", "whole_ns", _fate(ways, route, rows.end_ns).alias("fate"), "at", *parts)
+    return Followed(told.collect(), length)
 
 
-def _onward(way: pl.DataFrame, route: Route, rows: Rows, position: int) -> pl.DataFrame:
+def _ways(begun: pl.DataFrame, route: Route, rows: Rows, newest: Sequence[object]) -> pl.DataFrame:
+    """What began with these executions: its parts, where it came to, and why it stopped there if it did."""
+    length = len(route.nodes)
+    way = begun
+    for position, last in enumerate(newest, 1):
+        way = _onward(way, route, rows, position, last)
+    stops = [pl.col(f"stopped_{n}") for n in range(1, length)] or [pl.lit(None)]
+    return way.select(
+        *_parts(length),
+        begun_ns="started_0",
+        whole_ns=_ended_ns(length) - pl.col("started_0"),
+        stopped=pl.coalesce(stops).cast(_FATES),
+        at=_reached(length),
+    )
+
+
+def _taken(route: Route, rows: Rows, position: int) -> pl.LazyFrame:
+    stream = pl.col("stream") == route.streams[position - 1]
+    return rows.inputs.filter((pl.col("node") == route.nodes[position]) & stream)
+
+
+def _newest(route: Route, rows: Rows, position: int) -> object:
+    """The last message of the chain that the node at a position took; None where it took none."""
+    return _taken(route, rows, position).select(pl.col("sequence").max()).collect().item()
+
+
+def _onward(way: pl.DataFrame, route: Route, rows: Rows, position: int, newest: object) -> pl.DataFrame:
     """The message to the node at a position and its execution; `stopped` with the position says why it has none."""
     stream = pl.col("stream") == route.streams[position - 1]
     sent = rows.outputs.filter((pl.col("node") == route.nodes[position - 1]) & stream)
-    taken = rows.inputs.filter((pl.col("node") == route.nodes[position]) & stream).sort("execution")
+    taken = _taken(route, rows, position).sort("execution")
     subscribed = pl.col("subscriber") == route.subscribers[position - 1]
     arrived = rows.received.filter(stream & subscribed & (pl.col("answer") == 0))
     ran = rows.executions.filter(pl.col("node") == route.nodes[position])
@@ -139,13 +184,17 @@ def _onward(way: pl.DataFrame, route: Route, rows: Rows, position: int) -> pl.Da
             ran.select("execution", pl.col("started_ns").alias(started), pl.col("computed_ns").alias(computed)),
         )
     )
-    stopped = _stopped(pl.col(started), taken["sequence"].max()).alias(f"stopped_{position}")
+    stopped = _stopped(pl.col(started), newest).alias(f"stopped_{position}")
     return joined.with_columns(stopped).drop("sequence", "arrived")
 
 
-def _beside(way: pl.DataFrame, key: str, found: pl.DataFrame) -> pl.DataFrame:
-    """What was found joined to the way, at most one row to each; nulls where there is none."""
-    only = found.unique(key, keep="first", maintain_order=True)
+def _beside(way: pl.DataFrame, key: str, found: pl.LazyFrame) -> pl.DataFrame:
+    """What was found joined to the way, at most one row to each; nulls where there is none.
+
+    Numbers grow with time, so that between a piece's first and last there is little that is not the piece's.
+    """
+    near = found.filter(pl.col(key).is_between(pl.lit(way[key].min()), pl.lit(way[key].max()))).collect()
+    only = near.unique(key, keep="first", maintain_order=True)
     return way.join(only, on=key, how="left", maintain_order="left")
 
 
@@ -182,20 +231,19 @@ def _ended_ns(length: int) -> pl.Expr:
 
 def _reached(length: int) -> pl.Expr:
     """The position of the last node that an execution of this chain was seen at."""
-    return sum((pl.col(f"started_{n}").is_not_null().cast(pl.Int64) for n in range(1, length)), pl.lit(0))
+    return sum((pl.col(f"started_{n}").is_not_null().cast(pl.UInt8) for n in range(1, length)), pl.lit(0, pl.UInt8))
 
 
-def _fate(split: pl.DataFrame, route: Route, end_ns: int) -> pl.Expr:
+def _fate(ways: pl.DataFrame, route: Route, end_ns: int) -> pl.Expr:
     """The reason of the first stop; whoever began so late that a long way would have been cut is set aside."""
     length = len(route.nodes)
     parts = [pl.col(part_column(part, n)) for part in ChainPart for n in positions(part, length)]
-    longest = split["whole_ns"].max()
+    longest = ways["whole_ns"].max()
     horizon_ns = max(route.deadline_ns or 0, longest if isinstance(longest, int) else 0)
-    stops = [pl.col(f"stopped_{n}") for n in range(1, length)]
     return (
         pl.when(pl.col("begun_ns") + horizon_ns > end_ns)
-        .then(pl.lit(Fate.BEGUN_TOO_LATE.value))
+        .then(pl.lit(Fate.BEGUN_TOO_LATE.value, _FATES))
         .when(pl.min_horizontal(parts) < 0)
-        .then(pl.lit(Fate.NOT_IN_ORDER.value))
-        .otherwise(pl.coalesce(*stops, pl.lit(Fate.ENDED.value)))
+        .then(pl.lit(Fate.NOT_IN_ORDER.value, _FATES))
+        .otherwise(pl.col("stopped").fill_null(pl.lit(Fate.ENDED.value, _FATES)))
     )

@@ -7,7 +7,7 @@ over several trials are `estimate`'s.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -38,6 +38,8 @@ KINDS = {
     ChainPart.IDLE: Distribution.IDLE,
     ChainPart.COMPUTATION: Distribution.COMPUTATION,
 }
+Ways = Mapping[str, pl.DataFrame]
+"""By whether they stand for typical or for slow ones."""
 # Below, the slowest hundredth is a way or two.
 _SLOW_NEED = 200
 
@@ -60,13 +62,14 @@ def chain_metrics(
     for chain in experiment.chains:
         ways = followed(route(chain, experiment), rows)
         bounds_ns = bounds_of_chain(record, chain)
-        for kind, ordered in _samples(ways).items():
+        for kind, ordered in _samples(ways):
             samples = whole(ordered, bounds_ns.get(kind, 0))
             found.samples[chain.name, kind] = condense(samples)
             found.values |= metrics_of_samples(of_chain(chain.name), kind, samples)
         found.values |= metric_of_bounds(of_chain(chain.name), bounds_ns)
-        found.values |= _of_chain(chain, ways, bounds_ns)
-        found.values |= _of_places(chain, ways, record, rows)
+        kinds = _kinds_of_way(ways)
+        found.values |= _of_chain(chain, ways, kinds, bounds_ns)
+        found.values |= _of_places(chain, ways, kinds, record, rows)
     return found
 
 
@@ -86,14 +89,16 @@ def route(chain: Chain, experiment: Experiment) -> Route:
     )
 
 
-def _samples(ways: Followed) -> dict[Distribution, Samples]:
-    ended = ways.ended
-    sums = {kind: ended.select(pl.sum_horizontal(ways.columns(part))).to_series() for part, kind in KINDS.items()}
-    known = {Distribution.END_TO_END: ended["whole_ns"], **sums}
-    return {kind: np.sort(series.to_numpy()) for kind, series in known.items() if len(series)}
+def _samples(ways: Followed) -> Iterator[tuple[Distribution, Samples]]:
+    """In order of size, one after the other, as each may be long."""
+    sums = {kind: pl.sum_horizontal(ways.columns(part)) for part, kind in KINDS.items()}
+    for kind, value in {Distribution.END_TO_END: pl.col("whole_ns"), **sums}.items():
+        found = ways.of_ended(value)
+        if len(found):
+            yield kind, np.sort(found.to_numpy())
 
 
-def _of_chain(chain: Chain, ways: Followed, bounds_ns: Mapping[Distribution, int]) -> dict[Key, Value]:
+def _of_chain(chain: Chain, ways: Followed, kinds: Ways, bounds_ns: Mapping[Distribution, int]) -> dict[Key, Value]:
     fates = ways.fates
     began, settled = sum(fates.values()), sum(fates[fate] for fate in TOLD)
     values: dict[str, Value] = {}
@@ -102,12 +107,12 @@ def _of_chain(chain: Chain, ways: Followed, bounds_ns: Mapping[Distribution, int
     if settled:
         values["loss_share"] = Measured((fates[Fate.LOST] + fates[Fate.NOT_SENT]) / settled, settled)
         values["passed_over_share"] = Measured(fates[Fate.PASSED_OVER] / settled, settled)
-    ended = ways.ended
-    if len(ended) and chain.deadline_ns is not None:
-        missed = Measured(int((ended["whole_ns"] > chain.deadline_ns).sum()) / len(ended), len(ended))
-        compared_ns = min(float(np.median(ended["whole_ns"].to_numpy())), chain.deadline_ns)
+    took_ns = ways.of_ended(pl.col("whole_ns"))
+    if len(took_ns) and chain.deadline_ns is not None:
+        missed = Measured(int((took_ns > chain.deadline_ns).sum()) / len(took_ns), len(took_ns))
+        compared_ns = min(float(np.median(took_ns.to_numpy())), chain.deadline_ns)
         values["deadline_missed_share"] = told(missed, bounds_ns.get(Distribution.END_TO_END, 0), compared_ns)
-    for kind, chosen in _kinds_of_way(ways).items():
+    for kind, chosen in kinds.items():
         values[f"{kind}_whole_ns"] = told(_mean(chosen, ["whole_ns"]), bounds_ns.get(Distribution.END_TO_END, 0))
         for part in ChainPart:
             took = _mean(chosen, ways.columns(part))
@@ -115,26 +120,25 @@ def _of_chain(chain: Chain, ways: Followed, bounds_ns: Mapping[Distribution, int
     return {Key(of_chain(chain.name), name): value for name, value in values.items()}
 
 
-def _kinds_of_way(ways: Followed) -> dict[str, pl.DataFrame]:
+def _kinds_of_way(ways: Followed) -> Ways:
     """The ways that stand for typical and for slow ones, as far as there are enough."""
-    ordered = ways.ended.sort("whole_ns")
-    n = len(ordered)
-    found = {"typical": ordered.slice(2 * n // 5, n // 5 + 1)} if n else {}
-    return found | ({"slow": ordered.tail(n // 100)} if n >= _SLOW_NEED else {})
+    n = ways.fates[Fate.ENDED]
+    found = {"typical": ways.ended_in_order(2 * n // 5, n // 5 + 1)} if n else {}
+    return found | ({"slow": ways.ended_in_order(n - n // 100, n // 100)} if n >= _SLOW_NEED else {})
 
 
 def _mean(ways: pl.DataFrame, columns: list[str]) -> Value:
     return Measured(float(ways.select(pl.sum_horizontal(columns)).to_series().to_numpy().mean()), len(ways))
 
 
-def _of_places(chain: Chain, ways: Followed, record: TrialRecord, rows: Rows) -> dict[Key, Value]:
+def _of_places(chain: Chain, ways: Followed, kinds: Ways, record: TrialRecord, rows: Rows) -> dict[Key, Value]:
     """What each node of a chain, with the message to it, takes of typical and slow ways, and what it lets go."""
     values: dict[Key, Value] = {}
     known = route(chain, record.trial.experiment)
     hops_ns = (0, *bounds_of_hops(record, chain))
     for position in range(ways.length):
         named: dict[str, Value] = {}
-        for kind, chosen in _kinds_of_way(ways).items():
+        for kind, chosen in kinds.items():
             for part in ChainPart:
                 if position in positions(part, ways.length):
                     bound_ns = hops_ns[position] if part is ChainPart.COMMUNICATION else 0
@@ -147,27 +151,33 @@ def _of_places(chain: Chain, ways: Followed, record: TrialRecord, rows: Rows) ->
 
 def _let_go(ways: Followed, position: int) -> dict[str, Value]:
     """Of what reached the node before, the share whose message to this one was lost, or taken by no execution."""
-    fates = [fate.value for fate in TOLD]
-    came = ways.instances.filter(pl.col("fate").is_in(fates) & (pl.col("at") >= position - 1))
-    if not len(came):
+    fate, at = pl.col("fate"), pl.col("at")
+    came, lost, passed_over = (
+        ways.instances.lazy()
+        .select(
+            came=(fate.is_in([fate.value for fate in TOLD]) & (at >= position - 1)).sum(),
+            lost=(fate.is_in([Fate.LOST.value, Fate.NOT_SENT.value]) & (at == position - 1)).sum(),
+            passed_over=((fate == Fate.PASSED_OVER.value) & (at == position - 1)).sum(),
+        )
+        .collect()
+        .row(0)
+    )
+    if not came:
         return {}
-    stopped = came.filter(pl.col("at") == position - 1)["fate"].to_list()
-    lost = stopped.count(Fate.LOST) + stopped.count(Fate.NOT_SENT)
-    return {
-        "loss_share": Measured(lost / len(came), len(came)),
-        "passed_over_share": Measured(stopped.count(Fate.PASSED_OVER) / len(came), len(came)),
-    }
+    return {"loss_share": Measured(lost / came, came), "passed_over_share": Measured(passed_over / came, came)}
 
 
 def _without_new(known: Route, rows: Rows, position: int) -> dict[str, Value]:
     """How often the node's timer fired without a new message of the chain, from its first message on."""
     node = pl.col("node") == known.nodes[position]
-    took = rows.inputs.filter(node & (pl.col("stream") == known.streams[position - 1]))["execution"].unique()
-    first = took.min()
-    fired = rows.executions.filter(node & (pl.col("trigger") == "timer") & (pl.col("execution") >= pl.lit(first)))
+    of_chain_alone = node & (pl.col("stream") == known.streams[position - 1])
+    took = rows.inputs.filter(of_chain_alone).select(pl.col("execution").unique()).collect()
+    first = took["execution"].min()
+    timed = node & (pl.col("trigger") == "timer") & (pl.col("execution") >= pl.lit(first))
+    fired = rows.executions.filter(timed).select("execution").collect()
     if not len(fired):
         return {}
-    without = len(fired.filter(~pl.col("execution").is_in(took.implode())))
+    without = len(fired.join(took, on="execution", how="anti"))
     return {"stale_share": Measured(without / len(fired), len(fired))}
 
 
@@ -181,7 +191,8 @@ def _of_nodes(record: TrialRecord, rows: Rows) -> dict[Key, Value]:
     window_s = record.trial.experiment.windows.window_ns / 1e9
     for number, counts in enumerate(record.nodes):
         own = rows.executions.filter(pl.col("node") == number)
-        computed = np.sort((own["computed_ns"] - own["started_ns"]).to_numpy())
+        took_ns = own.select(pl.col("computed_ns") - pl.col("started_ns")).collect()
+        computed = np.sort(took_ns.to_series().to_numpy())
         named: dict[str, Value] = {
             "executions_hz": Measured(counts.executions / window_s, counts.executions),
             "computation_p50_ns": quantile(computed, 0.5),

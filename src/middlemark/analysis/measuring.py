@@ -12,6 +12,7 @@ from middlemark.analysis.chain import Rows
 from middlemark.analysis.chain_metrics import chain_metrics
 from middlemark.analysis.condensed import Condensed, condensed
 from middlemark.analysis.metrics import TrialMetrics, trial_metrics
+from middlemark.analysis.pieces import lazy
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.run_folder import Recorded, TrialFolder
 
@@ -26,6 +27,6 @@ def stored_metrics(
     metrics = trial_metrics(record, samples.received, samples.published, folder.read_beyond(), condense)
     if not record.nodes or record.window is None:
         return metrics
-    nodes = folder.read_executions(), folder.read_inputs(), folder.read_outputs()
-    found = chain_metrics(record, Rows(*nodes, folder.read_received(), record.window.end_ns), condense)
+    rows = Rows(*folder.scan_nodes(), lazy(samples.received), record.window.end_ns)
+    found = chain_metrics(record, rows, condense)
     return replace(metrics, values={**metrics.values, **found.values}, samples={**metrics.samples, **found.samples})

@@ -42,6 +42,11 @@ def stored(table: pl.LazyFrame, n: int) -> StoredRows:
     return StoredRows(table, n, pl.lit(value=True))
 
 
+def lazy(frame: Frame) -> pl.LazyFrame:
+    """All rows, of which a query reads what it needs."""
+    return frame.lazy() if isinstance(frame, pl.DataFrame) else frame.table.filter(frame.chosen)
+
+
 def pieces(frame: Frame, *wanted: pl.Expr | str) -> Iterator[pl.DataFrame]:
     """What is wanted of each row, at least one piece of it."""
     if isinstance(frame, pl.DataFrame):

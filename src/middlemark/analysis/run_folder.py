@@ -38,7 +38,7 @@ from middlemark.analysis.columns import (
 )
 from middlemark.analysis.histogram import Logged, read_log
 from middlemark.analysis.manifest import Manifest
-from middlemark.analysis.pieces import Frame, stored
+from middlemark.analysis.pieces import Frame, lazy, stored
 from middlemark.analysis.record import TrialRecord
 from middlemark.errors import StoreError
 from middlemark.suite import Model
@@ -186,6 +186,14 @@ class TrialFolder:
     def read_outputs(self) -> pl.DataFrame:
         """Read `outputs.parquet`; no rows where the trial has no nodes."""
         return _read_samples(self.path / "outputs.parquet", OUTPUTS_SCHEMA)
+
+    def scan_nodes(self) -> tuple[pl.LazyFrame, pl.LazyFrame, pl.LazyFrame]:
+        """Executions, inputs and outputs, without the applications' names; large files are read as far as needed."""
+        schemas = {"executions": EXECUTIONS_SCHEMA, "inputs": INPUTS_SCHEMA, "outputs": OUTPUTS_SCHEMA}
+        executions, inputs, outputs = (
+            _scan_samples(self.path / f"{name}.parquet", schema) for name, schema in schemas.items()
+        )
+        return lazy(executions), lazy(inputs), lazy(outputs)
 
     def write_executions(self, executions: pl.DataFrame, inputs: pl.DataFrame, outputs: pl.DataFrame) -> None:
         """Write what the nodes did."""
