@@ -112,7 +112,7 @@ def test_base_and_head_may_have_taken_turns_in_one_run(tmp_path: Path) -> None:
     folder = run(tmp_path / "run", 1, old=Behaviour(latency_ns=50_000), new=Behaviour(latency_ns=60_000)).path
     answer = gate(folder, "--by", "middleware", "--base", "old", "--fail-if", SLOWER)
     assert isinstance(answer.exception, ResultsNotAccepted)
-    assert "new against old, workload=imu imu" in answer.stdout
+    assert "new against old, workload=imu\n" in answer.stdout
 
 
 def test_a_condition_that_nothing_can_meet_is_a_mistake(base: Path) -> None:

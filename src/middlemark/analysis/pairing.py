@@ -74,8 +74,9 @@ def of_two_runs(base: RunFindings, head: RunFindings) -> Pairs:
     shown = _telling([sides[0][name] for name in common])
     both = [(sides[0][name], sides[1][name]) for name in common]
     pairs = [Pair(_words(each[0], shown), names, each, paired=False) for each in both]
+    of_all = _telling([each for side in sides for each in side.values()])
     gone, new = (
-        tuple(f"only {name} has {each.experiment.key}" for each in own.values() if each.experiment.id not in others)
+        tuple(f"only {name} has {_words(each, of_all)}" for each in own.values() if each.experiment.id not in others)
         for name, own, others in ((names[0], sides[0], sides[1]), (names[1], sides[1], sides[0]))
     )
     return Pairs(tuple(pairs), (*gone, *new), gone)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 
 from junitparser import Failure, JUnitXml, Skipped, TestCase, TestSuite
 from rich import box
@@ -18,7 +19,7 @@ from middlemark.analysis.gate import Decision, Gated
 from middlemark.analysis.pairing import Pairs
 from middlemark.report.compared import as_data as compared_data
 from middlemark.report.compared import row
-from middlemark.report.display import plural
+from middlemark.report.display import ABSENT, plural
 
 _STYLES = {Decision.FAILED: "bold red", Decision.PASSED: "green", Decision.UNDECIDED: "yellow"}
 _MARKS = {Decision.FAILED: "❌ failed", Decision.PASSED: "✅ passed", Decision.UNDECIDED: "❔ undecided"}
@@ -26,7 +27,7 @@ _READING = (
     "A condition fails only where the whole 95 % interval is beyond its bound. Where the bound lies within the "
     "interval nothing is decided, and more trials would tell."
 )
-_HEADINGS = ("setting", "fails if", "base", "head", "difference (95 %)", "")
+_HEADINGS = ("fails if", "base", "head", "difference (95 %)", "")
 
 
 def headline(found: Sequence[Gated]) -> str:
@@ -38,33 +39,41 @@ def headline(found: Sequence[Gated]) -> str:
     )
 
 
-def _cells(each: Gated) -> tuple[str, str, str, str, str]:
-    shown = row(each.compared)
-    unit = f" {shown.unit}"
+def _setting(each: Gated) -> str:
     pair = each.compared.pair
-    setting = f"{pair.setting} {each.compared.stream or ''}".strip()
-    if pair.paired:  # of one run, which may have many sides
-        setting = f"{pair.names[1]} against {pair.names[0]}, {setting}"
-    difference = each.reason or shown.difference
-    return setting, each.condition.text, f"{shown.first}{unit}", f"{shown.second}{unit}", difference
+    # A run may have many sides.
+    return f"{pair.names[1]} against {pair.names[0]}, {pair.setting}" if pair.paired else pair.setting
+
+
+def _cells(each: Gated) -> tuple[str, str, str, str]:
+    """The condition, both sides, and their difference or why there is none."""
+    shown = row(each.compared)
+    base, head = (value if value == ABSENT else f"{value} {shown.unit}" for value in (shown.first, shown.second))
+    condition = f"{each.compared.stream or ''} {each.condition.text}".strip()
+    return condition, base, head, each.reason or shown.difference
 
 
 def print_gated(found: Sequence[Gated], console: Console) -> None:
-    """One line a condition, then how many failed."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for heading in _HEADINGS:
-        table.add_column(heading, overflow="fold")
-    for each in found:
-        table.add_row(*map(Text, _cells(each)), Text(each.decision.value, _STYLES[each.decision]))
-    console.print(table)
+    """A table for each setting with one line a condition, then how many failed."""
+    for setting, own in groupby(sorted(found, key=_setting), key=_setting):
+        console.print()
+        console.print(Text(setting, "bold"))
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+        for heading in _HEADINGS:
+            table.add_column(heading, overflow="fold", no_wrap=not heading)
+        for each in own:
+            table.add_row(*map(Text, _cells(each)), Text(each.decision.value, _STYLES[each.decision]))
+        console.print(table)
     console.print(Text(headline(found), "bold"))
 
 
 def markdown(found: Sequence[Gated], pairs: Pairs, *, strict: bool = False) -> str:
     """A summary for a pull request."""
     lines = [f"## Middlemark: {_mark(found, pairs, strict=strict)} {headline(found)}", ""]
-    lines += [f"| {' | '.join(_HEADINGS)} |", "|---|---|--:|--:|---|---|"]
-    lines += [f"| {' | '.join(_escaped(cell) for cell in _cells(each))} | {_MARKS[each.decision]} |" for each in found]
+    lines += [f"| setting | {' | '.join(_HEADINGS)} |", "|---|---|--:|--:|---|---|"]
+    for each in found:
+        cells = (_setting(each), *_cells(each))
+        lines.append(f"| {' | '.join(map(_escaped, cells))} | {_MARKS[each.decision]} |")
     lines += ["", _READING]
     lines += ["", *(f"- {_escaped(each)}" for each in pairs.alone)] if pairs.alone else []
     return "\n".join(lines) + "\n"
@@ -87,8 +96,8 @@ def junit(found: Sequence[Gated], pairs: Pairs) -> str:
     """One test case a condition and setting, and one for each experiment that head no longer has."""
     suite = TestSuite("middlemark gate")
     for each in found:
-        setting, text, base, head, difference = _cells(each)
-        case = TestCase(text, classname=setting, time=0.0)
+        _, base, head, difference = _cells(each)
+        case = TestCase(each.condition.text, classname=f"{_setting(each)} {each.compared.stream or ''}".strip(), time=0.0)
         said = f"base {base}, head {head}: {difference}"
         if each.decision is Decision.FAILED:
             case.result = [Failure(said, "gate")]
