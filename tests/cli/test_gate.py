@@ -81,7 +81,7 @@ def test_junit_and_markdown_tell_failed_passed_and_undecided(base: Path, tmp_pat
     assert names == {conditions[0]: ["failure"], conditions[1]: ["system-out"], conditions[2]: ["skipped"]}
     text = (tmp_path / "gate.md").read_text(encoding="utf-8")
     assert text.startswith("## Middlemark: ❌ 1 of 3 conditions failed, 1 passed, 1 undecided")
-    assert "middleware=udp workload=imu imu" in text
+    assert "| middleware=udp workload=imu | imu median(latency)" in text
 
 
 @pytest.mark.parametrize(("strict", "mark"), [(False, "❔"), (True, "❌")])

@@ -97,7 +97,8 @@ def junit(found: Sequence[Gated], pairs: Pairs) -> str:
     suite = TestSuite("middlemark gate")
     for each in found:
         _, base, head, difference = _cells(each)
-        case = TestCase(each.condition.text, classname=f"{_setting(each)} {each.compared.stream or ''}".strip(), time=0.0)
+        of_what = f"{_setting(each)} {each.compared.stream or ''}".strip()
+        case = TestCase(each.condition.text, classname=of_what, time=0.0)
         said = f"base {base}, head {head}: {difference}"
         if each.decision is Decision.FAILED:
             case.result = [Failure(said, "gate")]
