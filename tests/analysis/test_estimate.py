@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -77,13 +76,6 @@ def test_a_quantile_that_only_all_trials_together_support_is_pooled_and_marked()
     assert found.low <= found.value <= found.high
 
 
-def test_the_pooled_interval_of_trials_that_do_not_differ_is_that_of_their_ranks() -> None:
-    trials = [np.arange(shift, 1600, 4) for shift in range(4)]  # each sample is its own rank, from 0
-    found = _quantile(trials, 0.99)
-    exact = scipy.stats.binomtest(1584, 1600).proportion_ci(0.95, method="exact")
-    assert [found.low, found.high] == pytest.approx([1600 * exact.low - 1, 1600 * exact.high - 1], abs=1.001)
-
-
 def test_the_pooled_interval_is_wider_where_trials_differ() -> None:
     rng = np.random.default_rng(5)
     own = rng.lognormal(10, 0.3, (6, 300))
@@ -109,8 +101,16 @@ def test_a_trial_without_samples_does_not_break_the_pooled_interval() -> None:
 def test_a_loss_that_one_trial_of_three_has_is_not_hidden_by_a_median() -> None:
     found = share_of_trials([Measured(0.0, 100), Measured(0.0, 100), Measured(0.3, 200)])
     assert (found.value, found.method, found.n_messages) == (pytest.approx(0.15), Method.SHARE_OF_ALL, 400)
-    assert found.low == 0
-    assert found.high == pytest.approx(0.3)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 0.001
+    assert found.high > 0.3
+
+
+def test_no_loss_among_few_messages_is_not_proof_of_none() -> None:
+    found = share_of_trials([Measured(0.0, 100)] * 3)
+    assert (found.value, found.low) == (0.0, 0.0)
+    assert found.high == pytest.approx(1 - 0.025 ** (1 / 300))
 
 
 def test_a_share_of_nothing_has_no_value() -> None:

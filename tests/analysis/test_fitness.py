@@ -25,6 +25,7 @@ def estimate(value: float, low: float | None, high: float | None, trials: int = 
     ("found", "allowed", "judgement"),
     [
         (estimate(0.0, 0.0, 0.0), 0.0, MET),
+        (estimate(0.0, 0.0, 0.02), 0.01, MET),
         (estimate(0.0001, 0.0, 0.001), 0.0, MISSED),
         (estimate(0.002, 0.001, 0.004), 0.01, MET),
         (estimate(0.008, 0.004, 0.02), 0.01, OPEN),

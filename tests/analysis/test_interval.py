@@ -1,5 +1,6 @@
 """Intervals against SciPy's order statistics, and by simulation: nominal 95 % must cover 93 to 97 %."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -9,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from middlemark.analysis.compare import paired_ratio
-from middlemark.analysis.condensed import condensed, whole
-from middlemark.analysis.estimate import quantile_of_trials, share_of_trials
-from middlemark.analysis.interval import coverage, median_interval, tails
-from middlemark.analysis.quantile import Measured, quantile
+from middlemark.analysis.condensed import condensed, pooled, whole
+from middlemark.analysis.interval import coverage, median_interval, pooled_quantile_ranks, share_interval
+from populations import drawn_events, drawn_times_ns, true_quantile_ns
 
 REPEATS = 4000
+POOLED_REPEATS = 400
 DRAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "log-normal": lambda rng, n: rng.lognormal(0, 0.2, n),
     "skewed": lambda rng, n: rng.exponential(1, n) / np.log(2),
@@ -50,31 +51,87 @@ def test_too_few_values_give_their_range_which_covers_what_is_said(n: int) -> No
     assert sum(low <= 1 <= high for low, high in found) / REPEATS == pytest.approx(coverage(n), abs=0.02)
 
 
-@pytest.mark.parametrize(("n", "least"), [(6, 0.92), (7, 0.93), (8, 0.93), (10, 0.93), (20, 0.93)])
-def test_the_interval_of_a_share_covers_93_to_97_percent_and_a_little_less_of_six_trials(n: int, least: float) -> None:
-    rng = np.random.default_rng([n, 7])
-    shares = rng.beta(20, 180, (2000, n))  # what a trial loses differs by more than chance among its messages
-    lost = rng.binomial(2000, shares) / 2000
-    found = [share_of_trials([Measured(float(share), 2000) for share in row]) for row in lost]
-    covers = sum(each.low <= 0.1 <= each.high for each in found if each.low is not None and each.high is not None)
-    assert least <= covers / len(found) <= 0.97
+def _error(repeats: int) -> float:
+    """Three times that of a simulation: what chance makes of it in one seed of four hundred."""
+    return 3 * math.sqrt(0.05 * 0.95 / repeats)
 
 
-@pytest.mark.parametrize(("n_trials", "messages"), [(10, 150), (20, 80)])
-@pytest.mark.parametrize("drift", [0.0, 0.05])
-def test_the_interval_of_a_pooled_quantile_covers_93_to_98_percent(n_trials: int, messages: int, drift: float) -> None:
+@pytest.mark.parametrize("n_trials", [3, 6, 10, 20, 30])
+@pytest.mark.parametrize("share", [0.001, 0.01, 0.1, 0.5])
+@pytest.mark.parametrize("variation", [0.0, 0.2, 0.5])
+def test_the_interval_of_a_share_covers_93_to_97_percent(n_trials: int, share: float, variation: float) -> None:
+    rng, messages = np.random.default_rng([n_trials, 7]), round(20 / share)
+    events = np.array([drawn_events(rng, share, variation, n_trials, messages) for _ in range(REPEATS)]).T
+    low, high = share_interval(events, np.full(n_trials, messages))
+    assert 0.93 - _error(REPEATS) <= np.mean((low <= share) & (share <= high)) <= 0.97 + _error(REPEATS)
+
+
+@pytest.mark.parametrize("n_trials", [3, 6, 10])
+@pytest.mark.parametrize("variation", [0.0, 1.0])
+def test_the_interval_of_a_share_of_few_events_covers_at_least_93_percent(n_trials: int, variation: float) -> None:
+    rng = np.random.default_rng([n_trials, 8])
+    events = np.array([drawn_events(rng, 0.01, variation, n_trials, 100) for _ in range(REPEATS)]).T
+    low, high = share_interval(events, np.full(n_trials, 100))
+    assert np.mean((low <= 0.01) & (high >= 0.01)) >= 0.93 - _error(REPEATS)  # whole events can't hit 95 %
+
+
+def test_no_event_gives_the_exact_interval_of_independent_messages() -> None:
+    low, high = share_interval(np.array([0, 0, 0]), np.array([1000, 1000, 2000]))
+    exact = scipy.stats.binomtest(0, 4000).proportion_ci(0.95, method="exact")
+    assert (low, high) == pytest.approx((exact.low, exact.high))
+    low, high = share_interval(np.array([5, 5]), np.array([5, 5]))
+    assert (low, high) == pytest.approx((0.025**0.1, 1))
+
+
+def test_trials_alike_by_chance_give_no_less_than_half_the_width_of_independent_messages() -> None:
+    low, high = share_interval(np.array([400, 400, 400]), np.array([4000, 4000, 4000]))
+    exact = scipy.stats.binomtest(1200, 12_000).proportion_ci(0.95, method="exact")
+    assert (high - low) / (exact.high - exact.low) == pytest.approx(0.5, abs=0.01)
+
+
+def test_shares_along_further_axes_are_each_as_alone() -> None:
+    events, sizes = np.array([[1, 7, 0], [3, 8, 0], [2, 30, 0]]), np.array([90, 100, 110])
+    low, high = share_interval(events, sizes)
+    alone = np.array([share_interval(column, sizes) for column in events.T])
+    assert pytest.approx(alone) == np.array([low, high]).T
+
+
+@pytest.mark.parametrize(
+    ("level", "n_trials", "messages"), [(0.9, 10, 30), (0.99, 6, 300), (0.99, 10, 150), (0.999, 20, 700)]
+)
+@pytest.mark.parametrize("spread", [0.0, 0.05])
+def test_the_interval_of_a_pooled_quantile_covers_93_to_97_percent(
+    level: float, n_trials: int, messages: int, spread: float
+) -> None:
+    held = _held("exponential", level, n_trials, messages, spread)
+    assert 0.93 - _error(POOLED_REPEATS) <= held <= 0.97 + _error(POOLED_REPEATS)
+
+
+@pytest.mark.parametrize("shape", ["exponential", "heavy-tailed"])
+def test_where_trials_spread_by_20_percent_too(shape: str) -> None:
+    held = _held(shape, 0.99, 10, 300, 0.2)
+    assert 0.93 - _error(POOLED_REPEATS) <= held <= 0.97 + _error(POOLED_REPEATS)
+
+
+def test_of_three_trials_it_covers_at_least_that() -> None:
+    assert _held("exponential", 0.99, 3, 500, 0.05) >= 0.95
+
+
+def _held(shape: str, level: float, n_trials: int, messages: int, spread: float) -> float:
     rng = np.random.default_rng([n_trials, messages, 8])
-    true_ns = np.quantile(1e6 * rng.exponential(1, 2_000_000) * np.exp(rng.normal(0, drift, 2_000_000)), 0.99)
-    covers, repeats = 0, 1000
-    for _ in range(repeats):
-        drawn = 1e6 * rng.exponential(1, (n_trials, messages)) * np.exp(rng.normal(0, drift, (n_trials, 1)))
-        trials = [np.sort(row.astype(np.int64)) for row in drawn]
-        own = [quantile(samples, 0.99) for samples in trials]
-        found = quantile_of_trials(own, [condensed(whole(samples)) for samples in trials], 0.99)
-        assert found.low is not None
-        assert found.high is not None
-        covers += found.low <= true_ns <= found.high
-    assert 0.93 <= covers / repeats <= 0.98  # ranks are whole: a dozen messages beyond can't hit 95 % exactly
+    true_ns, held = true_quantile_ns(shape, spread, level), 0
+    for _ in range(POOLED_REPEATS):
+        trials = [condensed(whole(times)) for times in drawn_times_ns(rng, shape, spread, n_trials, messages)]
+        together = pooled(trials)
+        low, high = together.at(np.array(pooled_quantile_ranks(trials, together, level)))
+        held += low <= true_ns <= high
+    return held / POOLED_REPEATS
+
+
+def test_a_quantile_of_trials_that_measure_the_same_every_time_is_that() -> None:
+    trials = [condensed(whole(np.full(300, 7))) for _ in range(5)]
+    low, high = pooled_quantile_ranks(trials, pooled(trials), 0.99)
+    assert 1 <= low <= 1485 <= high <= 1500
 
 
 @pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS.keys())
@@ -91,8 +148,3 @@ def test_the_interval_of_a_paired_ratio_covers_93_to_97_percent(
         assert ratio is not None
         covers += ratio.low <= 1.3 <= ratio.high
     assert 0.93 <= covers / REPEATS <= 0.97
-
-
-def test_tails_are_those_of_the_percentile_bootstrap_where_trials_are_many() -> None:
-    assert tails(100_000) == pytest.approx((0.025, 0.975), abs=1e-4)
-    assert tails(5)[0] < 0.005

@@ -22,7 +22,6 @@ from middlemark.analysis.estimate import (
     median_of_trials,
     no_estimate,
     quantile_of_trials,
-    rate_of_events,
     share_of_trials,
     within_clocks,
 )
@@ -47,9 +46,8 @@ SHARES_OF_MESSAGES = {
     "stale_share",
     "skipped_share",
     "set_aside_share",
+    "deadline_missed_share",
 }
-RATES_OF_EVENTS = {"deadline_missed_share"}
-"""Shares of what may well not have happened yet: none of a hundred is not none."""
 
 
 @dataclass(frozen=True)
@@ -263,8 +261,6 @@ def _over_trials(metric: str, values: Sequence[Value]) -> Estimate:
     known = [value for value in values if isinstance(value, Measured)]
     if metric == CLOCK_BOUND:
         return median_of_trials([max(known, key=lambda each: each.value)])
-    if metric in RATES_OF_EVENTS:
-        return rate_of_events(known)
     return share_of_trials(known) if metric in SHARES_OF_MESSAGES else median_of_trials(known)
 
 

@@ -1,19 +1,30 @@
-"""Confidence intervals from few values: for a median from its order statistics, for all else from resamples of trials.
+"""Confidence intervals from few trials: of a median from its order statistics, of shares and quantiles of all messages.
 
-Both are made for the handful of trials that a campaign has, where the plain percentile bootstrap covers too little
-(of a median 87 % with seven trials instead of 95 %). It knows no metric; `estimate` and `scaling` ask it.
+They are made for the handful of trials that a campaign has, where the plain percentile bootstrap covers too little
+(of a median 87 % with seven trials instead of 95 %). It knows no metric; `estimate` and `stopping` ask it.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
 import scipy.stats
 from numpy.typing import NDArray
 
+from middlemark.analysis.condensed import Condensed
+from middlemark.analysis.quantile import rank
+
 CONFIDENCE = 0.95
+MOST_TOLD = 4
+"""As how many independent messages each message of a trial may count at most."""
+FARTHEST = 32
+"""How many times as many messages, or as few, as expected may lie beyond a value that could be a quantile."""
+CANDIDATES = 512
+"""Of these values, each 1.4 % rarer than the one before."""
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 def coverage(n_trials: int, confidence: float = CONFIDENCE) -> float:
@@ -53,39 +64,44 @@ def _covered(n: int, depth: int) -> float:
     return float(1 - 2 * scipy.stats.binom.cdf(depth - 1, n, 0.5))
 
 
-def proportion_interval(found: int, of: int) -> tuple[float, float]:
-    """The interval of a probability of which `found` of so many independent events tell (Wilson, JASA 22, 1927)."""
-    ends = scipy.stats.binomtest(found, of).proportion_ci(CONFIDENCE, method="wilson")
-    return float(ends.low), float(ends.high)
+def share_interval(events: Counts, sizes: Counts) -> tuple[Floats, Floats]:
+    """The interval of the share of all messages that are events, of which each trial has `events` among its `sizes`.
 
-
-def pooled_share_interval(share: float, reached: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[float, float]:
-    """The interval of a share of all trials' messages, of which each trial has `reached` among its `sizes`.
-
-    Clopper and Pearson's for as many messages as independent ones would have to be (Korn & Graubard, Survey
-    Methodology 24, 1998), where the trials' own part of the variance counts with Student's quantile, as they are few.
-    Turned into messages by their ranks it is a quantile's interval (Woodruff, JASA 47, 1952); a bootstrap of few trials
-    with a dozen messages beyond the quantile covers too seldom (82 to 94 %).
+    Clopper and Pearson's for as many independent messages as tell as much (Korn & Graubard, Survey Methodology 24,
+    1998): the variance is that over trials, with Student's quantile, since they are few. Where there is no event, or
+    nothing else, it is exact for independent messages; and never is it less than half as wide as for these, as few
+    trials may be alike by chance. The first axis is that of the trials; along others there are more shares.
     """
-    n, n_trials, tail = int(sizes.sum()), len(sizes), (1 - CONFIDENCE) / 2
-    of_messages = share * (1 - share) / n
-    of_all = n_trials / (n_trials - 1) * float(np.sum((reached - share * sizes) ** 2.0)) / n**2
+    n, n_trials, tail = float(sizes.sum()), len(sizes), (1 - CONFIDENCE) / 2
+    found = np.asarray(events.sum(axis=0), dtype=np.float64)
+    share = found / n
+    apart = (events.T - np.multiply.outer(share, sizes)) ** 2.0
     widened = (float(scipy.stats.t.ppf(tail, n_trials - 1)) / float(scipy.stats.norm.ppf(tail))) ** 2
-    variance = of_messages + widened * max(of_all - of_messages, 0.0)
-    effective = share * (1 - share) / variance
+    of_trials = widened * n_trials / (n_trials - 1) * apart.sum(axis=-1) / n**2
+    of_messages = share * (1 - share) / n
+    mixed = (found > 0) & (found < n)
+    least = np.where(mixed, of_messages / MOST_TOLD, 1.0)
+    effective = np.where(mixed, n * of_messages / np.maximum(of_trials, least), n)
     within, beyond = share * effective, (1 - share) * effective
-    return (
-        float(scipy.stats.beta.ppf(tail, within, beyond + 1)),
-        float(scipy.stats.beta.ppf(1 - tail, within + 1, beyond)),
-    )
+    low = np.where(found > 0, scipy.stats.beta.ppf(tail, np.where(found > 0, within, 1), beyond + 1), 0.0)
+    high = np.where(found < n, scipy.stats.beta.ppf(1 - tail, within + 1, np.where(found < n, beyond, 1)), 1.0)
+    return low, high
 
 
-def tails(n_trials: int) -> tuple[float, float]:
-    """The quantiles of a statistic's resamples that make its interval.
+def pooled_quantile_ranks(trials: Sequence[Condensed], whole: Condensed, level: float) -> tuple[int, int]:
+    """The ranks between which a quantile of all trials' samples lies, which the `whole` holds together.
 
-    A resample of n values varies by (n−1)/n too little, and a normal quantile stands where Student's belongs; the
-    percentiles are moved outward by both (expanded percentile: Hesterberg, The American Statistician 69, 2015, §3.1.3).
+    It may be any value beyond which the share of messages can be 1 − p (a test inverted: Woodruff, JASA 47, 1952;
+    Francisco & Fuller, Annals of Statistics 19, 1991). How far trials differ is asked anew at each, for they differ
+    most where the tail is thinnest. Nothing is supposed of how times are distributed.
     """
-    student = float(scipy.stats.t.ppf((1 - CONFIDENCE) / 2, n_trials - 1))
-    tail = float(scipy.stats.norm.cdf(math.sqrt(n_trials / (n_trials - 1)) * student))
-    return tail, 1 - tail
+    expected, own = whole.n * (1 - level), rank(whole.n, level)
+    farther = np.geomspace(max(expected / FARTHEST, 1), min(expected * FARTHEST, whole.n), CANDIDATES)
+    ranks = np.unique(np.append(whole.n + 1 - np.rint(farther).astype(np.int64), own))
+    values = whole.at(ranks)
+    sizes = np.array([each.n for each in trials])
+    from_it = np.array([each.n - each.below(values) for each in trials])
+    beyond_it = np.array([each.n - each.below(values + 1) for each in trials])
+    fewest, most = share_interval(beyond_it, sizes)[0], share_interval(from_it, sizes)[1]
+    possible = ranks[(fewest <= 1 - level) & (1 - level <= most)]
+    return int(possible.min()), int(possible.max())

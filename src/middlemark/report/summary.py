@@ -42,8 +42,8 @@ from middlemark.report.tables import Line, outcome_table, ranking_table
 from middlemark.suite import Observation
 
 READING = (
-    "Medians of trials with intervals below; *: of all trials' samples together, its interval approximate. A rank is "
-    "one more than the number of those that are certainly better; = marks a shared one. †: a baseline, the machine's "
+    "Medians of trials with intervals below; *: of all trials' samples together. A rank is one "
+    "more than the number of those that are certainly better; = marks a shared one. †: a baseline, the machine's "
     "own limit."
 )
 
