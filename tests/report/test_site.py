@@ -10,10 +10,13 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
+from middlemark.analysis.figure import figure
+from middlemark.analysis.history import History, Point
 from middlemark.analysis.run import analyse
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.errors import UsageError
 from middlemark.report.html import write_report
+from middlemark.report.past import history_charts
 from middlemark.report.site import site
 from middlemark.report.store import write_summary
 
@@ -98,6 +101,15 @@ def test_what_all_settings_share_is_said_once(client: Client) -> None:
     assert "profile=default" in shared[1]
     assert page.count("profile=default") == 1
     assert re.search("<h4>workload=[^<]*stream imu", page)
+
+
+def test_a_stream_that_is_written_out_as_a_factor_stands_in_the_caption_of_its_chart() -> None:
+    stream = "stream.imu=320 B at 200 Hz, best_effort, history 16, drivers to control"
+    points = tuple(Point(f"run-{n}", f"2026-0{n}-01", "1", "1", 1e5, None, None, 1) for n in (1, 2))
+    series = History("udp", f"workload=robot {stream} spin=0 ns", "imu", "here", points, ())
+    (chart,) = history_charts([series], figure("median(latency)"), ["udp"])
+    assert chart.title == "workload=robot spin=0 ns, stream imu, on here"
+    assert f"With {stream}." in chart.caption
 
 
 def test_a_page_has_the_type_of_a_report(client: Client) -> None:

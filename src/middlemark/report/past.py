@@ -34,6 +34,8 @@ SCALES = {
 
 FACTOR = re.compile(r" (?=[\w.]+=)")
 """Between the factors of a setting, `size=1 kB rate=200 Hz`, whose values may hold spaces."""
+LONGEST_IN_A_TITLE = 40
+"""Characters: a stream that is written out as a factor stands in the caption instead."""
 
 
 def in_common(series: Sequence[History]) -> tuple[str, ...]:
@@ -47,19 +49,22 @@ def history_charts(series: Sequence[History], figure: Figure, middlewares: Seque
     """One for each setting, stream and machine that two runs measured; a colour for each of all middlewares."""
     common = in_common(series)
     named = sorted(((_where(each, common), each) for each in series if len(each.points) > 1), key=lambda each: each[0])
-    return [
-        _chart(number, title, [each for _, each in own], figure, middlewares)
-        for number, (title, own) in enumerate(groupby(named, key=lambda each: each[0]))
-    ]
+    groups = [[each for _, each in own] for _, own in groupby(named, key=lambda each: each[0])]
+    return [_chart(number, own, common, figure, middlewares) for number, own in enumerate(groups)]
 
 
-def _where(each: History, common: Sequence[str]) -> str:
-    setting = " ".join(factor for factor in FACTOR.split(each.setting) if factor not in common)
+def _where(each: History, said: Sequence[str]) -> str:
+    """The setting but for the factors that are said elsewhere, the stream and the machine."""
+    setting = " ".join(factor for factor in FACTOR.split(each.setting) if factor not in said)
     stream = f"stream {each.stream}" if each.stream else ""
     return ", ".join(part for part in (setting, stream, f"on {each.machine}") if part)
 
 
-def _chart(number: int, title: str, series: Sequence[History], figure: Figure, order: Sequence[str]) -> Chart:
+def _chart(
+    number: int, series: Sequence[History], common: Sequence[str], figure: Figure, order: Sequence[str]
+) -> Chart:
+    long = [factor for factor in FACTOR.split(series[0].setting) if len(factor) > LONGEST_IN_A_TITLE]
+    title, beside = _where(series[0], [*common, *long]), " ".join(factor for factor in long if factor not in common)
     scale = SCALES[figure.dimension] * (1e3 if figure.name == "first_message" else 1)
     unit = unit_of(figure).name
     names = [each.middleware for each in series]
@@ -112,7 +117,8 @@ def _chart(number: int, title: str, series: Sequence[History], figure: Figure, o
         id=f"history-{number}",
         title=title,
         caption=f"{figure.name}, {unit}: each run's estimate with its interval, n = {n} of each. A dashed rule: from "
-        "here on the level is another, by more than 5 % (PELT; from six runs on).",
+        "here on the level is another, by more than 5 % (PELT; from six runs on)."
+        f"{f' With {beside}.' if beside else ''}",
         description=f"A line for each middleware over the dates of runs; the table below has all values. {title}.",
         spec=finished(alt.layer(*layers, width="container", height=240), rows=rows, changes=changes),
     )
