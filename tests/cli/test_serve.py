@@ -8,12 +8,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import httpx
 import pytest
 from typer.testing import CliRunner
 
+from middlemark.analysis.run_folder import RunFolder
 from middlemark.cli.main import app
 from middlemark.errors import EnvironmentNotReady
 from pages import ROOT
@@ -24,10 +26,22 @@ START = "import sys; sys.argv[0] = 'middlemark'; from middlemark.cli.main import
 
 
 @pytest.fixture
-def served() -> Iterator[tuple[subprocess.Popen[str], str]]:
+def measured_again(tmp_path: Path) -> Path:
+    """A run of the same settings as a stored one, a day later: a history begins with the second."""
+    again = tmp_path / "again"
+    shutil.copytree(GOLDEN / "run-format-1", again)
+    folder = RunFolder(again)
+    manifest = folder.read_manifest()
+    later = datetime.fromisoformat(manifest.started_at) + timedelta(days=1)
+    folder.write_manifest(manifest.model_copy(update={"started_at": later.isoformat()}))
+    return again
+
+
+@pytest.fixture
+def served(measured_again: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The process and its address."""
     process = subprocess.Popen(
-        [sys.executable, "-c", START, "serve", str(GOLDEN), "--port", "0"],
+        [sys.executable, "-c", START, "serve", str(GOLDEN), str(measured_again), "--port", "0"],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1"},
