@@ -211,7 +211,7 @@ def interval_words(findings: RunFindings) -> str:
         return "With a single trial there are no intervals, and nothing can be told apart."
     if coverage(n) < CONFIDENCE:
         return (
-            f"An interval over {plural(n, 'trial')} is about their range and holds the true median in at most "
+            f"A median's interval over {plural(n, 'trial')} is about their range and holds the true median in at most "
             f"{100 * coverage(n):.0f} % of cases. For {100 * CONFIDENCE:.0f} % take six trials or more."
         )
     return f"An interval holds the true median in {100 * CONFIDENCE:.0f} % of cases."
