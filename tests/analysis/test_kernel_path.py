@@ -239,6 +239,28 @@ def test_another_publisher_s_packet_is_not_the_message_s() -> None:
     assert sorted(result.parts["last_arrived_ns"].to_list()) == [1100, 1130]
 
 
+@pytest.mark.parametrize("later_ns", [300, 6000])
+def test_of_two_packets_that_arrive_at_the_same_time_either_may_be_taken_first(later_ns: int) -> None:
+    """The sender's is seen to arrive after the stranger's, yet comes first into the queue."""
+    events = [
+        *called(SENDER, 1010, 1480),
+        *called(STRANGER, 1010, 1480),
+        *packet((1040, 1060, 1100), STRANGER, skb=6, ports=8 << 16 | 7),
+        *packet((1040, 1060, 1100 + later_ns), SENDER, skb=5),
+        *called(RECEIVER, 500, 9100, RECEIVE),
+        *taken(9080),
+        *called(RECEIVER, 9200, 9300, RECEIVE),
+        *taken(9280),
+    ]
+    first, second = {"received_ns": 9150}, {"received_ns": 9400, "publisher": 1}
+    told = found(events, first, second, apart=True)
+    if later_ns == 300:
+        assert told.set_aside == {}
+        assert sorted(told.parts["publisher"].to_list()) == [0, 1]
+    else:  # too far apart: this receive call took the other's
+        assert told.set_aside == {SetAside.NO_WAY_FOUND: 1}
+
+
 def test_a_packet_from_elsewhere_in_an_old_packet_s_place_is_not_followed() -> None:
     elsewhere = [
         event(Kind.TRANSMITTED, 1950, 0, subject=5, other=HERE),

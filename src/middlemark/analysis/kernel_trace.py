@@ -6,9 +6,9 @@ receive call come from); which of the answers make up a message's path is `path_
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,8 @@ from middlemark.analysis.kernel_packets import SEQUENCE_NUMBERS, Packet, arrived
 from middlemark.analysis.kernel_threads import NO_THREAD, Thread, threads
 
 _UDP, _TCP = 17, 6
+SAME_TIME_NS = 5_000
+"""Between a packet's arrival and its place in a socket's queue, where another CPU's packet may overtake it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +30,8 @@ class Take:
     thread: int
     called_ns: int
     returned_ns: int
-    packet: Packet | None
-    """The one that its last byte came in; None where none was seen."""
+    packets: tuple[Packet, ...]
+    """The one that its last byte came in, then those in whose place it may stand; none where none was seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +117,10 @@ class KernelTrace:
         for row in taken.iter_rows(named=True):
             thread = self.thread(row["thread"])
             called_ns, returned_ns = thread.called_before(row["at_ns"]), thread.returned_after(row["at_ns"])
-            packet = sources.of(row, thread)
+            packets = sources.of(row, thread)
             if called_ns is None or returned_ns is None:
                 continue
-            takes[row["process"]].append(Take(row["thread"], called_ns, returned_ns, packet))
+            takes[row["process"]].append(Take(row["thread"], called_ns, returned_ns, packets))
         return takes
 
 
@@ -136,15 +138,14 @@ class _Sources:
                 self._datagrams[packet.namespace, packet.ports & 0xFFFF].append(packet)
                 self._streams[packet.namespace, packet.ports].append(packet)
 
-    def of(self, taken: Mapping[str, int], thread: Thread) -> Packet | None:
-        """The packet; None where none fits."""
+    def of(self, taken: Mapping[str, int], thread: Thread) -> tuple[Packet, ...]:
+        """The packet, then those that may have been taken instead; none where none fits."""
         if taken["mark"] == _UDP:
             return self._datagram(taken, thread)
-        if taken["mark"] == _TCP:
-            return self._segment(taken)
-        return None
+        segment = self._segment(taken) if taken["mark"] == _TCP else None
+        return () if segment is None else (segment,)
 
-    def _datagram(self, taken: Mapping[str, int], thread: Thread) -> Packet | None:
+    def _datagram(self, taken: Mapping[str, int], thread: Thread) -> tuple[Packet, ...]:
         """First in, first out; who slept has found none left, so that what came before and wasn't taken never was."""
         key, at_ns = (taken["other"], taken["ports"] >> 16), taken["at_ns"]
         waiting, first = self._datagrams[key], self._next[key]
@@ -159,8 +160,8 @@ class _Sources:
         for number in range(first, bisect_right(waiting, at_ns, key=arrived)):
             if waiting[number].length == taken["value"]:
                 self._next[key] = number + 1
-                return waiting[number]
-        return None
+                return (waiting[number], *_either_way(waiting, waiting[number]))
+        return ()
 
     def _segment(self, taken: Mapping[str, int]) -> Packet | None:
         """By the position of the byte in its stream, as the sequence numbers tell it."""
@@ -184,6 +185,13 @@ class _Sources:
                 return
             self._next[key] = number
             yield (packet.mark - first) % SEQUENCE_NUMBERS, packet
+
+
+def _either_way(waiting: Sequence[Packet], packet: Packet) -> Iterator[Packet]:
+    """Other processes' packets that arrived at the same time, on another CPU: any may be the first in the queue."""
+    begin = bisect_left(waiting, packet.arrived_ns - SAME_TIME_NS, key=arrived)
+    end = bisect_right(waiting, packet.arrived_ns + SAME_TIME_NS, key=arrived)
+    return (each for each in waiting[begin:end] if each.process != packet.process and each.length == packet.length)
 
 
 class _Outgoing:

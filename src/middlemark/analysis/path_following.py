@@ -163,9 +163,9 @@ def _candidates(trace: KernelTrace, process: int, message: _Message, until_ns: i
     for take in reversed(takes[max(last - _CANDIDATES, 0) : last]):
         if take.returned_ns < message.sent_ns:
             return
-        packet = take.packet
-        if packet and packet.queued_ns >= message.sent_ns and packet.process not in message.strangers | {process}:
-            yield take, packet
+        for packet in take.packets:
+            if packet.queued_ns >= message.sent_ns and packet.process not in message.strangers | {process}:
+                yield take, packet
 
 
 def _through_packet(  # noqa: PLR0913, PLR0917 - a path has so many sides
