@@ -1,17 +1,15 @@
-"""Capacity: the search finds what is true, one disturbed trial decides nothing, and it goes on from what is stored."""
+"""Capacity: of each search of a run what is carried and the knee; and it goes on from what is stored."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from rich.console import Console
 
-from middlemark.analysis.capacity import Limit, Point, State, Tried, bracket, judged, knee, next_step
+from middlemark.analysis.capacity import Point, State, knee
+from middlemark.analysis.carried import Limit
 from middlemark.analysis.further import further
-from middlemark.analysis.metric_names import Key
 from middlemark.analysis.result import result
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
@@ -55,38 +53,6 @@ windows: {window: 200 ms}
 """
 
 
-def searched(truth: int, noise: float, rng: np.random.Generator) -> tuple[dict[int, Tried], int]:
-    """A search whose trials tell the truth but for a share of them."""
-    steps: dict[int, Tried] = {}
-    for n_trials in range(SEARCH.max_trials + 1):
-        step = next_step(SEARCH, steps, n_trials)
-        if step is None:
-            return steps, n_trials
-        tried = steps.setdefault(step, Tried())
-        if (step <= truth) != (rng.random() < noise):
-            tried.carried += 1
-        else:
-            tried.limits[Limit.LOSS] += 1
-    raise AssertionError("it went beyond its most trials")
-
-
-@given(st.integers(-1, 200))
-def test_without_noise_the_bracket_is_the_truth_and_confirmed(truth: int) -> None:
-    steps, n_trials = searched(truth, 0.0, np.random.default_rng(1))
-    last = last_step(SEARCH)
-    below, above = bracket(steps)
-    assert below == (None if truth < 0 else min(truth, last))
-    assert above == (None if truth >= last else truth + 1)
-    assert all(steps[end].decided(SEARCH.confirm) for end in (below, above) if end is not None)
-    assert n_trials <= 24
-
-
-def test_one_trial_in_twenty_that_errs_seldom_moves_the_bracket() -> None:
-    rng = np.random.default_rng(5)
-    exact = [bracket(searched(truth, 0.05, rng)[0])[0] == truth for truth in range(20, 120) for _ in range(10)]
-    assert np.mean(exact) > 0.88
-
-
 def test_a_ladder_is_the_same_for_all_and_its_rates_lead_back_to_their_steps() -> None:
     rates = [value_at(SEARCH, step) for step in range(last_step(SEARCH) + 1)]
     assert rates[0] == 100
@@ -104,33 +70,6 @@ def test_a_ladder_is_the_same_for_all_and_its_rates_lead_back_to_their_steps() -
 def build_plan() -> Trial:
     experiments = expand(parse_suite(SUITE, file="load.yaml"), available=["quick", "slow", "mute"])
     return order_trials(experiments, blocks=3, seed=1)[0]
-
-
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        ({"achieved_share": 1.0, "loss_share": 0.0, "latency_from_intended_p99_ns": 9e6}, True),
-        ({"achieved_share": 0.9, "loss_share": 0.0}, Limit.OVERLOAD),
-        ({"achieved_share": 1.0, "loss_share": 0.01, "latency_from_intended_p99_ns": 9e6}, Limit.LOSS),
-        ({"achieved_share": 1.0, "loss_share": 0.0, "latency_from_intended_p99_ns": 2e7}, Limit.LATENCY),
-        ({"achieved_share": 1.0, "loss_share": 0.0, "latency_from_intended_p50_ns": 2e7}, Limit.LATENCY),
-    ],
-)
-def test_a_rate_is_carried_within_all_bounds(values: dict[str, float], said: object) -> None:
-    keyed = {Key("stream:s", name): value for name, value in values.items()}
-    assert judged(SEARCH, "s", "valid", keyed) is said
-
-
-def test_a_disturbed_trial_says_nothing_and_a_silent_one_did_not_carry() -> None:
-    assert judged(SEARCH, "s", "invalid", {}) is None
-    assert judged(SEARCH, "s", "no_communication", {}) is Limit.NO_COMMUNICATION
-
-
-def test_without_messages_enough_for_a_quantile_the_slowest_counts() -> None:
-    told = {Key("stream:s", name): value for name, value in {"achieved_share": 1.0, "loss_share": 0.0}.items()}
-    slowest = Key("stream:s", "latency_from_intended_max_ns")
-    assert judged(SEARCH, "s", "valid", {**told, slowest: 2e7}) is Limit.LATENCY
-    assert judged(SEARCH, "s", "valid", {**told, slowest: 9e6}) is True
 
 
 def test_the_knee_is_where_latency_begins_to_climb() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.capacity import Limit, judged
+from middlemark.analysis.carried import Limit, judged
 from middlemark.analysis.claims import judge
 from middlemark.analysis.clocks import CLOCK_BOUND, told
 from middlemark.analysis.experiment import ExperimentFindings

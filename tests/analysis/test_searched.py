@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from middlemark.analysis.capacity import Limit, State, Tried, bracket, next_step
+from middlemark.analysis.capacity import State
+from middlemark.analysis.carried import Limit, Tried
 from middlemark.analysis.claim_part import Judgement
 from middlemark.analysis.claims import judge
 from middlemark.analysis.contrast import Contrast, Finding, Known, NoContrast, contrast_of
@@ -18,6 +19,7 @@ from middlemark.analysis.pairing import Compared, of_two_runs, usually_compared,
 from middlemark.analysis.result import result
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.run_folder import RunFolder
+from middlemark.analysis.search_steps import bracket, next_step
 from middlemark.plan import expand
 from middlemark.plan.experiment import Search
 from middlemark.plan.search import load_of

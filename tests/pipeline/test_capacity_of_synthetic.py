@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.analysis.capacity import Limit, State
+from middlemark.analysis.capacity import State
+from middlemark.analysis.carried import Limit
 from middlemark.analysis.run import analyse
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign import order

@@ -1,7 +1,7 @@
 """A capacity search as the steps of a ladder of rates, or of sizes, each a constant factor above the last.
 
 All searches with the same bounds have the same ladder, so that middlewares meet at the same rates. Which step is tried
-is `analysis.capacity`'s question; an experiment at a step is an experiment like any other.
+is `analysis.search_steps`' question; an experiment at a step is an experiment like any other.
 """
 
 import math

@@ -11,7 +11,7 @@ from altair.utils.schemapi import debug_mode
 
 from middlemark.analysis.run import RunFindings
 from middlemark.report.canvas import Chart
-from middlemark.report.capacity import capacity_charts
+from middlemark.report.capacity_charts import capacity_charts
 from middlemark.report.chain_charts import chains_overview
 from middlemark.report.contender import Contender
 from middlemark.report.scaling import scaling_charts

@@ -1,6 +1,6 @@
 """What a capacity search looks for: between which rates or sizes, how exactly, and what a middleware has to hold.
 
-It holds figures only; `plan` makes steps of them, `analysis.capacity` decides which is tried next.
+It holds figures only; `plan` makes steps of them, `analysis.search_steps` decides which is tried next.
 """
 
 from math import log1p

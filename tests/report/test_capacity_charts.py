@@ -9,7 +9,7 @@ from middlemark.analysis.capacity import Capacity, Point
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan.search import Load
 from middlemark.report.canvas import Chart
-from middlemark.report.capacity import capacity_charts
+from middlemark.report.capacity_charts import capacity_charts
 from middlemark.report.contender import contenders
 from run_builder import Behaviour, build_run
 

@@ -1,0 +1,38 @@
+"""A trial carried its load within all bounds or not; a disturbed one says nothing of it."""
+
+import pytest
+
+from middlemark.analysis.carried import Limit, judged
+from middlemark.analysis.metric_names import Key
+from middlemark.plan.experiment import Search
+
+SEARCH = Search(
+    lowest_hz=100, highest_hz=1e5, precision=0.05, loss_share=0.001, latency_ns=10_000_000, confirm=3, max_trials=60
+)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"achieved_share": 1.0, "loss_share": 0.0, "latency_from_intended_p99_ns": 9e6}, True),
+        ({"achieved_share": 0.9, "loss_share": 0.0}, Limit.OVERLOAD),
+        ({"achieved_share": 1.0, "loss_share": 0.01, "latency_from_intended_p99_ns": 9e6}, Limit.LOSS),
+        ({"achieved_share": 1.0, "loss_share": 0.0, "latency_from_intended_p99_ns": 2e7}, Limit.LATENCY),
+        ({"achieved_share": 1.0, "loss_share": 0.0, "latency_from_intended_p50_ns": 2e7}, Limit.LATENCY),
+    ],
+)
+def test_a_rate_is_carried_within_all_bounds(values: dict[str, float], said: object) -> None:
+    keyed = {Key("stream:s", name): value for name, value in values.items()}
+    assert judged(SEARCH, "s", "valid", keyed) is said
+
+
+def test_a_disturbed_trial_says_nothing_and_a_silent_one_did_not_carry() -> None:
+    assert judged(SEARCH, "s", "invalid", {}) is None
+    assert judged(SEARCH, "s", "no_communication", {}) is Limit.NO_COMMUNICATION
+
+
+def test_without_messages_enough_for_a_quantile_the_slowest_counts() -> None:
+    told = {Key("stream:s", name): value for name, value in {"achieved_share": 1.0, "loss_share": 0.0}.items()}
+    slowest = Key("stream:s", "latency_from_intended_max_ns")
+    assert judged(SEARCH, "s", "valid", {**told, slowest: 2e7}) is Limit.LATENCY
+    assert judged(SEARCH, "s", "valid", {**told, slowest: 9e6}) is True
