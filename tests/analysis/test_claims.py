@@ -16,6 +16,7 @@ from middlemark.analysis.quantile import Measured
 from middlemark.plan import Experiment, Side, expand
 from middlemark.plan.side import sided
 from middlemark.suite import parse_claim, parse_suite
+from populations import drawn_events
 
 SUITE = parse_suite(
     """
@@ -47,6 +48,11 @@ def found(
         experiment=bare.experiment if side is None else next(e for e in sided([experiment]) if e.side is side),
         outcomes=outcomes,
         by_block={key: dict(enumerate(own)) for key, own in values.items()},
+        counted={
+            key: {block: (round(value * MESSAGES), MESSAGES) for block, value in enumerate(own)}
+            for key, own in values.items()
+            if key.metric.endswith("share")
+        },
         estimates={
             key: share_of_trials(own) if key.metric.endswith("share") else no_estimate("only its trials are looked at")
             for key, own in measured.items()
@@ -215,6 +221,15 @@ def test_no_loss_says_how_rare_a_loss_can_be() -> None:
     assert effect is not None
     assert (effect.scale, effect.value, effect.low) == (Scale.VALUE, 0.0, 0.0)
     assert effect.high == pytest.approx(1 - 0.025 ** (1 / (3 * MESSAGES)))
+
+
+@pytest.mark.parametrize("trials", [3, 6])
+def test_a_bound_that_is_the_true_loss_is_rarely_decided_though_single_trials_lose_most(trials: int) -> None:
+    rng, experiment = np.random.default_rng(2), EXPERIMENTS[0]
+    claim = parse_claim("loss[middleware=one, size=100 B, topology=C1-1] < 2 %")
+    drawn = [drawn_events(rng, 0.02, 1.0, trials, MESSAGES) / MESSAGES for _ in range(400)]
+    judgements = [judge(claim, [found(experiment, {"loss": own.tolist()})]).judgement for own in drawn]
+    assert 1 - judgements.count(Judgement.UNDECIDED) / len(drawn) < 0.08
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from middlemark.analysis.condensed import condensed, whole
 from middlemark.analysis.estimate import Estimate, Method, median_of_trials, quantile_of_trials, share_of_trials
 from middlemark.analysis.interval import coverage
 from middlemark.analysis.quantile import Measured, Samples, quantile
+from populations import drawn_times_ns
 
 values = st.lists(st.integers(1, 10**9).map(float), min_size=2, max_size=12)
 
@@ -85,6 +86,16 @@ def test_the_pooled_interval_is_wider_where_trials_differ() -> None:
     )
     assert None not in {alike.low, alike.high, apart.low, apart.high}
     assert (apart.high or 0) / (apart.low or 1) > 1.2 * (alike.high or 0) / (alike.low or 1)
+    assert (alike.is_approximate, alike.coverage) == (False, 0.95)
+    assert (apart.is_approximate, apart.coverage) == (True, 0.8)
+
+
+@pytest.mark.parametrize(("spread", "least", "most"), [(0.0, 0.0, 0.01), (0.05, 0.0, 0.05), (0.2, 0.85, 1.0)])
+def test_pooled_intervals_are_called_rough_where_trials_differ(spread: float, least: float, most: float) -> None:
+    rng = np.random.default_rng(9)
+    drawn = [drawn_times_ns(rng, "log-normal", spread, 6, 400) for _ in range(200)]
+    found = [_quantile(trials, 0.99).is_approximate for trials in drawn]
+    assert least <= np.mean(found) <= most
 
 
 def test_a_quantile_that_nothing_supports_says_how_many_samples_there_were() -> None:

@@ -16,8 +16,15 @@ def test_figures_have_about_three_digits(value: float, text: str) -> None:
 
 
 def test_an_estimate_is_shown_with_its_interval_and_pooled_ones_are_marked() -> None:
-    estimate = Estimate(41_200, 39_000, 44_100, 0.75, 3, 1200, Method.POOLED)
+    estimate = Estimate(41_200, 39_000, 44_100, 0.95, 3, 1200, Method.POOLED)
     assert show(estimate, MICROSECONDS) == Shown("41.2", "39.0–44.1", "pooled")
+
+
+def test_an_interval_of_trials_too_far_apart_is_marked_as_rough() -> None:
+    estimate = Estimate(41_200, 39_000, 44_100, 0.8, 3, 1200, Method.POOLED)
+    assert show(estimate, MICROSECONDS) == Shown("41.2", "≈\u202f39.0–44.1", "pooled")
+    few = Estimate(41_200, 39_000, 44_100, 0.75, 3, 1200, Method.MEDIAN_OF_TRIALS)
+    assert show(few, MICROSECONDS) == Shown("41.2", "39.0–44.1")
 
 
 def test_an_interval_whose_ends_look_alike_is_left_out() -> None:

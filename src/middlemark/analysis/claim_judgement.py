@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
 import scipy.stats
 
 from middlemark.analysis.claim_part import Effect, JudgedBy, Judgement, Part, Scale
-from middlemark.analysis.contrast import SHARE_MARGIN, Contrast, Known, NoContrast, contrast, contrast_of
+from middlemark.analysis.contrast import SHARE_MARGIN, Contrast, Known, NoContrast, contrast_of
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.figure import Figure, figure
+from middlemark.analysis.interval import share_interval
 from middlemark.analysis.pairing import MARGIN, why_missing
 from middlemark.suite import Bound, Comparison
 
@@ -178,14 +180,12 @@ def _value(values: Known, own: Figure, bound: float, confidence: float) -> Effec
 
 def _share(each: ExperimentFindings, own: Figure, stream: str | None, confidence: float) -> Effect | str:
     """A share of all messages; messages are lost together, so that trials may differ by more than their number says."""
-    estimate = each.estimates[own.key(stream or "")]
-    values = values_of(each, own, stream).low
-    over_trials = contrast(dict.fromkeys(values, 0.0), values, paired=True, as_ratio=False, confidence=confidence)
-    if estimate.value is None or isinstance(over_trials, NoContrast):
+    counts = list(each.counted.get(own.key(stream or ""), {}).values())
+    if len(counts) < 2:
         return "fewer than two trials"
-    low, high = _binomial(round(estimate.value * estimate.n_messages), estimate.n_messages, confidence)
-    low, high = min(low, max(over_trials.low, 0.0)), max(high, min(over_trials.high, 1.0))
-    return Effect(Scale.VALUE, estimate.value, low, high, own.dimension)
+    events, sizes = (np.array(side, dtype=np.int64) for side in zip(*counts, strict=True))
+    low, high = (float(end) for end in share_interval(events, sizes, confidence))
+    return Effect(Scale.VALUE, float(events.sum() / sizes.sum()), low, high, own.dimension)
 
 
 def _binomial(found: int, of: int, confidence: float) -> tuple[float, float]:

@@ -20,6 +20,7 @@ from middlemark.analysis.interval import (
     CONFIDENCE,
     coverage,
     median_interval,
+    pooled_coverage,
     pooled_quantile_ranks,
     share_interval,
 )
@@ -46,7 +47,8 @@ class Estimate:
     low: float | None
     high: float | None
     coverage: float | None
-    """How often such an interval holds what is true: a median's, with fewer than six trials, less often than asked."""
+    """How often such an interval holds what is true: less often than asked of a median with fewer than six trials, and
+    of a pooled quantile whose trials differ much."""
     n_trials: int
     n_messages: int
     method: Method
@@ -55,6 +57,11 @@ class Estimate:
     """Among the trials; they are in the figure all the same."""
     bound_ns: int = 0
     """By how much the clocks of different machines may put it off."""
+
+    @property
+    def is_approximate(self) -> bool:
+        """Whether it is of all trials' samples, and trials differ so much that its interval is a rough one."""
+        return self.method is Method.POOLED and self.coverage is not None and self.coverage < CONFIDENCE
 
 
 def within_clocks(refused: WithinClocks) -> Estimate:
@@ -126,4 +133,5 @@ def _pooled_quantile(trials: Sequence[Condensed], level: float) -> Estimate:
     if not can_tell(float(ends[0]), whole.bound_ns):  # as much a figure as the value is
         return within_clocks(WithinClocks(whole.n, whole.bound_ns))
     span = float(ends[0]), float(ends[1])
-    return Estimate(float(value), *span, CONFIDENCE, len(trials), whole.n, Method.POOLED, bound_ns=whole.bound_ns)
+    covers = pooled_coverage(trials)
+    return Estimate(float(value), *span, covers, len(trials), whole.n, Method.POOLED, bound_ns=whole.bound_ns)

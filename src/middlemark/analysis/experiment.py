@@ -138,6 +138,8 @@ class ExperimentFindings:
     """By stream: messages that stand for the trial with the median typical message, where its path was observed."""
     observed: Mapping[Observation, ExperimentFindings] = field(default_factory=dict)
     """What its observed trials say, which enter no figure of its own; paired by block they tell what observing cost."""
+    counted: Mapping[Key, Mapping[Block, tuple[int, int]]] = field(default_factory=dict)
+    """Of shares of messages: by block how many messages, among how many."""
     above: Mapping[Key, Mapping[Block, float]] = field(default_factory=dict)
     """Of a figure that is known only to lie between two values the upper ones; `by_block` has the lower."""
 
@@ -175,6 +177,7 @@ def experiment_findings(
         estimates=estimates,
         medians=_medians(measured, refused),
         by_block=_by_block(measured, refused),
+        counted=_counted(measured),
         curves=shapes,
         boxes=boxes,
         totals=_totals(flow for trial in measured for flow in trial.metrics.flows),
@@ -283,6 +286,16 @@ def _by_block(measured: Sequence[MeasuredTrial], refused: set[Key]) -> dict[Key,
         for key, value in of_the_path(trial.metrics).items():
             if key not in refused:
                 found.setdefault(key, {})[trial.record.trial.block] = value
+    return found
+
+
+def _counted(measured: Sequence[MeasuredTrial]) -> dict[Key, dict[Block, tuple[int, int]]]:
+    found: dict[Key, dict[Block, tuple[int, int]]] = {}
+    for trial in measured:
+        for key, value in trial.metrics.values.items():
+            if key.metric in SHARES_OF_MESSAGES and isinstance(value, Measured) and value.n:
+                own = round(value.n * value.value), value.n
+                found.setdefault(key, {})[trial.record.trial.block] = own
     return found
 
 

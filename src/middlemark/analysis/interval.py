@@ -6,6 +6,7 @@ They are made for the handful of trials that a campaign has, where the plain per
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
 
@@ -17,6 +18,10 @@ from middlemark.analysis.condensed import Condensed
 from middlemark.analysis.quantile import rank
 
 CONFIDENCE = 0.95
+APART = 0.1
+"""Trials whose times differ by more than this, as a standard deviation of logarithms, make pooled quantiles unsure."""
+COVERED_APART = 0.8
+"""What such a quantile's interval covers at least: less than 82 % was not found (`bench/coverage.py`)."""
 MOST_TOLD = 4
 """As how many independent messages each message of a trial may count at most."""
 FARTHEST = 32
@@ -64,7 +69,7 @@ def _covered(n: int, depth: int) -> float:
     return float(1 - 2 * scipy.stats.binom.cdf(depth - 1, n, 0.5))
 
 
-def share_interval(events: Counts, sizes: Counts) -> tuple[Floats, Floats]:
+def share_interval(events: Counts, sizes: Counts, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
     """The interval of the share of all messages that are events, of which each trial has `events` among its `sizes`.
 
     Clopper and Pearson's for as many independent messages as tell as much (Korn & Graubard, Survey Methodology 24,
@@ -72,7 +77,7 @@ def share_interval(events: Counts, sizes: Counts) -> tuple[Floats, Floats]:
     nothing else, it is exact for independent messages; and never is it less than half as wide as for these, as few
     trials may be alike by chance. The first axis is that of the trials; along others there are more shares.
     """
-    n, n_trials, tail = float(sizes.sum()), len(sizes), (1 - CONFIDENCE) / 2
+    n, n_trials, tail = float(sizes.sum()), len(sizes), (1 - confidence) / 2
     found = np.asarray(events.sum(axis=0), dtype=np.float64)
     share = found / n
     apart = (events.T - np.multiply.outer(share, sizes)) ** 2.0
@@ -86,6 +91,30 @@ def share_interval(events: Counts, sizes: Counts) -> tuple[Floats, Floats]:
     low = np.where(found > 0, scipy.stats.beta.ppf(tail, np.where(found > 0, within, 1), beyond + 1), 0.0)
     high = np.where(found < n, scipy.stats.beta.ppf(1 - tail, within + 1, np.where(found < n, beyond, 1)), 1.0)
     return low, high
+
+
+def pooled_coverage(trials: Sequence[Condensed]) -> float:
+    """How often an interval of a quantile of all trials' samples holds what is true: less often where trials differ.
+
+    A slow trial then has most of the messages beyond a rare quantile, and few trials may all have missed the slow ones.
+    How far they differ, their medians say, beyond what so few messages of each would scatter by themselves.
+    """
+    return CONFIDENCE if _spread(trials) <= APART else COVERED_APART
+
+
+def _spread(trials: Sequence[Condensed]) -> float:
+    """The standard deviation of the logarithms of trials' true medians."""
+    logarithms = np.log(np.maximum([each.at(_around_median(each.n)) for each in trials if each.n], 1))
+    if len(logarithms) < 2:
+        return 0.0
+    of_messages = ((logarithms[:, 2] - logarithms[:, 0]) / 2) ** 2
+    return math.sqrt(max(float(np.var(logarithms[:, 1], ddof=1) - np.mean(of_messages)), 0.0))
+
+
+def _around_median(n: int) -> NDArray[np.int64]:
+    """The ranks of the median, and of a standard deviation of its rank below and above."""
+    shares = 0.5 + np.array([-0.5, 0.0, 0.5]) / math.sqrt(n)
+    return np.clip(np.rint(shares * n).astype(np.int64), 1, n)
 
 
 def pooled_quantile_ranks(trials: Sequence[Condensed], whole: Condensed, level: float) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from middlemark.analysis.compare import Ratio, Verdict
 from middlemark.analysis.comparison import Comparison, Setting
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.interval import CONFIDENCE, coverage
+from middlemark.analysis.interval import APART, CONFIDENCE, COVERED_APART, coverage
 from middlemark.analysis.run import RunFindings
 from middlemark.report.contender import Contender
 from middlemark.report.display import listed, plural, show, times, unit_of
@@ -210,8 +210,20 @@ def interval_words(findings: RunFindings) -> str:
     if n < 2:
         return "With a single trial there are no intervals, and nothing can be told apart."
     if coverage(n) < CONFIDENCE:
-        return (
+        said = (
             f"A median's interval over {plural(n, 'trial')} is about their range and holds the true median in at most "
             f"{100 * coverage(n):.0f} % of cases. For {100 * CONFIDENCE:.0f} % take six trials or more."
         )
-    return f"An interval holds the true median in {100 * CONFIDENCE:.0f} % of cases."
+    else:
+        said = f"An interval holds the true median in {100 * CONFIDENCE:.0f} % of cases."
+    return " ".join([said, *_rough_words(findings)])
+
+
+def _rough_words(findings: RunFindings) -> list[str]:
+    """What `≈` before an interval says, where one has it."""
+    if not any(found.is_approximate for each in findings.experiments for found in each.estimates.values()):
+        return []
+    return [
+        f"≈: rough, of all trials' samples though trials differ by more than {100 * APART:.0f} %; such an interval "
+        f"holds what is true in {100 * COVERED_APART:.0f} % of cases at least."
+    ]

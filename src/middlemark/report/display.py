@@ -118,11 +118,12 @@ def part_cell(estimate: Estimate | None, unit: Unit, whole: float | None) -> str
 
 
 def interval(estimate: Estimate, unit: Unit) -> str:
-    """The interval's ends; empty for a single trial, and where both are written alike."""
+    """The interval's ends, `≈` before a rough one; empty for a single trial, and where both are written alike."""
     if estimate.low is None or estimate.high is None:
         return ""
     low, high = unit.write(estimate.low), unit.write(estimate.high)
-    return "" if low == high else f"{low}{ABSENT}{high}"
+    rough = f"≈{NARROW_SPACE}" if estimate.is_approximate else ""
+    return "" if low == high else f"{rough}{low}{ABSENT}{high}"
 
 
 def times(ratio: Ratio, as_what: str = "") -> str:
