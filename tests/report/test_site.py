@@ -16,7 +16,7 @@ from middlemark.analysis.run import analyse
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.errors import UsageError
 from middlemark.report.html import write_report
-from middlemark.report.past import history_charts
+from middlemark.report.past_charts import history_charts
 from middlemark.report.site import site
 from middlemark.report.store import write_summary
 

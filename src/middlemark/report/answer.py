@@ -216,14 +216,14 @@ def interval_words(findings: RunFindings) -> str:
         )
     else:
         said = f"An interval holds the true median in {100 * CONFIDENCE:.0f} % of cases."
-    return " ".join([said, *_rough_words(findings)])
+    return f"{said} {_rough_words(findings)}".rstrip()
 
 
-def _rough_words(findings: RunFindings) -> list[str]:
+def _rough_words(findings: RunFindings) -> str:
     """What `≈` before an interval says, where one has it."""
     if not any(found.is_approximate for each in findings.experiments for found in each.estimates.values()):
-        return []
-    return [
+        return ""
+    return (
         f"≈: rough, of all trials' samples though trials differ by more than {100 * APART:.0f} %; such an interval "
         f"holds what is true in {100 * COVERED_APART:.0f} % of cases at least."
-    ]
+    )

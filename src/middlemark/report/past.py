@@ -1,41 +1,22 @@
-"""The history of a figure, drawn and in tables: a chart a setting, a line a middleware, a mark where its level changed.
+"""The history of a figure in tables, and the words that tell its settings apart.
 
 What one run alone measured has no history and stands in one table. `analysis.history` found the changes; nothing is
-estimated here.
+estimated here; `past_charts` draws.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import groupby
-
-import altair as alt
 
 from middlemark.analysis.figure import Figure
 from middlemark.analysis.history import History, Point
-from middlemark.report.canvas import INK, Chart, finished
 from middlemark.report.compared import unit_of
-from middlemark.report.contender import COLOURS, DASHES
-from middlemark.report.counts import span
 from middlemark.report.display import ABSENT, Unit, factor
 from middlemark.report.tables import Table
-from middlemark.suite import Dimension
-
-SCALES = {
-    Dimension.TIME: 1e3,
-    Dimension.SHARE: 0.01,
-    Dimension.BYTES: 2.0**20,
-    Dimension.BYTES_PER_S: 1e6,
-    Dimension.PERCENT_OF_CORE: 1.0,
-}
-"""What a stored value is divided by to be in the unit that is shown."""
-
 
 FACTOR = re.compile(r" (?=[\w.]+=)")
 """Between the factors of a setting, `size=1 kB rate=200 Hz`, whose values may hold spaces."""
-LONGEST_IN_A_TITLE = 40
-"""Characters: a stream that is written out as a factor stands in the caption instead."""
 
 
 def in_common(series: Sequence[History]) -> tuple[str, ...]:
@@ -45,83 +26,11 @@ def in_common(series: Sequence[History]) -> tuple[str, ...]:
     return tuple(factor for factor in first if others and all(factor in other for other in others))
 
 
-def history_charts(series: Sequence[History], figure: Figure, middlewares: Sequence[str]) -> list[Chart]:
-    """One for each setting, stream and machine that two runs measured; a colour for each of all middlewares."""
-    common = in_common(series)
-    named = sorted(((_where(each, common), each) for each in series if len(each.points) > 1), key=lambda each: each[0])
-    groups = [[each for _, each in own] for _, own in groupby(named, key=lambda each: each[0])]
-    return [_chart(number, own, common, figure, middlewares) for number, own in enumerate(groups)]
-
-
-def _where(each: History, said: Sequence[str]) -> str:
+def setting_words(each: History, said: Sequence[str]) -> str:
     """The setting but for the factors that are said elsewhere, the stream and the machine."""
     setting = " ".join(factor for factor in FACTOR.split(each.setting) if factor not in said)
     stream = f"stream {each.stream}" if each.stream else ""
     return ", ".join(part for part in (setting, stream, f"on {each.machine}") if part)
-
-
-def _chart(
-    number: int, series: Sequence[History], common: Sequence[str], figure: Figure, order: Sequence[str]
-) -> Chart:
-    long = [factor for factor in FACTOR.split(series[0].setting) if len(factor) > LONGEST_IN_A_TITLE]
-    title, beside = _where(series[0], [*common, *long]), " ".join(factor for factor in long if factor not in common)
-    scale = SCALES[figure.dimension] * (1e3 if figure.name == "first_message" else 1)
-    unit = unit_of(figure).name
-    names = [each.middleware for each in series]
-    colours = [f"var(--series-{order.index(name) % COLOURS})" for name in names]
-    dashes = [list(DASHES[order.index(name) // COLOURS % len(DASHES)]) for name in names]
-    rows = [
-        {
-            "who": each.middleware,
-            "when": point.started_at,
-            "value": point.value / scale,
-            "low": None if point.low is None else point.low / scale,
-            "high": None if point.high is None else point.high / scale,
-            "run": point.run,
-            "version": point.library_version,
-        }
-        for each in series
-        for point in each.points
-    ]
-    words_at: dict[str, list[str]] = {}
-    for each in series:
-        for change in each.changes:
-            words_at.setdefault(change.started_at, []).append(f"{each.middleware} × {factor(change.times)}")
-    changes = [{"when": when, "words": ", ".join(words)} for when, words in words_at.items()]
-    tooltip = [
-        alt.Tooltip("who:N", title="middleware"),
-        alt.Tooltip("run:N"),
-        alt.Tooltip("version:N"),
-        alt.Tooltip("value:Q", title=unit),
-    ]
-    base = alt.Chart(alt.NamedData("rows")).encode(
-        x=alt.X("when:T", title="run began"),
-        color=alt.Color("who:N", scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(title=None)),
-    )
-    line = base.mark_line(strokeWidth=1.5).encode(
-        y=alt.Y("value:Q", title=unit, scale=alt.Scale(zero=False)),
-        strokeDash=alt.StrokeDash("who:N", scale=alt.Scale(domain=names, range=dashes)),
-    )
-    points = base.mark_point(filled=True, size=60).encode(y="value:Q", tooltip=tooltip)
-    spans = base.transform_filter("datum.low !== null").mark_rule(opacity=0.6).encode(y="low:Q", y2="high:Q")
-    marks = alt.Chart(alt.NamedData("changes")).encode(x="when:T")
-    rules = marks.mark_rule(strokeDash=[4, 3], color=INK, opacity=0.6)
-    words = marks.mark_text(align="left", dx=4, baseline="top", color=INK, fontSize=11).encode(
-        y=alt.value(2), text="words:N"
-    )
-    n = span([point.n_trials for each in series for point in each.points], "trial")
-    # Vega warns of a layer without a single row, as that of spans is where every run had one trial.
-    has_spans = any(row["low"] is not None for row in rows)
-    layers = [line, *([spans] if has_spans else []), points, *([rules, words] if changes else [])]
-    return Chart(
-        id=f"history-{number}",
-        title=title,
-        caption=f"{figure.name}, {unit}: each run's estimate with its interval, n = {n} of each. A dashed rule: from "
-        "here on the level is another, by more than 5 % (PELT; from six runs on)."
-        f"{f' With {beside}.' if beside else ''}",
-        description=f"A line for each middleware over the dates of runs; the table below has all values. {title}.",
-        spec=finished(alt.layer(*layers, width="container", height=240), rows=rows, changes=changes),
-    )
 
 
 def history_tables(series: Sequence[History], figure: Figure) -> list[Table]:
@@ -141,7 +50,7 @@ def _measured_once(series: Sequence[History], figure: Figure, common: Sequence[s
         rows=tuple(
             (
                 each.middleware,
-                _where(each, common),
+                setting_words(each, common),
                 point.run,
                 _began(point),
                 unit.write(point.value),
@@ -164,7 +73,7 @@ def _table(each: History, figure: Figure, common: Sequence[str]) -> Table:
         "level",
     )
     return Table(
-        title=f"{each.middleware}: {_where(each, common)}",
+        title=f"{each.middleware}: {setting_words(each, common)}",
         headings=headings,
         rows=tuple(
             (

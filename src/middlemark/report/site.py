@@ -32,7 +32,8 @@ from middlemark.report.canvas import Chart
 from middlemark.report.compared import row
 from middlemark.report.html import script_json
 from middlemark.report.library import Library, Shelf, findings
-from middlemark.report.past import history_charts, history_tables, in_common
+from middlemark.report.past import history_tables, in_common
+from middlemark.report.past_charts import history_charts
 
 MARGIN = 0.05
 FIGURES = [f"{level}({name})" for name in DISTRIBUTIONS for level in ("median", "p99")] + [each.name for each in PLAIN]
