@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 FLOW = ("stream", "answer", "publisher", "subscriber")
 """What tells one flow of messages from another among the samples."""
-PIECE_ROWS = 1 << 20
-"""Four of the groups of rows that a file has."""
+GROUP_ROWS = 1 << 18
+"""Of a file: what is read of it at once at least."""
+PIECE_ROWS = 4 * GROUP_ROWS
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from middlemark.analysis.columns import (
 )
 from middlemark.analysis.histogram import Logged, read_log
 from middlemark.analysis.manifest import Manifest
-from middlemark.analysis.pieces import Frame, lazy, stored
+from middlemark.analysis.pieces import GROUP_ROWS, Frame, lazy, stored
 from middlemark.analysis.record import TrialRecord
 from middlemark.errors import StoreError
 from middlemark.suite import Model
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Model)
 FEW_ROWS = 1 << 20
 """Of a file that is read at once: some 40 MB."""
+Table = pl.DataFrame | pl.LazyFrame
+"""Rows in memory, or those that are read a piece at a time while they are written."""
 _REMEDY = "restore the file, or remove the trial's folder"
 
 
@@ -157,7 +159,7 @@ class TrialFolder:
                 raise StoreError(path, "it can't be read", _REMEDY) from cause
         return found
 
-    def write_samples(self, received: pl.DataFrame, published: pl.DataFrame) -> None:
+    def write_samples(self, received: Table, published: Table) -> None:
         """Write both files of samples; columns and types must be those of the schemas."""
         _write_samples(self.received_path, received, RECEIVED_SCHEMA)
         _write_samples(self.published_path, published, PUBLISHED_SCHEMA)
@@ -195,7 +197,7 @@ class TrialFolder:
         )
         return lazy(executions), lazy(inputs), lazy(outputs)
 
-    def write_executions(self, executions: pl.DataFrame, inputs: pl.DataFrame, outputs: pl.DataFrame) -> None:
+    def write_executions(self, executions: Table, inputs: Table, outputs: Table) -> None:
         """Write what the nodes did."""
         _write_samples(self.path / "executions.parquet", executions, EXECUTIONS_SCHEMA)
         _write_samples(self.path / "inputs.parquet", inputs, INPUTS_SCHEMA)
@@ -314,11 +316,12 @@ def _scan_samples(path: Path, schema: pl.Schema) -> Frame:
         raise StoreError(path, "it can't be read", _REMEDY) from cause
 
 
-def _write_samples(path: Path, frame: pl.DataFrame, schema: pl.Schema) -> None:
-    _check_columns(path, frame.schema, schema)
+def _write_samples(path: Path, table: Table, schema: pl.Schema) -> None:
+    rows = table.lazy()
+    _check_columns(path, rows.collect_schema(), schema)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
-    frame.write_parquet(partial, compression="zstd")
+    rows.sink_parquet(partial, compression="zstd", row_group_size=GROUP_ROWS)
     partial.replace(path)
 
 

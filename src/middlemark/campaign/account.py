@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import polars as pl
 from pydantic import BaseModel
 
-from middlemark.analysis.columns import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
 from middlemark.analysis.metrics import AccountingError, trial_metrics
 from middlemark.analysis.record import (
     ClockAgreement,
@@ -26,6 +24,7 @@ from middlemark.analysis.record import (
     SubscriberCounts,
     TrialRecord,
 )
+from middlemark.analysis.run_folder import Recorded
 from middlemark.campaign import judgement
 from middlemark.campaign.life import Life
 from middlemark.plan import Invalid, InvalidKind, InvalidReason, Outcome, Valid
@@ -39,14 +38,8 @@ class Account:
     """A trial as it is stored, with its first figures for the eye."""
 
     record: TrialRecord
-    received: pl.DataFrame
-    published: pl.DataFrame
-    headline: Headline | None
-
-    @classmethod
-    def without_samples(cls, record: TrialRecord) -> Account:
-        """Of a trial that left none."""
-        return cls(record, pl.DataFrame(schema=RECEIVED_SCHEMA), pl.DataFrame(schema=PUBLISHED_SCHEMA), None)
+    headline: Headline | None = None
+    """None of a trial that left no samples, or whose accounting does not add up."""
 
 
 def of_ended(life: Life, outcome: Outcome, attempt: int) -> TrialRecord:
@@ -77,8 +70,7 @@ def of_ended(life: Life, outcome: Outcome, attempt: int) -> TrialRecord:
 
 def of_measured(  # noqa: PLR0913 - a measured trial has left so much
     life: Life,
-    received: pl.DataFrame,
-    published: pl.DataFrame,
+    recorded: Recorded,
     links: tuple[LinkMeasured, ...],
     clocks: dict[str, ClockAgreement],
     *,
@@ -88,10 +80,10 @@ def of_measured(  # noqa: PLR0913 - a measured trial has left so much
     """The account of a trial that ran to its end, judged."""
     record = of_ended(life, Valid(), attempt).model_copy(update={"links": links, "clocks": clocks})
     cpus = max(len(life.cpus), 1)
-    found = [*judgement.reasons(record, received, bounds, cpus), *leftovers(life)]
+    found = [*judgement.reasons(record, recorded.received, bounds, cpus), *leftovers(life)]
     headline = None
     try:
-        metrics = trial_metrics(record, received, published)
+        metrics = trial_metrics(record, recorded.received, recorded.published)
     except AccountingError:  # it is among the reasons
         pass
     else:
@@ -99,7 +91,7 @@ def of_measured(  # noqa: PLR0913 - a measured trial has left so much
         record = record.model_copy(update={"warnings": judgement.cautions(record, metrics)})
     if found:
         record = record.model_copy(update={"outcome": Invalid(reasons=tuple(found))})
-    return Account(record, received, published, headline)
+    return Account(record, headline)
 
 
 def leftovers(life: Life) -> list[InvalidReason]:

@@ -147,7 +147,7 @@ class Campaign:
 
     def _not_run(self, trial: Trial, refusal: NotApplicable) -> Account:
         store.fresh(self.run_folder.trial(trial.id))
-        return Account.without_samples(TrialRecord(trial=trial, outcome=refusal))
+        return Account(TrialRecord(trial=trial, outcome=refusal))
 
     async def _until_undisturbed(self, trial: Trial) -> Account:
         """Repeats a trial that the machine disturbed, and no other: a failure is a result."""

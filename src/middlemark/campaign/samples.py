@@ -1,16 +1,18 @@
-"""The samples that the applications of a trial left, as the two data frames that are stored.
+"""The samples that the applications of a trial left, as the tables that are stored.
 
-It reads the `.npy` files of the worker contract and joins them, each row with its application; `analysis` says what the
-columns are, `store` writes them.
+It reads the `.npy` files of the worker contract and joins them, each row with its application, a piece at a time as
+they are written; `analysis` says what the columns are, `store` writes them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
+from polars.io.plugins import register_io_source
 
 from middlemark.analysis.columns import (
     EXECUTIONS_SCHEMA,
@@ -19,33 +21,34 @@ from middlemark.analysis.columns import (
     PUBLISHED_SCHEMA,
     RECEIVED_SCHEMA,
 )
+from middlemark.analysis.pieces import PIECE_ROWS
 
 _TRIGGERS = {0: "message", 1: "timer", 2: "source"}
 
 
-def received(folders: Mapping[str, Path]) -> pl.DataFrame:
+def received(folders: Mapping[str, Path]) -> pl.LazyFrame:
     """What the subscribers recorded, and the clients of ping-pongs; `folders` by application."""
     return _joined(folders, "received", RECEIVED_SCHEMA)
 
 
-def published(folders: Mapping[str, Path]) -> pl.DataFrame:
+def published(folders: Mapping[str, Path]) -> pl.LazyFrame:
     """What the publishers recorded; `folders` by application."""
     return _joined(folders, "published", PUBLISHED_SCHEMA)
 
 
-def executions(folders: Mapping[str, Path]) -> pl.DataFrame:
+def executions(folders: Mapping[str, Path]) -> pl.LazyFrame:
     """What the nodes did; `folders` by application."""
     coded = pl.Schema({**EXECUTIONS_SCHEMA, "trigger": pl.UInt8()})
     frame = _joined(folders, "executions", coded)
     return frame.with_columns(pl.col("trigger").replace_strict(_TRIGGERS, return_dtype=pl.String()))
 
 
-def inputs(folders: Mapping[str, Path]) -> pl.DataFrame:
+def inputs(folders: Mapping[str, Path]) -> pl.LazyFrame:
     """What the nodes took; `folders` by application."""
     return _joined(folders, "inputs", INPUTS_SCHEMA)
 
 
-def outputs(folders: Mapping[str, Path]) -> pl.DataFrame:
+def outputs(folders: Mapping[str, Path]) -> pl.LazyFrame:
     """What the nodes sent; `folders` by application."""
     return _joined(folders, "outputs", OUTPUTS_SCHEMA)
 
@@ -55,18 +58,41 @@ def histograms(folders: Iterable[Path]) -> list[Path]:
     return sorted(file for folder in folders for file in folder.glob("*.beyond.hlog"))
 
 
-def _joined(folders: Mapping[str, Path], kind: str, schema: pl.Schema) -> pl.DataFrame:
-    frames = [
-        _frame(path, application, schema)
-        for application, folder in folders.items()
-        for path in [folder / f"{application}.{kind}.npy"]
-        if path.exists()
-    ]
-    return pl.concat([pl.DataFrame(schema=schema), *frames])
+def _joined(folders: Mapping[str, Path], kind: str, schema: pl.Schema) -> pl.LazyFrame:
+    def rows(
+        columns: list[str] | None, predicate: pl.Expr | None, most: int | None, _size_hint: int | None
+    ) -> Iterator[pl.DataFrame]:
+        left = most
+        for piece in _pieces(folders, kind, schema):
+            asked = piece.slice(0, left).select(columns or pl.all())
+            left = None if left is None else left - len(asked)
+            yield asked if predicate is None else asked.filter(predicate)
+
+    return register_io_source(rows, schema=schema)
 
 
-def _frame(path: Path, application: str, schema: pl.Schema) -> pl.DataFrame:
-    records = np.load(path, mmap_mode="r", allow_pickle=False)
-    columns = {name: np.ascontiguousarray(records[name]) for name in records.dtype.names}
+def _pieces(folders: Mapping[str, Path], kind: str, schema: pl.Schema) -> Iterator[pl.DataFrame]:
+    yield pl.DataFrame(schema=schema)
+    for application, folder in folders.items():
+        path = folder / f"{application}.{kind}.npy"
+        if path.exists():
+            for records in _records(path):
+                yield _frame(records, application, schema)
+
+
+def _records(path: Path) -> Iterator[NDArray[np.void]]:
+    """The file's rows a piece at a time; a mapped file's pages would count as memory in use."""
+    mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+    begin_bytes, kind, left = mapped.offset, mapped.dtype, len(mapped)
+    with path.open("rb") as file:
+        file.seek(begin_bytes)
+        while left > 0:
+            records = np.fromfile(file, kind, min(left, PIECE_ROWS))
+            left -= len(records)
+            yield records
+
+
+def _frame(records: NDArray[np.void], application: str, schema: pl.Schema) -> pl.DataFrame:
+    columns = {name: np.ascontiguousarray(records[name]) for name in records.dtype.names or ()}
     frame = pl.DataFrame(columns).with_columns(pl.lit(application).alias("application"))
     return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())

@@ -82,7 +82,7 @@ def keep_events(folder: TrialFolder, lines: Sequence[str]) -> None:
     _write(folder.events_path, "".join(line + "\n" for line in lines))
 
 
-def keep_samples(folder: TrialFolder, received: pl.DataFrame, published: pl.DataFrame, files: Iterable[Path]) -> None:
+def keep_samples(folder: TrialFolder, received: pl.LazyFrame, published: pl.LazyFrame, files: Iterable[Path]) -> None:
     """The samples, and the histograms of what is beyond them."""
     with writing(folder.path):
         folder.write_samples(received, published)
@@ -90,7 +90,7 @@ def keep_samples(folder: TrialFolder, received: pl.DataFrame, published: pl.Data
             shutil.copyfile(file, folder.path / file.name)
 
 
-def keep_executions(folder: TrialFolder, executions: pl.DataFrame, inputs: pl.DataFrame, outputs: pl.DataFrame) -> None:
+def keep_executions(folder: TrialFolder, executions: pl.LazyFrame, inputs: pl.LazyFrame, outputs: pl.LazyFrame) -> None:
     """What the nodes did, took and sent."""
     with writing(folder.path):
         folder.write_executions(executions, inputs, outputs)

@@ -69,7 +69,7 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
     except TrialOver as over:
         await running.end()
         record = account.of_ended(life, over.outcome, attempt)
-        result = Account.without_samples(record.model_copy(update={"links": before}))
+        result = Account(record.model_copy(update={"links": before}))
     else:
         await running.end()
         links.mend(setting, trial.experiment.timeline)
@@ -77,9 +77,10 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
         clocks = _clocks(setting, clock_offsets(setting.testbed, grounds.ledger))
         reached("storing", None)
         folders = _recordings(running, place, folder)
-        received, published = samples.received(folders), samples.published(folders)
-        result = account.of_measured(life, received, published, seen, clocks, bounds=grounds.bounds, attempt=attempt)
-        store.keep_samples(folder, result.received, result.published, samples.histograms(set(folders.values())))
+        beyond = samples.histograms(set(folders.values()))
+        store.keep_samples(folder, samples.received(folders), samples.published(folders), beyond)
+        with folder.reading_samples() as recorded:
+            result = account.of_measured(life, recorded, seen, clocks, bounds=grounds.bounds, attempt=attempt)
         if trial.experiment.nodes:
             taken, sent = samples.inputs(folders), samples.outputs(folders)
             store.keep_executions(folder, samples.executions(folders), taken, sent)
@@ -106,7 +107,7 @@ def _nobody(trial: Trial, told: Specs) -> str:
 
 def _not_applicable(trial: Trial, attempt: int, capability: str, reason: str) -> Account:
     outcome = NotApplicable(capability=capability, reason=reason)
-    return Account.without_samples(TrialRecord(trial=trial, outcome=outcome, attempt=attempt))
+    return Account(TrialRecord(trial=trial, outcome=outcome, attempt=attempt))
 
 
 def _clocks(setting: Setting, after: Mapping[str, ClockOffset]) -> dict[str, ClockAgreement]:
