@@ -53,8 +53,12 @@ test-rust: setup ## unit tests of the contract, the runtime and the workers
 conformance: setup ## the suite that every worker must pass
 	cargo test --release --locked -p middlemark-conformance
 
+# Tests that time nothing, and so may share the machine.
+UNTIMED := tests/analysis tests/plan tests/report tests/suite
+
 test-python: setup $(STAMPS)/test-packages ## tests of the front, and of the whole from suite to report
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto $(UNTIMED)
+	$(BIN)/pytest $(UNTIMED:%=--ignore=%)
 
 test-guest: setup ## links by the kernel's netem, in an emulated guest whose kernel has it (3 minutes; says what it needs)
 	$(BIN)/pytest -m guest tests/guest

@@ -28,7 +28,7 @@ class JudgedBy(StrEnum):
     PAIRED_SHARES = "differences paired by block, Student's t"
     UNPAIRED_SHARES = "difference of trials that share no block, Welch's t"
     AGAINST_BOUND = "trials against the bound, Student's t of logarithms"
-    SHARE = "share of all messages: the wider of Clopper and Pearson's interval and Student's over trials"
+    SHARE = "share of all messages, Clopper and Pearson's interval for trials as clusters (Korn and Graubard)"
     OUTCOMES = "outcomes of trials, Clopper and Pearson's interval"
     STEPS = "ends certainly differ, and no step goes back by more than 5 % (shares: 0.1 pp); paired by block"
     NONE = "none"

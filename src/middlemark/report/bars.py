@@ -56,7 +56,7 @@ FIRST = (
 )
 LOSS = (
     "Messages of the window that did not arrive in time (RFC 7680), of those the middleware accepted; for a ping-pong, "
-    "questions without an answer. Of all valid trials together, the interval resamples trials."
+    "questions without an answer. Of all valid trials together, the interval counts by trials."
 )
 RUNS = (
     "Most messages lost one after the other in any flow of a trial (RFC 3357). Median of trials with interval; the "
@@ -68,16 +68,16 @@ CPU = (
 )
 LOST = (
     "Executions of the first node of which a message on the way never came, or was refused. Of all valid trials "
-    "together, the interval resamples trials."
+    "together, the interval counts by trials."
 )
 MISSED = (
-    "Of what came to its end, the share that took longer than the deadline. Of all valid trials together; the interval "
-    "is the wider of Wilson's and that of resampled trials."
+    "Of what came to its end, the share that took longer than the deadline. Of all valid trials "
+    "together, the interval counts by trials."
 )
 START_UP = "From the common start of all applications until every node has run once. Median of trials with interval."
 MISSING = (
     "Messages that the schedule held while their subscriber's process was there and that never came. Of all valid "
-    "trials together, the interval resamples trials."
+    "trials together, the interval counts by trials."
 )
 AGAIN = (
     "From the begin of a restart, start, resume or link up to the next message, of the flow that took longest; "

@@ -90,8 +90,7 @@ def fate_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
         "Began: executions of the first node within the windows of all valid trials. Lost: a message on the way never "
         "came or was refused. Passed over: a node took a later message in its place, as a slow timer is meant to. Set "
         "aside: so near the window's end that the way might have been cut. Missed: of those that ended, how many took "
-        "longer than the deadline; the interval is the wider of Wilson's and that of resampled trials. Start-up: until "
-        "every node has run once."
+        "longer than the deadline; the interval counts by trials. Start-up: until every node has run once."
     )
     return Table("What became of it", headings, tuple(rows), caption)
 
