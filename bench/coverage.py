@@ -23,7 +23,7 @@ from populations import SHAPES, drawn_events, drawn_times_ns, true_quantile_ns
 
 LEVELS = (0.5, 0.9, 0.99, 0.999)
 TRIALS = (3, 6, 10, 30)
-SPREADS = (0.0, 0.05, 0.2)
+SPREADS = (0.0, 0.05, 0.2, 0.5)
 LEAST, EACH = 11, 4
 """Messages expected beyond a quantile: of all trials together, hardly more than are needed; of each trial, too few."""
 SHARES = (0.001, 0.01, 0.1, 0.5)

@@ -21,7 +21,7 @@ def test_an_estimate_is_shown_with_its_interval_and_pooled_ones_are_marked() -> 
 
 
 def test_an_interval_of_trials_too_far_apart_is_marked_as_rough() -> None:
-    estimate = Estimate(41_200, 39_000, 44_100, 0.8, 3, 1200, Method.POOLED)
+    estimate = Estimate(41_200, 39_000, 44_100, None, 3, 1200, Method.POOLED)
     assert show(estimate, MICROSECONDS) == Shown("41.2", "≈\u202f39.0–44.1", "pooled")
     few = Estimate(41_200, 39_000, 44_100, 0.75, 3, 1200, Method.MEDIAN_OF_TRIALS)
     assert show(few, MICROSECONDS) == Shown("41.2", "39.0–44.1")

@@ -47,8 +47,8 @@ class Estimate:
     low: float | None
     high: float | None
     coverage: float | None
-    """How often such an interval holds what is true: less often than asked of a median with fewer than six trials, and
-    of a pooled quantile whose trials differ much."""
+    """How often such an interval holds what is true: a median's, with fewer than six trials, less often than asked.
+    None where there is no interval, and of a rough one."""
     n_trials: int
     n_messages: int
     method: Method
@@ -60,8 +60,8 @@ class Estimate:
 
     @property
     def is_approximate(self) -> bool:
-        """Whether it is of all trials' samples, and trials differ so much that its interval is a rough one."""
-        return self.method is Method.POOLED and self.coverage is not None and self.coverage < CONFIDENCE
+        """Whether its interval is a rough one: it is of all trials' samples, and trials differ much."""
+        return self.method is Method.POOLED and self.low is not None and self.coverage is None
 
 
 def within_clocks(refused: WithinClocks) -> Estimate:

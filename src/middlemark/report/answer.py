@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from middlemark.analysis.compare import Ratio, Verdict
 from middlemark.analysis.comparison import Comparison, Setting
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.interval import APART, CONFIDENCE, COVERED_APART, coverage
+from middlemark.analysis.interval import APART, CONFIDENCE, coverage
 from middlemark.analysis.run import RunFindings
 from middlemark.report.contender import Contender
 from middlemark.report.display import listed, plural, show, times, unit_of
@@ -224,6 +224,6 @@ def _rough_words(findings: RunFindings) -> str:
     if not any(found.is_approximate for each in findings.experiments for found in each.estimates.values()):
         return ""
     return (
-        f"≈: rough, of all trials' samples though trials differ by more than {100 * APART:.0f} %; such an interval "
-        f"holds what is true in {100 * COVERED_APART:.0f} % of cases at least."
+        f"≈: rough, of all trials' samples together though trials differ by more than {100 * APART:.0f} %: how often "
+        "such an interval holds what is true is not known; more trials help."
     )
