@@ -5,11 +5,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from staged import marked_processes, suite_text
 
-from middlemark.analysis.run_folder import RunFolder
+from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.campaign.campaign import run_on
 from middlemark.errors import ExitCode
 from middlemark.testbed import abandoned
@@ -111,14 +112,35 @@ def test_two_campaigns_at_once_have_ports_domains_and_names_of_their_own(tmp_pat
         fronts.append(front(tmp_path / name, text))
     for process in fronts:
         assert process.communicate(timeout=60)[1] == b""
-    given = []
-    for name in ("a", "b"):
-        stored = list(RunFolder(tmp_path / name / "run").stored_trials())
-        assert [folder.read_record().outcome.kind for folder in stored] == ["valid"] * 4
-        given += [json.loads(folder.spec_path.read_text())["publisher_0"]["rendezvous"] for folder in stored]
-    assert len({each["name"] for each in given}) == len({each["token"] for each in given}) == 8
-    # Trials that overlap in time have other slots; a slot is used again only when it was given back.
-    assert len({each["domain"] for each in given[:4]} | {each["domain"] for each in given[4:]}) >= 5
+    first, second = ([_given(folder) for folder in RunFolder(tmp_path / name / "run").stored_trials()] for name in "ab")
+    assert len(first) == len(second) == 4
+    assert len({each.name for each in (*first, *second)}) == len({each.token for each in (*first, *second)}) == 8
+    # A slot is used again only when it was given back.
+    at_once = [
+        (one, other)
+        for one in first
+        for other in second
+        if max(one.began_ns, other.began_ns) < min(one.ended_ns, other.ended_ns)
+    ]
+    assert at_once
+    assert all(one.domain != other.domain for one, other in at_once)
+
+
+class Given(NamedTuple):
+    """What a trial had for itself, and for how long at least."""
+
+    name: str
+    token: str
+    domain: int
+    began_ns: int
+    ended_ns: int
+
+
+def _given(folder: TrialFolder) -> Given:
+    assert folder.read_record().outcome.kind == "valid"
+    rendezvous = json.loads(folder.spec_path.read_text())["publisher_0"]["rendezvous"]
+    said_ns = [json.loads(line)["at_ns"] for line in folder.events_path.read_text().splitlines()]
+    return Given(rendezvous["name"], rendezvous["token"], rendezvous["domain"], min(said_ns), max(said_ns))
 
 
 def test_trials_that_results_ask_for_are_planned_before_they_run_and_decided_alike_by_resume(tmp_path: Path) -> None:
