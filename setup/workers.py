@@ -26,7 +26,7 @@ def main() -> int:
     if arguments.action == "build":
         return build_all(arguments.package or executable_packages())
     if arguments.action == "lint":
-        return cargo("lint", *(arguments.package or packages_here())).returncode  # all at once: half the time
+        return cargo("lint", *(arguments.package or packages_here())).returncode  # what they need is checked once
     return max((cargo("test", package).returncode for package in arguments.package or built_packages()), default=3)
 
 
