@@ -6,6 +6,7 @@ Of each middleware one trial is drawn, the one that stands in the middle. Figure
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -169,9 +170,9 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
             for part, us in enumerate(course.latency_p50_ns)
         ]
     rows = [row if (row["us"] or 0) > 0 else {**row, "us": None} for row in rows]
+    if not any(one["who"] == other["who"] and one["us"] and other["us"] for one, other in pairwise(rows)):
+        return None  # single parts are no course over time
     known = [row["us"] for row in rows if row["us"]]
-    if not known:
-        return None
     axis, domain = logarithmic_scale(known)
     axis["minExtent"] = axis["maxExtent"] = EXTENT
     what = "Round trip" if comparison.criterion.distribution is Distribution.ROUND_TRIP else "Latency"
