@@ -30,6 +30,8 @@ SCALES = {
     Dimension.PERCENT_OF_CORE: 1.0,
 }
 """What a stored value is divided by to be in the unit that is shown."""
+CLOCK = {"hours": "%H:%M", "minutes": "%H:%M"}
+"""Of 24 hours; days, months and years as the scale has them."""
 LONGEST_IN_A_TITLE = 40
 """Characters: a stream that is written out as a factor stands in the caption instead."""
 
@@ -96,7 +98,7 @@ def _lines(rows: Sequence[dict[str, Any]], unit: str, names: Sequence[str], orde
     colours = [f"var(--series-{place % COLOURS})" for place in places]
     dashes = [list(DASHES[place // COLOURS % len(DASHES)]) for place in places]
     base = alt.Chart(alt.NamedData("rows")).encode(
-        x=alt.X("when:T", title="run began"),
+        x=alt.X("when:T", title="run began", axis=alt.Axis(format=CLOCK)),
         color=alt.Color("who:N", scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(title=None)),
     )
     line = base.mark_line(strokeWidth=1.5).encode(
