@@ -86,15 +86,15 @@ def test_the_pooled_interval_is_wider_where_trials_differ() -> None:
     )
     assert None not in {alike.low, alike.high, apart.low, apart.high}
     assert (apart.high or 0) / (apart.low or 1) > 1.2 * (alike.high or 0) / (alike.low or 1)
-    assert (alike.is_approximate, alike.coverage) == (False, 0.95)
-    assert (apart.is_approximate, apart.coverage) == (True, None)
+    assert (alike.is_rough, alike.coverage) == (False, 0.95)
+    assert (apart.is_rough, apart.coverage) == (True, None)
 
 
 @pytest.mark.parametrize(("spread", "least", "most"), [(0.0, 0.0, 0.01), (0.05, 0.0, 0.05), (0.2, 0.85, 1.0)])
 def test_pooled_intervals_are_called_rough_where_trials_differ(spread: float, least: float, most: float) -> None:
     rng = np.random.default_rng(9)
     drawn = [drawn_times_ns(rng, "log-normal", spread, 6, 400) for _ in range(200)]
-    found = [_quantile(trials, 0.99).is_approximate for trials in drawn]
+    found = [_quantile(trials, 0.99).is_rough for trials in drawn]
     assert least <= np.mean(found) <= most
 
 

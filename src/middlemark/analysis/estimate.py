@@ -59,7 +59,7 @@ class Estimate:
     """By how much the clocks of different machines may put it off."""
 
     @property
-    def is_approximate(self) -> bool:
+    def is_rough(self) -> bool:
         """Whether its interval is a rough one: it is of all trials' samples, and trials differ much."""
         return self.method is Method.POOLED and self.low is not None and self.coverage is None
 

@@ -221,7 +221,7 @@ def interval_words(findings: RunFindings) -> str:
 
 def _rough_words(findings: RunFindings) -> str:
     """What `≈` before an interval says, where one has it."""
-    if not any(found.is_approximate for each in findings.experiments for found in each.estimates.values()):
+    if not any(found.is_rough for each in findings.experiments for found in each.estimates.values()):
         return ""
     return (
         f"≈: rough, of all trials' samples together though trials differ by more than {100 * APART:.0f} %: how often "

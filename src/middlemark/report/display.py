@@ -122,7 +122,7 @@ def interval(estimate: Estimate, unit: Unit) -> str:
     if estimate.low is None or estimate.high is None:
         return ""
     low, high = unit.write(estimate.low), unit.write(estimate.high)
-    rough = f"≈{NARROW_SPACE}" if estimate.is_approximate else ""
+    rough = f"≈{NARROW_SPACE}" if estimate.is_rough else ""
     return "" if low == high else f"{rough}{low}{ABSENT}{high}"
 
 
