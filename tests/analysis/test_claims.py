@@ -10,8 +10,9 @@ from middlemark.analysis.claim_part import JudgedBy, Judgement, Scale
 from middlemark.analysis.claims import JudgedClaim, decisive, judge
 from middlemark.analysis.claims import judged as judged_claims
 from middlemark.analysis.estimate import no_estimate, share_of_trials
-from middlemark.analysis.experiment import ExperimentFindings, TrialOutcome, experiment_findings
+from middlemark.analysis.experiment import ExperimentFindings, TrialOutcome
 from middlemark.analysis.figure import figure
+from middlemark.analysis.over_trials import experiment_findings
 from middlemark.analysis.quantile import Measured
 from middlemark.plan import Experiment, Side, expand
 from middlemark.plan.side import sided

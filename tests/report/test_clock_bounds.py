@@ -13,8 +13,9 @@ from middlemark.report.contender import contenders
 from middlemark.report.html import render
 from middlemark.report.over_time import time_charts
 from middlemark.report.overview import heat_maps
+from middlemark.report.ranking import CLOCKS, ranking_table
 from middlemark.report.summary import print_summary
-from middlemark.report.tables import CLOCKS, quantile_table, ranking_table
+from middlemark.report.tables import quantile_table
 from report_page import opened, specs
 from run_builder import MS, Behaviour, build_run, with_clocks
 

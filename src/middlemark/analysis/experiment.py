@@ -1,53 +1,32 @@
-"""What the trials of one experiment say together: estimates, shapes, accounting, outcomes, configuration.
+"""What is known of one experiment: estimates, shapes, accounting, outcomes, configuration.
 
-Only valid trials enter figures; every other is kept with its outcome. It compares nothing: `comparison` does.
+Only valid trials enter figures; every other is kept with its outcome. `over_trials` puts it together, `comparison`
+sets it beside that of others.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from middlemark.analysis.accounting import Flow
-from middlemark.analysis.clocks import CLOCK_BOUND, widest
 from middlemark.analysis.compare import Block
-from middlemark.analysis.condensed import Condensed, pooled
+from middlemark.analysis.condensed import Condensed
 from middlemark.analysis.contrast import Known
-from middlemark.analysis.course import Course, middle_trial
-from middlemark.analysis.distribution import Box, Curve, box, curve
+from middlemark.analysis.course import Course
+from middlemark.analysis.distribution import Box, Curve
 from middlemark.analysis.estimate import (
     Estimate,
-    Method,
-    median_of_trials,
-    no_estimate,
-    quantile_of_trials,
-    share_of_trials,
-    within_clocks,
 )
 from middlemark.analysis.message_path import ToldMessage
-from middlemark.analysis.metric_names import Key, of_samples, of_stream, quantile_metric
+from middlemark.analysis.metric_names import Key, of_samples, quantile_metric
 from middlemark.analysis.metrics import TrialMetrics
-from middlemark.analysis.overload import OF_THE_PATH, of_the_path
-from middlemark.analysis.quantile import LEVELS, Measured, Value
+from middlemark.analysis.quantile import Measured
 from middlemark.analysis.record import Effective, PathProof, TrialRecord
 from middlemark.analysis.resources import MemoryCourse
 from middlemark.analysis.samples import Distribution
-from middlemark.analysis.settling import Settling, unsteady
-from middlemark.plan import Caution, Experiment, NotApplicable, WarningKind
+from middlemark.analysis.settling import Settling
+from middlemark.plan import Caution, Experiment
 from middlemark.suite import Observation
-
-SHARES_OF_MESSAGES = {
-    "loss_share",
-    "unanswered_share",
-    "missing_share",
-    "passed_over_share",
-    "overflowed_share",
-    "stale_share",
-    "skipped_share",
-    "set_aside_share",
-    "deadline_missed_share",
-}
 
 
 @dataclass(frozen=True)
@@ -161,192 +140,3 @@ class ExperimentFindings:
     def estimate(self, subject: str, metric: str) -> Estimate | None:
         """One estimate; None where the metric does not belong to this experiment."""
         return self.estimates.get(Key(subject, metric))
-
-
-def experiment_findings(
-    experiment: Experiment, records: Sequence[TrialRecord], measured: Sequence[MeasuredTrial]
-) -> ExperimentFindings:
-    """Put together what an experiment's trials say; `measured` are those of `records` that count."""
-    shapes, boxes = _shapes(measured)
-    of_records = [caution for record in records for caution in _once_a_trial(record)]
-    estimates = _estimates(measured)
-    refused = {key for key, estimate in estimates.items() if estimate.method is Method.WITHIN_CLOCKS}
-    return ExperimentFindings(
-        experiment=experiment,
-        outcomes=tuple(_outcome(record) for record in records),
-        estimates=estimates,
-        medians=_medians(measured, refused),
-        by_block=_by_block(measured, refused),
-        counted=_counted(measured),
-        curves=shapes,
-        boxes=boxes,
-        totals=_totals(flow for trial in measured for flow in trial.metrics.flows),
-        overloaded={
-            stream.name: sum(stream.name in trial.metrics.overloaded for trial in measured)
-            for stream in experiment.streams
-        },
-        cautions=_cautions([*(caution for each in measured for caution in unsteady(each.settling)), *of_records]),
-        effective=next((each.record.effective for each in measured if each.record.effective), {}),
-        path=next((each.record.path for each in measured if each.record.path), {}),
-        records=tuple(each.record for each in measured),
-        courses=_middle_courses(measured),
-        memory=measured[0].memory if measured else (),
-        messages=_middle_messages(measured),
-    )
-
-
-def _middle_messages(measured: Sequence[MeasuredTrial]) -> dict[str, tuple[ToldMessage, ...]]:
-    found = {}
-    for stream in dict.fromkeys(name for trial in measured for name in trial.messages):
-        values = [trial.metrics.values.get(Key(of_stream(stream), "path_typical_whole_ns")) for trial in measured]
-        middle = middle_trial([value if isinstance(value, Measured) else None for value in values])
-        found[stream] = measured[middle].messages.get(stream, ())
-    return found
-
-
-def _middle_courses(measured: Sequence[MeasuredTrial]) -> dict[str, Course]:
-    found = {}
-    for stream in dict.fromkeys(name for trial in measured for name in trial.courses):
-        for metric in ("recovery_ns", quantile_metric(Distribution.LATENCY_FROM_SEND, "p50")):
-            key = Key(of_stream(stream), metric)
-            values = [trial.metrics.values.get(key) for trial in measured]
-            known = [value if isinstance(value, Measured) else None for value in values]
-            if any(known) or metric != "recovery_ns":
-                found[stream] = measured[middle_trial(known)].courses[stream]
-                break
-    return found
-
-
-def _outcome(record: TrialRecord) -> TrialOutcome:
-    outcome = record.outcome
-    detail = outcome.reason if isinstance(outcome, NotApplicable) else outcome.detail
-    return TrialOutcome(record.trial.id, record.trial.block, record.attempt, outcome.kind, detail)
-
-
-def _counting(measured: Sequence[MeasuredTrial], stream: str, kind: Distribution) -> list[MeasuredTrial]:
-    """The trials whose samples of a kind say something of the path."""
-    return [
-        trial
-        for trial in measured
-        if (stream, kind) in trial.distributions and not (kind in OF_THE_PATH and stream in trial.metrics.overloaded)
-    ]
-
-
-def _kinds(measured: Sequence[MeasuredTrial]) -> list[tuple[str, Distribution]]:
-    return sorted({key for trial in measured for key in trial.distributions})
-
-
-def _estimates(measured: Sequence[MeasuredTrial]) -> dict[Key, Estimate]:
-    """Quantiles by their own rule, losses of all messages, all else by medians; a queue's latency is no path's."""
-    estimates: dict[Key, Estimate] = {}
-    for stream, kind in _kinds(measured):
-        counting = _counting(measured, stream, kind)
-        overload = f"overloaded in all {len(measured)} valid trials"
-        for name, level in LEVELS.items():
-            key = Key(of_samples(stream, kind), quantile_metric(kind, name))
-            own = [trial.metrics.values[key] for trial in counting]
-            samples = [trial.distributions[stream, kind] for trial in counting]
-            estimates[key] = quantile_of_trials(own, samples, level) if samples else no_estimate(overload)
-        for end in ("min", "max"):
-            key = Key(of_samples(stream, kind), f"{kind}_{end}_ns")
-            values = [trial.metrics.values[key] for trial in counting]
-            estimates[key] = _over_trials(key.metric, values) if values else no_estimate(overload)
-    for key in sorted({key for trial in measured for key in trial.metrics.values} - estimates.keys()):
-        values = [trial.metrics.values[key] for trial in measured if key in trial.metrics.values]
-        estimates[key] = _over_trials(key.metric, values)
-    return estimates
-
-
-def _over_trials(metric: str, values: Sequence[Value]) -> Estimate:
-    refused = widest(values)
-    if refused is not None:
-        return within_clocks(refused)
-    known = [value for value in values if isinstance(value, Measured)]
-    if metric == CLOCK_BOUND:
-        return median_of_trials([max(known, key=lambda each: each.value)])
-    return share_of_trials(known) if metric in SHARES_OF_MESSAGES else median_of_trials(known)
-
-
-def _medians(
-    measured: Sequence[MeasuredTrial], refused: set[Key]
-) -> dict[tuple[str, Distribution], dict[Block, float]]:
-    found = {}
-    for name, kind in _kinds(measured):
-        counting = _counting(measured, name, kind)
-        own = {each.record.trial.block: each.median(name, kind) for each in counting}
-        known = {block: median for block, median in own.items() if median is not None}
-        if len(known) == len(counting) and Key(of_samples(name, kind), quantile_metric(kind, "p50")) not in refused:
-            found[name, kind] = known
-    return found
-
-
-def _by_block(measured: Sequence[MeasuredTrial], refused: set[Key]) -> dict[Key, dict[Block, float]]:
-    found: dict[Key, dict[Block, float]] = {}
-    for trial in measured:
-        for key, value in of_the_path(trial.metrics).items():
-            if key not in refused:
-                found.setdefault(key, {})[trial.record.trial.block] = value
-    return found
-
-
-def _counted(measured: Sequence[MeasuredTrial]) -> dict[Key, dict[Block, tuple[int, int]]]:
-    found: dict[Key, dict[Block, tuple[int, int]]] = {}
-    for trial in measured:
-        for key, value in trial.metrics.values.items():
-            if key.metric in SHARES_OF_MESSAGES and isinstance(value, Measured) and value.n:
-                own = round(value.n * value.value), value.n
-                found.setdefault(key, {})[trial.record.trial.block] = own
-    return found
-
-
-def _shapes(
-    measured: Sequence[MeasuredTrial],
-) -> tuple[dict[tuple[str, Distribution], Curve], dict[tuple[str, Distribution], Box]]:
-    curves, boxes = {}, {}
-    for stream, kind in _kinds(measured):
-        counting = _counting(measured, stream, kind)
-        if not counting:
-            continue
-        samples = pooled([trial.distributions[stream, kind] for trial in counting])
-        answers = kind is Distribution.ROUND_TRIP
-        sent = sum(
-            flow.sent
-            for trial in counting
-            for flow in trial.metrics.flows
-            if flow.stream == stream and flow.answers is answers
-        )
-        # Beside what subscribers see (messages), publishers' own samples and differences have no loss to show.
-        whole = not any(trial.record.interrupted for trial in counting)  # who ended can't say what it had sent
-        of_messages = kind in OF_THE_PATH and kind is not Distribution.JITTER and whole
-        drawn = curve(samples, _seen(sent, counting, stream) if of_messages else samples.n)
-        if drawn.value_ns:
-            curves[stream, kind], boxes[stream, kind] = drawn, box(samples)
-    return curves, boxes
-
-
-def _seen(sent: int, counting: Sequence[MeasuredTrial], stream: str) -> int:
-    """The messages that could be among the samples: those beyond the sample memory are neither there nor lost."""
-    beyond = sum(f.beyond_samples for trial in counting for f in trial.metrics.flows if f.stream == stream)
-    return sent - beyond
-
-
-def _totals(flows: Iterable[Flow]) -> dict[tuple[str, bool], Totals]:
-    found: dict[tuple[str, bool], Totals] = {}
-    for flow in flows:
-        before = found.get((flow.stream, flow.answers), Totals())
-        summed = {each.name: getattr(before, each.name) + getattr(flow, each.name) for each in fields(Totals)}
-        found[flow.stream, flow.answers] = Totals(**summed)
-    return found
-
-
-def _once_a_trial(record: TrialRecord) -> list[Caution]:
-    return list({caution.kind: caution for caution in reversed(record.warnings)}.values())
-
-
-def _cautions(cautions: Sequence[Caution]) -> tuple[tuple[Caution, int], ...]:
-    """Each kind in the words of its first trial, with the number of trials; a trial has each kind once at most."""
-    first: dict[WarningKind, Caution] = {}
-    for caution in cautions:
-        first.setdefault(caution.kind, caution)
-    count = Counter(caution.kind for caution in cautions)
-    return tuple((first[kind], count[kind]) for kind in sorted(first))

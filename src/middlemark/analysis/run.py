@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from middlemark.analysis.capacity import Capacity, capacities
 from middlemark.analysis.comparison import Comparison, comparisons
 from middlemark.analysis.course import courses, settlings
-from middlemark.analysis.experiment import ExperimentFindings, MeasuredTrial, experiment_findings
+from middlemark.analysis.experiment import ExperimentFindings, MeasuredTrial
 from middlemark.analysis.manifest import Manifest
 from middlemark.analysis.measuring import stored_metrics
 from middlemark.analysis.metrics import AccountingError
+from middlemark.analysis.over_trials import experiment_findings
 from middlemark.analysis.path_shares import PathFindings, path_findings
 from middlemark.analysis.record import TrialRecord, is_valid
 from middlemark.analysis.resources import memory_courses, resource_values

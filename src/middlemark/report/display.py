@@ -181,3 +181,8 @@ def fact(name: str, value: object) -> tuple[str, str]:
     words = {None: "not to be read here", True: "yes", False: "no"}
     shown = words[value] if value is None or isinstance(value, bool) else str(value)
     return name.replace("_", " "), shown
+
+
+def thousands(count: int) -> str:
+    """A count, its thousands set apart."""
+    return f"{count:,}".replace(",", NARROW_SPACE)

@@ -45,6 +45,7 @@ from middlemark.report.overview import heat_maps
 from middlemark.report.packing import Folded, packed, packed_json, without_repetition
 from middlemark.report.path import path_table
 from middlemark.report.percentiles import percentile_curve
+from middlemark.report.ranking import CLOCKS, Ranking, ranking_table
 from middlemark.report.recommendation import recommendation
 from middlemark.report.routes import route_table
 from middlemark.report.scaling import scaling_lines
@@ -52,8 +53,6 @@ from middlemark.report.selection import selectable
 from middlemark.report.stopping import stop_table
 from middlemark.report.surroundings import topology_table
 from middlemark.report.tables import (
-    CLOCKS,
-    Ranking,
     Table,
     accounting_table,
     loss_table,
@@ -61,7 +60,6 @@ from middlemark.report.tables import (
     outlier_table,
     process_table,
     quantile_table,
-    ranking_table,
     rate_table,
 )
 from middlemark.report.trials import Trials, trials_of

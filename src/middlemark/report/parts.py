@@ -30,11 +30,12 @@ from middlemark.report.display import NARROW_SPACE, cell
 from middlemark.report.formats import ReportFormat
 from middlemark.report.html import Section, sections_of
 from middlemark.report.overview import heat_maps, heat_table
+from middlemark.report.ranking import Ranking
 from middlemark.report.recommendation import recommendation
 from middlemark.report.stopping import stop_table
 from middlemark.report.store import write_bytes, write_text
 from middlemark.report.surroundings import topology_table
-from middlemark.report.tables import Ranking, Table
+from middlemark.report.tables import Table
 from middlemark.report.wire import overhead_table
 
 WIDTH = 560

@@ -34,11 +34,12 @@ from middlemark.report.links import link_lines
 from middlemark.report.message_path import message_lines
 from middlemark.report.observed import observed_lines, seen_by
 from middlemark.report.path import load_words
+from middlemark.report.ranking import CLOCKS, Line, ranking_table
 from middlemark.report.recommendation import print_recommendation, recommendation
 from middlemark.report.routes import route_lines
 from middlemark.report.scaling import scaling_lines
 from middlemark.report.stopping import stop_lines
-from middlemark.report.tables import Line, outcome_table, ranking_table
+from middlemark.report.tables import outcome_table
 from middlemark.suite import Observation
 
 READING = (
@@ -119,7 +120,7 @@ def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Co
     if table.row_count:
         console.print(table)
     if ranking.between_clocks:
-        console.print(Padding(Text(tables.CLOCKS, "dim"), (0, 0, 0, 2)))
+        console.print(Padding(Text(CLOCKS, "dim"), (0, 0, 0, 2)))
     for line in ranking.lines:
         if line.unranked:
             console.print(Padding(Text.assemble((line.who.label, ""), (f": {line.unranked}", "dim")), (0, 0, 0, 2)))

@@ -1,18 +1,17 @@
-"""The report's tables as plain text in rows and columns: the ranking, the quantiles, the accounting, the processes.
+"""The report's tables as plain text in rows and columns: the quantiles, the rates, the accounting, the processes.
 
-Every chart has its table here. It decides what is shown and in which words; the template only sets it.
+It decides what is shown and in which words; the template only sets it. The table that answers is `ranking`'s.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.distribution import Box
 from middlemark.analysis.estimate import Estimate
-from middlemark.analysis.experiment import ExperimentFindings, Totals
+from middlemark.analysis.experiment import Totals
 from middlemark.analysis.metric_names import TRIAL, of_samples, quantile_metric
 from middlemark.analysis.outlier import FEWEST as FEWEST_FOR_OUTLIERS
 from middlemark.analysis.quantile import LEVELS
@@ -24,8 +23,6 @@ from middlemark.report.display import (
     MEBIBYTES,
     MEGABITS_PER_S,
     MEGABYTES_PER_S,
-    MILLISECONDS,
-    NARROW_SPACE,
     PER_SECOND,
     PERCENT,
     PERCENT_OF_CORE,
@@ -34,50 +31,12 @@ from middlemark.report.display import (
     cell,
     listed,
     show,
-    tail_unit_of,
-    times,
+    thousands,
     unit_of,
 )
+from middlemark.report.ranking import loss_metric
 
-CLOCKS = "± after a one-way time: by how much the clocks of different machines may put it off."
 LEVEL_WORDS = {"p50": "median", "p90": "90 %", "p99": "99 %", "p999": "99.9 %", "p9999": "99.99 %"}
-
-
-@dataclass(frozen=True)
-class Line:
-    """One contender's line of a ranking."""
-
-    who: Contender
-    rank: str
-    """`1`, or `=2` for a tie; empty where it is not ranked."""
-    tied_with: tuple[str, ...]
-    main: Shown
-    tail: Shown
-    to_best: str
-    loss: Shown
-    first_message: Shown
-    cpu: Shown
-    memory: Shown
-    n: str
-    unranked: str
-    strip: tuple[float, float, float] | None
-    """Where low end, value and high end lie between the table's extremes, on a logarithmic scale from 0 to 1."""
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """The table that answers."""
-
-    main_heading: str
-    main_unit: str
-    tail_unit: str
-    loss_heading: str
-    lines: tuple[Line, ...]
-
-    @property
-    def between_clocks(self) -> bool:
-        """Whether any figure is of times between machines that have clocks of their own."""
-        return any(line.main.clocks or line.tail.clocks for line in self.lines)
 
 
 @dataclass(frozen=True)
@@ -88,100 +47,6 @@ class Table:
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
-
-
-HEADINGS = {
-    Distribution.ROUND_TRIP: "round trip",
-    Distribution.LATENCY_FROM_SEND: "latency",
-    Distribution.END_TO_END: "end to end",
-}
-
-
-def ranking_table(comparison: Comparison, who: Mapping[str, Contender]) -> Ranking:
-    """Every experiment of a comparison, the ranked ones first."""
-    kind = comparison.criterion.distribution
-    unit = unit_of(kind)
-    heading = HEADINGS[kind] if kind else "goodput"
-    extremes = _extremes([_span(comparison, each) for each in comparison.experiments])
-    lines = tuple(_line(comparison, each, who, unit, extremes) for each in comparison.experiments)
-    loss_heading = "missing" if comparison.faulty else "loss"
-    return Ranking(f"median {heading}" if kind else heading, unit.name, tail_unit_of(kind).name, loss_heading, lines)
-
-
-Span = tuple[float, float, float]
-"""Low end, value, high end."""
-
-
-def _span(comparison: Comparison, each: ExperimentFindings) -> Span | None:
-    estimate = each.estimate(comparison.setting.subject, comparison.criterion.metric)
-    if estimate is None or estimate.value is None or estimate.value <= 0:
-        return None
-    low, high = estimate.low or estimate.value, estimate.high or estimate.value
-    return (low, estimate.value, high) if low > 0 else None
-
-
-def _extremes(spans: Sequence[Span | None]) -> tuple[float, float] | None:
-    shown = [span for span in spans if span is not None]
-    return (min(low for low, _, _ in shown), max(high for _, _, high in shown)) if shown else None
-
-
-def _strip(span: Span | None, extremes: tuple[float, float] | None) -> Span | None:
-    if span is None or extremes is None or extremes[0] == extremes[1]:
-        return None
-    width = math.log(extremes[1] / extremes[0])
-    low, value, high = (math.log(each / extremes[0]) / width for each in span)
-    return low, value, high
-
-
-def _line(
-    comparison: Comparison,
-    each: ExperimentFindings,
-    who: Mapping[str, Contender],
-    unit: Unit,
-    extremes: tuple[float, float] | None,
-) -> Line:
-    stream, name = comparison.setting.subject, each.experiment.id
-    main = each.estimate(stream, comparison.criterion.metric)
-    place = comparison.places.get(name)
-    ratio = comparison.to_best.get(name)
-    shared = place is not None and sum(other.rank == place.rank for other in comparison.places.values()) > 1
-    return Line(
-        who=who[name],
-        rank="" if place is None else f"={place.rank}" if shared else str(place.rank),
-        tied_with=tuple(who[other].label for other in place.tied_with) if place else (),
-        main=show(main, unit),
-        tail=_tail(comparison, each),
-        to_best=times(ratio) if ratio else "",
-        loss=show(each.estimate(stream, loss_metric(comparison)), PERCENT),
-        first_message=show(each.estimate(TRIAL, "first_message_ns"), MILLISECONDS),
-        cpu=show(each.estimate(TRIAL, "cpu_percent_of_core"), PERCENT_OF_CORE),
-        memory=show(each.estimate(TRIAL, "peak_memory_bytes"), MEBIBYTES),
-        n=f"{main.n_trials} × {_thousands(main.n_messages // main.n_trials)}" if main and main.n_trials else "",
-        unranked=comparison.unranked.get(name, ""),
-        strip=_strip(_span(comparison, each), extremes),
-    )
-
-
-def loss_metric(comparison: Comparison) -> str:
-    """What stands for lost messages: under faults those that never came, as the late ones and the gone tell nothing."""
-    return "missing_share" if comparison.faulty else comparison.criterion.loss_metric
-
-
-def _tail(comparison: Comparison, each: ExperimentFindings) -> Shown:
-    """The 99 % quantile; where no number of trials supports it, the highest that is supported, named."""
-    kind = comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND
-    stream = comparison.setting.subject
-    asked = each.estimate(stream, quantile_metric(kind, "p99"))
-    unit = tail_unit_of(comparison.criterion.distribution)
-    shown = show(asked, unit)
-    lower = show(each.estimate(stream, quantile_metric(kind, "p90")), unit)
-    if asked is None or not shown.missing or lower.missing or asked.reason.startswith("overloaded"):
-        return shown
-    return replace(lower, note=" ".join(word for word in ("90 %", lower.note) if word))
-
-
-def _thousands(count: int) -> str:
-    return f"{count:,}".replace(",", NARROW_SPACE)
 
 
 def quantile_table(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Table | None:
@@ -211,7 +76,7 @@ def quantile_table(comparison: Comparison, who: Mapping[str, Contender], kind: D
                 _end(box.minimum, unit),
                 *(cell(shown[name]) for name in given),
                 _end(box.maximum, unit),
-                _thousands(box.n),
+                thousands(box.n),
             )
             for label, box, shown in rows
         ),
@@ -256,7 +121,7 @@ def accounting_table(comparison: Comparison, who: Mapping[str, Contender]) -> Ta
             totals = each.totals.get((comparison.setting.stream, answers))
             if totals is not None:
                 label = who[each.experiment.id].label + (", answers" if answers else "")
-                rows.append((label, *(_thousands(getattr(totals, name)) for name in names)))
+                rows.append((label, *(thousands(getattr(totals, name)) for name in names)))
     caption = (
         "Sent = received + late + lost, summed over valid trials, publishers and subscribers; checked for every flow "
         "against the recorded samples. Duplicates, reordered, corrupt, foreign and negative (received before sent) "
