@@ -7,6 +7,10 @@ use std::process::{Command, Stdio};
 
 const CHOICE: &str = "MIDDLEMARK_CYCLONEDDS";
 
+/// Where the library is built, in the profile's folder, once for a build, a lint and a test: each set of features that cargo
+/// unifies has an `OUT_DIR` of its own, and none of them is the library's.
+const BUILT_IN: &str = "middlemark-worker-cyclonedds.build";
+
 fn main() {
     println!("cargo::rerun-if-env-changed={CHOICE}");
     println!("cargo::rerun-if-changed=shim");
@@ -34,7 +38,7 @@ fn bundled() -> Result<Library, String> {
     }
     // Upstream's own default build type; the other switches leave out tools and plugins that no trial uses.
     let mut build = cmake::Config::new(cyclonedds_src::source_dir());
-    build.profile("RelWithDebInfo");
+    build.profile("RelWithDebInfo").out_dir(profile().join(BUILT_IN));
     for switch in [
         "BUILD_SHARED_LIBS",
         "BUILD_IDLC",
@@ -55,6 +59,13 @@ fn bundled() -> Result<Library, String> {
         include: vec![installed.join("include")],
         origin: "bundled, linked statically (crate cyclonedds-src 1.0.2)".into(),
     })
+}
+
+/// The profile's folder, three above `OUT_DIR`.
+fn profile() -> PathBuf {
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR for build scripts"));
+    let folder = out.ancestors().nth(3);
+    folder.expect("OUT_DIR lies within the profile's folder").to_owned()
 }
 
 fn installed() -> Result<Library, String> {

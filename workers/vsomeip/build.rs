@@ -1,8 +1,9 @@
 //! Builds vSomeIP from the source that the crate `vsomeip-sys` bundles, then the shim, and links both.
 //!
 //! It ends with one line that names the remedy where a tool or Boost is missing, so that set-up can leave this worker out
-//! with a reason. Everything is built within `OUT_DIR`; what the executable needs of it is laid into the folder
-//! `middlemark-worker-vsomeip.lib` beside the executable, which finds it there wherever both are copied to.
+//! with a reason. The library is built once for a profile, whichever features cargo unifies for a build, a lint or a test;
+//! what the executable needs of it is laid into the folder `middlemark-worker-vsomeip.lib` beside the executable, which
+//! finds it there wherever both are copied to.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,10 @@ const TARGETS: [&str; 4] = ["vsomeip3", "vsomeip3-cfg", "vsomeip3-sd", "vsomeip3
 
 /// Beside the executable: by the contract, everything in `<executable>.lib` belongs to it.
 const LIBRARIES: &str = "middlemark-worker-vsomeip.lib";
+
+/// Where the library is built, in the profile's folder, by version: each set of features has an `OUT_DIR` of its own, and
+/// none of them is the library's.
+const BUILT_IN: &str = "middlemark-worker-vsomeip.build";
 
 /// Why vSomeIP can't be built, in one line.
 type Reason = String;
@@ -39,17 +44,25 @@ fn build(out: &Path) -> Result<(), Reason> {
     for tool in ["cmake", "c++", "make", "patch"] {
         run(Command::new(tool).arg("--version"))?;
     }
-    let source = out.join("source");
-    unpack(&bundled_source()?, &source)?;
-    build_library(&source, out)?;
+    let bundled = bundled_source()?;
+    let place = profile(out).join(BUILT_IN).join(&bundled.version);
+    let source = place.join("source");
+    unpack(&bundled.folder, &source)?;
+    let libraries = build_library(&source, &place)?;
     build_shim(&source)?;
-    lay_beside(out)?;
-    link(out);
+    lay_beside(&libraries, profile(out))?;
+    link(&libraries);
     Ok(())
 }
 
-/// Where Cargo keeps the source of `vsomeip-sys`; it is fetched now where it has not been yet.
-fn bundled_source() -> Result<PathBuf, Reason> {
+/// The crate `vsomeip-sys`, where Cargo keeps it.
+struct Bundled {
+    folder: PathBuf,
+    version: String,
+}
+
+/// Asks Cargo, which fetches it now where it has not been yet.
+fn bundled_source() -> Result<Bundled, Reason> {
     let manifest = format!("{}/Cargo.toml", variable("CARGO_MANIFEST_DIR"));
     let metadata = run(Command::new(variable("CARGO")).args([
         "metadata",
@@ -62,9 +75,14 @@ fn bundled_source() -> Result<PathBuf, Reason> {
     let metadata: Value = serde_json::from_str(&metadata).map_err(|error| format!("cargo metadata: {error}"))?;
     let packages = metadata["packages"].as_array().into_iter().flatten();
     let mut named = packages.filter(|package| package["name"] == "vsomeip-sys");
-    let found = named.next().and_then(|package| package["manifest_path"].as_str());
-    let found = found.ok_or("cargo metadata does not list vsomeip-sys")?;
-    Ok(Path::new(found).with_file_name(""))
+    let found = named
+        .next()
+        .and_then(|package| Some((package["manifest_path"].as_str()?, package["version"].as_str()?)));
+    let (manifest, version) = found.ok_or("cargo metadata does not list vsomeip-sys")?;
+    Ok(Bundled {
+        folder: Path::new(manifest).with_file_name(""),
+        version: version.to_owned(),
+    })
 }
 
 /// Copies the source, as the registry's copy is read-only and vSomeIP writes into its own, and takes its tests out, which
@@ -101,9 +119,10 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-fn build_library(source: &Path, out: &Path) -> Result<(), Reason> {
-    let build = out.join("build");
-    let libraries = out.join("lib");
+/// Gives the folder of the built libraries; where they are built already it is a matter of a moment.
+fn build_library(source: &Path, place: &Path) -> Result<PathBuf, Reason> {
+    let build = place.join("build");
+    let libraries = place.join("lib");
     let configure = run(Command::new("cmake")
         .arg("-S")
         .arg(source)
@@ -135,7 +154,7 @@ fn build_library(source: &Path, out: &Path) -> Result<(), Reason> {
         .arg(&build)
         .args(["--parallel", &variable("NUM_JOBS"), "--target"])
         .args(TARGETS))?;
-    Ok(())
+    Ok(libraries)
 }
 
 fn build_shim(source: &Path) -> Result<(), Reason> {
@@ -159,10 +178,10 @@ fn profile(out: &Path) -> &Path {
 
 /// Lays the libraries beside the executable: the base library, its plugins, and the Boost that they are linked with, so that
 /// another host needs none. A library that is in use is replaced, not overwritten.
-fn lay_beside(out: &Path) -> Result<(), Reason> {
-    let folder = profile(out).join(LIBRARIES);
+fn lay_beside(libraries: &Path, profile: &Path) -> Result<(), Reason> {
+    let folder = profile.join(LIBRARIES);
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let built = TARGETS.map(|target| out.join("lib").join(format!("lib{target}.so.3")));
+    let built = TARGETS.map(|target| libraries.join(format!("lib{target}.so.3")));
     let boost = run(Command::new("ldd").args(&built))?;
     let boost = boost
         .lines()
@@ -182,11 +201,11 @@ fn lay_beside(out: &Path) -> Result<(), Reason> {
 }
 
 /// A test's executable lies one folder below the worker's.
-fn link(out: &Path) {
+fn link(libraries: &Path) {
     for folder in ["$ORIGIN", "$ORIGIN/.."] {
         println!("cargo::rustc-link-arg=-Wl,-rpath,{folder}/{LIBRARIES}");
     }
-    println!("cargo::rustc-link-search=native={}", out.join("lib").display());
+    println!("cargo::rustc-link-search=native={}", libraries.display());
     println!("cargo::rustc-link-lib=dylib=vsomeip3");
 }
 
