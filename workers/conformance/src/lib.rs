@@ -15,9 +15,11 @@ mod traces;
 mod trial;
 mod worker;
 
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::thread;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial as Test};
 
@@ -27,7 +29,8 @@ use crate::worker::{Candidate, Variant};
 /// Runs the suite as a test executable: the usual arguments, the usual closing line.
 #[must_use]
 pub fn run() -> ExitCode {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert_with(tests_at_once);
     let candidates = worker::find();
     let tests = if candidates.is_empty() {
         vec![Test::test("workers_are_found", || Err(worker::none_found().into()))]
@@ -35,6 +38,14 @@ pub fn run() -> ExitCode {
         candidates.iter().flat_map(tests_of).collect()
     };
     libtest_mimic::run(&arguments, tests).exit_code()
+}
+
+/// Several a core, as a test mostly waits for applications to discover each other or for a window to pass; no more than
+/// a third of the slots for trials, so that a campaign beside finds some.
+fn tests_at_once() -> usize {
+    const PER_CORE: usize = 4;
+    const MOST: usize = 32;
+    (PER_CORE * thread::available_parallelism().map_or(1, NonZero::get)).min(MOST)
 }
 
 /// The name and the executable of the first worker that is found.
