@@ -1,0 +1,56 @@
+"""Forks campaigns, one after the other, and kills each at a random instant; says how many left something to remove.
+
+`python killed_campaigns.py SUITE FOLDER TIMES LONGEST_S`. What a campaign needs is loaded once, before the forks: else most
+instants would be those of loading. Nothing is removed here: the next campaign does that, as it would for a user.
+"""
+
+import importlib
+import json
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+from middlemark.cli.main import main as middlemark_main
+
+
+def be_a_campaign(suite: str, out: Path) -> None:
+    """As from the command line, with nothing to read or to say."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+    sys.argv = ["middlemark", "run", suite, "--out", str(out)]
+    middlemark_main()
+
+
+def left_something(ledgers: Path) -> bool:
+    """Whether any ledger lists what is still to be removed."""
+    return any(ledger.read_text() for ledger in ledgers.glob("*"))
+
+
+def main() -> None:
+    suite, folder, times, longest_s = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+    chance = random.Random(1)
+    leaving = 0
+    for module in ("middlemark.campaign.campaign", "middlemark.report.live"):
+        importlib.import_module(module)
+    for number in range(times):
+        child = os.fork()
+        if child == 0:
+            try:
+                be_a_campaign(suite, folder / f"run-{number}")
+            finally:
+                os._exit(1)  # it was to be killed; and whatever it raised, it is not to go on as its parent
+        time.sleep(chance.uniform(0, longest_s))  # the instant of the kill is what is random here
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        assert os.WIFSIGNALED(status), "the campaign was over before it was killed"
+        leaving += left_something(Path(os.environ["XDG_STATE_HOME"], "middlemark", "ledgers"))
+
+    print(json.dumps({"leaving": leaving}))
+
+
+if __name__ == "__main__":
+    main()
