@@ -43,6 +43,13 @@ def test_help_loads_nothing_heavy() -> None:
     assert not HEAVY & set(loaded)
 
 
+def test_what_leads_a_campaign_waits_for_no_statistics() -> None:
+    code = "import sys, middlemark.campaign.campaign; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "scipy" in loaded, "its parts are loaded when they are first asked for"
+    assert not {"scipy.stats", "ruptures", "altair"} & set(loaded)
+
+
 def test_version() -> None:
     assert middlemark("--version").stdout == f"middlemark {__version__}\n"
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-import scipy.stats
+import scipy
 
 from middlemark.analysis.claim_part import Effect, JudgedBy, Judgement, Part, Scale
 from middlemark.analysis.contrast import SHARE_MARGIN, Contrast, Known, NoContrast, contrast_of

@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Generic, TypeVar
 
 import numpy as np
-import scipy.stats
+import scipy
 
 from middlemark.analysis.interval import CONFIDENCE
 

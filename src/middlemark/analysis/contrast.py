@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
-import scipy.stats
+import scipy
 from numpy.typing import NDArray
 
 from middlemark.analysis.compare import Block

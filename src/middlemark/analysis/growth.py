@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import scipy.stats
+import scipy
 
 Values: TypeAlias = npt.NDArray[np.float64]
 POINTS = 60

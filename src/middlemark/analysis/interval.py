@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-import scipy.stats
+import scipy
 from numpy.typing import NDArray
 
 from middlemark.analysis.condensed import Condensed

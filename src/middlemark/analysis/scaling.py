@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.stats
+import scipy
 
 from middlemark.analysis.compare import Block
 from middlemark.analysis.estimate import Estimate, median_of_trials

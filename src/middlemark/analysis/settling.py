@@ -14,7 +14,6 @@ from enum import StrEnum
 
 import numpy as np
 import polars as pl
-import ruptures
 from numpy.typing import NDArray
 
 from middlemark.plan import Caution, WarningKind
@@ -83,6 +82,8 @@ def classified(levels: NDArray[np.float64]) -> Settling:
 
 def changes(levels: NDArray[np.float64]) -> list[int]:
     """Where each segment ends, the last at the end of all."""
+    import ruptures  # noqa: PLC0415 - it brings a second of imports, which would come before a run's first trial
+
     steps = np.diff(levels)
     noise = 1.4826 * float(np.median(np.abs(steps - np.median(steps)))) / math.sqrt(2)
     penalty = PENALTY * max(noise, 1e-4) ** 2 * math.log(len(levels))

@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binom
+import scipy
 
 from middlemark.plan.network import Direction
 
@@ -37,8 +37,8 @@ class RoundTrips:
 @cache
 def frames(of: int, least_share: float, most_share: float) -> tuple[int, int]:
     """How many of so many frames something happens to, by itself to each, with a chance between the two shares."""
-    least, _ = binom.interval(CONFIDENCE, of, least_share)
-    _, most = binom.interval(CONFIDENCE, of, most_share)
+    least, _ = scipy.stats.binom.interval(CONFIDENCE, of, least_share)
+    _, most = scipy.stats.binom.interval(CONFIDENCE, of, most_share)
     return max(int(least), 0), int(most)
 
 
