@@ -53,8 +53,8 @@ test-rust: setup ## unit tests of the contract, the runtime and the workers
 conformance: setup ## the suite that every worker must pass
 	cargo test --release --locked -p middlemark-conformance
 
-# Tests that time nothing, and so may share the machine.
-UNTIMED := tests/analysis tests/plan tests/report tests/suite
+# Tests that time nothing real, and so may share the machine.
+UNTIMED := tests/analysis tests/campaign tests/cli tests/docs tests/plan tests/report tests/suite tests/worker
 
 test-python: setup $(STAMPS)/test-packages ## tests of the front, and of the whole from suite to report
 	$(BIN)/pytest --numprocesses auto $(UNTIMED)
