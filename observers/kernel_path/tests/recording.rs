@@ -172,7 +172,7 @@ fn children_are_followed_and_strangers_are_not(lab: &Lab) -> Result<(), Failed> 
 fn what_the_kernel_sends_later_is_recorded_too(lab: &Lab) -> Result<(), Failed> {
     let (pieces, size_bytes) = (256, 32 << 10);
     let (mut sender, mut receiver) = lab.stream(pieces, size_bytes);
-    let whole_bytes = pieces as u64 * u64::from(size_bytes);
+    let whole_bytes = 1 + pieces as u64 * u64::from(size_bytes);
     let from = sender.id();
     let observation = Observation::begin(&[from]);
     sender.say("go");

@@ -70,6 +70,8 @@ fn pour(count: usize, size_bytes: usize) {
     let mut stream = TcpStream::connect(RECEIVER).expect("a peer");
     say("waiting");
     io::stdin().read_line(&mut String::new()).expect("a word");
+    // The socket is known once its first call is back: of a single byte nothing is left to be sent from elsewhere meanwhile.
+    stream.write_all(&[7]).expect("written");
     for _ in 0..count {
         stream.write_all(&vec![7; size_bytes]).expect("written");
     }
