@@ -38,6 +38,8 @@ class TrialOutcome:
     attempt: int
     kind: str
     detail: str
+    reason: str = ""
+    """Of an invalid one, the kind of its first reason."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from middlemark.analysis.quantile import LEVELS, Measured, Value
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.samples import Distribution
 from middlemark.analysis.settling import unsteady
-from middlemark.plan import Caution, Experiment, NotApplicable, WarningKind
+from middlemark.plan import Caution, Experiment, Invalid, NotApplicable, WarningKind
 
 SHARES_OF_MESSAGES = {
     "loss_share",
@@ -104,7 +104,8 @@ def _middle_courses(measured: Sequence[MeasuredTrial]) -> dict[str, Course]:
 def _outcome(record: TrialRecord) -> TrialOutcome:
     outcome = record.outcome
     detail = outcome.reason if isinstance(outcome, NotApplicable) else outcome.detail
-    return TrialOutcome(record.trial.id, record.trial.block, record.attempt, outcome.kind, detail)
+    reason = outcome.reasons[0].kind.value if isinstance(outcome, Invalid) else ""
+    return TrialOutcome(record.trial.id, record.trial.block, record.attempt, outcome.kind, detail, reason)
 
 
 def _counting(measured: Sequence[MeasuredTrial], stream: str, kind: Distribution) -> list[MeasuredTrial]:

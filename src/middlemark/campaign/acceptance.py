@@ -10,10 +10,9 @@ from collections import Counter
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.errors import ResultsNotAccepted
-from middlemark.plan.search import step_of
+from middlemark.plan.search import is_sought
 
 ACCEPTED = {"valid", "not_applicable"}
-SOUGHT = {"no_communication", "failed", "timed_out"}
 
 
 def outcomes(run: RunFolder) -> Counter[str]:
@@ -22,10 +21,8 @@ def outcomes(run: RunFolder) -> Counter[str]:
 
 
 def _kind(record: TrialRecord) -> str:
-    """A search looks for what fails: above its lowest rate that is what it came for."""
-    experiment = record.trial.experiment
-    sought = experiment.search is not None and step_of(experiment, experiment.search) > 0
-    return "valid" if sought and record.outcome.kind in SOUGHT else record.outcome.kind
+    """What a search came for is accepted."""
+    return "valid" if is_sought(record.trial.experiment, record.outcome.kind) else record.outcome.kind
 
 
 def check(found: Counter[str]) -> None:

@@ -91,6 +91,7 @@ def _json(findings: "RunFindings", report: Path) -> str:
     from middlemark.report.claims import as_data
     from middlemark.report.contender import contenders
     from middlemark.report.recommendation import recommendation
+    from middlemark.report.uncounted import as_data as uncounted_data
 
     recommended = recommendation(findings)
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
@@ -98,6 +99,7 @@ def _json(findings: "RunFindings", report: Path) -> str:
         "run": str(findings.folder.path),
         "report": str(report),
         "warnings": warnings_data(findings, who),
+        "not_counted": uncounted_data(findings, who),
         "recommendation": None if recommended is None else asdict(recommended),
         "rankings": [
             {

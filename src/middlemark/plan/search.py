@@ -11,6 +11,9 @@ from middlemark.plan.experiment import Experiment, Search, Sought, experiment_id
 from middlemark.plan.stream import Periodic, Stream
 from middlemark.suite import factor_text
 
+SOUGHT = {"no_communication", "failed", "timed_out"}
+"""The outcomes of trials whose load was not carried."""
+
 
 @dataclass(frozen=True)
 class Load:
@@ -62,6 +65,11 @@ def load_at(experiment: Experiment, search: Search, step: int) -> Load:
 def step_of(experiment: Experiment, search: Search) -> int:
     """The step that an experiment of the search is at."""
     return round(math.log(load_of(experiment).of(search.sought) / search.ends[0]) / math.log1p(search.precision))
+
+
+def is_sought(experiment: Experiment, outcome: str) -> bool:
+    """Whether a search came for a trial that ended so: above its lowest load it looks for what fails."""
+    return outcome in SOUGHT and experiment.search is not None and step_of(experiment, experiment.search) > 0
 
 
 def at_step(experiment: Experiment, search: Search, step: int) -> Experiment:

@@ -13,7 +13,7 @@ from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.run import RunFindings
 from middlemark.plan import Caution, WarningKind
 from middlemark.report.contender import Contender
-from middlemark.report.display import plural
+from middlemark.report.display import of_each
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,7 @@ class Warned:
     @property
     def where(self) -> str:
         """`4 trials (Zenoh 3, MQTT 1)`."""
-        of_each = ", ".join(f"{label} {count}" for label, count in self.trials.items())
-        return f"{plural(sum(self.trials.values()), 'trial')} ({of_each})"
+        return of_each(self.trials)
 
 
 def warned_of(findings: RunFindings, who: Mapping[str, Contender]) -> list[Warned]:

@@ -6,6 +6,7 @@ It puts the parts together and writes the file; what they say is `answer`'s, `ta
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -14,7 +15,7 @@ from pathlib import Path
 import vl_convert
 from altair.utils.schemapi import debug_mode
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from middlemark.analysis.claims import own_claims
 from middlemark.analysis.comparison import Comparison
@@ -63,7 +64,10 @@ from middlemark.report.tables import (
     rate_table,
 )
 from middlemark.report.trials import Trials, trials_of
+from middlemark.report.uncounted import uncounted
 from middlemark.report.wire import overhead_table
+
+QUOTED = re.compile(r"`([^`]+)`")
 
 
 @dataclass(frozen=True)
@@ -138,6 +142,7 @@ def render(findings: RunFindings) -> str:
             first_sections={each.answer.workload: each.id for each in reversed(sections)},
             heat_maps=heat_maps(findings.comparisons, [each.id for each in sections], who),
             warned=warned_of(findings, who),
+            uncounted=uncounted(findings, who),
             claims=shown(own_claims(findings)),
             claims_reading=READING,
             topologies=topology_table(findings),
@@ -256,7 +261,13 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["packed_json"] = packed_json
+    environment.filters["marked"] = marked
     return environment
+
+
+def marked(text: str) -> Markup:
+    """What stands between backticks in a sentence, as code."""
+    return Markup(QUOTED.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped here
 
 
 def script_json(value: object) -> Markup:

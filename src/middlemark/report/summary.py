@@ -40,6 +40,7 @@ from middlemark.report.routes import route_lines
 from middlemark.report.scaling import scaling_lines
 from middlemark.report.stopping import stop_lines
 from middlemark.report.tables import outcome_table
+from middlemark.report.uncounted import uncounted
 from middlemark.suite import Observation
 
 READING = (
@@ -120,10 +121,10 @@ def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Co
     if table.row_count:
         console.print(table)
     if ranking.between_clocks:
-        console.print(Padding(Text(CLOCKS, "dim"), (0, 0, 0, 2)))
+        _print_line(Text(CLOCKS, "dim"), console)
     for line in ranking.lines:
         if line.unranked:
-            console.print(Padding(Text.assemble((line.who.label, ""), (f": {line.unranked}", "dim")), (0, 0, 0, 2)))
+            _print_line(Text.assemble((line.who.label, ""), (f": {line.unranked}", "dim")), console)
     _print_outcomes(comparison, who, console)
     _print_surroundings(comparison, who, console)
     _print_observed(comparison, who, console)
@@ -139,11 +140,11 @@ def _print_surroundings(comparison: Comparison, who: Mapping[str, Contender], co
         _print_table(faults, console)
     ways = (*link_lines(comparison), *route_lines(comparison))
     for line in (*flow_words(comparison, who), *timeline_words(comparison), *ways):
-        console.print(Padding(Text(line, "dim"), (0, 0, 0, 2)))
+        _print_line(Text(line, "dim"), console)
     for each in comparison.experiments:
         words = load_words(each)
         if words:
-            console.print(Padding(Text(f"{who[each.experiment.id].label}: CPU load at {words}", "dim"), (0, 0, 0, 2)))
+            _print_line(Text(f"{who[each.experiment.id].label}: CPU load at {words}", "dim"), console)
 
 
 def _print_observed(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:
@@ -151,7 +152,7 @@ def _print_observed(comparison: Comparison, who: Mapping[str, Contender], consol
     if lines:
         console.print(Text("seen from outside", "dim"))
     for line in lines:
-        console.print(Padding(Text(line, "dim"), (0, 0, 0, 2)))
+        _print_line(Text(line, "dim"), console)
 
 
 def _print_table(shown: tables.Table, console: Console) -> None:
@@ -195,7 +196,7 @@ def _print_outcomes(comparison: Comparison, who: Mapping[str, Contender], consol
     for (name, kind), (count, why) in groups.items():
         if kind not in {"valid", "not applicable"}:
             text = f"{name}: {plural(count, 'trial')} {kind}, {why}"
-            console.print(Padding(Text(text, "yellow"), (0, 0, 0, 2)))
+            _print_line(Text(text, "yellow"), console)
 
 
 def _print_scaling(findings: RunFindings, console: Console) -> None:
@@ -206,7 +207,7 @@ def _print_lines(title: str, lines: Sequence[str], console: Console) -> None:
     if lines:
         console.print(f"\n[bold]{title}[/]")
     for line in lines:
-        console.print(Padding(Text(line), (0, 0, 0, 2)))
+        _print_line(Text(line), console)
 
 
 def _print_damage(findings: RunFindings, console: Console) -> None:
@@ -217,12 +218,19 @@ def _print_damage(findings: RunFindings, console: Console) -> None:
 
 
 def _print_cautions(findings: RunFindings, who: Mapping[str, Contender], console: Console) -> None:
-    """Warnings of the machine and of trials."""
+    """Trials that don't count, and the warnings of the machine and of the others."""
     of_trials = warned_of(findings, who)
-    if findings.manifest.warnings or of_trials:
+    not_counted = uncounted(findings, who)
+    if findings.manifest.warnings or of_trials or not_counted:
         console.print("\n[bold]Before you rely on these figures[/]")
+    for way in not_counted:
+        _print_line(Text(f"{way.kind} in {way.where}, first: {way.first.trial}, {way.first.detail}"), console)
     for caution in findings.manifest.warnings:
-        console.print(Text.assemble("  ", caution.text, (f" → {caution.remedy}", "dim")))
+        _print_line(Text.assemble(caution.text, (f" → {caution.remedy}", "dim")), console)
     for each in of_trials:
-        text = f"  {each.kind} in {each.where}, first: {each.first.text}"
-        console.print(Text.assemble(text, (f" → {each.first.remedy}", "dim")))
+        text = f"{each.kind} in {each.where}, first: {each.first.text}"
+        _print_line(Text.assemble(text, (f" → {each.first.remedy}", "dim")), console)
+
+
+def _print_line(text: Text, console: Console) -> None:
+    console.print(Padding(text, (0, 0, 0, 2)))

@@ -1,0 +1,72 @@
+"""Trials that don't count stand before the figures wherever those are read: how many, whose, why, and the first's record."""
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from known_suites import CAPACITY_SEARCH
+from middlemark.analysis.run import RunFindings, analyse
+from middlemark.cli.main import app
+from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, NotApplicable, Outcome
+from middlemark.plan.search import at_step
+from middlemark.report.contender import contenders
+from middlemark.report.html import render
+from middlemark.report.summary import print_summary
+from middlemark.report.uncounted import uncounted
+from run_builder import Behaviour, build_run
+
+SUITE = """
+suite: uncounted
+trials: 3
+middlewares: all
+workloads: {workload: imu, windows: {window: 2 s}}
+"""
+STOLEN = Invalid(reasons=(InvalidReason(kind=InvalidKind.STEAL, text="the hypervisor took `half`"),))
+REFUSED = NotApplicable(capability="reliable", reason="it has none")
+ENDED = Failed(application="publisher_0", doing="sending", causes=("the broker closed the connection",))
+SAID = "Invalid (steal) in 3 trials (busy 3)"
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
+    """Of one whose machine was not its own, one that can't do what is asked, and one that counts."""
+    behaviours = {"busy": Behaviour(outcome=STOLEN), "unable": Behaviour(outcome=REFUSED), "steady": Behaviour()}
+    return analyse(build_run(tmp_path_factory.mktemp("uncounted") / "run", SUITE, behaviours))
+
+
+def test_the_page_says_before_the_first_ranking_which_trials_do_not_count_and_why(findings: RunFindings) -> None:
+    page = render(findings)
+    opening = page[page.index('id="answer"') : page.index('id="conditions"')]
+    assert SAID in opening
+    first = next(each for each in findings.experiments if each.experiment.middleware == "busy").outcomes[0].trial
+    assert f'<a href="trials/{first}/trial.json">' in opening
+    assert "the hypervisor took <code>half</code>" in opening
+    assert "unable 3" not in opening
+
+
+def test_the_terminal_and_json_have_the_same_list(findings: RunFindings) -> None:
+    console = Console(file=StringIO(), width=200)
+    print_summary(findings, console)
+    assert isinstance(console.file, StringIO)
+    assert SAID.lower() in console.file.getvalue()
+    answer = CliRunner().invoke(app, ["report", str(findings.folder.path), "--json"])
+    (told,) = json.loads(answer.stdout)["not_counted"]
+    assert (told["outcome"], told["reason"], told["n_trials"]) == ("invalid", "steal", {"busy": 3})
+
+
+@pytest.mark.parametrize(("step", "outcome", "told"), [(0, ENDED, 1), (1, ENDED, 0), (1, STOLEN, 1)])
+def test_what_a_search_came_for_counts(tmp_path: Path, step: int, outcome: Outcome, told: int) -> None:
+    run = build_run(tmp_path / "run", CAPACITY_SEARCH, {"one": Behaviour(outcome=outcome)})
+    (stored,) = run.stored_trials()
+    record = stored.read_record()
+    search = record.trial.experiment.search
+    assert search is not None
+    trial = record.trial.model_copy(update={"experiment": at_step(record.trial.experiment, search, step)})
+    stored.write_record(record.model_copy(update={"trial": trial}))
+    found = analyse(run)
+    who = contenders(found.manifest, (each.experiment for each in found.experiments))
+    assert len(uncounted(found, who)) == told
