@@ -10,9 +10,8 @@ from collections import Counter
 from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.run_folder import RunFolder
 from middlemark.errors import ResultsNotAccepted
+from middlemark.plan.outcome import ACCEPTED
 from middlemark.plan.search import is_sought
-
-ACCEPTED = {"valid", "not_applicable"}
 
 
 def outcomes(run: RunFolder) -> Counter[str]:

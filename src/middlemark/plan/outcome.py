@@ -138,6 +138,9 @@ class TimedOut(Model):
 Outcome = Annotated[Valid | Invalid | NoCommunication | NotApplicable | Failed | TimedOut, Field(discriminator="kind")]
 """How a trial ended."""
 
+ACCEPTED = {"valid", "not_applicable"}
+"""The kinds that a campaign is to end with; a trial of another doesn't count, unless a search came for it."""
+
 
 class WarningKind(StrEnum):
     """What a reader of figures has to know beside them."""

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 
 from middlemark.analysis.experiment import ExperimentFindings, TrialOutcome
 from middlemark.analysis.run import RunFindings
+from middlemark.plan.outcome import ACCEPTED
 from middlemark.plan.search import is_sought
 from middlemark.report.contender import Contender
 from middlemark.report.display import of_each
-
-COUNTED = {"valid", "not_applicable"}
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ def uncounted(findings: RunFindings, who: Mapping[str, Contender]) -> list[Uncou
 def _uncounted(each: ExperimentFindings) -> Iterator[TrialOutcome]:
     for found in (each, *each.observed.values()):
         for outcome in found.outcomes:
-            if outcome.kind not in COUNTED and not is_sought(each.experiment, outcome.kind):
+            if outcome.kind not in ACCEPTED and not is_sought(each.experiment, outcome.kind):
                 yield outcome
 
 
