@@ -54,7 +54,7 @@ conformance: setup ## the suite that every worker must pass
 	cargo test --release --locked -p middlemark-conformance
 
 # Tests that time nothing real, and so may share the machine.
-UNTIMED := tests/analysis tests/campaign tests/cli tests/docs tests/plan tests/report tests/suite tests/worker
+UNTIMED := tests/analysis tests/campaign tests/cli tests/docs tests/plan tests/report tests/results tests/suite tests/worker
 
 test-python: setup $(STAMPS)/test-packages ## tests of the front, and of the whole from suite to report
 	$(BIN)/pytest --numprocesses auto $(UNTIMED)

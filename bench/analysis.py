@@ -21,18 +21,18 @@ from types import MappingProxyType
 
 import polars as pl
 
-from middlemark.analysis.columns import (
+from middlemark.analysis.run import analyse
+from middlemark.report.html import write_report
+from middlemark.report.store import write_summary
+from middlemark.results.record import Counts, TrialRecord
+from middlemark.results.run_folder import RunFolder, TrialFolder
+from middlemark.results.schema import (
     EXECUTIONS_SCHEMA,
     INPUTS_SCHEMA,
     OUTPUTS_SCHEMA,
     PUBLISHED_SCHEMA,
     RECEIVED_SCHEMA,
 )
-from middlemark.analysis.record import Counts, TrialRecord
-from middlemark.analysis.run import analyse
-from middlemark.analysis.run_folder import RunFolder, TrialFolder
-from middlemark.report.html import write_report
-from middlemark.report.store import write_summary
 from run_builder import Behaviour, build_run
 
 MILLIONS = (1, 10, 100)

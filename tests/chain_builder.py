@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from middlemark.analysis.columns import (
+from middlemark.plan import Experiment, Node
+from middlemark.results.record import Counts, NodeCounts, PublisherCounts, SubscriberCounts
+from middlemark.results.schema import (
     EXECUTIONS_SCHEMA,
     INPUTS_SCHEMA,
     OUTPUTS_SCHEMA,
     PUBLISHED_SCHEMA,
     RECEIVED_SCHEMA,
 )
-from middlemark.analysis.record import Counts, NodeCounts, PublisherCounts, SubscriberCounts
-from middlemark.plan import Experiment, Node
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

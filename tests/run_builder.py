@@ -14,16 +14,21 @@ import polars as pl
 
 from chain_builder import counts as chain_counts
 from chain_builder import play
-from middlemark.analysis.columns import (
-    KERNEL_EVENTS_SCHEMA,
-    MACHINE_SCHEMA,
-    PROCESSES_SCHEMA,
-    PUBLISHED_SCHEMA,
-    RECEIVED_SCHEMA,
-)
 from middlemark.analysis.kernel_event import Kind
-from middlemark.analysis.manifest import Dissector, Library, Manifest, Middleware
-from middlemark.analysis.record import (
+from middlemark.plan import (
+    Caution,
+    Outcome,
+    Stream,
+    Trial,
+    Valid,
+    WarningKind,
+    expand,
+    experiments_of,
+    observed,
+    order_trials,
+)
+from middlemark.results.manifest import Dissector, Library, Manifest, Middleware
+from middlemark.results.record import (
     CapturedLink,
     CaptureRecord,
     ClockAgreement,
@@ -41,18 +46,13 @@ from middlemark.analysis.record import (
     TrialRecord,
     Window,
 )
-from middlemark.analysis.run_folder import RunFolder
-from middlemark.plan import (
-    Caution,
-    Outcome,
-    Stream,
-    Trial,
-    Valid,
-    WarningKind,
-    expand,
-    experiments_of,
-    observed,
-    order_trials,
+from middlemark.results.run_folder import RunFolder
+from middlemark.results.schema import (
+    KERNEL_EVENTS_SCHEMA,
+    MACHINE_SCHEMA,
+    PROCESSES_SCHEMA,
+    PUBLISHED_SCHEMA,
+    RECEIVED_SCHEMA,
 )
 from middlemark.suite import Observation, parse_demand, parse_suite
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from middlemark.analysis.accounting import breaches, flows
-from middlemark.analysis.columns import RECEIVED_SCHEMA
-from middlemark.analysis.record import Counts, PublisherCounts, SubscriberCounts
+from middlemark.results.record import Counts, PublisherCounts, SubscriberCounts
+from middlemark.results.schema import RECEIVED_SCHEMA
 
 
 def publisher(*, intended: int, refused: int = 0) -> PublisherCounts:

@@ -12,7 +12,6 @@ from middlemark.analysis.carried import Limit
 from middlemark.analysis.further import further
 from middlemark.analysis.result import result
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign import acceptance
 from middlemark.errors import SuiteError
 from middlemark.plan import NoCommunication, NotApplicable, Trial, expand, order_trials
@@ -21,6 +20,7 @@ from middlemark.plan.outcome import MissingPath
 from middlemark.plan.search import Load, at_step, last_step, load_of, step_of, value_at
 from middlemark.report.html import render
 from middlemark.report.summary import print_summary
+from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_suite
 from run_builder import Behaviour, build_run, write_trial
 

@@ -2,12 +2,13 @@
 
 import pytest
 
-from middlemark.analysis import chain, run_folder
+from middlemark.analysis import chain
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.figure import figure
 from middlemark.analysis.metric_names import TRIAL, Key, of_chain, of_node, of_place
 from middlemark.analysis.pairing import usually_compared, within_run
 from middlemark.analysis.run import RunFindings, analyse
+from middlemark.results import run_folder
 from run_builder import MS, Behaviour, build_run
 
 SUITE = """

@@ -17,12 +17,12 @@ from middlemark.analysis.percentile_tables import percentile_tables
 from middlemark.analysis.quantile import Measured, TooFewSamples, Value, WithinClocks, bound_words
 from middlemark.analysis.result import result
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.analysis.samples import Distribution
 from middlemark.analysis.stopping import open_experiments, widths
 from middlemark.campaign.judgement import cautions
 from middlemark.plan import WarningKind
 from middlemark.plan.experiment import Search
+from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_claim, parse_demand, parse_suite
 from run_builder import MS, Behaviour, build_demand_run, build_run, with_clocks
 

@@ -8,7 +8,7 @@ import pytest
 from middlemark.analysis import course as course_module
 from middlemark.analysis.course import PARTS, PARTS_OF_STEADY, courses, middle_trial
 from middlemark.analysis.quantile import Measured, needed
-from middlemark.analysis.record import TrialRecord
+from middlemark.results.record import TrialRecord
 from run_builder import BEGIN_NS, Behaviour, build_run
 
 SUITE = """

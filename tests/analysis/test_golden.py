@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.analysis.summary import summary_table
 from middlemark.errors import StoreError
 from middlemark.report.exported import schemas
+from middlemark.results.run_folder import RunFolder
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
 EXPECTED = {

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from middlemark.analysis.condensed import Condensed, whole
-from middlemark.analysis.histogram import bucketed, empty, merged, of_samples, percentile_table, read_log, recorded
+from middlemark.analysis.histogram import bucketed, empty, merged, of_samples, percentile_table, recorded
+from middlemark.results.histogram_log import read_log
 
 WORKERS = Path(__file__).parent.parent / "golden" / "histogram" / "worker.beyond.hlog"
 """As a worker wrote it."""

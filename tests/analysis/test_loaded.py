@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 import middlemark
-from middlemark.analysis.columns import RECEIVED_SCHEMA
 from middlemark.analysis.loaded import METRICS_SCHEMA, TRIALS_SCHEMA, LoadedRun
 from middlemark.errors import StoreError
+from middlemark.results.schema import RECEIVED_SCHEMA
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
 

@@ -5,11 +5,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from middlemark.analysis import pieces, recovery
-from middlemark.analysis.pieces import Frame, stored
+from middlemark.analysis import recovery
 from middlemark.analysis.quantile import Measured, Value, WithinClocks
-from middlemark.analysis.record import ClockAgreement, HappenedFault, TrialRecord
 from middlemark.analysis.recovery import affected_flows, fault_figures
+from middlemark.results import streaming
+from middlemark.results.record import ClockAgreement, HappenedFault, TrialRecord
+from middlemark.results.streaming import Frame, stored
 from middlemark.suite import Action
 from run_builder import Behaviour, build_run
 
@@ -144,6 +145,6 @@ def test_figures_are_the_same_where_samples_are_read_a_piece_at_a_time(
     record, received = cut(trial, 205_000_000, 505_000_000)
     at_once = figures_of(record, received)
     received.write_parquet(tmp_path / "received.parquet")
-    for module in (pieces, recovery):
+    for module in (streaming, recovery):
         monkeypatch.setattr(module, "PIECE_ROWS", 16)
     assert figures_of(record, stored(pl.scan_parquet(tmp_path / "received.parquet"), len(received))) == at_once

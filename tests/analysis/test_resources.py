@@ -5,10 +5,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from middlemark.analysis.columns import MACHINE_SCHEMA, PROCESSES_SCHEMA
 from middlemark.analysis.metric_names import TRIAL, Key, of_host, of_process
-from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.resources import memory_courses, resource_values
+from middlemark.results.record import TrialRecord
+from middlemark.results.schema import MACHINE_SCHEMA, PROCESSES_SCHEMA
 from run_builder import BEGIN_NS, MS, Behaviour, build_run
 
 SUITE = """

@@ -10,9 +10,9 @@ from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.metric_names import TRIAL
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.analysis.summary import summary_table
 from middlemark.plan import Failed, NotApplicable
+from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Observation
 from run_builder import MS, Behaviour, build_run
 

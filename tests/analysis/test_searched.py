@@ -18,12 +18,12 @@ from middlemark.analysis.gate import Decision, condition, gated
 from middlemark.analysis.pairing import Compared, of_two_runs, usually_compared, within_run
 from middlemark.analysis.result import result
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.analysis.search_steps import bracket, next_step
 from middlemark.plan import expand
 from middlemark.plan.experiment import Search
 from middlemark.plan.search import load_of
 from middlemark.report.compared import as_data, row
+from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_claim, parse_suite
 from run_builder import Behaviour, build_run, write_trial
 

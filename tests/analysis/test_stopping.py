@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from middlemark.analysis.further import Further, further
 from middlemark.analysis.interval import median_interval
 from middlemark.analysis.result import result
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.analysis.stopping import first_look, relative_width, settled_after
 from middlemark.plan import NotApplicable
+from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Suite, parse_suite
 from run_builder import Behaviour, build_run, write_trial
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from middlemark.analysis.metric_names import TRIAL, Key
-from middlemark.analysis.record import LinkTraffic, Phase, TrialRecord
 from middlemark.analysis.wire import payload_hosts, receiving_hosts, wire_values
+from middlemark.results.record import LinkTraffic, Phase, TrialRecord
 from run_builder import Behaviour, build_run
 
 SUITE = """

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from staged import own_machine, placed
 
-from middlemark.analysis.record import TrialRecord
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign.campaign import run_new
 from middlemark.plan.progress import Observer
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder
 
 
 @pytest.fixture(autouse=True)

@@ -8,12 +8,12 @@ from typer.testing import CliRunner
 
 from middlemark.analysis.pairing import within_run
 from middlemark.analysis.run import analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign.campaign import run_new, run_on
 from middlemark.campaign.order import Order, place
 from middlemark.cli.main import app
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan import Side
+from middlemark.results.run_folder import RunFolder
 from middlemark.suite import LoadedSuite, parse_suite
 
 VERSION = '"version": "1"'

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from staged import marked_processes, suite_text
 
-from middlemark.analysis.record import TrialRecord
 from middlemark.plan import NotApplicable, Valid
+from middlemark.results.record import TrialRecord
 from middlemark.suite import Action
 from middlemark.testbed import cpu_load
 

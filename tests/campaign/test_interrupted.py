@@ -10,9 +10,9 @@ from typing import NamedTuple
 import pytest
 from staged import marked_processes, suite_text
 
-from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.campaign.campaign import run_on
 from middlemark.errors import ExitCode
+from middlemark.results.run_folder import RunFolder, TrialFolder
 from middlemark.testbed import abandoned
 
 FRONT = Path(__file__).with_name("staged_front.py")

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from middlemark.analysis.record import LinkMeasured
 from middlemark.campaign import judgement, links, trial
 from middlemark.campaign.hearing import TrialOver
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Invalid, InvalidKind, InvalidReason
 from middlemark.plan.network import Direction, Link
+from middlemark.results.record import LinkMeasured
 from middlemark.suite import Disturbance
 from middlemark.testbed.probe import Found, Loss, Measured, RoundTrip
 from run_builder import Behaviour, build_run

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from staged import marked_processes, suite_text
 
-from middlemark.analysis.record import TrialRecord
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign import life, running
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import (
@@ -21,6 +19,8 @@ from middlemark.plan import (
     Valid,
     WarningKind,
 )
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder
 
 Campaign = Callable[..., list[TrialRecord]]
 

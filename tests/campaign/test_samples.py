@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from middlemark.analysis.columns import PUBLISHED_SCHEMA
-from middlemark.analysis.run_folder import TrialFolder
 from middlemark.campaign import samples
+from middlemark.results.run_folder import TrialFolder
+from middlemark.results.schema import PUBLISHED_SCHEMA
 
 ROW = np.dtype(
     [

@@ -9,13 +9,13 @@ from staged import install_fake_worker, suite_text
 
 from middlemark.analysis.capacity import State
 from middlemark.analysis.run import analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign.campaign import run_new, run_on
 from middlemark.campaign.order import place
 from middlemark.errors import Interrupted
 from middlemark.plan import Side
 from middlemark.plan.progress import Event, TrialStarted
 from middlemark.plan.search import Load
+from middlemark.results.run_folder import RunFolder
 from middlemark.suite import LoadedSuite, parse_suite
 
 LIMIT = "CARRIES_HZ = 1e9"

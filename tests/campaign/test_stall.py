@@ -9,10 +9,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from middlemark.analysis.record import TrialRecord
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.plan import Valid
 from middlemark.plan.progress import Event, StepReached
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder
 from middlemark.testbed import ledger
 from middlemark.worker import locate
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from staged import marked_processes, placed, suite_text
 
-from middlemark.analysis.record import TrialRecord
-from middlemark.analysis.run_folder import RunFolder
-from middlemark.campaign import store
 from middlemark.campaign.campaign import run_new, run_on
 from middlemark.errors import StoreError
 from middlemark.plan.progress import Event, StepReached
+from middlemark.results import writer
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_folder_with_a_run_is_not_overwritten(campaign: Callable[..., list[Tri
 
 def test_two_writers_of_one_run_are_refused(campaign: Callable[..., list[TrialRecord]], tmp_path: Path) -> None:
     campaign(suite_text())
-    with store.reopened(tmp_path / "run"), pytest.raises(StoreError, match="another middlemark"):
+    with writer.reopened(tmp_path / "run"), pytest.raises(StoreError, match="another middlemark"):
         run_on(tmp_path / "run")
 
 

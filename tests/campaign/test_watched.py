@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from staged import marked_processes, suite_text
 
-from middlemark.analysis.record import TrialRecord
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Valid
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Observation
 from middlemark.testbed.observer import executable
 

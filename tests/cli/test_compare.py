@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.cli.main import app
 from middlemark.errors import UsageError
+from middlemark.results.run_folder import RunFolder
 from run_builder import Behaviour, build_run
 
 SUITE = """

@@ -7,11 +7,11 @@ from xml.etree import ElementTree as ET
 import pytest
 from typer.testing import CliRunner, Result
 
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, UsageError
 from middlemark.plan import NoCommunication
 from middlemark.plan.outcome import MissingPath
+from middlemark.results.run_folder import RunFolder
 from run_builder import Behaviour, build_run
 
 SUITE = "suite: s\ntrials: 8\nmiddlewares: all\nworkloads: [{workload: imu, windows: {window: 1 s}}]\n"

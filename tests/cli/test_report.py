@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, StoreError
+from middlemark.results.run_folder import RunFolder
 from run_builder import Behaviour, build_run
 
 SUITE = """

@@ -15,9 +15,9 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.cli.main import app
 from middlemark.errors import EnvironmentNotReady
+from middlemark.results.run_folder import RunFolder
 from pages import ROOT
 
 GOLDEN = ROOT / "tests" / "golden"

@@ -6,18 +6,19 @@ from fnmatch import fnmatch
 import polars as pl
 import pytest
 
-from middlemark.analysis import columns, summary
+from middlemark.analysis import summary
+from middlemark.results import schema
 from pages import ROOT, text
 
 FILES = {
-    "received.parquet": columns.RECEIVED_SCHEMA,
-    "published.parquet": columns.PUBLISHED_SCHEMA,
-    "executions.parquet": columns.EXECUTIONS_SCHEMA,
-    "inputs.parquet": columns.INPUTS_SCHEMA,
-    "outputs.parquet": columns.OUTPUTS_SCHEMA,
-    "processes.parquet": columns.PROCESSES_SCHEMA,
-    "machine.parquet": columns.MACHINE_SCHEMA,
-    "kernel_path.parquet": columns.KERNEL_EVENTS_SCHEMA,
+    "received.parquet": schema.RECEIVED_SCHEMA,
+    "published.parquet": schema.PUBLISHED_SCHEMA,
+    "executions.parquet": schema.EXECUTIONS_SCHEMA,
+    "inputs.parquet": schema.INPUTS_SCHEMA,
+    "outputs.parquet": schema.OUTPUTS_SCHEMA,
+    "processes.parquet": schema.PROCESSES_SCHEMA,
+    "machine.parquet": schema.MACHINE_SCHEMA,
+    "kernel_path.parquet": schema.KERNEL_EVENTS_SCHEMA,
     "summary.parquet": summary.SCHEMA,
 }
 

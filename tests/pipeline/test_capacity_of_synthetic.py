@@ -7,9 +7,9 @@ import pytest
 from middlemark.analysis.capacity import State
 from middlemark.analysis.carried import Limit
 from middlemark.analysis.run import analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
+from middlemark.results.run_folder import RunFolder
 from middlemark.suite import LoadedSuite, parse_suite
 from middlemark.worker import locate
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Valid
+from middlemark.results.run_folder import RunFolder
 from middlemark.suite import LoadedSuite, Observation, parse_suite
 from middlemark.testbed.observer import executable
 from middlemark.worker import locate

@@ -15,9 +15,9 @@ from middlemark.analysis.kernel_path import Paths, paths
 from middlemark.analysis.kernel_trace import KernelTrace
 from middlemark.analysis.path_parts import Part, Side
 from middlemark.analysis.path_shares import ends_of, messages_of
-from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
+from middlemark.results.run_folder import RunFolder, TrialFolder
 from middlemark.suite import LoadedSuite, parse_suite
 from middlemark.testbed import kernel_path
 from middlemark.worker import locate

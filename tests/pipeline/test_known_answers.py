@@ -16,9 +16,9 @@ import polars as pl
 import pytest
 from fate import Fate, Program, fate
 
-from middlemark.analysis.record import TrialRecord
-from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.plan import Valid
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder, TrialFolder
 from middlemark.worker import locate
 
 pytestmark = [

@@ -7,8 +7,8 @@ import sys
 import polars as pl
 import pytest
 
-from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.plan import Valid
+from middlemark.results.run_folder import RunFolder, TrialFolder
 from middlemark.worker import locate
 
 pytestmark = [

@@ -7,11 +7,11 @@ import pytest
 from middlemark.analysis.metric_names import Key, of_process
 from middlemark.analysis.quantile import Measured
 from middlemark.analysis.resources import resource_values
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Valid
+from middlemark.results.run_folder import RunFolder
 from middlemark.suite import LoadedSuite, parse_suite
 from middlemark.testbed.observer import executable
 from middlemark.worker import locate

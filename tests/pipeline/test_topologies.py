@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.analysis.record import TrialRecord
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
 from middlemark.plan import NotApplicable, Valid
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder
 from middlemark.suite import LoadedSuite, parse_suite
 from middlemark.worker import locate
 

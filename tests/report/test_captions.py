@@ -8,10 +8,10 @@ import pytest
 
 from known_suites import CAPACITY_SEARCH, CHAIN_IN_TWO_CONDITIONS, PAUSED_SUBSCRIBERS
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.report.contender import contenders
 from middlemark.report.html import render
 from middlemark.report.parts import figures
+from middlemark.results.run_folder import RunFolder
 from report_page import opened
 from run_builder import Behaviour, build_run
 

@@ -13,13 +13,13 @@ from typer.testing import CliRunner
 import middlemark
 from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.cli.main import app
 from middlemark.plan import Caution, WarningKind
 from middlemark.report.cautions import as_data, warned_of
 from middlemark.report.contender import contenders
 from middlemark.report.html import render
 from middlemark.report.summary import print_summary
+from middlemark.results.run_folder import RunFolder
 from run_builder import Behaviour, build_run
 
 SUITE = """

@@ -6,9 +6,9 @@ import pytest
 from altair.utils import schemapi
 
 from middlemark.analysis.run import analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.report.contender import contenders
 from middlemark.report.html import sections_of
+from middlemark.results.run_folder import RunFolder
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
 

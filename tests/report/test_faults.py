@@ -8,13 +8,13 @@ import pytest
 from rich.console import Console
 
 from known_suites import PAUSED_SUBSCRIBERS
-from middlemark.analysis.record import HappenedFault, TrialRecord
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.report.contender import contenders
 from middlemark.report.faults import fault_table, flow_words, timeline_words
 from middlemark.report.html import render
 from middlemark.report.summary import print_summary
+from middlemark.results.record import HappenedFault, TrialRecord
+from middlemark.results.run_folder import RunFolder, TrialFolder
 from report_page import specs as page_specs
 from run_builder import BEGIN_NS, Behaviour, build_run
 

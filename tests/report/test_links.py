@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.analysis.record import LinkMeasured
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.plan.network import Direction, Link
 from middlemark.report.html import render
 from middlemark.report.links import direction_words, link_lines, link_table, link_words
 from middlemark.report.surroundings import topology_table
+from middlemark.results.record import LinkMeasured
+from middlemark.results.run_folder import RunFolder
 from report_page import specs as page_specs
 from run_builder import Behaviour, build_run
 

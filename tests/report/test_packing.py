@@ -7,10 +7,10 @@ import vl_convert
 
 from known_suites import THIRTEEN_SIZES
 from middlemark.analysis.run import analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.report.contender import contenders
 from middlemark.report.html import render, sections_of
 from middlemark.report.packing import Folded, by_columns, packed
+from middlemark.results.run_folder import RunFolder
 from report_page import opened, specs
 from run_builder import Behaviour, build_run
 

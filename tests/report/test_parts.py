@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.report.contender import contenders
 from middlemark.report.formats import ReportFormat
 from middlemark.report.html import render
 from middlemark.report.parts import as_csv, as_latex, as_markdown, figures, standing_alone, tables, write_parts
 from middlemark.report.tables import Table
+from middlemark.results.run_folder import RunFolder
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
 AWKWARD = Table("Rates, 50 %", ("", "a_b & c"), (("x|y", "1\u202f000 −5"),), "At most ≥ 10 % of $n$.")

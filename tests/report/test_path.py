@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.analysis.record import InterfaceTraffic, LoadReached, PathProof
 from middlemark.analysis.run import analyse
 from middlemark.report.contender import contenders
 from middlemark.report.path import path_table
+from middlemark.results.record import InterfaceTraffic, LoadReached, PathProof
 from run_builder import Behaviour, build_run
 
 SUITE = """

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from middlemark.analysis.record import LinkMeasured
 from middlemark.analysis.run import analyse
 from middlemark.report.html import render
 from middlemark.report.links import link_table
 from middlemark.report.routes import route_lines, route_table
+from middlemark.results.record import LinkMeasured
 from run_builder import Behaviour, build_run
 
 SUITE = """

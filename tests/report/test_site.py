@@ -13,12 +13,12 @@ from starlette.applications import Starlette
 from middlemark.analysis.figure import figure
 from middlemark.analysis.history import History, Point
 from middlemark.analysis.run import analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.errors import UsageError
 from middlemark.report.html import write_report
 from middlemark.report.past_charts import history_charts
 from middlemark.report.site import site
 from middlemark.report.store import write_summary
+from middlemark.results.run_folder import RunFolder
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
 

@@ -16,14 +16,14 @@ import polars as pl
 import pytest
 
 from middlemark.analysis.metric_names import Key, of_host, of_process
-from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.resources import resource_values
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Valid
 from middlemark.plan.network import Host as PlannedHost
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder
 from middlemark.suite import HostKind, LoadedSuite, parse_suite
 from middlemark.testbed import abandoned, clock_offset, ledger, observer, processes, remote, ssh_host
 from middlemark.testbed.holder import required

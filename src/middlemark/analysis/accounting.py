@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from middlemark.analysis.pieces import Frame, line
-from middlemark.analysis.record import Counts, PublisherCounts, SubscriberCounts, TrialRecord
+from middlemark.results.record import Counts, PublisherCounts, SubscriberCounts, TrialRecord
+from middlemark.results.streaming import Frame, line
 from middlemark.suite import Action
 
 

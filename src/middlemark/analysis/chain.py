@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import polars as pl
 
-from middlemark.analysis.pieces import PIECE_ROWS
+from middlemark.results.streaming import PIECE_ROWS
 
 
 class ChainPart(StrEnum):

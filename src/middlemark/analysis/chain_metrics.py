@@ -29,9 +29,9 @@ from middlemark.analysis.condensed import Condensed, condensed, whole
 from middlemark.analysis.metric_names import TRIAL, Key, of_chain, of_node, of_place
 from middlemark.analysis.metrics import metric_of_bounds, metrics_of_samples
 from middlemark.analysis.quantile import Measured, Samples, Value, quantile
-from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import Chain, Experiment
+from middlemark.results.record import TrialRecord
 
 KINDS = {
     ChainPart.COMMUNICATION: Distribution.COMMUNICATION,

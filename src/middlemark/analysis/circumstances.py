@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from middlemark.analysis.record import TrialRecord
+from middlemark.results.record import TrialRecord
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from middlemark.analysis.quantile import Measured, Value, WithinClocks
-from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import Chain
+from middlemark.results.record import TrialRecord
 
 CLOCK_BOUND = "clock_bound_ns"
 """The metric that says by how much one-way times of a stream or chain may be off; of streams between clocks only."""

@@ -15,11 +15,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from middlemark.analysis.clocks import can_tell
-from middlemark.analysis.pieces import Frame, drawn, pieces
 from middlemark.analysis.quantile import Measured, needed
-from middlemark.analysis.record import TrialRecord, Window
 from middlemark.analysis.settling import Settling, settling
 from middlemark.plan import Experiment, Stream
+from middlemark.results.record import TrialRecord, Window
+from middlemark.results.streaming import Frame, drawn, pieces
 
 PARTS = 120
 """Of a window: about as many as a narrow chart can show beside each other."""

@@ -21,11 +21,11 @@ from middlemark.analysis.message_path import ToldMessage
 from middlemark.analysis.metric_names import Key, of_samples, quantile_metric
 from middlemark.analysis.metrics import TrialMetrics
 from middlemark.analysis.quantile import Measured
-from middlemark.analysis.record import Effective, PathProof, TrialRecord
 from middlemark.analysis.resources import MemoryCourse
 from middlemark.analysis.samples import Distribution
 from middlemark.analysis.settling import Settling
 from middlemark.plan import Caution, Experiment
+from middlemark.results.record import Effective, PathProof, TrialRecord
 from middlemark.suite import Observation
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from middlemark.analysis.manifest import Width
 from middlemark.analysis.result import Result
 from middlemark.analysis.search_steps import next_steps
 from middlemark.analysis.stopping import open_experiments, widths
 from middlemark.plan import Experiment, Trial, next_block
 from middlemark.plan.search import at_step
+from middlemark.results.manifest import Width
 from middlemark.suite import Suite
 
 

@@ -1,4 +1,4 @@
-"""HdrHistograms: read from the logs that workers leave, made from samples, merged, and written as percentile tables.
+"""HdrHistograms: made from samples, merged, and written as percentile tables; `results.histogram_log` reads them.
 
 Three significant digits from 1 ns to an hour. What a worker logs is what its sample memory had no room for; together
 with the samples it is every message. Negative values have no place in such a histogram: they are counted beside it.
@@ -6,12 +6,9 @@ with the samples it is every message. Negative values have no place in such a hi
 
 from __future__ import annotations
 
-import base64
 import math
-import struct
-import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import BytesIO
 
 import numpy as np
@@ -20,7 +17,6 @@ from hdrh.histogram import HdrHistogram
 from middlemark.analysis.condensed import Condensed
 
 LOWEST_NS, HIGHEST_NS, DIGITS = 1, 3_600_000_000_000, 3
-_KIND, _PLAIN, _COMPRESSED = 0xFFFF_FF0F, 0x1C84_9303, 0x1C84_9314
 _SUB_BUCKET_BITS = 11
 """2048 sub-buckets make three digits."""
 _CUTS_NS = np.concatenate(
@@ -30,42 +26,9 @@ _CUTS_NS = np.concatenate(
 """Where the buckets begin, of all that a histogram tells apart and beyond what it can hold."""
 
 
-@dataclass(frozen=True)
-class Logged:
-    """The histogram of one flow's messages beyond the sample memory."""
-
-    stream: str
-    publisher: int
-    subscriber: int
-    answers: bool
-    histogram: HdrHistogram
-
-
 def empty() -> HdrHistogram:
     """A histogram to add others to."""
     return HdrHistogram(LOWEST_NS, HIGHEST_NS, DIGITS)
-
-
-def read_log(text: str) -> list[Logged]:
-    """Every tagged entry of a histogram log; other lines say when it was written."""
-    entries = [line for line in text.splitlines() if line.startswith("Tag=")]
-    return [_entry(*line.removeprefix("Tag=").split(",", 4)) for line in entries]
-
-
-def _entry(tag: str, _start: str, _length: str, _most: str, payload: str) -> Logged:
-    parts = tag.split(".")
-    answers = parts[-1] == "answers"
-    stream, first, second = ".".join(parts[: -3 if answers else -2]), *parts[-3 if answers else -2 :][:2]
-    return Logged(stream, int(first), int(second), answers, HdrHistogram.decode(_compressed(payload)))
-
-
-def _compressed(payload: str) -> bytes:
-    """The encoding that the library reads; stored runs have logs whose worker left the compression out."""
-    raw = base64.b64decode(payload)
-    if struct.unpack(">I", raw[:4])[0] & _KIND != _PLAIN:
-        return payload.encode()
-    packed = zlib.compress(raw)
-    return base64.b64encode(struct.pack(">II", _COMPRESSED, len(packed)) + packed)
 
 
 def recorded(histogram: HdrHistogram) -> Condensed:

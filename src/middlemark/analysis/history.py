@@ -13,11 +13,11 @@ import numpy as np
 import polars as pl
 
 from middlemark.analysis.figure import Figure
-from middlemark.analysis.manifest import Manifest
 from middlemark.analysis.metric_names import TRIAL
 from middlemark.analysis.settling import EQUAL, changes
 from middlemark.plan import Side
 from middlemark.plan.side import FACTOR
+from middlemark.results.manifest import Manifest
 
 FEWEST = 6
 """Runs from which on a change of level can be told from chance: three on either side."""

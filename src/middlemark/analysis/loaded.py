@@ -13,17 +13,17 @@ from pathlib import Path
 
 import polars as pl
 
-from middlemark.analysis.columns import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
-from middlemark.analysis.manifest import Manifest
 from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.quantile import Measured
-from middlemark.analysis.record import TrialRecord, is_valid
 from middlemark.analysis.run import Damage, RunFindings, analyse, measure, read_records
-from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.analysis.summary import summary_table
 from middlemark.analysis.warning_table import warning_table
 from middlemark.errors import StoreError
 from middlemark.plan import NotApplicable
+from middlemark.results.manifest import Manifest
+from middlemark.results.record import TrialRecord, is_valid
+from middlemark.results.run_folder import RunFolder, TrialFolder
+from middlemark.results.schema import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
 
 _EXPERIMENT = {
     "trial": pl.String(),

@@ -13,8 +13,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from middlemark.analysis.accounting import Flow
-from middlemark.analysis.pieces import Frame, count, numbered
 from middlemark.analysis.quantile import Measured
+from middlemark.results.streaming import Frame, count, numbered
 
 
 def loss_runs(flows: Sequence[Flow], received: Frame, published: Frame) -> NDArray[np.int64] | None:

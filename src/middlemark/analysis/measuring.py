@@ -12,9 +12,9 @@ from middlemark.analysis.chain import Rows
 from middlemark.analysis.chain_metrics import chain_metrics
 from middlemark.analysis.condensed import Condensed, condensed
 from middlemark.analysis.metrics import TrialMetrics, trial_metrics
-from middlemark.analysis.pieces import lazy
-from middlemark.analysis.record import TrialRecord
-from middlemark.analysis.run_folder import Recorded, TrialFolder
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import Recorded, TrialFolder
+from middlemark.results.streaming import lazy
 
 
 def stored_metrics(

@@ -15,16 +15,17 @@ import polars as pl
 from middlemark.analysis.accounting import Flow, away_meanwhile, breaches, flows, settled
 from middlemark.analysis.clocks import CLOCK_BOUND, bounds_of_stream, told
 from middlemark.analysis.condensed import Condensed, condensed, pooled, whole
-from middlemark.analysis.histogram import Logged, merged, recorded
+from middlemark.analysis.histogram import merged, recorded
 from middlemark.analysis.loss_runs import loss_runs, run_figures
 from middlemark.analysis.metric_names import TRIAL, Key, of_flow, of_process, of_stream, quantile_metric
-from middlemark.analysis.pieces import Frame, count, highest
 from middlemark.analysis.quantile import LEVELS, Measured, Samples, Value
-from middlemark.analysis.record import PublisherCounts, Resources, TrialRecord, Window
 from middlemark.analysis.recovery import affected_flows, fault_figures
 from middlemark.analysis.samples import Distribution, distributions
 from middlemark.errors import MiddlemarkError
 from middlemark.plan import Experiment
+from middlemark.results.histogram_log import Logged
+from middlemark.results.record import PublisherCounts, Resources, TrialRecord, Window
+from middlemark.results.streaming import Frame, count, highest
 
 OVERLOAD_BELOW = 0.95
 """A publisher that hands over less than this share of its scheduled messages within the window is overloaded.

@@ -29,10 +29,10 @@ from middlemark.analysis.message_path import ToldMessage
 from middlemark.analysis.metric_names import Key, of_samples, of_stream, quantile_metric
 from middlemark.analysis.overload import OF_THE_PATH, of_the_path
 from middlemark.analysis.quantile import LEVELS, Measured, Value
-from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.samples import Distribution
 from middlemark.analysis.settling import unsteady
 from middlemark.plan import Caution, Experiment, Invalid, NotApplicable, WarningKind
+from middlemark.results.record import TrialRecord
 
 SHARES_OF_MESSAGES = {
     "loss_share",

@@ -20,8 +20,8 @@ from middlemark.analysis.metric_names import Key, of_stream
 from middlemark.analysis.path_following import Ends
 from middlemark.analysis.path_parts import Part, SetAside, Side
 from middlemark.analysis.quantile import Measured, Value
-from middlemark.analysis.record import KernelRecording, TrialRecord
 from middlemark.plan import Experiment, Stream
+from middlemark.results.record import KernelRecording, TrialRecord
 
 _CALLS_METRIC = re.compile(rf"path_(?P<side>{'|'.join(Side)})_(?P<call>\w+)_calls_per_message")
 _COUNTS = ("packets", "calls", "wake_ups", "switches", "copied_bytes")

@@ -16,11 +16,11 @@ from middlemark.analysis.condensed import Condensed
 from middlemark.analysis.histogram import bucketed, empty, of_samples, percentile_table
 from middlemark.analysis.measuring import stored_metrics
 from middlemark.analysis.metrics import AccountingError
-from middlemark.analysis.record import is_valid
 from middlemark.analysis.run import Damage
-from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.analysis.samples import Distribution
 from middlemark.errors import StoreError
+from middlemark.results.record import is_valid
+from middlemark.results.run_folder import RunFolder, TrialFolder
 
 
 @dataclass

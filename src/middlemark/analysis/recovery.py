@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 
 from middlemark.analysis.clocks import told
-from middlemark.analysis.pieces import PIECE_ROWS, Frame, ascending, numbered
 from middlemark.analysis.quantile import Measured, Samples, Value
-from middlemark.analysis.record import HappenedFault, SubscriberCounts, TrialRecord, Window
 from middlemark.plan import Periodic, Stream
+from middlemark.results.record import HappenedFault, SubscriberCounts, TrialRecord, Window
+from middlemark.results.streaming import PIECE_ROWS, Frame, ascending, numbered
 from middlemark.suite import Action
 
 MENDING = (Action.RESTART, Action.START, Action.RESUME, Action.LINK_UP, Action.HEAL)

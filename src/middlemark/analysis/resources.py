@@ -15,7 +15,7 @@ import polars as pl
 from middlemark.analysis.growth import growth
 from middlemark.analysis.metric_names import TRIAL, Key, of_host, of_process
 from middlemark.analysis.quantile import Measured, Value
-from middlemark.analysis.record import TrialRecord, Window
+from middlemark.results.record import TrialRecord, Window
 
 RATES = {
     "voluntary_switches": "voluntary_switches_hz",

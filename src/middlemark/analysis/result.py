@@ -13,9 +13,9 @@ from middlemark.analysis.metric_names import Key
 from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.overload import of_the_path
 from middlemark.analysis.quantile import WithinClocks
-from middlemark.analysis.record import is_valid
-from middlemark.analysis.run_folder import TrialFolder
 from middlemark.plan import Trial
+from middlemark.results.record import is_valid
+from middlemark.results.run_folder import TrialFolder
 
 
 @dataclass(frozen=True)

@@ -13,19 +13,19 @@ from middlemark.analysis.capacity import Capacity, capacities
 from middlemark.analysis.comparison import Comparison, comparisons
 from middlemark.analysis.course import courses, settlings
 from middlemark.analysis.experiment import ExperimentFindings, MeasuredTrial
-from middlemark.analysis.manifest import Manifest
 from middlemark.analysis.measuring import stored_metrics
 from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.over_trials import experiment_findings
 from middlemark.analysis.path_shares import PathFindings, path_findings
-from middlemark.analysis.record import TrialRecord, is_valid
 from middlemark.analysis.resources import memory_courses, resource_values
-from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.analysis.scaling import Scaling, scalings
 from middlemark.analysis.searched import searched
 from middlemark.analysis.wire import wire_values
 from middlemark.errors import StoreError
 from middlemark.plan import Experiment, only
+from middlemark.results.manifest import Manifest
+from middlemark.results.record import TrialRecord, is_valid
+from middlemark.results.run_folder import RunFolder, TrialFolder
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from functools import partial
 
 import polars as pl
 
-from middlemark.analysis.pieces import Frame, ascending, line, steps
 from middlemark.analysis.quantile import Samples
+from middlemark.results.streaming import Frame, ascending, line, steps
 
 
 class Distribution(StrEnum):

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from middlemark.analysis.comparison import criterion_of
 from middlemark.analysis.figure import Figure, figure
 from middlemark.analysis.interval import coverage, median_interval
-from middlemark.analysis.manifest import Width
 from middlemark.analysis.result import Result
 from middlemark.plan import Experiment, Stream
+from middlemark.results.manifest import Width
 from middlemark.suite import Stop
 
 BETWEEN_LOOKS = 5

@@ -10,8 +10,8 @@ from collections.abc import Collection
 
 from middlemark.analysis.metric_names import TRIAL, Key
 from middlemark.analysis.quantile import Measured, Value
-from middlemark.analysis.record import TrialRecord
 from middlemark.plan import Experiment, PingPong
+from middlemark.results.record import TrialRecord
 
 
 def wire_values(record: TrialRecord) -> dict[Key, Value]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from middlemark.analysis.record import TrialRecord
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.errors import ResultsNotAccepted
 from middlemark.plan.outcome import ACCEPTED
 from middlemark.plan.search import is_sought
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder
 
 
 def outcomes(run: RunFolder) -> Counter[str]:

@@ -1,6 +1,6 @@
 """The record of a trial: what was heard of its processes in the words of the run folder, and its outcome.
 
-It waits for nothing and writes nothing; `life` heard, `judgement` judges, `store` keeps.
+It waits for nothing and writes nothing; `life` heard, `judgement` judges, `results.writer` stores.
 """
 
 from __future__ import annotations
@@ -10,7 +10,11 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from middlemark.analysis.metrics import AccountingError, trial_metrics
-from middlemark.analysis.record import (
+from middlemark.campaign import judgement
+from middlemark.campaign.life import Life
+from middlemark.plan import Invalid, InvalidKind, InvalidReason, Outcome, Valid
+from middlemark.plan.progress import Headline
+from middlemark.results.record import (
     ClockAgreement,
     Counts,
     Effective,
@@ -24,11 +28,7 @@ from middlemark.analysis.record import (
     SubscriberCounts,
     TrialRecord,
 )
-from middlemark.analysis.run_folder import Recorded
-from middlemark.campaign import judgement
-from middlemark.campaign.life import Life
-from middlemark.plan import Invalid, InvalidKind, InvalidReason, Outcome, Valid
-from middlemark.plan.progress import Headline
+from middlemark.results.run_folder import Recorded
 from middlemark.suite import Disturbance
 from middlemark.worker import contract
 

@@ -15,11 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.analysis.further import asks_for_more, further
-from middlemark.analysis.manifest import Manifest
-from middlemark.analysis.record import TrialRecord
 from middlemark.analysis.result import Result, result
-from middlemark.analysis.run_folder import RunFolder
-from middlemark.campaign import store
 from middlemark.campaign.account import Account
 from middlemark.campaign.grounds import Grounds
 from middlemark.campaign.manifest import gather
@@ -37,6 +33,10 @@ from middlemark.plan.progress import (
     TrialStarted,
     Unobserved,
 )
+from middlemark.results import writer
+from middlemark.results.manifest import Manifest
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Demand, Observation, Suite, parse_given
 from middlemark.testbed import ledger
 
@@ -44,14 +44,14 @@ from middlemark.testbed import ledger
 def run_new(path: Path, order: Order, observer: Observer | None = None) -> None:
     """Runs all trials of an order into a new run folder; returns when all are stored."""
     manifest = gather(order)
-    with store.created(path, manifest) as run, ledger.opened() as entries:
+    with writer.created(path, manifest) as run, ledger.opened() as entries:
         grounds = Grounds(order.workers, order.base, entries, order.given.disturbance)
         asyncio.run(Campaign(run, order.given, manifest, grounds, observer or Unobserved()).run())
 
 
 def run_on(path: Path, observer: Observer | None = None) -> None:
     """Runs the trials that a run folder still lacks; returns when all are stored."""
-    with store.reopened(path) as run, ledger.opened() as entries:
+    with writer.reopened(path) as run, ledger.opened() as entries:
         manifest = run.read_manifest()
         workers = needed(manifest.trials, *available())
         base = base_workers([Path(folder) for folder in manifest.against])
@@ -117,7 +117,7 @@ class Campaign:
         more = further(self.given, self.manifest.trials, list(self._results.values()))
         trials = (*self.manifest.trials, *more.trials)
         self.manifest = self.manifest.model_copy(update={"trials": trials, "widths": more.widths})
-        with store.writing(self.run_folder.manifest_path):
+        with writer.writing(self.run_folder.manifest_path):
             self.run_folder.write_manifest(self.manifest)
         if more.trials:
             self.observer.observe(CampaignExtended(len(trials), more.why))
@@ -140,13 +140,13 @@ class Campaign:
             begin_ns = time.monotonic_ns()
             refusal = self._refused.get(_kind(trial))
             account = self._not_run(trial, refusal) if refusal else await self._until_undisturbed(trial)
-            store.finish(self.run_folder.trial(trial.id), account.record)
+            writer.finish(self.run_folder.trial(trial.id), account.record)
             self._remember(account.record)
             self._learn_cost(account, time.monotonic_ns() - begin_ns)
             self._tell_of(account, time.monotonic_ns() - begin_ns, trials[index + 1 :])
 
     def _not_run(self, trial: Trial, refusal: NotApplicable) -> Account:
-        store.fresh(self.run_folder.trial(trial.id))
+        writer.fresh(self.run_folder.trial(trial.id))
         return Account(TrialRecord(trial=trial, outcome=refusal))
 
     async def _until_undisturbed(self, trial: Trial) -> Account:

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from middlemark.analysis.record import CapturedLink, CaptureRecord
-from middlemark.analysis.run_folder import TrialFolder
 from middlemark.campaign.observer import ObserverFile, TrialObserver
 from middlemark.campaign.watching import Watch
 from middlemark.campaign.wire import unread_hosts
+from middlemark.results.record import CapturedLink, CaptureRecord
+from middlemark.results.run_folder import TrialFolder
 from middlemark.testbed.capture import Capture, Captured
 
 

@@ -11,10 +11,10 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
-from middlemark.analysis.record import HappenedFault
 from middlemark.campaign.hearing import TrialOver
 from middlemark.campaign.running import Running
 from middlemark.plan import Event
+from middlemark.results.record import HappenedFault
 from middlemark.suite import Action
 from middlemark.testbed.testbed import Testbed
 from middlemark.worker import contract

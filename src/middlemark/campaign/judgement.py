@@ -10,9 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from middlemark.analysis.accounting import breaches, settled
 from middlemark.analysis.metric_names import TRIAL, Key, metrics_of, of_stream, quantile_metric
 from middlemark.analysis.metrics import TrialMetrics
-from middlemark.analysis.pieces import Frame
 from middlemark.analysis.quantile import Measured, WithinClocks, bound_words
-from middlemark.analysis.record import LinkMeasured, TrialRecord
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import (
     Caution,
@@ -22,6 +20,8 @@ from middlemark.plan import (
     WarningKind,
 )
 from middlemark.plan.progress import Headline
+from middlemark.results.record import LinkMeasured, TrialRecord
+from middlemark.results.streaming import Frame
 from middlemark.suite import Disturbance
 
 LOAD_TOLERANCE_PERCENT = 10

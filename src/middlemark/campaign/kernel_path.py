@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from middlemark.analysis.columns import KERNEL_EVENTS_SCHEMA
-from middlemark.analysis.record import KernelRecording
-from middlemark.analysis.run_folder import TrialFolder
 from middlemark.campaign.observer import ObserverFile, TrialObserver
 from middlemark.campaign.watching import Watch
+from middlemark.results.record import KernelRecording
+from middlemark.results.run_folder import TrialFolder
+from middlemark.results.schema import KERNEL_EVENTS_SCHEMA
 from middlemark.testbed.kernel_path import KernelPath, Recorded
 from middlemark.testbed.ssh_host import SshHost
 

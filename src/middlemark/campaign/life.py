@@ -14,13 +14,13 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from middlemark.analysis.record import LoadReached, Window
 from middlemark.campaign.faults import Faults
 from middlemark.campaign.hearing import Hearing, TrialOver
 from middlemark.campaign.place import Setting
 from middlemark.campaign.running import Running
 from middlemark.campaign.watching import Watch
 from middlemark.plan import MissingPath, NoCommunication, PingPong, Trial
+from middlemark.results.record import LoadReached, Window
 from middlemark.suite import Action
 from middlemark.worker import contract
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from middlemark.analysis.record import LinkMeasured
 from middlemark.campaign.place import Setting
 from middlemark.errors import EnvironmentNotReady, InternalError
 from middlemark.plan import Event
+from middlemark.results.record import LinkMeasured
 from middlemark.suite import Action
 from middlemark.testbed.link.relay import Report
 from middlemark.testbed.probe import Found, Measured, asked_now, probe

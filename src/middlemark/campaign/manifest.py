@@ -1,6 +1,6 @@
 """A run's manifest: what was asked for and what it ran on, gathered once before the first trial.
 
-It gathers only; `store` writes, `analysis.manifest` says what the fields mean.
+It gathers only; `results.writer` writes, `results.manifest` says what the fields mean.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from middlemark import __version__
-from middlemark.analysis.manifest import Dissector, Library, Manifest, Middleware
 from middlemark.campaign.grounds import Worker
 from middlemark.campaign.order import Order
 from middlemark.plan import Caution, WarningKind
+from middlemark.results.manifest import Dissector, Library, Manifest, Middleware
 from middlemark.suite import Suite
 from middlemark.testbed import machine
 from middlemark.testbed.machine import Fact

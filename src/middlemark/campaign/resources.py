@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from middlemark.analysis.columns import MACHINE_SCHEMA, PROCESSES_SCHEMA
-from middlemark.analysis.run_folder import TrialFolder
 from middlemark.campaign.observer import TrialObserver
 from middlemark.campaign.watching import Watch
+from middlemark.results.run_folder import TrialFolder
+from middlemark.results.schema import MACHINE_SCHEMA, PROCESSES_SCHEMA
 from middlemark.testbed.resources import Sampled, Sampler
 from middlemark.testbed.ssh_host import SshHost
 

@@ -1,7 +1,7 @@
 """The samples that the applications of a trial left, as the tables that are stored.
 
 It reads the `.npy` files of the worker contract and joins them, each row with its application, a piece at a time as
-they are written; `analysis` says what the columns are, `store` writes them.
+they are written; `results.schema` says what the columns are, `results.writer` writes them.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import polars as pl
 from numpy.typing import NDArray
 from polars.io.plugins import register_io_source
 
-from middlemark.analysis.columns import (
+from middlemark.results.schema import (
     EXECUTIONS_SCHEMA,
     INPUTS_SCHEMA,
     OUTPUTS_SCHEMA,
     PUBLISHED_SCHEMA,
     RECEIVED_SCHEMA,
 )
-from middlemark.analysis.pieces import PIECE_ROWS
+from middlemark.results.streaming import PIECE_ROWS
 
 _TRIGGERS = {0: "message", 1: "timer", 2: "source"}
 

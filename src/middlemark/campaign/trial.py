@@ -9,9 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from middlemark.analysis.record import ClockAgreement, LinkMeasured, TrialRecord
-from middlemark.analysis.run_folder import TrialFolder
-from middlemark.campaign import account, judgement, links, samples, store
+from middlemark.campaign import account, judgement, links, samples
 from middlemark.campaign.account import Account
 from middlemark.campaign.grounds import Grounds
 from middlemark.campaign.hearing import TrialOver
@@ -22,6 +20,9 @@ from middlemark.campaign.spec import Place, Specs, specs
 from middlemark.campaign.watches import watch_of
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Experiment, Invalid, NotApplicable, Trial
+from middlemark.results import writer
+from middlemark.results.record import ClockAgreement, LinkMeasured, TrialRecord
+from middlemark.results.run_folder import TrialFolder
 from middlemark.suite import Observation
 from middlemark.testbed.clock_estimate import ClockOffset, over_window
 
@@ -31,7 +32,7 @@ Reached = Callable[[str, float | None], None]
 async def run_trial(trial: Trial, grounds: Grounds, folder: TrialFolder, attempt: int, reached: Reached) -> Account:
     """Runs the trial and stores all of it but its record; what this machine can't make is not applicable."""
     worker = grounds.worker_of(trial.experiment)
-    store.fresh(folder)
+    writer.fresh(folder)
     with ExitStack() as given:
         try:
             setting = given.enter_context(prepared(_as_watched(trial), worker.path, grounds))
@@ -56,7 +57,7 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
     nobody = _nobody(trial, told)
     if nobody:
         return _not_applicable(trial, attempt, "faults", f"this trial has no {nobody}")
-    store.keep_specs(folder, {**told.services, **told.applications})
+    writer.keep_specs(folder, {**told.services, **told.applications})
     running = Running(worker.path, told, place, folder.logs_path, grounds.ledger)
     watch = watch_of(trial, running, setting, grounds.ledger)
     life = Life(trial, running, setting, watch)
@@ -78,17 +79,17 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
         reached("storing", None)
         folders = _recordings(running, place, folder)
         beyond = samples.histograms(set(folders.values()))
-        store.keep_samples(folder, samples.received(folders), samples.published(folders), beyond)
+        writer.keep_samples(folder, samples.received(folders), samples.published(folders), beyond)
         with folder.reading_samples() as recorded:
             result = account.of_measured(life, recorded, seen, clocks, bounds=grounds.bounds, attempt=attempt)
         if trial.experiment.nodes:
             taken, sent = samples.inputs(folders), samples.outputs(folders)
-            store.keep_executions(folder, samples.executions(folders), taken, sent)
+            writer.keep_executions(folder, samples.executions(folders), taken, sent)
     finally:
         watch.end()
         await running.end()
-        store.keep_events(folder, life.hearing.lines)
-        store.keep_watched(folder, watch.keep)
+        writer.keep_events(folder, life.hearing.lines)
+        writer.keep_watched(folder, watch.keep)
     return result
 
 

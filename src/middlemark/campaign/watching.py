@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from middlemark.analysis.record import Window
-from middlemark.analysis.run_folder import TrialFolder
 from middlemark.campaign.place import Setting
 from middlemark.campaign.running import Running
+from middlemark.results.record import Window
+from middlemark.results.run_folder import TrialFolder
 from middlemark.testbed.ledger import Ledger
 
 

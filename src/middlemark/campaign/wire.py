@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from middlemark.analysis.record import LinkTraffic, Phase, Window
 from middlemark.campaign.place import Setting
 from middlemark.campaign.watching import Watch
 from middlemark.errors import EnvironmentNotReady
+from middlemark.results.record import LinkTraffic, Phase, Window
 from middlemark.testbed.ssh_host import SshHost
 from middlemark.testbed.wiring import Counts, LinkCounts
 

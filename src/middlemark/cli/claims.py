@@ -41,8 +41,8 @@ def command(
     """Judge claims on what a run measured: each holds, is refuted, or stays undecided."""
     from middlemark.analysis.claims import judged, own_claims
     from middlemark.analysis.run import analyse
-    from middlemark.analysis.run_folder import RunFolder
     from middlemark.report.claims import READING, as_data, print_claims
+    from middlemark.results.run_folder import RunFolder
 
     asked = _asked(file, claim or [])
     findings = analyse(RunFolder(run))

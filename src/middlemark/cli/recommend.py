@@ -61,10 +61,10 @@ def _derive(application: Path, recording: Path) -> None:
 
 def _report(folder: Path, as_json: bool) -> None:
     from middlemark.analysis.run import analyse
-    from middlemark.analysis.run_folder import RunFolder
     from middlemark.cli import report
     from middlemark.errors import ResultsNotAccepted
     from middlemark.report.recommendation import recommendation
+    from middlemark.results.run_folder import RunFolder
 
     findings = analyse(RunFolder(folder))
     report.show(findings, as_json)

@@ -40,7 +40,7 @@ def command(
     """Make the report of a run again, or its figures and tables as files for a paper."""
     _check_options(kind, out, as_json=as_json)
     from middlemark.analysis.run import analyse
-    from middlemark.analysis.run_folder import RunFolder
+    from middlemark.results.run_folder import RunFolder
 
     findings = analyse(RunFolder(run))
     if kind is not ReportFormat.HTML:

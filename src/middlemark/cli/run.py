@@ -108,9 +108,9 @@ def _left_to_results(order: "Order") -> list[str]:
 
 
 def _run(path: Path, order: "Order | None", as_json: bool) -> None:
-    from middlemark.analysis.run_folder import RunFolder
     from middlemark.campaign import acceptance
     from middlemark.cli import report
+    from middlemark.results.run_folder import RunFolder
 
     carry_out(path, order, as_json)
     report.command(path, as_json=as_json)

@@ -60,8 +60,8 @@ def _rates(folder: Path, blocks: int) -> "tuple[ChanceRate, ...]":
     from middlemark.analysis.chance import chance_rates
     from middlemark.analysis.figure import usual
     from middlemark.analysis.run import analyse
-    from middlemark.analysis.run_folder import RunFolder
     from middlemark.errors import UsageError
+    from middlemark.results.run_folder import RunFolder
 
     findings = analyse(RunFolder(folder))
     rates = chance_rates(findings.experiments, usual(), blocks, findings.manifest.seed)

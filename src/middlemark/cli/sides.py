@@ -28,7 +28,7 @@ def check(command: str, first: Path, second: Path | None, by: str | None, base: 
 
 
 def _has_sides(run: Path) -> bool:
-    from middlemark.analysis.run_folder import RunFolder
+    from middlemark.results.run_folder import RunFolder
 
     folder = RunFolder(run)
     return folder.manifest_path.is_file() and bool(folder.read_manifest().against)
@@ -38,9 +38,9 @@ def pairs(first: Path, second: Path | None, by: str | None, base: str | None, on
     """Read and analyse the runs, and pair their experiments."""
     from middlemark.analysis.pairing import of_two_runs, within_run
     from middlemark.analysis.run import analyse
-    from middlemark.analysis.run_folder import RunFolder
     from middlemark.plan import Side
     from middlemark.plan.side import FACTOR
+    from middlemark.results.run_folder import RunFolder
 
     run = analyse(RunFolder(first), only)
     if second is not None:

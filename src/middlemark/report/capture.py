@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from middlemark.analysis.comparison import Comparison
-from middlemark.analysis.record import CaptureRecord, TrialRecord
 from middlemark.report.contender import Contender
 from middlemark.report.display import ABSENT, size
 from middlemark.report.tables import Table
+from middlemark.results.record import CaptureRecord, TrialRecord
 
 CAPTURES = "Captured frames"
 CAPTION = (

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.record import Effective
 from middlemark.report.contender import Contender
 from middlemark.report.display import NARROW_SPACE, size
+from middlemark.results.record import Effective
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from middlemark.analysis.manifest import Dissector, Manifest
 from middlemark.plan import Experiment, Side
+from middlemark.results.manifest import Dissector, Manifest
 
 COLOURS = 12
 """As many as the style sheet has (`--series-0` …); tellable apart with any common colour blindness, light and dark."""

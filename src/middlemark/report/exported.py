@@ -17,14 +17,14 @@ from prometheus_client.core import CollectorRegistry, GaugeMetricFamily
 from prometheus_client.openmetrics.exposition import generate_latest
 
 from middlemark.analysis.loaded import METRICS_SCHEMA, TRIALS_SCHEMA, LoadedRun
-from middlemark.analysis.manifest import Manifest
 from middlemark.analysis.percentile_tables import percentile_tables
-from middlemark.analysis.record import FORMAT_VERSION, TrialRecord
 from middlemark.analysis.summary import SCHEMA as ESTIMATES_SCHEMA
 from middlemark.analysis.warning_table import WARNINGS_SCHEMA
 from middlemark.plan import Caution
 from middlemark.report.formats import ExportFormat
 from middlemark.report.store import write_bytes, write_text
+from middlemark.results.manifest import Manifest
+from middlemark.results.record import FORMAT_VERSION, TrialRecord
 
 SCHEMAS = {
     "trials": TRIALS_SCHEMA,

@@ -20,7 +20,6 @@ from markupsafe import Markup, escape
 from middlemark.analysis.claims import own_claims
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.analysis.samples import OF_CHAINS, Distribution
 from middlemark.errors import StoreError
 from middlemark.plan import Caution
@@ -66,6 +65,7 @@ from middlemark.report.tables import (
 from middlemark.report.trials import Trials, trials_of
 from middlemark.report.uncounted import uncounted
 from middlemark.report.wire import overhead_table
+from middlemark.results.run_folder import RunFolder
 
 QUOTED = re.compile(r"`([^`]+)`")
 

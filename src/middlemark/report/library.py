@@ -15,9 +15,9 @@ import polars as pl
 
 from middlemark.analysis.history import PastRun
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.analysis.summary import SCHEMA, summary_table
 from middlemark.errors import StoreError, UsageError
+from middlemark.results.run_folder import RunFolder
 
 
 @dataclass(frozen=True)

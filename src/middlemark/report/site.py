@@ -26,7 +26,6 @@ from middlemark.analysis.contrast import Finding
 from middlemark.analysis.figure import DISTRIBUTIONS, PLAIN, figure
 from middlemark.analysis.history import histories
 from middlemark.analysis.pairing import of_two_runs, usually_compared
-from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.errors import MiddlemarkError
 from middlemark.report.canvas import Chart
 from middlemark.report.compared import row
@@ -34,6 +33,7 @@ from middlemark.report.html import script_json
 from middlemark.report.library import Library, Shelf, findings
 from middlemark.report.past import history_tables, in_common
 from middlemark.report.past_charts import history_charts
+from middlemark.results.run_folder import RunFolder, TrialFolder
 
 MARGIN = 0.05
 FIGURES = [f"{level}({name})" for name in DISTRIBUTIONS for level in ("median", "p99")] + [each.name for each in PLAIN]

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from middlemark.analysis.manifest import Width
 from middlemark.analysis.run import RunFindings
 from middlemark.plan import varying_factors
 from middlemark.report.contender import Contender
 from middlemark.report.display import ABSENT, digits, plural
 from middlemark.report.tables import Table
+from middlemark.results.manifest import Width
 
 IN_LABELS = {"middleware", "profile"}
 

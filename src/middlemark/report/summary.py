@@ -19,7 +19,6 @@ from rich.text import Text
 from middlemark.analysis.claims import own_claims
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.run_folder import RunFolder
 from middlemark.report import tables
 from middlemark.report.answer import Answer, answer, distinguishing, interval_words
 from middlemark.report.capacity import capacity_lines
@@ -41,6 +40,7 @@ from middlemark.report.scaling import scaling_lines
 from middlemark.report.stopping import stop_lines
 from middlemark.report.tables import outcome_table
 from middlemark.report.uncounted import uncounted
+from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Observation
 
 READING = (

@@ -1,7 +1,7 @@
 """The run folder while a campaign writes it: one writer at a time, one trial at a time, the trial's record last.
 
 A kill at any instant loses at most the trial under way: its folder has no `trial.json`, and `fresh` empties it. What
-each file holds is `analysis.run_folder`'s business; what can't be written becomes one `StoreError` with its remedy.
+each file holds is `run_folder`'s business; what can't be written becomes one `StoreError` with its remedy.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from pathlib import Path
 import polars as pl
 from pydantic import BaseModel
 
-from middlemark.analysis.manifest import Manifest
-from middlemark.analysis.record import TrialRecord
-from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.errors import StoreError
+from middlemark.results.manifest import Manifest
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder, TrialFolder
 
 
 @contextmanager

@@ -6,12 +6,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from middlemark.analysis import run_folder
-from middlemark.analysis.columns import MACHINE_SCHEMA, RECEIVED_SCHEMA
-from middlemark.analysis.pieces import ascending
 from middlemark.analysis.run import analyse
-from middlemark.analysis.run_folder import RunFolder, TrialFolder
 from middlemark.errors import StoreError
+from middlemark.results import run_folder
+from middlemark.results.run_folder import RunFolder, TrialFolder
+from middlemark.results.schema import MACHINE_SCHEMA, RECEIVED_SCHEMA
+from middlemark.results.streaming import ascending
 from run_builder import Behaviour, build_run
 
 SUITE = """

@@ -1,6 +1,6 @@
 """The layout of a run folder: where each thing lies, and how it is read and written.
 
-It interprets nothing: `manifest`, `record` and `columns` say what the files hold, `metrics` what they mean. Writing is
+It interprets nothing: `manifest`, `record` and `schema` say what the files hold, `metrics` what they mean. Writing is
 atomic (a temporary name, then a rename), so that a file that is there is whole; `campaign` writes through it, `report`
 reads through it.
 
@@ -26,7 +26,11 @@ import polars as pl
 from hdrh.codec import HdrCookieException, HdrLengthException
 from pydantic import ValidationError
 
-from middlemark.analysis.columns import (
+from middlemark.errors import StoreError
+from middlemark.results.histogram_log import Logged, read_log
+from middlemark.results.manifest import Manifest
+from middlemark.results.record import TrialRecord
+from middlemark.results.schema import (
     EXECUTIONS_SCHEMA,
     INPUTS_SCHEMA,
     KERNEL_EVENTS_SCHEMA,
@@ -36,11 +40,7 @@ from middlemark.analysis.columns import (
     PUBLISHED_SCHEMA,
     RECEIVED_SCHEMA,
 )
-from middlemark.analysis.histogram import Logged, read_log
-from middlemark.analysis.manifest import Manifest
-from middlemark.analysis.pieces import GROUP_ROWS, Frame, lazy, stored
-from middlemark.analysis.record import TrialRecord
-from middlemark.errors import StoreError
+from middlemark.results.streaming import GROUP_ROWS, Frame, lazy, stored
 from middlemark.suite import Model
 
 if TYPE_CHECKING:

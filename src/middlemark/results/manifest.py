@@ -10,8 +10,8 @@ from typing import Literal
 
 from pydantic import NonNegativeInt
 
-from middlemark.analysis.record import FORMAT_VERSION
 from middlemark.plan import Caution, Trial
+from middlemark.results.record import FORMAT_VERSION
 from middlemark.suite import Model
 from middlemark.suite.claim_text import ClaimText
 
