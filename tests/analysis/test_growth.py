@@ -1,7 +1,10 @@
 """Growth that goes on is told from growth that settles, and from noise; a short window tells neither."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
+import scipy.signal
 
 from middlemark.analysis.growth import LEAST_SPAN_S, Growth, Values, growth
 
@@ -34,6 +37,38 @@ def test_noise_and_memory_that_never_changes_do_not_grow() -> None:
     assert (still.slope.low, still.slope.value, still.slope.high) == (0, 0, 0)
 
 
+def random_walk(rng: np.random.Generator) -> Values:
+    return 4096 * np.cumsum(rng.normal(size=len(AT_S)))
+
+
+def phases(rng: np.random.Generator) -> Values:
+    """A random walk whose steps go on for seconds."""
+    return scipy.signal.lfilter([1], [1, -0.95], rng.normal(0, 4096, len(AT_S))).cumsum()
+
+
+def slow_noise(rng: np.random.Generator) -> Values:
+    """Around one level, and away from it for a minute and more at a time."""
+    return scipy.signal.lfilter([1], [1, -0.999], rng.normal(0, 4096, len(AT_S)))
+
+
+def heavy_steps(rng: np.random.Generator) -> Values:
+    return 4096 * np.cumsum(rng.standard_t(2, len(AT_S)))
+
+
+@pytest.mark.parametrize("course", [random_walk, phases, slow_noise, heavy_steps])
+def test_memory_that_goes_up_and_down_by_chance_seldom_grows(course: Callable[[np.random.Generator], Values]) -> None:
+    rng = np.random.default_rng(5)
+    found = [of(1e9 + course(rng)) for _ in range(80)]
+    assert sum(bool(each.lasts) for each in found) <= 4
+    assert sum(each.slope.low <= 0 <= each.slope.high for each in found) >= 68
+
+
+def test_a_leak_beside_as_much_chance_is_found() -> None:
+    rng = np.random.default_rng(6)
+    found = [of(1e9 + 4096 * 20 * AT_S + random_walk(rng)) for _ in range(40)]
+    assert sum(bool(each.lasts) for each in found) >= 36
+
+
 def test_a_leap_bends_nothing() -> None:
     assert of(np.where(AT_S < 3, 1e7, 5e7)).slope.value == 0
 
@@ -44,4 +79,14 @@ def test_a_short_window_has_a_slope_and_no_verdict() -> None:
     assert found is not None
     assert found.lasts is None
     assert found.slope.value == pytest.approx(1000)
-    assert growth(AT_S[:1], NOISE[:1]) is None
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_so_few_samples_have_no_interval_and_no_growth(n: int) -> None:
+    assert growth(AT_S[:n], NOISE[:n]) is None
+
+
+def test_a_long_window_with_a_handful_of_samples_has_a_slope_and_no_verdict() -> None:
+    found = growth(np.arange(4) * LEAST_SPAN_S, np.arange(4) * 600.0)
+    assert found is not None
+    assert (found.slope.value, found.lasts) == (pytest.approx(10), None)

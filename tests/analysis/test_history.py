@@ -44,13 +44,34 @@ def test_figures_of_another_machine_are_another_series(past: PastRun) -> None:
     elsewhere = past.manifest.model_copy(update={"machine": {"cpu_model": "another"}})
     series = histories([past, replace(past, name="elsewhere", manifest=elsewhere)], figure("cpu"))
     assert all(len(each.points) == 1 for each in series)
-    assert {each.machine for each in series} == {"another", "unknown"}  # an old manifest does not say
+    assert {each.machine for each in series} == {"another", "unknown, 2 CPUs, 24 GiB"}
 
 
 def test_the_machine_is_the_one_that_a_real_run_recorded() -> None:
     run = middlemark.load(OBSERVED)
     series = histories([PastRun("real", run.manifest, run.estimates)], figure("median(latency)"))
-    assert {each.machine for each in series} == {"AMD EPYC"}
+    assert {each.machine for each in series} == {"AMD EPYC, 2 CPUs, 24 GiB, virtual machine (unknown)"}
+
+
+def test_two_machines_of_one_model_are_two_series(past: PastRun) -> None:
+    runs = [
+        replace(past, manifest=past.manifest.model_copy(update={"machine": {"cpu_model": "same", "machine_id": each}}))
+        for each in ("0a", "0b", "0a")
+    ]
+    series = histories(runs, figure("cpu"))
+    assert {(each.machine, len(each.points)) for each in series} == {("same (machine 0a)", 2), ("same (machine 0b)", 1)}
+
+
+@pytest.mark.parametrize("fact", [{"cpus": 4}, {"memory_bytes": 8 << 30}, {"virtualisation": "virtual machine (a)"}])
+def test_where_no_id_was_recorded_other_facts_tell_machines_of_one_model_apart(
+    past: PastRun, fact: dict[str, str | int]
+) -> None:
+    known: dict[str, str | int] = {"cpu_model": "same", "cpus": 2, "memory_bytes": 4 << 30, "virtualisation": "none"}
+    runs = [
+        replace(past, manifest=past.manifest.model_copy(update={"machine": machine}))
+        for machine in (known, known, known | fact)
+    ]
+    assert sorted({len(each.points) for each in histories(runs, figure("cpu"))}) == [1, 2]
 
 
 def test_observed_trials_and_missing_figures_have_no_point(past: PastRun) -> None:

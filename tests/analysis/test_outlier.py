@@ -35,9 +35,16 @@ def test_an_outlier_is_counted_and_stays_in_the_figure() -> None:
     assert (found.outliers, found.n_trials, found.value) == (Outliers(severe=1), 8, 13.5)
 
 
+@pytest.mark.parametrize("values", [[0.0] * 8 + [1.0], [5.0] * 5 + [4.0, 6.0], [1.0] * 9])
+def test_where_the_quartiles_are_equal_nothing_says_how_far_out_the_others_are(values: list[float]) -> None:
+    assert outliers(values) == Outliers()
+
+
 @given(st.lists(st.floats(-1e6, 1e6), min_size=6, max_size=60))
 def test_exactly_what_lies_beyond_the_fences_is_out(values: list[float]) -> None:
     lower, upper = np.quantile(values, [0.25, 0.75])
     reach = upper - lower
     beyond = [max(value - upper, lower - value, 0.0) for value in values]
-    assert [place is not Place.WITHIN for place in places(values)] == [each > 1.5 * reach for each in beyond]
+    assert [place is not Place.WITHIN for place in places(values)] == [
+        reach > 0 and each > 1.5 * reach for each in beyond
+    ]

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from middlemark.analysis.run import analyse
-from middlemark.analysis.settling import PARTS, Settling, Steadiness, classified, settling
+from middlemark.analysis.settling import PARTS, Settling, Steadiness, classified, settling, unsteady
+from middlemark.plan import WarningKind
 from run_builder import Behaviour, build_run
 
 RNG = np.random.default_rng(3)
@@ -27,6 +28,9 @@ def levels(*pieces: tuple[int, float], noise: float = 0.02) -> np.ndarray:
         ([(30, 100.0), (30, 150.0)], Steadiness.SLOW_DOWN, 0.5),
         ([(50, 100.0), (10, 200.0)], Steadiness.NEVER, None),
         ([(20, 100.0), (20, 103.0), (20, 101.0)], Steadiness.FLAT, 0.0),
+        ([(25, 100.0), (5, 900.0), (30, 100.0)], Steadiness.DISTURBED, 0.0),
+        ([(6, 200.0), (20, 100.0), (4, 900.0), (30, 100.0)], Steadiness.WARM_UP, 0.1),
+        ([(30, 100.0), (20, 200.0), (10, 100.0)], Steadiness.NEVER, None),
     ],
 )
 def test_a_known_course_is_classified(pieces: list[tuple[int, float]], kind: Steadiness, after: float | None) -> None:
@@ -54,6 +58,12 @@ def test_messages_are_looked_at_in_the_order_in_which_they_came() -> None:
     found = settling(frame)
     assert found.kind is Steadiness.WARM_UP
     assert found.after_share == pytest.approx(0.2)
+
+
+def test_a_stall_in_the_middle_is_told_as_such_and_not_as_late_settling() -> None:
+    (caution,) = unsteady({"imu": classified(levels((25, 100.0), (5, 900.0), (30, 100.0)))})
+    assert caution.kind is WarningKind.DISTURBED
+    assert "imu left its level" in caution.text
 
 
 def test_a_steady_run_has_no_caution_of_it(tmp_path: Path) -> None:

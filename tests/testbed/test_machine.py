@@ -22,7 +22,7 @@ def test_every_fact_has_a_value_and_every_unready_one_a_remedy() -> None:
 def test_what_a_report_needs_of_the_machine_is_among_the_facts() -> None:
     names = {fact.name for fact in machine.facts()}
     assert names >= {
-        "kernel", "cpu_model", "cpus", "memory_bytes", "virtualisation", "governor", "turbo", "idle_states", "load_1min",
+        "machine_id", "kernel", "cpu_model", "cpus", "memory_bytes", "virtualisation", "governor", "turbo", "idle_states", "load_1min",
         "rmem_max_bytes", "wmem_max_bytes", "clock_source", "clock_cost_ns", "clock_resolution_ns",
         "steal_percent_since_boot", "isolated_cpus", "transparent_huge_pages", "wake_up_error_median_ns",
     }  # fmt: skip
@@ -30,6 +30,19 @@ def test_what_a_report_needs_of_the_machine_is_among_the_facts() -> None:
 
 def files(monkeypatch: pytest.MonkeyPatch, contents: dict[str, str]) -> None:
     monkeypatch.setattr(machine, "_read", contents.get)
+
+
+def test_the_machine_s_id_is_its_own_and_tells_nothing_of_the_installation_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = "4c1bb2a7a1b94d5c8f3f2f6f0d9e8a77"
+    files(monkeypatch, {"/etc/machine-id": raw})
+    found = machine._machine_id()
+    assert len(found) == 16
+    assert found not in raw
+    assert machine._machine_id() == found
+    files(monkeypatch, {"/etc/machine-id": raw[::-1]})
+    assert machine._machine_id() not in {found, "unknown"}
+    files(monkeypatch, {})
+    assert machine._machine_id() == "unknown"
 
 
 @pytest.mark.parametrize(("boost", "value", "ready"), [("0", "off", True), ("1", "on", False)])

@@ -1,6 +1,7 @@
 """How a figure went over many runs: its estimates in the order of time, and where its level changed for good.
 
-One series has one middleware in one setting on one machine, since figures of different machines are no history. The
+One series has one middleware in one setting on one machine, since figures of different machines are no history; of runs
+that recorded no machine's id, those on machines of one processor, size and kind are taken for one machine's. The
 changes are those that `settling` finds, where the levels before and after differ by more than 5 %. It reads nothing.
 """
 
@@ -74,7 +75,7 @@ def histories(runs: Sequence[PastRun], figure: Figure) -> list[History]:
     """Every series that has the figure, by setting and middleware; points in the order in which runs began."""
     found: dict[tuple[str, str, str, str], list[Point]] = {}
     for run in sorted(runs, key=lambda each: each.manifest.started_at):
-        machine = str(run.manifest.machine.get("cpu_model", "unknown"))
+        machine = _machine(run.manifest)
         for row in _rows(run, figure).iter_rows(named=True):
             key = (_setting(row), row["middleware"], row["subject"], machine)
             found.setdefault(key, []).append(_point(run, row))
@@ -82,6 +83,21 @@ def histories(runs: Sequence[PastRun], figure: Figure) -> list[History]:
         History(middleware, setting, _stream(subject), machine, tuple(points), level_changes(points))
         for (setting, middleware, subject, machine), points in sorted(found.items())
     ]
+
+
+def _machine(manifest: Manifest) -> str:
+    """What tells a machine from others: `AMD EPYC 9354 (machine 5d41402a…)`; without its id, what it is made of."""
+    facts = manifest.machine
+    model = str(facts.get("cpu_model", "unknown"))
+    if facts.get("machine_id", "unknown") != "unknown":
+        return f"{model} (machine {facts['machine_id']})"
+    cpus, memory_bytes, virtualisation = (facts.get(name) for name in ("cpus", "memory_bytes", "virtualisation"))
+    parts = (
+        f"{cpus} CPUs" if cpus else "",
+        f"{float(memory_bytes) / 2**30:.0f} GiB" if memory_bytes else "",
+        str(virtualisation) if virtualisation not in {None, "none"} else "",
+    )
+    return ", ".join(part for part in (model, *parts) if part)
 
 
 def _rows(run: PastRun, figure: Figure) -> pl.DataFrame:

@@ -1,7 +1,8 @@
 """Which of an experiment's trials lie far from the others: classified for the reader, never dropped from a figure.
 
 The fences are Tukey's ("Exploratory data analysis", 1977, ch. 2): beyond the quartiles by 1.5 times their distance an
-outlier is mild, by 3 times severe. `estimate` counts them; the median that it gives beside them hardly feels them.
+outlier is mild, by 3 times severe. Where the quartiles are equal, half of the values are one, and nothing measures how
+far the others lie: none is told. `estimate` counts them; the median that it gives beside them hardly feels them.
 """
 
 from __future__ import annotations
@@ -38,11 +39,13 @@ NO_OUTLIERS = Outliers()
 
 
 def places(values: Sequence[float]) -> tuple[Place, ...]:
-    """The place of each value; all are within where they are too few to tell."""
+    """The place of each value; all are within where they are too few to tell, or their quartiles are equal."""
     if len(values) < FEWEST:
         return (Place.WITHIN,) * len(values)
     lower, upper = np.quantile(values, [0.25, 0.75])
     reach = upper - lower
+    if reach <= 0:
+        return (Place.WITHIN,) * len(values)
     return tuple(_place(value, float(lower), float(upper), float(reach)) for value in values)
 
 

@@ -38,6 +38,8 @@ class Steadiness(StrEnum):
     """Slower at first."""
     SLOW_DOWN = "slow_down"
     """Faster at first."""
+    DISTURBED = "disturbed"
+    """At its level from the begin on, but for a while in between."""
     NEVER = "never"
     """No level held to the end for a quarter of the window."""
     TOO_SHORT = "too_short"
@@ -68,16 +70,20 @@ def classified(levels: NDArray[np.float64]) -> Settling:
     ends = changes(levels)
     begins = [0, *ends[:-1]]
     segments = [float(np.median(levels[begin:end])) for begin, end in zip(begins, ends, strict=True)]
-    steady = len(segments) - 1
-    while steady > 0 and abs(segments[steady - 1] - segments[-1]) <= EQUAL:
-        steady -= 1
-    share = begins[steady] / len(levels)
-    if 1 - share < STEADY_SHARE:
+    is_level = [abs(segment - segments[-1]) <= EQUAL for segment in segments]
+    held = len(segments) - 1
+    while held > 0 and is_level[held - 1]:
+        held -= 1
+    if 1 - begins[held] / len(levels) < STEADY_SHARE:
         return Settling(Steadiness.NEVER)
-    if steady == 0:
+    if all(is_level):
         return Settling(Steadiness.FLAT, 0.0)
-    before = float(np.median(levels[: begins[steady]]))
-    return Settling(Steadiness.WARM_UP if before > segments[-1] else Steadiness.SLOW_DOWN, share)
+    # What leaves the level after it was reached is no warm-up: that is what comes before it is reached first.
+    reached = begins[is_level.index(True)]
+    if not reached:
+        return Settling(Steadiness.DISTURBED, 0.0)
+    before = float(np.median(levels[:reached]))
+    return Settling(Steadiness.WARM_UP if before > segments[-1] else Steadiness.SLOW_DOWN, reached / len(levels))
 
 
 def changes(levels: NDArray[np.float64]) -> list[int]:
@@ -96,6 +102,7 @@ def unsteady(settled: Mapping[str, Settling]) -> list[Caution]:
     kinds = {stream: found.kind for stream, found in settled.items()}
     never = [stream for stream, kind in kinds.items() if kind is Steadiness.NEVER]
     late = [stream for stream, kind in kinds.items() if kind in {Steadiness.WARM_UP, Steadiness.SLOW_DOWN}]
+    between = [stream for stream, kind in kinds.items() if kind is Steadiness.DISTURBED]
     remedy = "lengthen `windows: {warm_up: …}`, and look at what else the machine does"
     said = []
     if never:
@@ -105,4 +112,7 @@ def unsteady(settled: Mapping[str, Settling]) -> list[Caution]:
         parts = [f"{stream} after {100 * (settled[stream].after_share or 0):.0f} %" for stream in late]
         text = f"latency settled within the window only: {', '.join(parts)} of the messages"
         said.append(Caution(kind=WarningKind.SETTLED_LATE, text=text, remedy=remedy))
+    if between:
+        text = f"the latency of {', '.join(between)} left its level within the window and came back"
+        said.append(Caution(kind=WarningKind.DISTURBED, text=text, remedy="look at what else the machine does"))
     return said

@@ -170,6 +170,8 @@ class WarningKind(StrEnum):
     """The latency of a stream held no level to the window's end."""
     SETTLED_LATE = "settled_late"
     """A part of the window, at its begin, had another latency than the rest."""
+    DISTURBED = "disturbed"
+    """The latency of a stream left its level within the window and came back."""
 
 
 class Caution(Model):
