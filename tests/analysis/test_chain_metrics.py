@@ -8,7 +8,7 @@ from middlemark.analysis.figure import figure
 from middlemark.analysis.metric_names import TRIAL, Key, of_chain, of_node, of_place
 from middlemark.analysis.pairing import usually_compared, within_run
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.results import run_folder
+from middlemark.results import tables
 from run_builder import MS, Behaviour, build_run
 
 SUITE = """
@@ -148,7 +148,7 @@ def test_a_trial_that_is_followed_piece_by_piece_comes_to_the_same(
     run: RunFindings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chain, "PIECE_ROWS", 7)
-    monkeypatch.setattr(run_folder, "FEW_ROWS", 0)
+    monkeypatch.setattr(tables, "FEW_ROWS", 0)
     again = analyse(run.folder)
     assert again.damaged == ()
     for one, other in zip(run.experiments, again.experiments, strict=True):

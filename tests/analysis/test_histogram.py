@@ -88,18 +88,19 @@ def test_what_a_worker_logs_every_reader_of_such_logs_reads() -> None:
     with closing(HistogramLogReader(str(WORKERS), empty())) as reader:
         theirs = reader.get_next_interval_histogram()
         assert reader.get_next_interval_histogram() is None
-    (ours,) = read_log(WORKERS.read_text())
+    (ours,) = read_log(WORKERS)
     assert (ours.stream, ours.publisher, ours.subscriber) == ("imu", 0, 0)
     assert theirs.get_tag() == "imu.0.0"
     assert theirs.get_total_count() == ours.histogram.get_total_count() == 200
     assert theirs.get_value_at_percentile(50) == ours.histogram.get_value_at_percentile(50) == 43295
 
 
-def test_a_log_is_read_with_and_without_compression_and_its_tags_name_the_flows() -> None:
+def test_a_log_is_read_with_and_without_compression_and_its_tags_name_the_flows(tmp_path: Path) -> None:
     first, second = (of_samples(whole(np.array(each, dtype=np.int64)))[0] for each in ([100, 200], [5_000_000]))
     packed = second.encode()
     text = PLAIN.format(plain=plain(first), packed=packed.decode() if isinstance(packed, bytes) else packed)
-    imu, camera = read_log(text)
+    (tmp_path / "app.beyond.hlog").write_text(text)
+    imu, camera = read_log(tmp_path / "app.beyond.hlog")
     assert (imu.stream, imu.publisher, imu.subscriber, imu.answers) == ("imu", 0, 1, False)
     assert (camera.stream, camera.publisher, camera.subscriber, camera.answers) == ("left.camera", 2, 0, True)
     assert expanded(recorded(imu.histogram)) == [100, 200]

@@ -148,7 +148,7 @@ def test_too_few_samples_are_said_and_never_nan(text: str) -> None:
 def test_a_folder_that_can_not_be_written_is_named(tmp_path: Path) -> None:
     folder = build_run(tmp_path / "run", SUITE, {"fast": Behaviour()})
     findings = analyse(folder)
-    folder.report_path.with_suffix(".partial").mkdir()
+    folder.report_path.mkdir()
     with pytest.raises(StoreError, match=r"report\.html"):
         write_report(findings)
 

@@ -1,6 +1,7 @@
 """The run folder: what is written is read back, whole or not at all, and what is wrong is named."""
 
 import json
+import os
 from pathlib import Path
 
 import polars as pl
@@ -8,7 +9,7 @@ import pytest
 
 from middlemark.analysis.run import analyse
 from middlemark.errors import StoreError
-from middlemark.results import run_folder
+from middlemark.results import tables
 from middlemark.results.run_folder import RunFolder, TrialFolder
 from middlemark.results.schema import MACHINE_SCHEMA, RECEIVED_SCHEMA
 from middlemark.results.streaming import ascending
@@ -76,7 +77,7 @@ def test_samples_of_other_columns_are_refused(run: RunFolder) -> None:
 def test_samples_that_turn_out_to_be_damaged_while_they_are_read_are_refused(
     run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_folder, "FEW_ROWS", 1)
+    monkeypatch.setattr(tables, "FEW_ROWS", 1)
     trial = next(run.stored_trials())
     whole = trial.received_path.read_bytes()
     trial.received_path.write_bytes(whole[:4] + bytes(len(whole) // 2) + whole[4 + len(whole) // 2 :])
@@ -96,3 +97,40 @@ def test_samples_of_a_machine_that_were_stored_without_its_name_are_of_this_one(
     columns = {name: [1] for name in MACHINE_SCHEMA if name != "host"}
     pl.DataFrame(columns).write_parquet(folder.machine_path)
     assert folder.read_machine().to_dicts() == [{"host": None, **dict.fromkeys(columns, 1)}]
+
+
+def test_what_is_not_a_trial_of_this_run_is_damaged_and_the_rest_is_analysed(run: RunFolder, tmp_path: Path) -> None:
+    first, second, third, *others = run.stored_trials()
+    elsewhere = tmp_path / "elsewhere"
+    first.path.rename(elsewhere)
+    first.path.symlink_to(elsewhere)
+    second.record_path.unlink()
+    os.mkfifo(second.record_path)
+    third.path.rename(third.path.with_name("0-another"))
+    found = analyse(run)
+    problems = {damage.trial: damage.problem for damage in found.damaged}
+    assert set(problems) == {first.id, second.id, "0-another"}
+    assert "symbolic link" in problems[first.id]
+    assert "no regular file" in problems[second.id]
+    assert f"the record of '{third.id}'" in problems["0-another"]
+    assert found.n_trials == len(others)
+
+
+def test_what_is_wrong_in_a_record_is_named_by_its_field(run: RunFolder) -> None:
+    trial = next(run.stored_trials())
+    record = json.loads(trial.record_path.read_text())
+    record["trial"]["experiment"]["streams"][0]["qos"]["reliability"] = "never"
+    trial.record_path.write_text(json.dumps(record))
+    with pytest.raises(StoreError, match=r"trial\.experiment\.streams\.0\.qos\.reliability: Input should be"):
+        trial.read_record()
+
+
+def test_a_table_that_says_it_has_more_rows_than_its_bytes_can_hold_is_refused(run: RunFolder) -> None:
+    trial = next(run.stored_trials())
+    rows = pl.select(pl.repeat(7, 5_000_000, dtype=pl.Int64).alias("x"))
+    rows.select(
+        pl.lit("a").alias(n) if t == pl.String else pl.col("x").cast(t).alias(n) for n, t in RECEIVED_SCHEMA.items()
+    ).write_parquet(trial.received_path, row_group_size=5_000_000)
+    for read in (trial.read_received, lambda: trial.reading_samples().__enter__()):
+        with pytest.raises(StoreError, match="5000000 rows"):
+            read()

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from middlemark.analysis.run import analyse
-from middlemark.results import run_folder, streaming
+from middlemark.results import streaming, tables
 from middlemark.results.streaming import FLOW, Frame, ascending, count, drawn, highest, line, numbered, steps, stored
 from run_builder import Behaviour, build_run
 
@@ -100,7 +100,7 @@ def test_a_trial_too_large_for_its_rows_to_be_in_memory_has_the_same_figures(
 ) -> None:
     run = build_run(tmp_path / "run", SUITE, {"a": Behaviour(spread=0.4, loss=0.05)})
     at_once = analyse(run)
-    monkeypatch.setattr(run_folder, "FEW_ROWS", 10)
+    monkeypatch.setattr(tables, "FEW_ROWS", 10)
     monkeypatch.setattr(streaming, "PIECE_ROWS", 256)
     by_pieces = analyse(run)
     assert not by_pieces.damaged
@@ -113,7 +113,7 @@ def test_a_trial_too_large_for_its_rows_to_be_in_memory_has_the_same_figures(
 def test_no_more_than_one_distribution_is_in_memory_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "suite: x\ntrials: 1\nmiddlewares: all\nworkloads: {workload: imu, rate: 100 kHz, windows: {window: 4 s}}\n"
     run = build_run(tmp_path / "run", text, {"a": Behaviour()})
-    monkeypatch.setattr(run_folder, "FEW_ROWS", 10)
+    monkeypatch.setattr(tables, "FEW_ROWS", 10)
     monkeypatch.setattr(streaming, "PIECE_ROWS", 1 << 14)
     tracemalloc.start()  # NumPy's arrays, the pieces aside
     try:

@@ -21,9 +21,11 @@ from middlemark.analysis.warning_table import warning_table
 from middlemark.errors import StoreError
 from middlemark.plan import NotApplicable
 from middlemark.results.manifest import Manifest
+from middlemark.results.paths import is_there
 from middlemark.results.record import TrialRecord, is_valid
 from middlemark.results.run_folder import RunFolder, TrialFolder
 from middlemark.results.schema import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
+from middlemark.results.tables import check_table
 
 _EXPERIMENT = {
     "trial": pl.String(),
@@ -145,16 +147,14 @@ class LoadedRun:
         )
 
     def _is_readable(self, trial: TrialFolder, path: Path, schema: pl.Schema) -> bool:
-        if not path.is_file():
+        if not is_there(path):
             return False
         try:
-            if dict(pl.read_parquet_schema(path)) == dict(schema):
-                return True
-            problem = "its columns are not those of this format"
-        except (OSError, pl.exceptions.PolarsError):
-            problem = "it can't be read"
-        self._damaged.append(Damage(trial.id, f"{path}: {problem}"))
-        return False
+            check_table(path, schema)
+        except StoreError as error:
+            self._damaged.append(Damage(trial.id, str(error)))
+            return False
+        return True
 
 
 def load(path: Path) -> LoadedRun:

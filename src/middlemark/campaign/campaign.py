@@ -35,6 +35,7 @@ from middlemark.plan.progress import (
 )
 from middlemark.results import writer
 from middlemark.results.manifest import Manifest
+from middlemark.results.paths import is_there
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Demand, Observation, Suite, parse_given
@@ -117,8 +118,7 @@ class Campaign:
         more = further(self.given, self.manifest.trials, list(self._results.values()))
         trials = (*self.manifest.trials, *more.trials)
         self.manifest = self.manifest.model_copy(update={"trials": trials, "widths": more.widths})
-        with writer.writing(self.run_folder.manifest_path):
-            self.run_folder.write_manifest(self.manifest)
+        self.run_folder.write_manifest(self.manifest)
         if more.trials:
             self.observer.observe(CampaignExtended(len(trials), more.why))
         return bool(more.trials)
@@ -128,7 +128,7 @@ class Campaign:
             self._remember(folder.read_record())
 
     def _is_stored(self, trial: Trial) -> bool:
-        return self.run_folder.trial(trial.id).record_path.is_file()
+        return is_there(self.run_folder.trial(trial.id).record_path)
 
     def _remember(self, record: TrialRecord) -> None:
         self._outcomes[record.outcome.kind] += 1

@@ -14,6 +14,7 @@ from typing import Any
 from middlemark.campaign.observer import ObserverFile, TrialObserver
 from middlemark.campaign.watching import Watch
 from middlemark.campaign.wire import unread_hosts
+from middlemark.results.files import write_with
 from middlemark.results.record import CapturedLink, CaptureRecord
 from middlemark.results.run_folder import TrialFolder
 from middlemark.testbed.capture import Capture, Captured
@@ -56,9 +57,8 @@ class CaptureWatch(Watch):
         if self._file is None:
             return
         if self._captured is not None:
-            partial = folder.capture_path.with_suffix(".partial")
-            shutil.copyfile(self._file.path, partial)
-            partial.replace(folder.capture_path)
+            file = self._file.path
+            write_with(folder.capture_path, lambda partial: shutil.copyfile(file, partial))
         self._file.remove()
 
     def end(self) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from middlemark.campaign.grounds import Grounds
 from middlemark.campaign.spec import Place
 from middlemark.plan import CaptureBounds, Experiment, loaded_hosts
-from middlemark.results import writer
+from middlemark.results.files import writing
 from middlemark.suite import Action, HostKind
 from middlemark.testbed import awake, clock_offset, cpu_load, slot
 from middlemark.testbed.clock_estimate import ClockOffset
@@ -93,7 +93,7 @@ def clock_offsets(testbed: Testbed, ledger: Ledger) -> dict[str, ClockOffset]:
 def _folders(experiment: Experiment, hosts: Sequence[Host], taken: Slot, ledger: Ledger, given: ExitStack) -> Path:
     """The trial's folder, the same path on every host, with a place for each process's samples."""
     folder = Path(tempfile.gettempdir())
-    with writer.writing(folder):
+    with writing(folder):
         for host in hosts:
             folder, mark = host.create_folder(taken.name, ledger)
             given.callback(ledger.remove, mark)

@@ -47,7 +47,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     sides.check("gate", first, second, by, base)
     from middlemark.analysis.gate import condition, gated
     from middlemark.report.gated import as_data, junit, markdown, print_gated
-    from middlemark.report.store import write_text
+    from middlemark.results.files import write_text
 
     conditions = [condition(each) for each in fail_if]
     pairs = sides.pairs(first, second, by, base, only or [])

@@ -44,7 +44,7 @@ def _derive(application: Path, recording: Path) -> None:
     from middlemark.campaign.derived import derived
     from middlemark.campaign.recording import read_recording
     from middlemark.errors import UsageError
-    from middlemark.report.store import write_text
+    from middlemark.results.files import write_text
 
     messages = application.with_suffix(".messages.csv")
     for file in (application, messages):

@@ -57,11 +57,9 @@ def show(
 def _write(file: Path, topologies: "tuple[Topology, ...]") -> None:
     from middlemark.errors import UsageError
     from middlemark.report.topology_svg import svg
+    from middlemark.results.files import write_text
 
     if len(topologies) != 1:
         names = ", ".join(topology.name for topology in topologies)
         raise UsageError(f"one SVG holds one topology, and there are {len(topologies)}", remedy=f"name one: {names}")
-    try:
-        file.write_text(svg(topologies[0]), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"`{file}` can't be written: {error.strerror}", remedy="name another file") from error
+    write_text(file, svg(topologies[0]))

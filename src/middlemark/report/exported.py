@@ -22,8 +22,9 @@ from middlemark.analysis.summary import SCHEMA as ESTIMATES_SCHEMA
 from middlemark.analysis.warning_table import WARNINGS_SCHEMA
 from middlemark.plan import Caution
 from middlemark.report.formats import ExportFormat
-from middlemark.report.store import write_bytes, write_text
+from middlemark.results.files import write_text, write_with
 from middlemark.results.manifest import Manifest
+from middlemark.results.paths import file_name
 from middlemark.results.record import FORMAT_VERSION, TrialRecord
 
 SCHEMAS = {
@@ -41,7 +42,7 @@ def export(run: LoadedRun, kind: ExportFormat, folder: Path) -> list[Path]:
     if kind is ExportFormat.HGRM:
         tables, damaged = percentile_tables(run.folder)
         run.note(damaged)
-        return [write_text(folder / table.name, table.text) for table in tables]
+        return [write_text(folder / file_name(table.name), table.text) for table in tables]
     if kind is ExportFormat.OPENMETRICS:
         return [write_text(folder / "estimates.openmetrics.txt", openmetrics(run))]
     frames = {"trials": run.trials, "metrics": run.metrics, "estimates": run.estimates, "warnings": run.warnings}
@@ -50,7 +51,7 @@ def export(run: LoadedRun, kind: ExportFormat, folder: Path) -> list[Path]:
         return [said, *(_write_schema(folder / f"{name}.schema.json", schema) for name, schema in schemas().items())]
     if kind is ExportFormat.CSV:
         return [write_text(folder / f"{name}.csv", _flat(frame).write_csv()) for name, frame in frames.items()]
-    return [write_bytes(folder / f"{name}.parquet", frame.write_parquet) for name, frame in frames.items()]
+    return [write_with(folder / f"{name}.parquet", frame.write_parquet) for name, frame in frames.items()]
 
 
 def schemas() -> dict[str, dict[str, Any]]:

@@ -21,7 +21,6 @@ from middlemark.analysis.claims import own_claims
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.samples import OF_CHAINS, Distribution
-from middlemark.errors import StoreError
 from middlemark.plan import Caution
 from middlemark.report.answer import Answer, answer, distinguishing, interval_words
 from middlemark.report.bars import bar_charts
@@ -65,6 +64,7 @@ from middlemark.report.tables import (
 from middlemark.report.trials import Trials, trials_of
 from middlemark.report.uncounted import uncounted
 from middlemark.report.wire import overhead_table
+from middlemark.results.files import write_text
 from middlemark.results.run_folder import RunFolder
 
 QUOTED = re.compile(r"`([^`]+)`")
@@ -112,14 +112,7 @@ class Section:
 def write_report(run: Path | RunFindings) -> Path:
     """Make `report.html` from what is stored, whole or not at all."""
     findings = run if isinstance(run, RunFindings) else analyse(RunFolder(run))
-    path = findings.folder.report_path
-    partial = path.with_suffix(".partial")
-    try:
-        partial.write_text(render(findings), encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise StoreError(path, f"the report can't be written: {error.strerror}") from error
-    return path
+    return write_text(findings.folder.report_path, render(findings))
 
 
 def render(findings: RunFindings) -> str:

@@ -16,8 +16,10 @@ import polars as pl
 from middlemark.analysis.history import PastRun
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.summary import SCHEMA, summary_table
-from middlemark.errors import StoreError, UsageError
+from middlemark.errors import MiddlemarkError, StoreError, UsageError
+from middlemark.results.paths import is_there
 from middlemark.results.run_folder import RunFolder
+from middlemark.results.tables import read_table
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Library:
         for path in self._paths():
             try:
                 found.append((RunFolder(path), self._past_run(path)))
-            except StoreError as error:
+            except MiddlemarkError as error:
                 unreadable.append(str(error))
         return Shelf(tuple(sorted(found, key=lambda each: each[1].manifest.started_at)), tuple(unreadable))
 
@@ -71,16 +73,12 @@ def _changed_ns(folder: RunFolder) -> int:
 
 
 def _estimates(folder: RunFolder) -> pl.DataFrame:
-    """As stored; computed where a run was never reported, or by a version that stored other columns."""
-    if folder.summary_path.is_file():
+    """As stored; computed where a run was never reported, or what is there is not such a table."""
+    if is_there(folder.summary_path):
         try:
-            stored = pl.read_parquet(folder.summary_path)
-        except (OSError, pl.exceptions.PolarsError) as cause:
-            raise StoreError(
-                folder.summary_path, "it can't be read", "make it again with `middlemark report`"
-            ) from cause
-        if stored.schema == SCHEMA:
-            return stored
+            return read_table(folder.summary_path, SCHEMA)
+        except StoreError:  # whatever it is, what it was made of tells the same
+            pass
     return summary_table(analyse(folder))
 
 

@@ -33,10 +33,11 @@ from middlemark.report.overview import heat_maps, heat_table
 from middlemark.report.ranking import Ranking
 from middlemark.report.recommendation import recommendation
 from middlemark.report.stopping import stop_table
-from middlemark.report.store import write_bytes, write_text
 from middlemark.report.surroundings import topology_table
 from middlemark.report.tables import Table
 from middlemark.report.wire import overhead_table
+from middlemark.results.files import write_bytes, write_text
+from middlemark.results.paths import file_name
 
 WIDTH = 560
 """Of a figure without its axis labels, in CSS pixels: a column of text, readable."""
@@ -52,7 +53,7 @@ def write_parts(findings: RunFindings, kind: ReportFormat, folder: Path) -> list
         return _write_figures(dict(figures(findings, who)), kind, folder)
     written = []
     for name, table in tables(findings, who):
-        written.append(write_text(folder / f"{name}.{ENDING[kind]}", AS_TEXT[kind](name, table)))
+        written.append(write_text(folder / f"{file_name(name)}.{ENDING[kind]}", AS_TEXT[kind](name, table)))
     return written
 
 
@@ -135,18 +136,19 @@ def _file_name(title: str) -> str:
 
 def _write_figures(drawn: Mapping[str, Chart], kind: ReportFormat, folder: Path) -> list[Path]:
     written = [
-        write_bytes(folder / f"{name}.{kind}", _renderer(standing_alone(chart), kind)) for name, chart in drawn.items()
+        write_bytes(folder / f"{file_name(name)}.{kind}", _rendered(standing_alone(chart), kind))
+        for name, chart in drawn.items()
     ]
     captions = "".join(f"## {name}\n\n{chart.title}. {chart.caption}\n\n" for name, chart in drawn.items())
     return [*written, write_text(folder / "captions.md", captions)]
 
 
-def _renderer(spec: Spec, kind: ReportFormat) -> Callable[[Path], object]:
+def _rendered(spec: Spec, kind: ReportFormat) -> bytes:
     if kind is ReportFormat.SVG:
-        return lambda path: path.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+        return vl_convert.vegalite_to_svg(spec).encode()
     if kind is ReportFormat.PDF:
-        return lambda path: path.write_bytes(vl_convert.vegalite_to_pdf(spec))
-    return lambda path: path.write_bytes(vl_convert.vegalite_to_png(spec, scale=PNG_SCALE))
+        return vl_convert.vegalite_to_pdf(spec)
+    return vl_convert.vegalite_to_png(spec, scale=PNG_SCALE)
 
 
 def standing_alone(chart: Chart) -> Spec:

@@ -33,6 +33,9 @@ from middlemark.report.html import script_json
 from middlemark.report.library import Library, Shelf, findings
 from middlemark.report.past import history_tables, in_common
 from middlemark.report.past_charts import history_charts
+from middlemark.results.files import read_bytes, size_bytes
+from middlemark.results.limits import MOST_PAGE_BYTES, MOST_RECORD_BYTES
+from middlemark.results.paths import is_there
 from middlemark.results.run_folder import RunFolder, TrialFolder
 
 MARGIN = 0.05
@@ -135,19 +138,21 @@ class _Pages:
     def report(self, request: Request) -> Response:
         """The report that a run has."""
         folder = self._run(self.library.look(), str(request.path_params["number"]))
-        if not folder.report_path.is_file():
+        if not is_there(folder.report_path):
             raise HTTPException(404, f"{folder.path.name} has no report: make it with `middlemark report`")
-        return HTMLResponse(folder.report_path.read_bytes())
+        return HTMLResponse(read_bytes(folder.report_path, MOST_PAGE_BYTES))
 
     def trial(self, request: Request) -> Response:
         """The record of a trial, to which the report leads."""
-        return Response(self._trial(request).record_path.read_bytes(), media_type="application/json")
+        content = read_bytes(self._trial(request).record_path, MOST_RECORD_BYTES)
+        return Response(content, media_type="application/json")
 
     def capture(self, request: Request) -> Response:
         """The frames of a trial, for Wireshark."""
         path = self._trial(request).capture_path
-        if not path.is_file():
+        if not is_there(path):
             raise HTTPException(404, "the trial has no captured frames")
+        size_bytes(path)
         return FileResponse(path, media_type="application/octet-stream", filename=path.name)
 
     def refused(self, _request: Request, error: Exception) -> Response:

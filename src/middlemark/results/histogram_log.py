@@ -1,6 +1,7 @@
 """Histogram logs as workers leave them: the messages beyond their sample memory, one entry for each flow.
 
-It decodes and merges nothing; `analysis.histogram` does. `run_folder` finds the files.
+Each is decompressed only as far as a histogram of its kind reaches. It merges nothing; `analysis.histogram` does.
+`run_folder` finds the files.
 """
 
 from __future__ import annotations
@@ -9,10 +10,22 @@ import base64
 import struct
 import zlib
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
+from hdrh.codec import HdrCookieException, HdrHistogramSettingsException, HdrLengthException
 from hdrh.histogram import HdrHistogram
 
+from middlemark.errors import StoreError
+from middlemark.results.files import read_bytes
+from middlemark.results.limits import MOST_FLOWS, MOST_HISTOGRAM_BYTES, MOST_HISTOGRAM_LOG_BYTES
+
 _KIND, _PLAIN, _COMPRESSED = 0xFFFF_FF0F, 0x1C84_9303, 0x1C84_9314
+_PAYLOAD = struct.Struct(">iiiiqqd")
+"""The header of an encoded histogram: cookie, length, offset, digits, lowest, highest, ratio."""
+MOST_DIGITS: Final = 3
+MOST_NS: Final = 3_600_000_000_000
+"""What workers record: up to an hour."""
 
 
 @dataclass(frozen=True)
@@ -26,13 +39,39 @@ class Logged:
     histogram: HdrHistogram
 
 
-def read_log(text: str) -> list[Logged]:
+def read_log(path: Path) -> list[Logged]:
     """Every tagged entry of a histogram log; other lines say when it was written."""
-    entries = [line for line in text.splitlines() if line.startswith("Tag=")]
-    return [_entry(*line.removeprefix("Tag=").split(",", 4)) for line in entries]
+    try:
+        lines = read_bytes(path, MOST_HISTOGRAM_LOG_BYTES).decode().splitlines()
+        return [_entry(*_fields(line)) for line in _few([line for line in lines if line.startswith("Tag=")])]
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        OverflowError,
+        HdrCookieException,
+        HdrLengthException,
+        HdrHistogramSettingsException,
+        struct.error,
+        zlib.error,
+    ) as cause:
+        said = f": {cause}" if str(cause) else ""
+        raise StoreError(path, f"it can't be read{said}", "restore the file, or remove the trial's folder") from cause
 
 
-def _entry(tag: str, _start: str, _length: str, _most: str, payload: str) -> Logged:
+def _few(entries: list[str]) -> list[str]:
+    if len(entries) > MOST_FLOWS:
+        raise ValueError(f"it has {len(entries)} flows, and at most {MOST_FLOWS} are read")
+    return entries
+
+
+def _fields(line: str) -> tuple[str, str]:
+    """An entry's tag and its payload; between them stand its begin, its length and its largest value."""
+    tag, *_, payload = line.removeprefix("Tag=").split(",", 4)
+    return tag, payload
+
+
+def _entry(tag: str, payload: str) -> Logged:
     parts = tag.split(".")
     answers = parts[-1] == "answers"
     stream, first, second = ".".join(parts[: -3 if answers else -2]), *parts[-3 if answers else -2 :][:2]
@@ -41,8 +80,20 @@ def _entry(tag: str, _start: str, _length: str, _most: str, payload: str) -> Log
 
 def _compressed(payload: str) -> bytes:
     """The encoding that the library reads; stored runs have logs whose worker left the compression out."""
-    raw = base64.b64decode(payload)
-    if struct.unpack(">I", raw[:4])[0] & _KIND != _PLAIN:
-        return payload.encode()
-    packed = zlib.compress(raw)
+    raw = base64.b64decode(payload, validate=True)
+    is_plain = struct.unpack(">I", raw[:4])[0] & _KIND == _PLAIN
+    plain = raw if is_plain else _decompressed(raw[8:])
+    _, _, _, digits, lowest, highest, _ = _PAYLOAD.unpack_from(plain)
+    if not (1 <= digits <= MOST_DIGITS and 1 <= lowest < highest <= MOST_NS):
+        raise ValueError(f"a histogram of {digits} digits from {lowest} to {highest} is none of latencies")
+    packed = zlib.compress(plain)
     return base64.b64encode(struct.pack(">II", _COMPRESSED, len(packed)) + packed)
+
+
+def _decompressed(packed: bytes) -> bytes:
+    """As much as a histogram may take, and no more is made of it."""
+    reader = zlib.decompressobj()
+    plain = reader.decompress(packed, MOST_HISTOGRAM_BYTES)
+    if reader.unconsumed_tail or not reader.eof:
+        raise ValueError(f"a histogram takes at most {MOST_HISTOGRAM_BYTES} bytes, and whole ones are read")
+    return plain

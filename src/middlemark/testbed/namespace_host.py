@@ -146,7 +146,7 @@ def setting_up(name: str, folders: PrivateFolders) -> str:
     size = os.statvfs(SHARED_MEMORY)
     return "\n".join(
         [
-            f"hostname {name.replace('_', '-')}",  # RFC 952 allows no underscore
+            f"hostname {shlex.quote(name.replace('_', '-'))}",  # RFC 952 allows no underscore
             f"mount -t tmpfs -o size={size.f_blocks * size.f_frsize},mode=1777 tmpfs {SHARED_MEMORY}",
             *folders.mounts(),
             *network_settings(),
@@ -162,7 +162,8 @@ def network_settings() -> list[str]:
 
 def _setting_command(file: str, value: str) -> str:
     """Writes only what differs, as not every user may write everything."""
-    return f'[ ! -e {file} ] || [ "$(cat {file})" = "{value}" ] || echo "{value}" > {file}'
+    quoted = shlex.quote(value)
+    return f'[ ! -e {file} ] || [ "$(cat {file})" = {quoted} ] || echo {quoted} > {file}'
 
 
 def _setting(name: str) -> str | None:

@@ -1,0 +1,135 @@
+"""The one way in which a file is read or written: regular files up to a size are read, and whole files are written.
+
+A file is written under a random name beside its place, which nobody can have put a link at, is made durable and then
+renamed, and the folder is made durable too: after a power cut there is the old file or the new one. A link in its place
+is replaced, never followed. What can't be done is one `StoreError` with its remedy; what the files hold, others say.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import polars as pl
+
+from middlemark.errors import StoreError
+from middlemark.results.limits import check_bytes
+
+
+def read_bytes(path: Path, most_bytes: int) -> bytes:
+    """The whole file, which must be a regular one of no more than so many bytes."""
+    with _opened(path) as file:
+        n_bytes = os.fstat(file).st_size
+        check_bytes(path, n_bytes, most_bytes)
+        with os.fdopen(file, "rb", closefd=False) as stream:
+            return stream.read(n_bytes)
+
+
+def size_bytes(path: Path) -> int:
+    """The size of a regular file; whatever else lies there is refused."""
+    with _opened(path) as file:
+        return os.fstat(file).st_size
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    """A regular file to read; opening waits for nobody, as it would at the end of a pipe."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        text = "it is a symbolic link" if error.errno == errno.ELOOP else f"it can't be read: {error.strerror}"
+        raise StoreError(path, text, "restore the file, or remove the trial's folder") from error
+    try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise StoreError(path, "it is no regular file", "restore the file, or remove the trial's folder")
+        yield file
+    except OSError as error:
+        raise StoreError(path, f"it can't be read: {error.strerror}") from error
+    finally:
+        os.close(file)
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a text, with the folder that it belongs into; whole or not at all."""
+    return write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> Path:
+    """The same of bytes."""
+    return write_with(path, lambda partial: _fill(partial, content))
+
+
+def write_with(path: Path, write: Callable[[Path], object]) -> Path:
+    """The same of whatever `write` puts into the file that it is given, which is there and empty."""
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = _new_beside(path)
+        try:
+            write(partial)
+            sync(partial)
+            partial.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                partial.unlink()
+            raise
+        sync(path.parent)
+    return path
+
+
+def _new_beside(path: Path) -> Path:
+    partial = path.with_name(f".{secrets.token_hex(8)}.partial")
+    os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666))
+    return partial
+
+
+def _fill(path: Path, content: bytes) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with os.fdopen(file, "wb") as stream:
+        stream.write(content)
+
+
+def sync(path: Path) -> None:
+    """Has a file's content, or a folder's entries, survive a power cut."""
+    file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        os.fsync(file)
+    except OSError as error:
+        if error.errno != errno.EINVAL or not stat.S_ISDIR(os.fstat(file).st_mode):  # some file systems sync no folder
+            raise
+    finally:
+        os.close(file)
+
+
+def sync_all(folder: Path) -> None:
+    """The same of everything in a folder, whoever wrote it, and of the folder's own entry; links are left alone."""
+    with writing(folder):
+        for below, _, names in os.walk(folder, topdown=False):
+            for path in (Path(below, name) for name in names):
+                if stat.S_ISREG(path.lstat().st_mode):
+                    sync(path)
+            sync(Path(below))
+        sync(folder.parent)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turns what the operating system says of a failed write into what the user can do."""
+    try:
+        yield
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise StoreError(path, *_explained(error)) from error
+
+
+def _explained(error: Exception) -> tuple[str, str | None]:
+    number = error.errno if isinstance(error, OSError) else None
+    text = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    if number in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG} or "os error 28" in text or "os error 27" in text:
+        return "there is no space left for it", "free some space; a trial runs again with --resume"
+    if number in {errno.EACCES, errno.EPERM, errno.EROFS}:
+        return "it can't be written to", "choose another folder with --out, or change its permissions"
+    return f"it can't be written: {text}", "choose another place for it"
