@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from middlemark.analysis.compare import paired_ratio
 from middlemark.analysis.condensed import condensed, pooled, whole
 from middlemark.analysis.interval import coverage, median_interval, pooled_quantile_ranks, share_interval
+from middlemark.errors import InternalError
 from populations import drawn_events, drawn_times_ns, true_quantile_ns
 
 REPEATS = 4000
@@ -148,3 +149,24 @@ def test_the_interval_of_a_paired_ratio_covers_93_to_97_percent(
         assert ratio is not None
         covers += ratio.low <= 1.3 <= ratio.high
     assert 0.93 <= covers / REPEATS <= 0.97
+
+
+@pytest.mark.parametrize(
+    ("events", "sizes"),
+    [([-1, 2], [10, 10]), ([3, 11], [10, 10]), ([0, 0], [0, 0]), ([1], [10]), ([1, 1], [10, -10])],
+)
+def test_counts_that_can_not_be_have_no_interval(events: list[int], sizes: list[int]) -> None:
+    with pytest.raises(InternalError):
+        share_interval(np.array(events), np.array(sizes))
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), min_size=2, max_size=12))
+def test_of_counts_that_can_be_the_interval_holds_the_share_and_lies_within_0_and_1(
+    counts: list[tuple[int, int]],
+) -> None:
+    events = np.array([own for own, _ in counts])
+    sizes = np.array([own + others for own, others in counts])
+    if not sizes.sum():
+        return
+    low, high = share_interval(events, sizes)
+    assert 0 <= low <= events.sum() / sizes.sum() <= high <= 1

@@ -6,12 +6,15 @@ import polars as pl
 import pytest
 
 from middlemark.analysis import recovery
+from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.quantile import Measured, Value, WithinClocks
 from middlemark.analysis.recovery import affected_flows, fault_figures
+from middlemark.analysis.schedule import schedule
+from middlemark.plan import Recorded
 from middlemark.results import streaming
 from middlemark.results.record import ClockAgreement, HappenedFault, TrialRecord
 from middlemark.results.streaming import Frame, stored
-from middlemark.suite import Action
+from middlemark.suite import Action, Arrival
 from run_builder import Behaviour, build_run
 
 SUITE = """
@@ -123,6 +126,85 @@ def test_a_repair_before_a_subscriber_s_last_start_is_not_told_as_what_it_receiv
     again = record.model_copy(update={"faults": (*record.faults, restart)})
     figures = figures_of(again, received.filter(pl.col("intended_ns") >= began_ns))
     assert figures["recovery_ns"].value == pytest.approx(5e6, rel=0.2)
+
+
+PATTERNS = {
+    "poisson": "{workload: own, pattern: periodic, size: 64 B, rate: 100 Hz, arrival: poisson}",
+    "burst": "{workload: own, pattern: burst, size: 64 B, rate: 10 Hz, messages: 4}",
+}
+RECORDED = Recorded(offsets_ns=(0, 2_000_000, 3_000_000, 90_000_000), sizes_bytes=(64,) * 4, period_ns=100_000_000)
+
+
+@pytest.fixture(params=["poisson", "burst", "recorded"])
+def uneven(tmp_path: Path, request: pytest.FixtureRequest) -> tuple[TrialRecord, pl.DataFrame]:
+    """A trial whose messages are not at equal distances, of which all arrived."""
+    own = PATTERNS.get(request.param, "{workload: own, pattern: periodic, size: 64 B, rate: 20 Hz}")
+    suite = SUITE.replace("{workload: imu, rate: 100 Hz}", own)
+    (folder,) = build_run(tmp_path / "run", suite, {"a": Behaviour()}).stored_trials()
+    record = folder.read_record()
+    experiment = record.trial.experiment
+    (stream,) = experiment.streams
+    if request.param == "recorded":
+        stream = stream.model_copy(update={"recorded": RECORDED})
+        planned = experiment.model_copy(update={"streams": (stream,)})
+        record = record.model_copy(update={"trial": record.trial.model_copy(update={"experiment": planned})})
+    assert record.window is not None
+    intended_ns = schedule(stream, 0, record.trial.seed, record.window)
+    assert intended_ns is not None
+    rows = folder.read_received().head(1).select(pl.exclude("sequence", "intended_ns", "sent_ns", "received_ns"))
+    asked = pl.DataFrame({"sequence": range(len(intended_ns)), "intended_ns": intended_ns})
+    received = rows.join(asked.cast({"sequence": pl.UInt32}), how="cross")
+    return record, received.with_columns(sent_ns="intended_ns", received_ns=pl.col("intended_ns") + 100_000)
+
+
+def test_of_uneven_messages_exactly_those_that_were_asked_for_and_did_not_come_are_missing(
+    uneven: tuple[TrialRecord, pl.DataFrame],
+) -> None:
+    record, kept = cut(uneven, 205_000_000, 505_000_000)
+    n = len(uneven[1])
+    missing = figures_of(record, kept)["missing_share"]
+    assert (missing.n, missing.value * n) == (n, pytest.approx(n - len(kept)))
+    assert n > len(kept)
+    whole = figures_of(record, uneven[1])["missing_share"]
+    assert (whole.n, whole.value) == (n, 0)
+
+
+def test_a_subscriber_that_is_back_after_the_window_misses_nothing_of_it(
+    trial: tuple[TrialRecord, pl.DataFrame],
+) -> None:
+    record, received = trial
+    assert record.window is not None
+    end_ns = record.window.end_ns
+    restart = HappenedFault(
+        action=Action.RESTART,
+        target="subscriber_0",
+        asked_ns=900_000_000,
+        began_ns=end_ns - 100_000_000,
+        done_ns=end_ns + 300_000_000,
+    )
+    again = record.model_copy(update={"faults": (restart,)})
+    assert "missing_share" not in figures_of(again, received.filter(pl.col("intended_ns") > end_ns))
+
+
+def test_random_gaps_that_a_worker_drew_in_its_own_way_have_no_schedule_to_be_held_against(
+    trial: tuple[TrialRecord, pl.DataFrame],
+) -> None:
+    record, received = cut(trial, 205_000_000, 505_000_000)
+    experiment = record.trial.experiment
+    (stream,) = experiment.streams
+    drawn = stream.model_copy(update={"pattern": stream.pattern.model_copy(update={"arrival": Arrival.POISSON})})
+    planned = experiment.model_copy(update={"streams": (drawn,)})
+    random = record.model_copy(update={"trial": record.trial.model_copy(update={"experiment": planned})})
+    figures = figures_of(random, received)
+    assert "missing_share" not in figures
+    assert "recovery_ns" in figures
+
+
+def test_a_message_that_the_schedule_does_not_hold_is_an_error(trial: tuple[TrialRecord, pl.DataFrame]) -> None:
+    record, received = cut(trial, 205_000_000, 505_000_000)
+    more = pl.concat([received, received.tail(1).with_columns(sequence=pl.lit(100, pl.UInt32))])
+    with pytest.raises(AccountingError, match="message 100 arrived, but the schedule"):
+        figures_of(record, more)
 
 
 def test_a_recovery_shorter_than_the_clocks_agree_is_not_told(trial: tuple[TrialRecord, pl.DataFrame]) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from middlemark.analysis.condensed import Condensed
 from middlemark.analysis.quantile import rank
+from middlemark.errors import InternalError
 
 CONFIDENCE = 0.95
 APART = 0.1
@@ -75,6 +76,7 @@ def share_interval(events: Counts, sizes: Counts, confidence: float = CONFIDENCE
     nothing else, it is exact for independent messages; and never is it less than half as wide as for these, as few
     trials may be alike by chance. The first axis is that of the trials; along others there are more shares.
     """
+    _refuse_impossible(events, sizes)
     n, n_trials, tail = float(sizes.sum()), len(sizes), (1 - confidence) / 2
     found = np.asarray(events.sum(axis=0), dtype=np.float64)
     share = found / n
@@ -89,6 +91,14 @@ def share_interval(events: Counts, sizes: Counts, confidence: float = CONFIDENCE
     low = np.where(found > 0, scipy.stats.beta.ppf(tail, np.where(found > 0, within, 1), beyond + 1), 0.0)
     high = np.where(found < n, scipy.stats.beta.ppf(1 - tail, within + 1, np.where(found < n, beyond, 1)), 1.0)
     return low, high
+
+
+def _refuse_impossible(events: Counts, sizes: Counts) -> None:
+    """A share is of something, of no more events than there are messages, and of none below none."""
+    if len(sizes) < 2 or sizes.min() < 0 or not sizes.sum():
+        raise InternalError(f"an interval of shares needs two trials with messages, and has {sizes.tolist()}")
+    if events.min() < 0 or (sizes < events.T).any():
+        raise InternalError(f"{events.min()} to {events.max()} events were counted among {sizes.tolist()} messages")
 
 
 def pooled_coverage(trials: Sequence[Condensed]) -> float | None:

@@ -1,7 +1,8 @@
 """What faults did to a stream: messages that never came, gaps, and how soon messages flowed again.
 
 A process that ends takes its counts and samples with it, so a flow is looked at from its subscriber's last start on,
-and held against the schedule rather than against what a gone publisher said it sent. `accounting` judges all others.
+and held against the schedule, rebuilt by `schedule`, rather than against what a gone publisher said it sent.
+`accounting` judges all others.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import polars as pl
 
 from middlemark.analysis.clocks import told
 from middlemark.analysis.quantile import Measured, Samples, Value
+from middlemark.analysis.schedule import Instants, schedule
 from middlemark.plan import Periodic, Stream
 from middlemark.results.record import HappenedFault, SubscriberCounts, TrialRecord, Window
-from middlemark.results.streaming import PIECE_ROWS, Frame, ascending, numbered
-from middlemark.suite import Action
+from middlemark.results.streaming import PIECE_ROWS, Frame, ascending, numbered, pieces
+from middlemark.suite import Action, Arrival
 
 MENDING = (Action.RESTART, Action.START, Action.RESUME, Action.LINK_UP, Action.HEAL)
 """After these, messages should flow again."""
@@ -31,8 +33,8 @@ class AffectedFlow:
     publisher: int
     subscriber: int
     """Both as the stream counts them."""
-    intended: int
-    """Messages that the schedule held while the subscriber's last process was there."""
+    intended: int | None
+    """Messages that the schedule held while the subscriber's last process was there; None where none is known."""
     arrived: int
     """Those of them that it received."""
     longest_gap_ns: int
@@ -52,9 +54,12 @@ def affected_flows(record: TrialRecord, number: int, stream: Stream, received: F
     if not record.faults or record.window is None:
         return []
     messages = received.filter((pl.col("stream") == number) & (pl.col("answer") == 0))
+    schedules = [
+        schedule(stream, publisher, record.trial.seed, record.window) for publisher in range(len(stream.publishers))
+    ]
     return [
-        _flow(messages, record, record.window, stream, flow)
-        for flow in product(range(len(stream.publishers)), range(len(stream.subscribers)))
+        _flow(messages, record, record.window, stream, (publisher, subscriber), asked)
+        for (publisher, asked), subscriber in product(enumerate(schedules), range(len(stream.subscribers)))
     ]
 
 
@@ -67,9 +72,11 @@ def fault_figures(flows: Sequence[AffectedFlow]) -> dict[str, Value]:
     duplicates = [flow.duplicates for flow in flows if flow.duplicates is not None]
     if len(duplicates) == len(flows):
         figures["duplicates_after_faults"] = Measured(float(sum(duplicates)), len(flows))
-    intended = sum(flow.intended for flow in flows)
-    if intended:
-        figures["missing_share"] = Measured(1 - sum(flow.arrived for flow in flows) / intended, intended)
+    known = [flow.intended for flow in flows if flow.intended is not None]
+    intended = sum(known)
+    if intended and len(known) == len(flows):
+        missing = intended - sum(flow.arrived for flow in flows)
+        figures["missing_share"] = Measured(missing / intended, intended)
     resumed = [after_ns for flow in flows for after_ns in flow.resumed_after_ns]
     if resumed:
         bound_ns = max(flow.bound_ns for flow in flows)
@@ -78,26 +85,66 @@ def fault_figures(flows: Sequence[AffectedFlow]) -> dict[str, Value]:
     return figures
 
 
-def _flow(messages: Frame, record: TrialRecord, window: Window, stream: Stream, flow: tuple[int, int]) -> AffectedFlow:
+def _flow(  # noqa: PLR0913, PLR0917 - a flow, what it belongs to, and what is known of it
+    messages: Frame,
+    record: TrialRecord,
+    window: Window,
+    stream: Stream,
+    flow: tuple[int, int],
+    asked: Instants | None,
+) -> AffectedFlow:
     publisher, subscriber = flow
-    rate_hz = stream.pattern.rate_hz if isinstance(stream.pattern, Periodic) else 0.0
     own = messages.filter((pl.col("publisher") == publisher) & (pl.col("subscriber") == subscriber))
     since_ns = max([window.begin_ns, *_brought_back_ns(record.faults, stream.subscribers[subscriber])])
     end_ns = window.end_ns
     arrivals = ascending(own, pl.col("received_ns"))
     mended_ns = _mended_ns(record.faults, stream.subscribers[subscriber], end_ns)
-    counts = [each for each in record.counts.subscribers if each.stream == stream.name and not each.answers]
+    counts = [
+        each
+        for each in record.counts.subscribers
+        if each.stream == stream.name and not each.answers and (each.publisher, each.subscriber) == flow
+    ]
+    intended, arrived = (None, 0) if asked is None else _held_against(asked, own, since_ns, stream)
     return AffectedFlow(
         publisher=publisher,
         subscriber=subscriber,
-        intended=round((end_ns - since_ns) / 1e9 * rate_hz),
-        arrived=int(np.count_nonzero(numbered(own.filter(pl.col("intended_ns") >= since_ns)))) if rate_hz else 0,
+        intended=intended,
+        arrived=arrived,
         longest_gap_ns=_longest_gap_ns(arrivals, since_ns, max(end_ns, since_ns)),
         resumed_after_ns=tuple(_next_ns(arrivals, at_ns, end_ns) - at_ns for at_ns in mended_ns),
         is_cut_off=bool(mended_ns) and (not len(arrivals) or int(arrivals[-1]) < max(mended_ns)),
-        duplicates=_duplicates([each for each in counts if (each.publisher, each.subscriber) == flow], mended_ns),
+        duplicates=_duplicates(counts, mended_ns),
         bound_ns=record.clock_bound_at_ns(stream.subscribers[subscriber]),
     )
+
+
+def _held_against(asked: Instants, own: Frame, since_ns: int, stream: Stream) -> tuple[int | None, int]:
+    """How many messages of the schedule were due from an instant on, and how many of those arrived, by their numbers.
+
+    None where the schedule is not the one that the publisher had: a worker may draw random gaps in its own way.
+    """
+    from middlemark.analysis.metrics import AccountingError  # noqa: PLC0415 - which asks this module
+
+    present = numbered(own)
+    is_drawn = isinstance(stream.pattern, Periodic) and stream.pattern.arrival is Arrival.POISSON
+    if is_drawn and stream.recorded is None and not _is_followed(asked, own):
+        return None, 0
+    if len(present) > len(asked):
+        raise AccountingError(
+            f"{stream.name}: message {len(present) - 1} arrived, but the schedule of the window ends before it",
+            remedy="run the trial again",
+        )
+    is_due = asked >= since_ns
+    return int(np.count_nonzero(is_due)), int(np.count_nonzero(present & is_due[: len(present)]))
+
+
+def _is_followed(asked: Instants, own: Frame) -> bool:
+    """Whether messages were intended at the instants of the schedule."""
+    for piece in pieces(own, "sequence", "intended_ns"):
+        numbers = piece["sequence"].to_numpy()
+        if len(numbers) and (numbers.max() >= len(asked) or (asked[numbers] != piece["intended_ns"].to_numpy()).any()):
+            return False
+    return True
 
 
 def _longest_gap_ns(arrivals: Samples, begin_ns: int, end_ns: int) -> int:
