@@ -11,7 +11,7 @@ from middlemark.analysis.claims import judge
 from middlemark.analysis.clocks import CLOCK_BOUND, told
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.fitness import Judgement, candidate
-from middlemark.analysis.measuring import stored_metrics
+from middlemark.analysis.measuring import metrics_of_samples
 from middlemark.analysis.metric_names import TRIAL, Key, of_chain, of_place, of_stream
 from middlemark.analysis.percentile_tables import percentile_tables
 from middlemark.analysis.quantile import Measured, TooFewSamples, Value, WithinClocks, bound_words
@@ -286,5 +286,5 @@ def caution_of(folder: RunFolder) -> str:
     stored = next(each for each in folder.stored_trials() if each.read_record().trial.experiment.workload == "imu")
     record = stored.read_record()
     with stored.reading_samples() as samples:
-        found = cautions(record, stored_metrics(stored, record, samples))
+        found = cautions(record, metrics_of_samples(stored, record, samples))
     return next(each.text for each in found if each.kind is WarningKind.CLOCK_OFFSET)

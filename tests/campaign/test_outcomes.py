@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from staged import marked_processes, suite_text
 
+from middlemark.analysis.measuring import measure
+from middlemark.analysis.stored import stored
 from middlemark.campaign import life, running
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import (
@@ -52,6 +54,21 @@ def test_a_good_trial_is_valid_and_all_of_it_is_stored(campaign: Campaign, tmp_p
     assert sorted(event["at_ns"] for event in events) == [event["at_ns"] for event in events]
     assert set(json.loads(folder.spec_path.read_text())) == set(record.resources)
     assert {path.name for path in folder.logs_path.iterdir()} == {f"{name}.log" for name in record.resources}
+
+
+def test_metrics_are_stored_with_a_trial_that_counts(campaign: Campaign, tmp_path: Path) -> None:
+    record = only(campaign(suite_text()))
+    folder = RunFolder(tmp_path / "run").trial(record.trial.id)
+    kept = stored(folder, record)
+    assert kept is not None
+    assert kept.metrics.values == measure(folder, record).metrics.values
+    assert folder.metrics_path.stat().st_mtime_ns <= folder.record_path.stat().st_mtime_ns
+
+
+def test_no_metrics_are_stored_of_a_trial_that_does_not_count(campaign: Campaign, tmp_path: Path) -> None:
+    record = only(campaign(suite_text(fault="reports_foreign", faulty="subscriber_0")))
+    assert isinstance(record.outcome, Invalid)
+    assert not RunFolder(tmp_path / "run").trial(record.trial.id).metrics_path.exists()
 
 
 def test_a_missing_worker_is_named_before_anything_runs(campaign: Campaign) -> None:

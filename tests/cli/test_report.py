@@ -61,3 +61,21 @@ def test_a_damaged_trial_ends_it_with_an_error_and_the_rest_is_still_reported(ru
     assert first.id in str(answer.exception)
     assert "fast has the lowest latency" in answer.stdout
     assert first.id in run.report_path.read_text(encoding="utf-8")
+
+
+def test_recomputed_metrics_are_stored_and_reported(run: RunFolder) -> None:
+    answer = RUNNER.invoke(app, ["report", str(run.path)])
+    expected = pl.read_parquet(run.summary_path)
+    assert not any(folder.metrics_path.exists() for folder in run.stored_trials())
+    answer = RUNNER.invoke(app, ["report", "--recompute", str(run.path)])
+    assert answer.exit_code == 0, answer.output
+    assert all(folder.metrics_path.exists() for folder in run.stored_trials())
+    assert pl.read_parquet(run.summary_path).equals(expected)
+
+
+def test_recomputing_leaves_a_damaged_trial_to_be_named(run: RunFolder) -> None:
+    broken = next(run.stored_trials())
+    broken.received_path.write_bytes(b"no samples")
+    with pytest.raises(ResultsNotAccepted, match=broken.id):
+        RUNNER.invoke(app, ["report", "--recompute", str(run.path)], catch_exceptions=False)
+    assert sum(folder.metrics_path.exists() for folder in run.stored_trials()) == 5

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import polars as pl
 
+from middlemark.analysis.measuring import measured
 from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.quantile import Measured
-from middlemark.analysis.run import Damage, RunFindings, analyse, measure, read_records
+from middlemark.analysis.run import Damage, RunFindings, analyse, read_records
 from middlemark.analysis.summary import summary_table
 from middlemark.analysis.warning_table import warning_table
 from middlemark.errors import StoreError
@@ -93,7 +94,7 @@ class LoadedRun:
 
     @cached_property
     def metrics(self) -> pl.DataFrame:
-        """One row a valid trial, subject and metric: `METRICS_SCHEMA`. Reads all samples, trial by trial."""
+        """One row a valid trial, subject and metric: `METRICS_SCHEMA`. What is not stored is computed."""
         rows = [row for record in self.records if is_valid(record) for row in self._metric_rows(record)]
         return pl.DataFrame(rows, schema=METRICS_SCHEMA, orient="row")
 
@@ -126,7 +127,7 @@ class LoadedRun:
 
     def _metric_rows(self, record: TrialRecord) -> Iterator[tuple[object, ...]]:
         try:
-            metrics = measure(self.folder.trial(record.trial.id), record).metrics
+            metrics = measured(self.folder.trial(record.trial.id), record).metrics
         except (StoreError, AccountingError) as error:
             self._damaged.append(Damage(record.trial.id, str(error)))
             return

@@ -14,7 +14,7 @@ from hdrh.histogram import HdrHistogram
 from middlemark.analysis.clocks import can_tell
 from middlemark.analysis.condensed import Condensed
 from middlemark.analysis.histogram import bucketed, empty, of_samples, percentile_table
-from middlemark.analysis.measuring import stored_metrics
+from middlemark.analysis.measuring import metrics_of_samples
 from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.run import Damage
 from middlemark.analysis.samples import Distribution
@@ -84,5 +84,5 @@ def _samples(trial: TrialFolder) -> Mapping[tuple[str, str, Distribution], Conde
         return {}
     experiment = record.trial.experiment
     with trial.reading_samples() as samples:
-        metrics = stored_metrics(trial, record, samples, bucketed)
+        metrics = metrics_of_samples(trial, record, samples, bucketed)
     return {(experiment.id, *key): found for key, found in metrics.samples.items()}

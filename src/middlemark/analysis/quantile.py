@@ -8,7 +8,8 @@ interpolated. It knows no trial; `metrics` and `estimate` ask it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,7 @@ class Measured:
     n: int
     bound_ns: int = 0
     """By how much the clocks of different machines may put it off."""
+    kind: Literal["measured"] = field(default="measured", kw_only=True, repr=False)
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class TooFewSamples:
     """No value: fewer samples than it would take."""
 
     n: int
+    kind: Literal["too_few_samples"] = field(default="too_few_samples", kw_only=True, repr=False)
 
     def __str__(self) -> str:
         """As it is shown in the value's place."""
@@ -52,6 +55,7 @@ class WithinClocks:
 
     n: int
     bound_ns: int
+    kind: Literal["within_clocks"] = field(default="within_clocks", kw_only=True, repr=False)
 
     def __str__(self) -> str:
         """As it is shown in the value's place."""
@@ -59,6 +63,7 @@ class WithinClocks:
 
 
 Value = Measured | TooFewSamples | WithinClocks
+"""What a metric may come to; `kind` tells a stored one from another (`stored`)."""
 
 
 def bound_words(bound_ns: int) -> str:

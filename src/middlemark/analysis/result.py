@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from middlemark.analysis.measuring import stored_metrics
+from middlemark.analysis.measuring import measured
 from middlemark.analysis.metric_names import Key
 from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.overload import of_the_path
@@ -38,8 +38,7 @@ def result(folder: TrialFolder) -> Result:
     if not is_valid(record):
         return Result(record.trial, record.outcome.kind, record.outcome.detail)
     try:
-        with folder.reading_samples() as samples:
-            metrics = stored_metrics(folder, record, samples)
+        metrics = measured(folder, record).metrics
     except AccountingError as error:
         return Result(record.trial, "invalid", str(error))
     refused = {key: str(value) for key, value in metrics.values.items() if isinstance(value, WithinClocks)}

@@ -11,16 +11,12 @@ from dataclasses import dataclass, replace
 
 from middlemark.analysis.capacity import Capacity, capacities
 from middlemark.analysis.comparison import Comparison, comparisons
-from middlemark.analysis.course import courses, settlings
-from middlemark.analysis.experiment import ExperimentFindings, MeasuredTrial
-from middlemark.analysis.measuring import stored_metrics
+from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.measuring import measured
 from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.over_trials import experiment_findings
-from middlemark.analysis.path_shares import PathFindings, path_findings
-from middlemark.analysis.resources import memory_courses, resource_values
 from middlemark.analysis.scaling import Scaling, scalings
 from middlemark.analysis.searched import searched
-from middlemark.analysis.wire import wire_values
 from middlemark.errors import StoreError
 from middlemark.plan import Experiment, only
 from middlemark.results.manifest import Manifest
@@ -138,42 +134,14 @@ def _analyse_experiment(
 def _findings(
     folder: RunFolder, experiment: Experiment, records: Sequence[TrialRecord]
 ) -> tuple[ExperimentFindings, list[Damage]]:
-    """One trial's samples are looked at at a time; of each there stays what `condensed` makes of them."""
-    measured, damaged = [], []
+    """One trial is looked at at a time; of each there stays what `condensed` made of its samples."""
+    found, damaged = [], []
     for record in records:
         if is_valid(record):
             try:
-                measured.append(measure(folder.trial(record.trial.id), record))
+                found.append(measured(folder.trial(record.trial.id), record))
             except (StoreError, AccountingError) as error:
                 damaged.append(Damage(record.trial.id, str(error)))
     broken = {damage.trial for damage in damaged}
     usable = [record for record in records if record.trial.id not in broken]
-    return experiment_findings(experiment, usable, measured), damaged
-
-
-def measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
-    """The figures of one valid trial; raises where its files can't be read or contradict each other."""
-    with folder.reading_samples() as samples:
-        measured = MeasuredTrial(
-            record,
-            stored_metrics(folder, record, samples),
-            courses(record, samples.received),
-            settling=settlings(record, samples.received),
-        )
-    return measured if record.trial.observation is None else _with_observed(measured, folder)
-
-
-def _with_observed(measured: MeasuredTrial, folder: TrialFolder) -> MeasuredTrial:
-    """With what the trial's observer saw."""
-    record = measured.record
-    processes, machine = folder.read_processes(), folder.read_machine()
-    path = PathFindings({}, {})
-    if record.kernel_path is not None:
-        path = path_findings(record, folder.read_kernel_events(), folder.read_received())
-    seen = {
-        **resource_values(record, processes, machine),
-        **wire_values(record),
-        **path.values,
-    }
-    metrics = replace(measured.metrics, values={**measured.metrics.values, **seen})
-    return replace(measured, metrics=metrics, memory=memory_courses(record, processes), messages=path.messages)
+    return experiment_findings(experiment, usable, found), damaged

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from middlemark.analysis.metrics import AccountingError, trial_metrics
+from middlemark.analysis.metrics import TrialMetrics
 from middlemark.campaign import judgement
 from middlemark.campaign.life import Life
 from middlemark.plan import Invalid, InvalidKind, InvalidReason, Outcome, Valid
@@ -28,7 +28,7 @@ from middlemark.results.record import (
     SubscriberCounts,
     TrialRecord,
 )
-from middlemark.results.run_folder import Recorded
+from middlemark.results.streaming import Frame
 from middlemark.suite import Disturbance
 from middlemark.worker import contract
 
@@ -70,28 +70,24 @@ def of_ended(life: Life, outcome: Outcome, attempt: int) -> TrialRecord:
 
 def of_measured(  # noqa: PLR0913 - a measured trial has left so much
     life: Life,
-    recorded: Recorded,
+    received: Frame,
     links: tuple[LinkMeasured, ...],
     clocks: dict[str, ClockAgreement],
     *,
     bounds: Disturbance,
     attempt: int,
-) -> Account:
-    """The account of a trial that ran to its end, judged."""
+) -> TrialRecord:
+    """What is known of a trial that ran to its end, judged."""
     record = of_ended(life, Valid(), attempt).model_copy(update={"links": links, "clocks": clocks})
     cpus = max(len(life.cpus), 1)
-    found = [*judgement.reasons(record, recorded.received, bounds, cpus), *leftovers(life)]
-    headline = None
-    try:
-        metrics = trial_metrics(record, recorded.received, recorded.published)
-    except AccountingError:  # it is among the reasons
-        pass
-    else:
-        headline = judgement.headline(record, metrics)
-        record = record.model_copy(update={"warnings": judgement.cautions(record, metrics)})
-    if found:
-        record = record.model_copy(update={"outcome": Invalid(reasons=tuple(found))})
-    return Account(record, headline)
+    found = [*judgement.reasons(record, received, bounds, cpus), *leftovers(life)]
+    return record.model_copy(update={"outcome": Invalid(reasons=tuple(found))}) if found else record
+
+
+def with_figures(record: TrialRecord, metrics: TrialMetrics) -> Account:
+    """The account of a trial that was measured: what a reader must know beside its figures, and the first of these."""
+    warned = record.model_copy(update={"warnings": judgement.cautions(record, metrics)})
+    return Account(warned, judgement.headline(record, metrics))
 
 
 def leftovers(life: Life) -> list[InvalidReason]:

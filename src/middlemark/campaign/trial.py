@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+from middlemark.analysis.measuring import measure
+from middlemark.analysis.metrics import AccountingError
+from middlemark.analysis.stored import stored_form
 from middlemark.campaign import account, judgement, links, samples
 from middlemark.campaign.account import Account
 from middlemark.campaign.grounds import Grounds
@@ -21,7 +24,7 @@ from middlemark.campaign.watches import watch_of
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Experiment, Invalid, NotApplicable, Trial
 from middlemark.results import writer
-from middlemark.results.record import ClockAgreement, LinkMeasured, TrialRecord
+from middlemark.results.record import ClockAgreement, LinkMeasured, TrialRecord, is_valid
 from middlemark.results.run_folder import TrialFolder
 from middlemark.suite import Observation
 from middlemark.testbed.clock_estimate import ClockOffset, over_window
@@ -70,7 +73,7 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
     except TrialOver as over:
         await running.end()
         record = account.of_ended(life, over.outcome, attempt)
-        result = Account(record.model_copy(update={"links": before}))
+        return Account(record.model_copy(update={"links": before}))
     else:
         await running.end()
         links.mend(setting, trial.experiment.timeline)
@@ -81,7 +84,7 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
         beyond = samples.histograms(set(folders.values()))
         writer.keep_samples(folder, samples.received(folders), samples.published(folders), beyond)
         with folder.reading_samples() as recorded:
-            result = account.of_measured(life, recorded, seen, clocks, bounds=grounds.bounds, attempt=attempt)
+            record = account.of_measured(life, recorded.received, seen, clocks, bounds=grounds.bounds, attempt=attempt)
         if trial.experiment.nodes:
             taken, sent = samples.inputs(folders), samples.outputs(folders)
             writer.keep_executions(folder, samples.executions(folders), taken, sent)
@@ -90,7 +93,18 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
         await running.end()
         writer.keep_events(folder, life.hearing.lines)
         writer.keep_watched(folder, watch.keep)
-    return result
+    return _measured(record, folder)
+
+
+def _measured(record: TrialRecord, folder: TrialFolder) -> Account:
+    """Its metrics are computed here and never again, but by a later version; of a trial that counts they are stored."""
+    try:
+        found = measure(folder, record)
+    except AccountingError:  # it is among the reasons why it does not count
+        return Account(record)
+    if is_valid(record):
+        writer.keep_metrics(folder, *stored_form(found))
+    return account.with_figures(record, found.metrics)
 
 
 def _check_alive(before: tuple[LinkMeasured, ...]) -> None:

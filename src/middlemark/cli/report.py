@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from middlemark.analysis.run import RunFindings
 
 
-def command(
+def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     run: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder, as `middlemark run` printed it.")],
     kind: Annotated[
         ReportFormat,
@@ -36,11 +36,20 @@ def command(
         bool,
         typer.Option("--paths", help="Draw the ways of single messages too, where `observe: kernel_path` saw them."),
     ] = False,
+    recompute: Annotated[
+        bool,
+        typer.Option("--recompute", help="Compute each trial's metrics from its samples again, and store them."),
+    ] = False,
 ) -> None:
     """Make the report of a run again, or its figures and tables as files for a paper."""
     _check_options(kind, out, as_json=as_json)
     from middlemark.analysis.run import analyse
     from middlemark.results.run_folder import RunFolder
+
+    if recompute:
+        from middlemark.report.store import recompute_metrics
+
+        recompute_metrics(RunFolder(run))
 
     findings = analyse(RunFolder(run))
     if kind is not ReportFormat.HTML:

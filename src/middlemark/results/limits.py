@@ -13,6 +13,9 @@ from middlemark.errors import StoreError
 MOST_MANIFEST_BYTES: Final = 1 << 29
 """Every planned trial with its experiment, and the messages of recordings."""
 MOST_RECORD_BYTES: Final = 1 << 26
+MOST_METRICS_BYTES: Final = 1 << 26
+MOST_SKETCH_VALUES: Final = 1 << 24
+"""Of all distributions of a trial: of a hundred streams with six each."""
 MOST_HISTOGRAM_LOG_BYTES: Final = 1 << 26
 MOST_HISTOGRAM_BYTES: Final = 1 << 22
 """Of one flow, decompressed: ten times what three digits from 1 ns to an hour take."""

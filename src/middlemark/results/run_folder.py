@@ -6,6 +6,7 @@ through it, `report` reads through it.
 
     <run>/manifest.json
     <run>/trials/<trial id>/trial.json spec.json events.jsonl received.parquet published.parquet resources.json logs/
+                              metrics.json sketches.parquet
                               *.beyond.hlog executions.parquet inputs.parquet outputs.parquet
                               processes.parquet machine.parquet kernel_path.parquet capture.pcapng
     <run>/summary.parquet
@@ -103,6 +104,16 @@ class TrialFolder:
     def published_path(self) -> Path:
         """The publishers' samples."""
         return self._at("published.parquet")
+
+    @property
+    def metrics_path(self) -> Path:
+        """Its metrics, as its campaign computed them."""
+        return self._at("metrics.json")
+
+    @property
+    def sketches_path(self) -> Path:
+        """Its distributions in little room."""
+        return self._at("sketches.parquet")
 
     @property
     def logs_path(self) -> Path:

@@ -113,6 +113,12 @@ MACHINE_SCHEMA = pl.Schema(
 )
 """`machine.parquet`: one row a machine and sample; of the machine that Middlemark ran on the host is null."""
 
+SKETCHES_SCHEMA = pl.Schema({"sketch": pl.UInt16(), "step_ns": pl.Int64(), "count": pl.Int64()})
+"""`sketches.parquet`: one row a value of a distribution and how many messages it stands for, ascending.
+
+`sketch` is the distribution's place in `metrics.json`, from 0. The value is by `step_ns` above the one before it, the
+first of each distribution by so much above 0: a quarter of the size that the values themselves have."""
+
 KERNEL_EVENTS_SCHEMA = pl.Schema(
     {
         "at_ns": pl.Int64(),

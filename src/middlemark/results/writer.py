@@ -24,6 +24,8 @@ from middlemark.results.manifest import Manifest
 from middlemark.results.paths import folder_inside, inside, is_there
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder, TrialFolder
+from middlemark.results.schema import SKETCHES_SCHEMA
+from middlemark.results.tables import write_table
 
 
 @contextmanager
@@ -96,6 +98,14 @@ def keep_watched(folder: TrialFolder, keep: Callable[[TrialFolder], None]) -> No
     """What a watch has to store."""
     with writing(folder.path):
         keep(folder)
+
+
+def keep_metrics(folder: TrialFolder, metrics: BaseModel, sketches: pl.DataFrame) -> None:
+    """The trial's metrics and distributions; a document that is there has its distributions beside it."""
+    with writing(folder.path):
+        folder.metrics_path.unlink(missing_ok=True)
+    write_table(folder.sketches_path, sketches, SKETCHES_SCHEMA)
+    write_text(folder.metrics_path, metrics.model_dump_json())
 
 
 def finish(folder: TrialFolder, record: TrialRecord) -> None:

@@ -1,0 +1,160 @@
+"""The metrics of a trial in the form in which they are stored: computed once, at its end, and read by every report.
+
+What is read back is checked as if a stranger had written it, against itself and against the trial's record; what
+contradicts either makes the trial a damaged one. `results.metrics_file` reads and writes, `measuring` computes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Final, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import ConfigDict, Field, NonNegativeInt, PositiveInt
+
+from middlemark import __version__
+from middlemark.analysis.accounting import flows, settled
+from middlemark.analysis.condensed import KEPT_WHOLE, Condensed
+from middlemark.analysis.course import PARTS, Course
+from middlemark.analysis.experiment import MeasuredTrial
+from middlemark.analysis.message_path import ToldMessage
+from middlemark.analysis.metric_names import Key
+from middlemark.analysis.metrics import TrialMetrics
+from middlemark.analysis.quantile import Value
+from middlemark.analysis.resources import MemoryCourse
+from middlemark.analysis.samples import Distribution
+from middlemark.analysis.settling import Settling
+from middlemark.errors import StoreError
+from middlemark.plan import Experiment
+from middlemark.results.metrics_file import REMEDY, Points, read_metrics, read_sketches, sketches_table
+from middlemark.results.record import FORMAT_VERSION, TrialRecord
+from middlemark.results.run_folder import TrialFolder
+from middlemark.results.schema import RECEIVED_SCHEMA
+from middlemark.suite import Model
+
+METRICS_VERSION: Final = 1
+"""Raised with each change of what a metric means or of how it is computed: what is stored by another is not read."""
+MOST_SAMPLES: Final = 1 << 48
+_NO_ROWS = pl.DataFrame(schema=RECEIVED_SCHEMA)
+Name = Annotated[str, Field(min_length=1, max_length=400)]
+
+
+class SketchForm(Model):
+    """What is said of a distribution beside its values."""
+
+    name: Name
+    """Of its stream or chain."""
+    distribution: Distribution
+    n_values: Annotated[int, Field(ge=1, le=KEPT_WHOLE)]
+    n: Annotated[int, Field(ge=1, le=MOST_SAMPLES)]
+    """Messages that the values stand for."""
+    bound_ns: NonNegativeInt = 0
+
+
+class TrialFigures(Model):
+    """What is stored of a valid trial's metrics: `metrics.json`."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    format_version: Literal[1] = FORMAT_VERSION
+    computed_by: PositiveInt = METRICS_VERSION
+    middlemark_version: Name = __version__
+    values: dict[Name, dict[Name, Annotated[Value, Field(discriminator="kind")]]]
+    """By subject and metric."""
+    overloaded: tuple[Name, ...]
+    sketches: tuple[SketchForm, ...]
+    """In the order of `sketches.parquet`."""
+    courses: dict[Name, Course]
+    settling: dict[Name, Settling]
+    memory: tuple[MemoryCourse, ...]
+    messages: dict[Name, tuple[ToldMessage, ...]]
+
+
+def stored_form(measured: MeasuredTrial) -> tuple[TrialFigures, pl.DataFrame]:
+    """What is to be stored of a trial: the document, and the values of its distributions."""
+    values: dict[str, dict[str, Value]] = {}
+    for key, value in measured.metrics.values.items():
+        values.setdefault(key.subject, {})[key.metric] = value
+    sketches = measured.metrics.samples
+    figures = TrialFigures.model_construct(
+        values=values,
+        overloaded=measured.metrics.overloaded,
+        sketches=tuple(_form(name, kind, sketch) for (name, kind), sketch in sketches.items()),
+        courses=dict(measured.courses),
+        settling=dict(measured.settling),
+        memory=measured.memory,
+        messages=dict(measured.messages),
+    )
+    return figures, sketches_table([(each.values, each.counts) for each in sketches.values()])
+
+
+def _form(name: str, kind: Distribution, sketch: Condensed) -> SketchForm:
+    return SketchForm(name=name, distribution=kind, n_values=len(sketch.values), n=sketch.n, bound_ns=sketch.bound_ns)
+
+
+def stored(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial | None:
+    """The metrics of a valid trial as they were stored; None where there are none, or another version's."""
+    figures = read_metrics(folder, TrialFigures, METRICS_VERSION)
+    if figures is None:
+        return None
+    points = read_sketches(folder, [each.n_values for each in figures.sketches])
+    problem = next(_contradictions(figures, points, record), None)
+    if problem is not None:
+        raise StoreError(folder.metrics_path, problem, REMEDY)
+    sketches = {
+        (form.name, form.distribution): Condensed(values, counts, form.n, form.bound_ns)
+        for form, (values, counts) in zip(figures.sketches, points, strict=True)
+    }
+    counts, _ = settled(record, _NO_ROWS)
+    values = {Key(subject, name): value for subject, own in figures.values.items() for name, value in own.items()}
+    return MeasuredTrial(
+        record,
+        TrialMetrics(values, sketches, flows(counts), figures.overloaded),
+        figures.courses,
+        memory=figures.memory,
+        messages=figures.messages,
+        settling=figures.settling,
+    )
+
+
+def _contradictions(figures: TrialFigures, points: Sequence[Points], record: TrialRecord) -> Iterator[str]:
+    """What can't be as it says."""
+    streams = {stream.name for stream in record.trial.experiment.streams}
+    named = {*figures.overloaded, *figures.courses, *figures.settling, *figures.messages}
+    of_sketches = [(form.name, form.distribution) for form in figures.sketches]
+    named |= {name for name, _ in of_sketches} - _chains(record.trial.experiment)
+    yield from (f"the trial has no stream {name}" for name in sorted(named - streams))
+    if len(set(of_sketches)) < len(of_sketches):
+        yield "it has a distribution twice"
+    for form, (values, counts) in zip(figures.sketches, points, strict=True):
+        if not (_ascends(values) and counts.min() >= 1 and counts.max() <= form.n and counts.sum() == form.n):
+            yield f"the values of {form.distribution} of {form.name} are not {form.n} in ascending order"
+        if form.n > _most(record, form):
+            yield f"{form.n} messages of {form.name} have a {form.distribution}, more than the trial counts"
+    yield from (f"the time series of {name} has gaps" for name, course in figures.courses.items() if _gaps(course))
+
+
+def _chains(experiment: Experiment) -> set[str]:
+    return {chain.name for chain in experiment.chains}
+
+
+def _ascends(values: np.ndarray) -> bool:
+    """A sum of steps that ran over begins again below."""
+    return bool((values[1:] >= values[:-1]).all())
+
+
+def _most(record: TrialRecord, form: SketchForm) -> float:
+    """How many messages a distribution may be of, by the trial's own counts."""
+    answers = {Distribution.LATENCY_FROM_SEND: False, Distribution.ROUND_TRIP: True}.get(form.distribution)
+    own = [each for each in record.counts.subscribers if each.stream == form.name and each.answers is answers]
+    return math.inf if answers is None else sum(each.received for each in own)
+
+
+def _gaps(course: Course) -> bool:
+    """Whether the parts don't follow each other."""
+    n, part_ns, longer_ns = len(course.received), course.part_ns, course.latency_part_ns
+    if not (0 < n <= PARTS and 0 < part_ns <= longer_ns and longer_ns % part_ns == 0 and min(course.received) >= 0):
+        return True
+    return len(course.latency_p50_ns) != -(-n // (longer_ns // part_ns))
