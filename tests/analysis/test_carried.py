@@ -1,5 +1,7 @@
 """A trial carried its load within all bounds or not; a disturbed one says nothing of it."""
 
+import math
+
 import pytest
 
 from middlemark.analysis.carried import Limit, judged
@@ -14,11 +16,13 @@ SEARCH = Search(
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"achieved_share": 1.0, "loss_share": 0.0, "latency_from_intended_p99_ns": 9e6}, True),
-        ({"achieved_share": 0.9, "loss_share": 0.0}, Limit.OVERLOAD),
-        ({"achieved_share": 1.0, "loss_share": 0.01, "latency_from_intended_p99_ns": 9e6}, Limit.LOSS),
-        ({"achieved_share": 1.0, "loss_share": 0.0, "latency_from_intended_p99_ns": 2e7}, Limit.LATENCY),
-        ({"achieved_share": 1.0, "loss_share": 0.0, "latency_from_intended_p50_ns": 2e7}, Limit.LATENCY),
+        ({"least_achieved_share": 1.0, "undelivered_share": 0.0, "latency_from_intended_p99_ns": 9e6}, True),
+        ({"least_achieved_share": 0.9, "undelivered_share": 0.0}, Limit.OVERLOAD),
+        ({"least_achieved_share": 1.0, "undelivered_share": 0.01, "latency_from_intended_p99_ns": 9e6}, Limit.LOSS),
+        ({"least_achieved_share": 1.0, "undelivered_share": 0.0, "latency_from_intended_p99_ns": 2e7}, Limit.LATENCY),
+        ({"least_achieved_share": 1.0, "undelivered_share": 0.0, "latency_from_intended_p50_ns": 2e7}, Limit.LATENCY),
+        ({"undelivered_share": 0.0, "latency_from_intended_p99_ns": math.inf}, Limit.LATENCY),
+        ({"undelivered_share": 0.04, "loss_share": 0.0, "latency_from_intended_p99_ns": 9e6}, Limit.LOSS),
     ],
 )
 def test_a_rate_is_carried_within_all_bounds(values: dict[str, float], said: object) -> None:
@@ -32,7 +36,9 @@ def test_a_disturbed_trial_says_nothing_and_a_silent_one_did_not_carry() -> None
 
 
 def test_without_messages_enough_for_a_quantile_the_slowest_counts() -> None:
-    told = {Key("stream:s", name): value for name, value in {"achieved_share": 1.0, "loss_share": 0.0}.items()}
+    told = {
+        Key("stream:s", name): value for name, value in {"least_achieved_share": 1.0, "undelivered_share": 0.0}.items()
+    }
     slowest = Key("stream:s", "latency_from_intended_max_ns")
     assert judged(SEARCH, "s", "valid", {**told, slowest: 2e7}) is Limit.LATENCY
     assert judged(SEARCH, "s", "valid", {**told, slowest: 9e6}) is True

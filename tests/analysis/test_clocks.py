@@ -230,7 +230,7 @@ def test_a_search_takes_no_rate_as_carried_that_clocks_do_not_tell() -> None:
     """Read as no more than the bound, a latency is truly no more than twice that."""
 
     def said(**values: float) -> object:
-        known = {Key(of_stream("s"), name): each for name, each in {"loss_share": 0.0, **values}.items()}
+        known = {Key(of_stream("s"), name): each for name, each in {"undelivered_share": 0.0, **values}.items()}
         return judged(SEARCH, "s", "valid", known)
 
     assert said(clock_bound_ns=4.0 * MS) is True

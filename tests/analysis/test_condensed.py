@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.condensed import ENDS, KEPT_WHOLE, PARTS, Condensed, condensed, pooled, whole
-from middlemark.analysis.quantile import LEVELS, quantile
+from middlemark.analysis.condensed import ENDS, KEPT_WHOLE, NEVER_NS, PARTS, Condensed, condensed, pooled, whole
+from middlemark.analysis.quantile import LEVELS, Lost, Measured, TooFewSamples, quantile
 
 
 @given(st.lists(st.integers(-(10**6), 10**12), min_size=1, max_size=300).map(sorted))
@@ -41,6 +41,27 @@ def test_pooled_trials_are_those_of_their_samples_together() -> None:
     ranks = (np.array([0.5, 0.9, 0.99, 0.999]) * len(together)).astype(np.int64)
     assert found.at(ranks) == pytest.approx(together[ranks - 1], rel=2e-3)
     assert (found.values[0], found.values[-1]) == (together[0], together[-1])
+
+
+def test_a_lost_message_has_taken_for_ever() -> None:
+    samples = np.arange(1, 981)
+    found = whole(samples, lost=20)
+    assert found.quantile(0.5) == Measured(500.0, 1000)
+    assert found.quantile(0.98) == Measured(980.0, 1000)
+    assert found.quantile(0.99) == Lost(1000, 20)
+    assert str(found.quantile(0.99)) == "2 % of 1000 messages never arrived"
+    assert found.quantile(0.999) == TooFewSamples(1000)
+    assert (whole(samples[:0], lost=30).quantile(0.5)) == Lost(30, 30)
+
+
+@pytest.mark.parametrize("n", [500, KEPT_WHOLE + 1])
+def test_the_lost_go_with_the_samples_whatever_is_made_of_them(n: int) -> None:
+    kept = condensed(whole(np.arange(n), lost=7))
+    both = pooled([kept, condensed(whole(np.arange(3), lost=1))])
+    assert (kept.n, kept.lost, both.n, both.lost) == (n, 7, n + 3, 8)
+    every = both.with_lost()
+    assert (every.n, every.lost) == (n + 11, 0)
+    assert every.at(np.array([n + 3, n + 4, n + 11])).tolist() == [n - 1, NEVER_NS, NEVER_NS]
 
 
 def test_by_how_much_clocks_put_them_off_goes_with_them() -> None:

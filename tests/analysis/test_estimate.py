@@ -1,5 +1,7 @@
 """Figures over trials against SciPy, and what they honestly say with few trials."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from middlemark.analysis.condensed import condensed, whole
 from middlemark.analysis.estimate import Estimate, Method, median_of_trials, quantile_of_trials, share_of_trials
 from middlemark.analysis.interval import coverage
-from middlemark.analysis.quantile import Measured, Samples, quantile
+from middlemark.analysis.quantile import Lost, Measured, Partial, Samples, Value, quantile
 from populations import drawn_times_ns
 
 values = st.lists(st.integers(1, 10**9).map(float), min_size=2, max_size=12)
@@ -126,3 +128,43 @@ def test_no_loss_among_few_messages_is_not_proof_of_none() -> None:
 
 def test_a_share_of_nothing_has_no_value() -> None:
     assert share_of_trials([]).reason == "no valid trial measured it"
+
+
+def test_where_most_trials_lost_so_many_there_is_no_median_and_it_says_why() -> None:
+    trials = [Measured(5.0, 1000), Measured(6.0, 1000), *[Lost(1000, 20)] * 4]
+    found = median_of_trials(trials)
+    assert (found.value, found.low, found.high) == (None, None, None)
+    assert found.reason == "2 % of messages never arrived in 4 of 6 trials"
+    assert median_of_trials([Lost(1000, 20)]).reason == "2 % of 1000 messages never arrived"
+
+
+@pytest.mark.parametrize("n", [3, 6, 12])
+def test_one_trial_that_lost_so_many_leaves_an_interval_without_an_end_where_it_is_in_it(n: int) -> None:
+    found = median_of_trials([Lost(1000, 20), *(Measured(float(each), 1000) for each in range(1, n))])
+    assert found.value == np.median([math.inf, *range(1, n)])
+    assert found.low is not None
+    assert found.low >= 1
+    assert (found.high == math.inf) == (n <= 6)
+    assert found.n_trials == n
+
+
+def test_the_lost_of_all_trials_are_in_their_pooled_quantile() -> None:
+    samples = [np.arange(1, 291) + trial for trial in range(4)]
+
+    def pooled_p99(*lost: int) -> Estimate:
+        trials = [whole(each, lost=n) for each, n in zip(samples, lost, strict=True)]
+        return quantile_of_trials([each.quantile(0.99) for each in trials], trials, 0.99)
+
+    none_lost, few_lost, many_lost = pooled_p99(0, 0, 0, 0), pooled_p99(0, 0, 3, 5), pooled_p99(10, 10, 10, 10)
+    assert none_lost.value is not None
+    assert few_lost.value is not None
+    assert none_lost.value < few_lost.value
+    assert few_lost.high == math.inf
+    assert (many_lost.value, many_lost.reason) == (None, "3.3 % of 1200 messages never arrived")
+
+
+def test_one_trial_without_all_its_samples_refuses_the_figure() -> None:
+    own: list[Value] = [Measured(5.0, 100), Partial(60, 90)]
+    found = quantile_of_trials(own, [whole(np.arange(1, 101))], 0.5)
+    assert (found.value, found.method) == (None, Method.PARTIAL)
+    assert found.reason == "only the first 60 of 90 messages left a sample"

@@ -1,5 +1,6 @@
 """Enough and not more: where trials go on, where they end, and what stopping does to the intervals' coverage."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -117,3 +118,12 @@ def test_an_interval_after_stopping_covers_93_to_97_percent(spread: float) -> No
     drawn = rng.lognormal(0, spread, (3000, 30))
     found = [median_interval(row[: settled_after(row, 0.05, 0.95)]) for row in drawn]
     assert 0.93 <= sum(low <= 1 <= high for low, high in found) / len(found) <= 0.97
+
+
+def test_values_without_end_are_never_narrow_and_raise_no_warning() -> None:
+    steady = np.full(20, 5.0)
+    lossy = np.where(np.arange(20) % 2, 5.0, math.inf)
+    assert relative_width(steady, 0.95) == 0
+    assert relative_width(lossy, 0.95) == math.inf
+    assert settled_after(steady, 0.05, 0.95) == 11
+    assert settled_after(lossy, 0.05, 0.95) is None

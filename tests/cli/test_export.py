@@ -36,7 +36,7 @@ def test_each_distribution_becomes_a_table_of_all_trials(run: Path) -> None:
     (latency,) = (run / "hgrm").glob("*.imu.latency_from_send.hgrm")
     text = latency.read_text(encoding="utf-8")
     assert "TotalCount     =      600.000" in text
-    assert "#[Unit = ns, Trials = 3, Negative = 0]" in text
+    assert "#[Unit = ns, Trials = 3, Negative = 0, Lost = 0]" in text
     assert f"{len(list((run / 'hgrm').iterdir()))} percentile tables" in answer.stdout
 
 

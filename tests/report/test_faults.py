@@ -10,7 +10,7 @@ from rich.console import Console
 from known_suites import PAUSED_SUBSCRIBERS
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.contender import contenders
-from middlemark.report.faults import fault_table, flow_words, timeline_words
+from middlemark.report.faults import fault_sentence, fault_table, flow_words, timeline_words
 from middlemark.report.html import render
 from middlemark.report.summary import print_summary
 from middlemark.results.record import HappenedFault, TrialRecord
@@ -84,17 +84,24 @@ def test_a_flow_that_never_came_back_has_no_end_of_its_recovery(run: RunFolder) 
     for trial in run.stored_trials():
         strike(trial, 1500 * MS if "lasting" in trial.id else 60_000 * MS)
     findings = analyse(run)
-    table = fault_table(
-        findings.comparisons[0], contenders(findings.manifest, (each.experiment for each in findings.experiments))
-    )
+    (comparison,) = findings.comparisons
+    table = fault_table(comparison, contenders(findings.manifest, (each.experiment for each in findings.experiments)))
     assert table is not None
     rows = {row[0]: row[1:] for row in table.rows}
     assert rows["brief"][1].startswith("over 2\u202f49")
     assert rows["lasting"][1].startswith("1\u202f00")
-    console = Console(file=StringIO(), width=400)
-    print_summary(run.path, console)
-    assert isinstance(console.file, StringIO)
-    assert "some flows were still cut off when the window ended, 2\u202f498 ms after" in console.file.getvalue()
+    (brief,) = [each for each in findings.experiments if each.experiment.middleware == "brief"]
+    said = fault_sentence(brief, comparison, "brief")
+    assert "some flows were still cut off when the window ended, 2\u202f498 ms after" in said
+
+
+def test_who_lost_most_messages_to_a_fault_is_not_the_fastest_by_those_that_came(run: RunFolder) -> None:
+    for trial in run.stored_trials():
+        strike(trial, 1500 * MS if "lasting" in trial.id else 60_000 * MS)
+    brief, lasting = analyse(run).experiments
+    assert brief.experiment.middleware == "brief"
+    median = [each.estimate("stream:imu", "latency_from_send_p50_ns") for each in (brief, lasting)]
+    assert [None if each is None else each.value is None for each in median] == [True, False]
 
 
 def test_each_flow_has_a_row_of_its_own_and_each_subscriber_its_recovery(run: RunFolder) -> None:

@@ -6,6 +6,7 @@ It tells what each search of a run came to, its curve of latency over load, and 
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -41,7 +42,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Point:
-    """One load of the curve, medians over its trials."""
+    """One load of the curve, medians over its trials; None where there is none, or so much never arrived."""
 
     load: Load
     trials: int
@@ -184,7 +185,8 @@ def _point(each: ExperimentFindings, tried: Tried) -> Point:
 
     def middle(metric: str) -> float | None:
         values = each.by_block.get(Key(subject, metric))
-        return float(np.median(list(values.values()))) if values else None
+        found = float(np.median(list(values.values()))) if values else math.inf
+        return found if found < math.inf else None
 
     return Point(
         load=load_of(each.experiment),

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from middlemark.analysis.clocks import CLOCK_BOUND
 from middlemark.analysis.metric_names import Key, of_stream, quantile_metric
-from middlemark.analysis.metrics import OVERLOAD_BELOW
+from middlemark.analysis.rates import LEAST_ACHIEVED, OVERLOAD_BELOW
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import Experiment
 from middlemark.plan.experiment import Search, Sought
@@ -31,6 +31,7 @@ class Limit(StrEnum):
 
     OVERLOAD = "overload"
     LOSS = "loss"
+    """Too many messages were lost, or not even taken by the middleware."""
     LATENCY = "latency"
     CLOCKS = "clocks"
     """Clocks of different machines don't tell whether the latency is within its bound."""
@@ -72,9 +73,9 @@ def judged(search: Search, stream: str, outcome: str, values: Mapping[Key, float
     if outcome != "valid":
         return None
     subject = of_stream(stream)
-    if values.get(Key(subject, "achieved_share"), 1.0) < OVERLOAD_BELOW:
+    if values.get(Key(subject, LEAST_ACHIEVED), 1.0) < OVERLOAD_BELOW:
         return Limit.OVERLOAD
-    if values.get(Key(subject, "loss_share"), 1.0) > search.loss_share:
+    if values.get(Key(subject, "undelivered_share"), 1.0) > search.loss_share:
         return Limit.LOSS
     return _too_slow(search, subject, values) or True
 

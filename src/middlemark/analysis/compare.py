@@ -56,9 +56,9 @@ class Ratio:
 
 
 def paired_ratio(first: Mapping[Block, float], second: Mapping[Block, float]) -> Ratio | None:
-    """The ratio over the blocks that both have; None where fewer than two do, or a value is not positive."""
+    """The ratio over the blocks that both have; None where fewer than two do, or a value is nought or infinite."""
     pairs = [(first[block], second[block]) for block in sorted(first.keys() & second.keys())]
-    if len(pairs) < 2 or any(a <= 0 or b <= 0 for a, b in pairs):
+    if len(pairs) < 2 or not all(0 < value < math.inf for pair in pairs for value in pair):
         return None
     logarithms = np.log([a / b for a, b in pairs])
     n = len(logarithms)

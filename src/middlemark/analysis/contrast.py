@@ -130,6 +130,8 @@ def contrast(
     one, other = (np.array(side, dtype=np.float64) for side in sides)
     if min(len(one), len(other)) < 2:
         return NoContrast(too_few)
+    if max(one.max(), other.max()) == math.inf:
+        return NoContrast("messages that never arrived have taken for ever, which has no ratio")
     if as_ratio and min(one.min(), other.min()) <= 0:
         return NoContrast("a value that is not positive has no ratio")
     if as_ratio:

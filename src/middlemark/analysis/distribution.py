@@ -1,6 +1,6 @@
 """Shapes to draw: the empirical distribution and the box of many samples, small enough for a page.
 
-The tails keep every sample. The distribution is over all messages sent, so that a loss shows as the share that is never
+The tails keep every sample. The distribution is over all messages, so that a loss shows as the share that is never
 reached (RFC 7679, §5.1: a lost message has infinite delay). What lies within the bound of two machines' clocks is in no
 shape, though its messages count. It draws nothing; `report.charts` does.
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 from middlemark.analysis.clocks import can_tell
 from middlemark.analysis.condensed import Condensed
-from middlemark.analysis.quantile import needed, rank
+from middlemark.analysis.quantile import Measured
 
 POINTS = 160
 """Points of a curve between its tails."""
@@ -23,17 +23,18 @@ TAIL = 24
 
 @dataclass(frozen=True)
 class Curve:
-    """An empirical distribution function: the share of messages sent that took no longer than a value."""
+    """An empirical distribution function: the share of all messages that took no longer than a value."""
 
     value_ns: tuple[int, ...]
     share: tuple[float, ...]
     n: int
-    sent: int
+    """Of those that arrived."""
+    n_messages: int
 
 
 @dataclass(frozen=True)
 class Box:
-    """The quantiles of a box plot in nanoseconds; None where samples are too few for one, or clocks don't tell it."""
+    """The quantiles of a box plot in nanoseconds; None where there are too few, clocks don't tell, or so many lack."""
 
     minimum: float | None
     p10: float | None
@@ -46,7 +47,7 @@ class Box:
     n: int
 
 
-def curve(samples: Condensed, sent: int) -> Curve:
+def curve(samples: Condensed) -> Curve:
     """The distribution, thinned to points of equal share between tails that keep every sample."""
     n = samples.n
     if n <= POINTS + 2 * TAIL:
@@ -58,17 +59,18 @@ def curve(samples: Condensed, sent: int) -> Curve:
     known = values > samples.bound_ns if samples.bound_ns else np.full(len(values), fill_value=True)
     return Curve(
         value_ns=tuple(int(value) for value in values[known]),
-        share=tuple(float(share) for share in ranks[known] / max(sent, n)),
+        share=tuple(float(share) for share in ranks[known] / samples.n_messages),
         n=n,
-        sent=max(sent, n),
+        n_messages=samples.n_messages,
     )
 
 
 def box(samples: Condensed) -> Box:
-    """The quantiles that the samples support."""
+    """The quantiles that the samples support; at least one message must have arrived."""
 
     def at(level: float) -> float | None:
-        return known(samples.at(np.array([rank(samples.n, level)]))[0]) if samples.n >= needed(level) else None
+        found = samples.quantile(level)
+        return known(found.value) if isinstance(found, Measured) else None
 
     def known(value_ns: float) -> float | None:
         return float(value_ns) if can_tell(value_ns, samples.bound_ns) else None

@@ -3,19 +3,22 @@
 The trial, not the message, is the unit of inference: messages of one trial depend on each other (Hoefler & Belli,
 "Scientific benchmarking of parallel computing systems", SC'15, rules 5 to 8). A share, or a quantile that no single
 trial supports, is taken of all trials' samples together, and its interval is of the population of all trials' messages:
-how trials differ makes it wide (`interval`). Comparisons are `compare`'s.
+how trials differ makes it wide (`interval`). A message that never arrived has taken for ever: a quantile is infinite
+where so many did not arrive, and no figure. Comparisons are `compare`'s.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from middlemark.analysis.clocks import can_tell, widest
-from middlemark.analysis.condensed import Condensed, pooled
+from middlemark.analysis.condensed import NEVER_NS, Condensed, pooled
 from middlemark.analysis.interval import (
     CONFIDENCE,
     coverage,
@@ -25,7 +28,17 @@ from middlemark.analysis.interval import (
     share_interval,
 )
 from middlemark.analysis.outlier import NO_OUTLIERS, Outliers, outliers
-from middlemark.analysis.quantile import Measured, TooFewSamples, Value, WithinClocks, needed, rank
+from middlemark.analysis.quantile import (
+    Lost,
+    Measured,
+    Partial,
+    TooFewSamples,
+    Value,
+    WithinClocks,
+    needed,
+    percent,
+    rank,
+)
 
 
 class Method(StrEnum):
@@ -36,6 +49,8 @@ class Method(StrEnum):
     SHARE_OF_ALL = "share_of_all_trials"
     WITHIN_CLOCKS = "within_clocks"
     """There is none: the clocks of different machines don't tell it."""
+    PARTIAL = "partial"
+    """There is none: of some messages there is no sample."""
     NONE = "none"
 
 
@@ -46,6 +61,7 @@ class Estimate:
     value: float | None
     low: float | None
     high: float | None
+    """Infinite where nothing is known above `low`."""
     coverage: float | None
     """How often such an interval holds what is true: a median's, with fewer than six trials, less often than asked.
     None where there is no interval, and of a rough one."""
@@ -69,25 +85,56 @@ def within_clocks(refused: WithinClocks) -> Estimate:
     return Estimate(None, None, None, None, 0, refused.n, Method.WITHIN_CLOCKS, str(refused))
 
 
+def refusal(values: Sequence[Value]) -> Estimate | None:
+    """What one trial is enough to refuse a figure for: those left would be other trials than all are."""
+    clocks = widest(values)
+    if clocks is not None:
+        return within_clocks(clocks)
+    parts = [value for value in values if isinstance(value, Partial)]
+    if not parts:
+        return None
+    least = min(parts, key=lambda each: each.n / each.of)
+    return Estimate(None, None, None, None, 0, least.n, Method.PARTIAL, str(least))
+
+
 def no_estimate(reason: str, n_messages: int = 0) -> Estimate:
     """A figure that there is not, with its reason."""
     return Estimate(None, None, None, None, 0, n_messages, Method.NONE, reason)
 
 
-def median_of_trials(values: Sequence[Measured]) -> Estimate:
-    """The median of the trials' values, with its interval; a single trial has no interval."""
+def median_of_trials(values: Sequence[Measured | Lost]) -> Estimate:
+    """The median of the trials' values, with its interval; a single trial has no interval.
+
+    There is none where most trials' values are infinite.
+    """
     if not values:
         return no_estimate("no valid trial measured it")
-    array = np.array([each.value for each in values])
-    n_messages = sum(each.n for each in values)
-    bound_ns = max(each.bound_ns for each in values)
+    n, n_messages = len(values), sum(each.n for each in values)
+    array = np.array([math.inf if isinstance(each, Lost) else each.value for each in values])
+    bound_ns = max(0 if isinstance(each, Lost) else each.bound_ns for each in values)
     value = float(np.median(array))
-    if len(array) == 1:
+    if value == math.inf:
+        return no_estimate(_never_arrived([each for each in values if isinstance(each, Lost)], n), n_messages)
+    if n == 1:
         return Estimate(value, None, None, None, 1, n_messages, Method.MEDIAN_OF_TRIALS, bound_ns=bound_ns)
-    low, high = median_interval(array)
-    n = len(array)
-    found = outliers(array.tolist())
+    low, high = ends_of_median(array)
+    found = outliers(np.minimum(array, NEVER_NS).tolist())
     return Estimate(value, low, high, coverage(n), n, n_messages, Method.MEDIAN_OF_TRIALS, "", found, bound_ns)
+
+
+def ends_of_median(values: NDArray[np.float64], confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """The interval of a median of values of which some may be infinite; the upper end may be so then."""
+    finite = values[np.isfinite(values)]
+    low, high = median_interval(np.minimum(values, NEVER_NS), confidence)
+    return low, high if len(finite) and high <= finite.max() else math.inf
+
+
+def _never_arrived(lost: Sequence[Lost], n_trials: int) -> str:
+    """How much of trials' messages never arrived, and in how many trials it was too much."""
+    if n_trials == 1:
+        return str(lost[0])
+    share = sum(each.lost for each in lost) / sum(each.n for each in lost)
+    return f"{percent(share)} of messages never arrived in {len(lost)} of {n_trials} trials"
 
 
 def share_of_trials(values: Sequence[Measured]) -> Estimate:
@@ -106,25 +153,29 @@ def share_of_trials(values: Sequence[Measured]) -> Estimate:
 
 def quantile_of_trials(own: Sequence[Value], trials: Sequence[Condensed], level: float) -> Estimate:
     """A quantile: the median of the trials' own where each supports it, else of all samples together where they do."""
+    refused = refusal(own)
+    if refused is not None:
+        return refused
     if not trials:
         return no_estimate("no valid trial measured it")
-    refused = widest(own)
-    if refused is not None:
-        return within_clocks(refused)
-    supported = [each for each in own if isinstance(each, Measured)]
+    supported = [each for each in own if isinstance(each, Measured | Lost)]
     if len(supported) == len(own):
         return median_of_trials(supported)
-    n_messages = sum(samples.n for samples in trials)
+    n_messages = sum(samples.n_messages for samples in trials)
     if n_messages < needed(level):
         return no_estimate(str(TooFewSamples(n_messages)), n_messages)
     return _pooled_quantile(trials, level)
 
 
 def _pooled_quantile(trials: Sequence[Condensed], level: float) -> Estimate:
-    """Of all samples together."""
+    """Of all messages together."""
+    trials = [each.with_lost() for each in trials]
     whole = pooled(trials)
     place = rank(whole.n, level)
     value = int(whole.at(np.array([place]))[0])
+    if value == NEVER_NS:
+        lost = int(whole.n - whole.below(np.array([NEVER_NS]))[0])
+        return no_estimate(str(Lost(whole.n, lost)), whole.n)
     if not can_tell(value, whole.bound_ns):
         return within_clocks(WithinClocks(whole.n, whole.bound_ns))
     if len(trials) == 1:
@@ -132,6 +183,6 @@ def _pooled_quantile(trials: Sequence[Condensed], level: float) -> Estimate:
     ends = whole.at(np.array(pooled_quantile_ranks(trials, whole, level)))
     if not can_tell(float(ends[0]), whole.bound_ns):  # as much a figure as the value is
         return within_clocks(WithinClocks(whole.n, whole.bound_ns))
-    span = float(ends[0]), float(ends[1])
+    span = float(ends[0]), math.inf if ends[1] == NEVER_NS else float(ends[1])
     covers = pooled_coverage(trials)
     return Estimate(float(value), *span, covers, len(trials), whole.n, Method.POOLED, bound_ns=whole.bound_ns)

@@ -6,6 +6,7 @@ sets it beside that of others.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -20,7 +21,7 @@ from middlemark.analysis.estimate import (
 from middlemark.analysis.message_path import ToldMessage
 from middlemark.analysis.metric_names import Key, of_samples, quantile_metric
 from middlemark.analysis.metrics import TrialMetrics
-from middlemark.analysis.quantile import Measured
+from middlemark.analysis.quantile import Lost, Measured
 from middlemark.analysis.resources import MemoryCourse
 from middlemark.analysis.samples import Distribution
 from middlemark.analysis.settling import Settling
@@ -81,8 +82,13 @@ class MeasuredTrial:
         return self.metrics.samples
 
     def median(self, name: str, kind: Distribution) -> float | None:
-        """Of a stream or chain; None of few messages, and where clocks of different machines don't tell it."""
+        """Of a stream or chain; None of few messages, and where clocks of different machines don't tell it.
+
+        Infinite where most messages never arrived.
+        """
         value = self.metrics.values.get(Key(of_samples(name, kind), quantile_metric(kind, "p50")))
+        if isinstance(value, Lost):
+            return math.inf
         return value.value if isinstance(value, Measured) else None
 
 
@@ -98,7 +104,8 @@ class ExperimentFindings:
     all where clocks of different machines don't tell one."""
     by_block: Mapping[Key, Mapping[Block, float]]
     """Every metric's values by block; a trial that has too few samples for one is not there, nor an overloaded trial's
-    latency, nor any trial's where clocks of different machines don't tell one."""
+    latency, nor any trial's where clocks of different machines don't tell one. Infinite where messages never arrived.
+    """
     curves: Mapping[tuple[str, Distribution], Curve]
     boxes: Mapping[tuple[str, Distribution], Box]
     totals: Mapping[tuple[str, bool], Totals]

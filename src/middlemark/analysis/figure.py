@@ -70,12 +70,16 @@ PLAIN = (
     Figure("first_message", "first_message_ns", Dimension.TIME, of_trial=True),
     Figure("loss", "loss_share", Dimension.SHARE),
     Figure("unanswered", "unanswered_share", Dimension.SHARE),
+    Figure("undelivered", "undelivered_share", Dimension.SHARE),
     Figure("goodput", "goodput_bytes_per_s", Dimension.BYTES_PER_S, lower_is_better=False),
     Figure("capacity", CAPACITY, Dimension.BYTES_PER_S, of_trial=True, of_search=True, lower_is_better=False),
     Figure("cpu", "cpu_percent_of_core", Dimension.PERCENT_OF_CORE, of_trial=True),
     Figure("memory", "peak_memory_bytes", Dimension.BYTES, of_trial=True),
 )
-USUAL = ("median(latency)", "p99(latency)", "median(round_trip)", "p99(round_trip)", "loss", "unanswered", "goodput")
+USUAL = (
+    *("median(latency)", "p99(latency)", "p99(latency_from_intended)", "median(round_trip)", "p99(round_trip)"),
+    *("loss", "unanswered", "undelivered", "goodput"),
+)
 USUAL_OF_CHAINS = ("median(end_to_end)", "p99(end_to_end)", "deadline_missed")
 USUAL_OF_TRIALS = ("first_message", "start_up", "cpu", "memory")
 """What is compared where nothing is asked for; of a pipeline that has chains, these and not its streams."""

@@ -12,56 +12,25 @@ from functools import partial
 
 import polars as pl
 
-from middlemark.analysis.accounting import Flow, away_meanwhile, breaches, flows, settled
+from middlemark.analysis.accounting import Flow, breaches, flows, settled
 from middlemark.analysis.clocks import CLOCK_BOUND, bounds_of_stream, told
 from middlemark.analysis.condensed import Condensed, condensed, pooled, whole
 from middlemark.analysis.histogram import merged, recorded
 from middlemark.analysis.loss_runs import loss_runs, run_figures
-from middlemark.analysis.metric_names import TRIAL, Key, of_flow, of_process, of_stream, quantile_metric
-from middlemark.analysis.quantile import LEVELS, Measured, Samples, Value
+from middlemark.analysis.metric_names import TRIAL, Key, metrics_of, of_flow, of_process, of_stream, quantile_metric
+from middlemark.analysis.quantile import LEVELS, Measured, Partial, Samples, Value
+from middlemark.analysis.rates import Named, is_overloaded, rates, shares
 from middlemark.analysis.recovery import affected_flows, fault_figures
 from middlemark.analysis.samples import Distribution, distributions
+from middlemark.analysis.stream_rows import StreamRows, stream_shapes
 from middlemark.errors import MiddlemarkError
-from middlemark.plan import Experiment
 from middlemark.results.histogram_log import Logged
-from middlemark.results.record import PublisherCounts, Resources, TrialRecord, Window
-from middlemark.results.streaming import Frame, count, highest
-
-OVERLOAD_BELOW = 0.95
-"""A publisher that hands over less than this share of its scheduled messages within the window is overloaded.
-
-Less strict than the load generators that ask for all (Aeron's LoadTestRig), so that one late wake-up of the timer at
-the end of a short window is no overload: it takes a window's last twentieth.
-"""
+from middlemark.results.record import Resources, TrialRecord
+from middlemark.results.streaming import Frame, count
 
 
 class AccountingError(MiddlemarkError):
     """A trial's counts contradict each other or its samples: nothing of it can be trusted."""
-
-
-@dataclass(frozen=True)
-class StreamShape:
-    """What the metrics must know of a stream beside its samples."""
-
-    name: str
-    size_bytes: float
-    """The mean where its messages differ."""
-    scheduled: bool
-    """Whether its pattern has a rate of its own: periodic and burst have, unthrottled and ping-pong have not."""
-    late_after_ns: int
-
-
-def stream_shapes(experiment: Experiment) -> tuple[StreamShape, ...]:
-    """What the metrics must know of the experiment's streams."""
-    return tuple(
-        StreamShape(
-            name=stream.name,
-            size_bytes=stream.mean_bytes,
-            scheduled=stream.pattern.kind in {"periodic", "burst"},
-            late_after_ns=experiment.windows.late_after_ns,
-        )
-        for stream in experiment.streams
-    )
 
 
 @dataclass(frozen=True)
@@ -93,28 +62,49 @@ def trial_metrics(
     if found or record.window is None:
         raise AccountingError("; ".join(found) or "the trial has no window", remedy="run the trial again")
     values: dict[Key, Value] = {**_first_message(record), **_resources(record), **_faults(record, received)}
-    window = record.window
-    record = record.model_copy(update={"counts": counts})
     samples: dict[tuple[str, Distribution], Condensed] = {}
+    overloaded = []
     for number, stream in enumerate(streams):
-        rows = Rows(
-            stream,
-            received.filter(pl.col("stream") == number),
-            published.filter(pl.col("stream") == number),
-            window,
+        rows = StreamRows(
+            stream=stream,
+            received=received.filter(pl.col("stream") == number),
+            published=published.filter(pl.col("stream") == number),
+            window=record.window,
+            publishers=tuple(each for each in counts.publishers if each.stream == stream.name),
+            flows=tuple(flow for flow in flows(counts) if flow.stream == stream.name),
         )
         bounds_ns = bounds_of_stream(record, stream.name)
-        for kind, ordered in distributions(rows.received, rows.published, stream.late_after_ns).items():
-            every = partial(_every, kind, ordered, bounds_ns.get(kind, 0), stream, beyond)
-            kept, figures = _looked_at(of_stream(stream.name), kind, every, condense)
-            if kept.n:
-                samples[stream.name, kind] = kept
-                values |= figures
-        values |= metric_of_bounds(of_stream(stream.name), bounds_ns)
-        for name, value in (*_rates(record, rows), *_shares(record, stream), *_loss_runs(record, rows)):
-            values[Key(of_stream(stream.name), name)] = value
-    overloaded = tuple(stream.name for stream in streams if _is_overloaded(values, stream))
-    return TrialMetrics(values, samples, flows(record.counts), overloaded)
+        kept, figures = _distributions(rows, bounds_ns, beyond, condense)
+        of_messages = [*rates(record, rows), *shares(rows), *_loss_runs(rows)]
+        samples |= {(stream.name, kind): own for kind, own in kept.items()}
+        values |= figures | metric_of_bounds(of_stream(stream.name), bounds_ns)
+        values |= {Key(of_stream(stream.name), name): value for name, value in of_messages}
+        overloaded += [stream.name] if is_overloaded(of_messages) else []
+    return TrialMetrics(values, samples, flows(counts), tuple(overloaded))
+
+
+def _distributions(
+    rows: StreamRows,
+    bounds_ns: Mapping[Distribution, int],
+    beyond: Sequence[Logged],
+    condense: Callable[[Condensed], Condensed],
+) -> tuple[dict[Distribution, Condensed], dict[Key, Value]]:
+    """What stays of each distribution of a stream, and the figures of all; none is told as whole that is not."""
+    subject = of_stream(rows.stream.name)
+    logged = [each for each in beyond if each.stream == rows.stream.name and not each.answers]
+    samples: dict[Distribution, Condensed] = {}
+    values: dict[Key, Value] = {}
+    for kind, ordered in distributions(rows.received, rows.published, rows.stream.late_after_ns).items():
+        refused = _not_whole(kind, rows, logged)
+        if refused is not None:
+            values |= {Key(subject, metric): refused for metric in metrics_of(kind)}
+            continue
+        every = partial(_every, kind, ordered, bounds_ns.get(kind, 0), rows, logged)
+        kept, figures = _looked_at(subject, kind, every, condense)
+        if kept.n_messages:
+            samples[kind] = kept
+            values |= figures
+    return samples, values
 
 
 def _looked_at(
@@ -125,31 +115,42 @@ def _looked_at(
     return condense(samples), metrics_of_samples(subject, kind, samples)
 
 
+def _not_whole(kind: Distribution, rows: StreamRows, logged: Sequence[Logged]) -> Partial | None:
+    """That not all messages left what a distribution is made of; none where they did, or where none did.
+
+    Of messages beyond the sample memory a worker logs the latency from the send alone, which says neither when they
+    were to be sent, nor what came before them, nor how long a round trip took.
+    """
+    if kind in {Distribution.PUBLISH_CALL, Distribution.PACING_ERROR}:
+        of, n = sum(each.sent + each.refused for each in rows.publishers), count(rows.published)
+        return Partial(n, of) if 0 < n < of else None
+    flows = rows.flows_of(answers=kind is Distribution.ROUND_TRIP)
+    unsampled, of = sum(flow.beyond_samples for flow in flows), sum(flow.received + flow.late for flow in flows)
+    if kind is Distribution.LATENCY_FROM_SEND:
+        unsampled -= sum(int(each.histogram.get_total_count()) for each in logged)
+    return Partial(of - unsampled, of) if unsampled > 0 else None
+
+
 def _every(
-    kind: Distribution, ordered: Callable[[], Samples], bound_ns: int, stream: StreamShape, beyond: Sequence[Logged]
+    kind: Distribution, ordered: Callable[[], Samples], bound_ns: int, rows: StreamRows, logged: Sequence[Logged]
 ) -> Condensed:
-    """With the latencies that only a histogram has, to 1.6 %; answers' are one way, which no round trip is."""
-    known = whole(ordered(), bound_ns)
-    logged = [each.histogram for each in beyond if each.stream == stream.name and not each.answers]
-    if not logged or not known.n or kind is not Distribution.LATENCY_FROM_SEND:
+    """With those that never arrived, and with the latencies that only a histogram has, to 1.6 %."""
+    known = whole(ordered(), bound_ns, _never_arrived(kind, rows))
+    if not logged or kind is not Distribution.LATENCY_FROM_SEND:
         return known
-    latencies = recorded(merged(logged))
-    in_time = latencies.values <= stream.late_after_ns
+    latencies = recorded(merged(each.histogram for each in logged))
+    in_time = latencies.values <= rows.stream.late_after_ns
     counts = latencies.counts[in_time]
     return pooled([known, Condensed(latencies.values[in_time], counts, int(counts.sum()))])
 
 
-@dataclass(frozen=True)
-class Rows:
-    """The samples of one stream, with the window they belong to."""
-
-    stream: StreamShape
-    received: Frame
-    published: Frame
-    window: Window
-
-
-Named = list[tuple[str, Value]]
+def _never_arrived(kind: Distribution, rows: StreamRows) -> int:
+    """How many messages have taken for ever: of what was sent, or of what was to be sent; of publishers' own none."""
+    if kind is Distribution.LATENCY_FROM_INTENDED:
+        return rows.undelivered(answers=False)[0]
+    if kind not in {Distribution.LATENCY_FROM_SEND, Distribution.ROUND_TRIP}:
+        return 0
+    return sum(flow.lost + flow.late for flow in rows.flows_of(answers=kind is Distribution.ROUND_TRIP))
 
 
 def metric_of_bounds(subject: str, bounds_ns: Mapping[Distribution, int]) -> dict[Key, Value]:
@@ -158,86 +159,24 @@ def metric_of_bounds(subject: str, bounds_ns: Mapping[Distribution, int]) -> dic
 
 
 def metrics_of_samples(subject: str, kind: Distribution, samples: Condensed) -> dict[Key, Value]:
-    """The extremes and the quantiles of one distribution, as far as clocks that may be so far apart tell them."""
-    if not samples.n:
+    """The extremes and the quantiles of one distribution, as far as clocks that may be so far apart tell them.
+
+    The extremes are of what arrived, the quantiles of all messages.
+    """
+    if not samples.n_messages:
         return {}
-    ends = {name: Measured(float(samples.values[place]), samples.n) for name, place in (("min", 0), ("max", -1))}
-    named = ends | {name: samples.quantile(level) for name, level in LEVELS.items()}
+    named = {name: samples.quantile(level) for name, level in LEVELS.items()}
+    if samples.n:
+        named |= {name: Measured(float(samples.values[place]), samples.n) for name, place in (("min", 0), ("max", -1))}
     return {Key(subject, quantile_metric(kind, name)): told(value, samples.bound_ns) for name, value in named.items()}
 
 
-def _rates(record: TrialRecord, rows: Rows) -> Named:
-    """Sent and arrived; none where an application was away meanwhile: those that stayed are not the stream."""
-    planned = next(each for each in record.trial.experiment.streams if each.name == rows.stream.name)
-    away = away_meanwhile(record)
-    if away & {*planned.publishers}:
-        return []
-    arrived = [] if away & {*planned.subscribers} else _arrival_rates(record, rows)
-    return [*_publish_rates(record, rows), *arrived]
-
-
-def _publish_rates(record: TrialRecord, rows: Rows) -> Named:
-    """What was sent a second and, by a schedule, what was to be."""
-    publishers = [each for each in record.counts.publishers if each.stream == rows.stream.name]
-    window_s = (rows.window.end_ns - rows.window.begin_ns) / 1e9
-    intended, sent = sum(each.intended for each in publishers), sum(each.sent for each in publishers)
-    achieved_hz = sum(_achieved_hz(each, rows) for each in publishers)
-    found: Named = [("achieved_rate_hz", Measured(achieved_hz, sent))]
-    if rows.stream.scheduled and intended:
-        found.append(("intended_rate_hz", Measured(intended / window_s, intended)))
-        found.append(("achieved_share", Measured(achieved_hz * window_s / intended, intended)))
-    return found
-
-
-def _arrival_rates(record: TrialRecord, rows: Rows) -> Named:
-    """What arrived in time, and goodput, its payload; summed over all subscribers."""
-    stream = rows.stream
-    received = sum(flow.received for flow in flows(record.counts) if flow.stream == stream.name and not flow.answers)
-    span_s = _span_ns(rows) / 1e9
-    return [
-        ("received_rate_hz", Measured(received / span_s, received)),
-        ("goodput_bytes_per_s", Measured(received * stream.size_bytes / span_s, received)),
-    ]
-
-
-def _achieved_hz(publisher: PublisherCounts, rows: Rows) -> float:
-    """Messages a second sent: by a schedule those within the window, else all until the last call came back."""
-    begin_ns, end_ns = rows.window.begin_ns, rows.window.end_ns
-    own = rows.published.filter(pl.col("publisher") == publisher.publisher)
-    if rows.stream.scheduled and count(own) == publisher.sent + publisher.refused:
-        in_window = own.filter((pl.col("accepted") == 1) & (pl.col("sent_ns") < end_ns))
-        return count(in_window) / ((end_ns - begin_ns) / 1e9)
-    until_ns = max(publisher.last_returned_ns, end_ns) if rows.stream.scheduled else publisher.last_returned_ns
-    return publisher.sent / (max(until_ns - begin_ns, 1) / 1e9)
-
-
-def _span_ns(rows: Rows) -> int:
-    """From the window's opening to the last arrival; by a schedule at least the window, whose pauses belong to it."""
-    last_ns = highest(rows.received, "received_ns")
-    arrived_ns = 0 if last_ns is None else last_ns - rows.window.begin_ns
-    window_ns = rows.window.end_ns - rows.window.begin_ns
-    return max(arrived_ns, window_ns) if rows.stream.scheduled or arrived_ns <= 0 else arrived_ns
-
-
-def _shares(record: TrialRecord, stream: StreamShape) -> Named:
-    found: Named = []
-    own = [flow for flow in flows(record.counts) if flow.stream == stream.name]
-    for answers, name in ((False, "loss_share"), (True, "unanswered_share")):
-        asked = [flow for flow in own if flow.answers is answers]
-        sent = sum(flow.sent for flow in asked)
-        if sent:
-            missing = sum(flow.lost + flow.late for flow in asked)  # RFC 7680: what comes after Tmax is lost
-            found.append((name, Measured(missing / sent, sent)))
-    return found
-
-
-def _loss_runs(record: TrialRecord, rows: Rows) -> Named:
-    own = [flow for flow in flows(record.counts) if flow.stream == rows.stream.name]
+def _loss_runs(rows: StreamRows) -> Named:
     in_time = rows.received.filter(
         (pl.col("answer") == 0) & (pl.col("received_ns") - pl.col("sent_ns") <= rows.stream.late_after_ns)
     )
-    found = loss_runs(own, in_time, rows.published)
-    return [] if found is None else list(run_figures(found, sum(flow.sent for flow in own)).items())
+    found = loss_runs(rows.flows, in_time, rows.published)
+    return [] if found is None else list(run_figures(found, sum(flow.sent for flow in rows.flows)).items())
 
 
 def _first_message(record: TrialRecord) -> dict[Key, Value]:
@@ -289,8 +228,3 @@ def _of_process(spent: Resources) -> list[tuple[str, float]]:
         ("involuntary_switches_hz", spent.involuntary_switches / (wall_ns / 1e9)),
         ("major_faults", float(spent.major_faults)),
     ]
-
-
-def _is_overloaded(values: Mapping[Key, Value], stream: StreamShape) -> bool:
-    share = values.get(Key(of_stream(stream.name), "achieved_share"))
-    return isinstance(share, Measured) and share.value < OVERLOAD_BELOW

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 
 from middlemark.analysis.accounting import Flow
-from middlemark.analysis.clocks import CLOCK_BOUND, widest
+from middlemark.analysis.clocks import CLOCK_BOUND
 from middlemark.analysis.compare import Block
 from middlemark.analysis.condensed import pooled
 from middlemark.analysis.course import Course, middle_trial
@@ -21,14 +21,14 @@ from middlemark.analysis.estimate import (
     median_of_trials,
     no_estimate,
     quantile_of_trials,
+    refusal,
     share_of_trials,
-    within_clocks,
 )
 from middlemark.analysis.experiment import ExperimentFindings, MeasuredTrial, Totals, TrialOutcome
 from middlemark.analysis.message_path import ToldMessage
 from middlemark.analysis.metric_names import Key, of_samples, of_stream, quantile_metric
 from middlemark.analysis.overload import OF_THE_PATH, of_the_path
-from middlemark.analysis.quantile import LEVELS, Measured, Value
+from middlemark.analysis.quantile import LEVELS, Lost, Measured, Value
 from middlemark.analysis.samples import Distribution
 from middlemark.analysis.settling import unsteady
 from middlemark.plan import Caution, Experiment, Invalid, NotApplicable, WarningKind
@@ -37,6 +37,8 @@ from middlemark.results.record import TrialRecord
 SHARES_OF_MESSAGES = {
     "loss_share",
     "unanswered_share",
+    "undelivered_share",
+    "after_window_share",
     "missing_share",
     "passed_over_share",
     "overflowed_share",
@@ -54,7 +56,7 @@ def experiment_findings(
     shapes, boxes = _shapes(measured)
     of_records = [caution for record in records for caution in _once_a_trial(record)]
     estimates = _estimates(measured)
-    refused = {key for key, estimate in estimates.items() if estimate.method is Method.WITHIN_CLOCKS}
+    refused = {key for key, estimate in estimates.items() if estimate.method in {Method.WITHIN_CLOCKS, Method.PARTIAL}}
     return ExperimentFindings(
         experiment=experiment,
         outcomes=tuple(_outcome(record) for record in records),
@@ -109,11 +111,12 @@ def _outcome(record: TrialRecord) -> TrialOutcome:
 
 
 def _counting(measured: Sequence[MeasuredTrial], stream: str, kind: Distribution) -> list[MeasuredTrial]:
-    """The trials whose samples of a kind say something of the path."""
+    """The trials that say something of the path by a kind of samples, be it that not all messages left one."""
+    median = Key(of_samples(stream, kind), quantile_metric(kind, "p50"))
     return [
         trial
         for trial in measured
-        if (stream, kind) in trial.distributions and not (kind in OF_THE_PATH and stream in trial.metrics.overloaded)
+        if median in trial.metrics.values and not (kind in OF_THE_PATH and stream in trial.metrics.overloaded)
     ]
 
 
@@ -130,12 +133,13 @@ def _estimates(measured: Sequence[MeasuredTrial]) -> dict[Key, Estimate]:
         for name, level in LEVELS.items():
             key = Key(of_samples(stream, kind), quantile_metric(kind, name))
             own = [trial.metrics.values[key] for trial in counting]
-            samples = [trial.distributions[stream, kind] for trial in counting]
-            estimates[key] = quantile_of_trials(own, samples, level) if samples else no_estimate(overload)
+            samples = [trial.distributions[stream, kind] for trial in counting if (stream, kind) in trial.distributions]
+            estimates[key] = quantile_of_trials(own, samples, level) if counting else no_estimate(overload)
         for end in ("min", "max"):
             key = Key(of_samples(stream, kind), f"{kind}_{end}_ns")
-            values = [trial.metrics.values[key] for trial in counting]
-            estimates[key] = _over_trials(key.metric, values) if values else no_estimate(overload)
+            values = [trial.metrics.values[key] for trial in counting if key in trial.metrics.values]
+            nothing = no_estimate("nothing arrived in time" if counting else overload)
+            estimates[key] = _over_trials(key.metric, values) if values else nothing
     for key in sorted({key for trial in measured for key in trial.metrics.values} - estimates.keys()):
         values = [trial.metrics.values[key] for trial in measured if key in trial.metrics.values]
         estimates[key] = _over_trials(key.metric, values)
@@ -143,13 +147,15 @@ def _estimates(measured: Sequence[MeasuredTrial]) -> dict[Key, Estimate]:
 
 
 def _over_trials(metric: str, values: Sequence[Value]) -> Estimate:
-    refused = widest(values)
+    refused = refusal(values)
     if refused is not None:
-        return within_clocks(refused)
+        return refused
     known = [value for value in values if isinstance(value, Measured)]
     if metric == CLOCK_BOUND:
         return median_of_trials([max(known, key=lambda each: each.value)])
-    return share_of_trials(known) if metric in SHARES_OF_MESSAGES else median_of_trials(known)
+    if metric in SHARES_OF_MESSAGES:
+        return share_of_trials(known)
+    return median_of_trials([value for value in values if isinstance(value, Measured | Lost)])
 
 
 def _medians(
@@ -189,30 +195,15 @@ def _shapes(
 ) -> tuple[dict[tuple[str, Distribution], Curve], dict[tuple[str, Distribution], Box]]:
     curves, boxes = {}, {}
     for stream, kind in _kinds(measured):
-        counting = _counting(measured, stream, kind)
-        if not counting:
+        whole = [trial.distributions.get((stream, kind)) for trial in _counting(measured, stream, kind)]
+        known = [each for each in whole if each is not None]
+        if len(known) < len(whole) or not any(each.n for each in known):
             continue
-        samples = pooled([trial.distributions[stream, kind] for trial in counting])
-        answers = kind is Distribution.ROUND_TRIP
-        sent = sum(
-            flow.sent
-            for trial in counting
-            for flow in trial.metrics.flows
-            if flow.stream == stream and flow.answers is answers
-        )
-        # Beside what subscribers see (messages), publishers' own samples and differences have no loss to show.
-        whole = not any(trial.record.interrupted for trial in counting)  # who ended can't say what it had sent
-        of_messages = kind in OF_THE_PATH and kind is not Distribution.JITTER and whole
-        drawn = curve(samples, _seen(sent, counting, stream) if of_messages else samples.n)
+        samples = pooled(known)
+        drawn = curve(samples)
         if drawn.value_ns:
             curves[stream, kind], boxes[stream, kind] = drawn, box(samples)
     return curves, boxes
-
-
-def _seen(sent: int, counting: Sequence[MeasuredTrial], stream: str) -> int:
-    """The messages that could be among the samples: those beyond the sample memory are neither there nor lost."""
-    beyond = sum(f.beyond_samples for trial in counting for f in trial.metrics.flows if f.stream == stream)
-    return sent - beyond
 
 
 def _totals(flows: Iterable[Flow]) -> dict[tuple[str, bool], Totals]:

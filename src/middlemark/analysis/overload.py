@@ -1,13 +1,16 @@
 """What an overload makes of a trial's figures: where publishers could not keep their rate, latency is that of a queue.
 
-That they could not, `metrics` found; which trials count for what, `experiment` decides by it.
+That they could not, `rates` found; which trials count for what, `over_trials` decides by it. What never arrived is
+infinite here, so that whoever compares trials by these numbers sees it.
 """
 
 from __future__ import annotations
 
+import math
+
 from middlemark.analysis.metric_names import Key, metrics_of, of_stream
 from middlemark.analysis.metrics import TrialMetrics
-from middlemark.analysis.quantile import Measured
+from middlemark.analysis.quantile import Lost, Measured
 from middlemark.analysis.samples import Distribution
 
 OF_THE_PATH = (
@@ -20,10 +23,12 @@ OF_THE_PATH = (
 
 
 def of_the_path(metrics: TrialMetrics) -> dict[Key, float]:
-    """The values of a trial, without those that an overload made the queue's."""
+    """The values of a trial, without those that an overload made the queue's; infinite where messages were lost."""
     queues = _of_a_queue(metrics)
     return {
-        key: value.value for key, value in metrics.values.items() if isinstance(value, Measured) and key not in queues
+        key: math.inf if isinstance(value, Lost) else value.value
+        for key, value in metrics.values.items()
+        if isinstance(value, Measured | Lost) and key not in queues
     }
 
 

@@ -27,13 +27,14 @@ from middlemark.results.run_folder import RunFolder, TrialFolder
 class _Gathered:
     histogram: HdrHistogram = field(default_factory=empty)
     negative: int = 0
+    lost: int = 0
     trials: int = 0
     bound_ns: int = 0
 
     @property
     def is_told(self) -> bool:
-        """Whether clocks of different machines tell any of it."""
-        return can_tell(self.histogram.get_max_value(), self.bound_ns)
+        """Whether there is any of it that clocks of different machines tell."""
+        return self.histogram.get_total_count() > 0 and can_tell(self.histogram.get_max_value(), self.bound_ns)
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ def percentile_tables(folder: RunFolder) -> tuple[list[PercentileTable], list[Da
             histogram, negative = of_samples(samples)
             whole.histogram.add(histogram)
             whole.negative += negative
+            whole.lost += samples.lost
             whole.trials += 1
             whole.bound_ns = max(whole.bound_ns, samples.bound_ns)
     return [_table(key, whole) for key, whole in sorted(gathered.items()) if whole.is_told], damaged
@@ -73,7 +75,8 @@ def percentile_tables(folder: RunFolder) -> tuple[list[PercentileTable], list[Da
 
 def _table(key: tuple[str, str, Distribution], whole: _Gathered) -> PercentileTable:
     clocks = f", ClockBound = {whole.bound_ns}" if whole.bound_ns else ""
-    facts = f"#[Unit = ns, Trials = {whole.trials}, Negative = {whole.negative}{clocks}]\n"
+    counts = f"Trials = {whole.trials}, Negative = {whole.negative}, Lost = {whole.lost}"
+    facts = f"#[Unit = ns, {counts}{clocks}]\n"
     return PercentileTable(*key, percentile_table(whole.histogram, whole.bound_ns) + facts)
 
 

@@ -2,7 +2,7 @@
 
 A quantile is one of the samples (the inverse of the empirical distribution function: Hyndman & Fan, "Sample quantiles
 in statistical packages", The American Statistician 50, 1996, definition 1), as HdrHistogram gives it; nothing is
-interpolated. It knows no trial; `metrics` and `estimate` ask it.
+interpolated. Why there is none of a trial is one of a closed set. It knows no trial; `metrics` and `estimate` ask it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import NonNegativeInt, PositiveInt
 
 from middlemark.suite.quantity import DURATION
 
@@ -62,8 +63,41 @@ class WithinClocks:
         return f"one-way: within the clocks' {bound_words(self.bound_ns)}"
 
 
-Value = Measured | TooFewSamples | WithinClocks
+@dataclass(frozen=True)
+class Lost:
+    """No value: a message that never arrived has taken for ever, and the quantile is that of such a message."""
+
+    n: PositiveInt
+    """All messages, whether or not they arrived."""
+    lost: NonNegativeInt
+    kind: Literal["lost"] = field(default="lost", kw_only=True, repr=False)
+
+    def __str__(self) -> str:
+        """As it is shown in the value's place."""
+        return f"{percent(self.lost / self.n)} of {self.n} messages never arrived"
+
+
+@dataclass(frozen=True)
+class Partial:
+    """No value: of some messages there is no sample, and those that have one don't stand for all."""
+
+    n: NonNegativeInt
+    """Messages that left a sample."""
+    of: PositiveInt
+    kind: Literal["partial"] = field(default="partial", kw_only=True, repr=False)
+
+    def __str__(self) -> str:
+        """As it is shown in the value's place."""
+        return f"only the first {self.n} of {self.of} messages left a sample"
+
+
+Value = Measured | TooFewSamples | WithinClocks | Lost | Partial
 """What a metric may come to; `kind` tells a stored one from another (`stored`)."""
+
+
+def percent(share: float) -> str:
+    """`2 %`: two digits where it is less than ten."""
+    return f"{100 * share:.{2 if share < 0.1 else 3}g} %"
 
 
 def bound_words(bound_ns: int) -> str:

@@ -12,7 +12,7 @@ from middlemark.analysis.measuring import measured
 from middlemark.analysis.metric_names import Key
 from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.overload import of_the_path
-from middlemark.analysis.quantile import WithinClocks
+from middlemark.analysis.quantile import Partial, WithinClocks
 from middlemark.plan import Trial
 from middlemark.results.record import is_valid
 from middlemark.results.run_folder import TrialFolder
@@ -29,7 +29,7 @@ class Result:
     values: Mapping[Key, float] = field(default_factory=dict)
     """Without what it has too few samples for, and without the latency of an overloaded stream."""
     refused: Mapping[Key, str] = field(default_factory=dict)
-    """What clocks of different machines don't tell, with the reason."""
+    """What clocks of different machines don't tell, and what not all messages left a sample of, with the reason."""
 
 
 def result(folder: TrialFolder) -> Result:
@@ -41,5 +41,5 @@ def result(folder: TrialFolder) -> Result:
         metrics = measured(folder, record).metrics
     except AccountingError as error:
         return Result(record.trial, "invalid", str(error))
-    refused = {key: str(value) for key, value in metrics.values.items() if isinstance(value, WithinClocks)}
+    refused = {key: str(value) for key, value in metrics.values.items() if isinstance(value, WithinClocks | Partial)}
     return Result(record.trial, "valid", values=of_the_path(metrics), refused=refused)

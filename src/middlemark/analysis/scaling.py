@@ -7,6 +7,7 @@ trials. Latency need not be linear in size: how far the line is from the points 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -55,7 +56,8 @@ def scalings(findings: Sequence[ExperimentFindings]) -> tuple[Scaling, ...]:
             kind = Distribution.ROUND_TRIP if stream.pattern.kind == "ping_pong" else Distribution.LATENCY_FROM_SEND
             metric = quantile_metric(kind, "p50")
             values = each.by_block.get(Key(of_stream(stream.name), metric), {})
-            if values and stream.pattern.kind != "unthrottled":
+            told = values and math.inf not in values.values()
+            if told and stream.pattern.kind != "unthrottled":
                 groups.setdefault((common, stream.name, metric), {})[stream.size_bytes] = values
     fitted = (fit(points) for points in groups.values())
     return tuple(

@@ -8,6 +8,7 @@ that make good for it (Simons, Ann. Math. Statist. 39, 1968). Pure; `further` ma
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import count
@@ -16,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from middlemark.analysis.comparison import criterion_of
+from middlemark.analysis.estimate import ends_of_median
 from middlemark.analysis.figure import Figure, figure
-from middlemark.analysis.interval import coverage, median_interval
+from middlemark.analysis.interval import coverage
 from middlemark.analysis.result import Result
 from middlemark.plan import Experiment, Stream
 from middlemark.results.manifest import Width
@@ -98,7 +100,7 @@ def _width(  # noqa: PLR0913, PLR0917 - one figure of one stream of one experime
         stream=stream,
         figure=asked.name,
         n_trials=len(values),
-        relative_width=reach,
+        relative_width=None if reach == math.inf else reach,
         allowed=allowed,
         confidence=confidence,
         settled=done,
@@ -112,6 +114,8 @@ def _why(n: int, reach: float | None, allowed: float, results: Sequence[Result])
         return f"no trial has it ({', '.join(kinds) or 'none was run'})"
     if reach is None:
         return "too few trials for an interval"
+    if reach == math.inf:
+        return "so many messages never arrived that the interval has no end"
     return "still too wide" if reach > allowed else "narrow, but not yet at two looks in a row"
 
 
@@ -133,10 +137,15 @@ def first_look(confidence: float) -> int:
 
 
 def relative_width(values: Values, confidence: float) -> float | None:
-    """Half of the interval of the median as a share of the median; None with too few values."""
+    """Half of the interval of the median as a share of the median; None with too few values.
+
+    Infinite where the interval reaches to values that are.
+    """
     if len(values) < first_look(confidence):
         return None
-    low, high = median_interval(values, confidence)
+    low, high = ends_of_median(values, confidence)
+    if high == math.inf:
+        return math.inf
     middle = float(np.median(values))
     if high == low:
         return 0.0

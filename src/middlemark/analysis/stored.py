@@ -34,7 +34,7 @@ from middlemark.results.run_folder import TrialFolder
 from middlemark.results.schema import RECEIVED_SCHEMA
 from middlemark.suite import Model
 
-METRICS_VERSION: Final = 1
+METRICS_VERSION: Final = 2
 """Raised with each change of what a metric means or of how it is computed: what is stored by another is not read."""
 MOST_SAMPLES: Final = 1 << 48
 _NO_ROWS = pl.DataFrame(schema=RECEIVED_SCHEMA)
@@ -47,10 +47,12 @@ class SketchForm(Model):
     name: Name
     """Of its stream or chain."""
     distribution: Distribution
-    n_values: Annotated[int, Field(ge=1, le=KEPT_WHOLE)]
-    n: Annotated[int, Field(ge=1, le=MOST_SAMPLES)]
+    n_values: Annotated[int, Field(ge=0, le=KEPT_WHOLE)]
+    n: Annotated[int, Field(ge=0, le=MOST_SAMPLES)]
     """Messages that the values stand for."""
     bound_ns: NonNegativeInt = 0
+    lost: Annotated[int, Field(ge=0, le=MOST_SAMPLES)] = 0
+    """Messages that never arrived."""
 
 
 class TrialFigures(Model):
@@ -91,7 +93,14 @@ def stored_form(measured: MeasuredTrial) -> tuple[TrialFigures, pl.DataFrame]:
 
 
 def _form(name: str, kind: Distribution, sketch: Condensed) -> SketchForm:
-    return SketchForm(name=name, distribution=kind, n_values=len(sketch.values), n=sketch.n, bound_ns=sketch.bound_ns)
+    return SketchForm(
+        name=name,
+        distribution=kind,
+        n_values=len(sketch.values),
+        n=sketch.n,
+        bound_ns=sketch.bound_ns,
+        lost=sketch.lost,
+    )
 
 
 def stored(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial | None:
@@ -104,7 +113,7 @@ def stored(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial | None:
     if problem is not None:
         raise StoreError(folder.metrics_path, problem, REMEDY)
     sketches = {
-        (form.name, form.distribution): Condensed(values, counts, form.n, form.bound_ns)
+        (form.name, form.distribution): Condensed(values, counts, form.n, form.bound_ns, form.lost)
         for form, (values, counts) in zip(figures.sketches, points, strict=True)
     }
     counts, _ = settled(record, _NO_ROWS)
@@ -129,10 +138,12 @@ def _contradictions(figures: TrialFigures, points: Sequence[Points], record: Tri
     if len(set(of_sketches)) < len(of_sketches):
         yield "it has a distribution twice"
     for form, (values, counts) in zip(figures.sketches, points, strict=True):
-        if not (_ascends(values) and counts.min() >= 1 and counts.max() <= form.n and counts.sum() == form.n):
+        if not (_ascends(values) and (counts >= 1).all() and (counts <= form.n).all() and counts.sum() == form.n):
             yield f"the values of {form.distribution} of {form.name} are not {form.n} in ascending order"
         if form.n > _most(record, form):
             yield f"{form.n} messages of {form.name} have a {form.distribution}, more than the trial counts"
+        if form.n + form.lost == 0 or form.lost > _most_lost(record, form):
+            yield f"{form.lost} messages of {form.name} have no {form.distribution}, which is not what the trial counts"
     yield from (f"the time series of {name} has gaps" for name, course in figures.courses.items() if _gaps(course))
 
 
@@ -150,6 +161,12 @@ def _most(record: TrialRecord, form: SketchForm) -> float:
     answers = {Distribution.LATENCY_FROM_SEND: False, Distribution.ROUND_TRIP: True}.get(form.distribution)
     own = [each for each in record.counts.subscribers if each.stream == form.name and each.answers is answers]
     return math.inf if answers is None else sum(each.received for each in own)
+
+
+def _most_lost(record: TrialRecord, form: SketchForm) -> float:
+    """How many messages may have none."""
+    own = [flow for flow in flows(record.counts) if flow.stream == form.name]
+    return sum(flow.intended for flow in own) if form.name not in _chains(record.trial.experiment) else math.inf
 
 
 def _gaps(course: Course) -> bool:

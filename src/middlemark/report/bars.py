@@ -5,6 +5,7 @@ Which there are of a setting is said here with what each means; `observed` draws
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -159,5 +160,6 @@ def bar_chart(comparison: Comparison, who: Mapping[str, Contender], bars: Bars) 
 
 
 def _bar_row(estimate: Estimate, bars: Bars) -> dict[str, float | None]:
-    values = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+    low, high = (None, None) if estimate.high == math.inf else (estimate.low, estimate.high)  # no chart is so wide
+    values = {"value": estimate.value, "low": low, "high": high}
     return {name: None if value is None else short(value / bars.scale) for name, value in values.items()}

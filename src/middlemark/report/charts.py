@@ -34,7 +34,7 @@ def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distributio
     hovered = alt.selection_point(fields=["who"], on="pointerover", clear="pointerout")
     base = alt.Chart(alt.NamedData("rows")).encode(
         x=logarithmic("time:Q", f"{unit} (logarithmic)", [row["time"] for row in rows]),
-        y=alt.Y("share:Q", title=f"share of {_shared(kind)}", axis=alt.Axis(format="%", tickCount=5)),
+        y=alt.Y("share:Q", title=f"share of {shared(kind)}", axis=alt.Axis(format="%", tickCount=5)),
         color=lines.colour,
     )
     line = base.mark_line(interpolate="step-after", strokeWidth=2, clip=True).encode(
@@ -72,7 +72,8 @@ def _counted(kind: Distribution) -> str:
     return "ways" if kind in OF_CHAINS else "messages"
 
 
-def _shared(kind: Distribution) -> str:
+def shared(kind: Distribution) -> str:
+    """What the shares of a distribution are of."""
     return "what ended" if kind in OF_CHAINS else "messages sent"
 
 

@@ -125,4 +125,6 @@ def fault_sentence(each: ExperimentFindings, comparison: Comparison, name: str) 
         told.append(f"some flows were still cut off when the window ended, {recovery.text} ms after the repair")
     elif not recovery.missing:
         told.append(f"messages flowed again after {recovery.text} ms")
-    return f"Latency is of messages that came in time; under the faults, with {name}, {' and '.join(told)}."
+    return (
+        f"Latency is of all messages, those that never came too; under the faults, with {name}, {' and '.join(told)}."
+    )

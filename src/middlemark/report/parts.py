@@ -110,6 +110,7 @@ def _ranking(title: str, ranking: Ranking) -> Table:
         "rank",
         f"{ranking.main_heading}, {ranking.main_unit}",
         f"99 %, {ranking.tail_unit}",
+        *([f"99 % from the intended send, {ranking.tail_unit}"] if ranking.from_intended else []),
         "to the first",
         f"{ranking.loss_heading}, %",
         "first message, ms",
@@ -121,7 +122,8 @@ def _ranking(title: str, ranking: Ranking) -> Table:
     for line in ranking.lines:
         figures_shown = [cell(each) for each in (line.loss, line.first_message, line.cpu, line.memory)]
         main = line.unranked if line.main.missing and line.unranked else cell(line.main)
-        rows.append((line.who.label, line.rank, main, cell(line.tail), line.to_best, *figures_shown, line.n))
+        tails = [cell(line.tail), *([cell(line.tail_from_intended)] if ranking.from_intended else [])]
+        rows.append((line.who.label, line.rank, main, *tails, line.to_best, *figures_shown, line.n))
     unranked = [f"{line.who.label} is not ranked: {line.unranked}." for line in ranking.lines if line.unranked]
     caption = "In brackets: intervals over trials. Equal ranks can't be told apart."
     return Table(title, headings, tuple(rows), " ".join([caption, *unranked]))

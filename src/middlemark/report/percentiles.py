@@ -1,6 +1,7 @@
 """The percentile curve: how long the slowest 10 %, 1 %, 0.1 % of the messages took, each decade as wide as the last.
 
-The same points as the distribution's, seen from the tail; it ends where fewer than ten messages are beyond.
+The same points as the distribution's, seen from the tail; it ends where fewer than ten messages are beyond, or where
+all that are beyond never arrived.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.quantile import SAMPLES_BEYOND
 from middlemark.analysis.samples import Distribution
 from middlemark.report.canvas import Chart, finished, identity, logarithmic_scale, short
-from middlemark.report.charts import drawn_of, kind_title, time_scale
+from middlemark.report.charts import drawn_of, kind_title, shared, time_scale
 from middlemark.report.contender import Contender
 from middlemark.report.counts import counted
 
@@ -43,7 +44,7 @@ def percentile_curve(comparison: Comparison, who: Mapping[str, Contender], kind:
         .encode(
             x=alt.X(
                 "one_in:Q",
-                title="share of those that came that took no longer",
+                title=f"share of {shared(kind)} that took no longer",
                 scale=alt.Scale(type="log", domain=[1, farthest], nice=False),
                 axis=alt.Axis(values=marks, labelExpr=_LABELS),
             ),
@@ -57,8 +58,9 @@ def percentile_curve(comparison: Comparison, who: Mapping[str, Contender], kind:
         id="percentiles",
         title=f"{kind_title(kind)} by percentile",
         caption=(
-            f"{unit} over the share of those that came, all valid trials together; each step is ten times as rare. "
-            f"A curve ends where fewer than {SAMPLES_BEYOND} messages are beyond. {counted(drawn, comparison, kind)}"
+            f"{unit} over the share of {shared(kind)}, all valid trials together; each step is ten times as rare. "
+            f"A curve ends where fewer than {SAMPLES_BEYOND} messages are beyond, or all beyond were lost. "
+            f"{counted(drawn, comparison, kind)}"
         ),
         description="A line for each middleware; the quantiles are in the table below.",
         spec=finished(alt.layer(line, width="container", height=300), rows=rows),
@@ -66,13 +68,13 @@ def percentile_curve(comparison: Comparison, who: Mapping[str, Contender], kind:
 
 
 def _points(each: ExperimentFindings, comparison: Comparison, kind: Distribution) -> list[dict[str, float]]:
-    """The curve over those received, down to the tail's last tenth message."""
+    """The curve over all messages, down to the tail's last tenth message."""
     curve = each.curves[comparison.setting.stream, kind]
     _, scale_ns = time_scale(kind)
     found: list[dict[str, float]] = []
     for value, share in zip(curve.value_ns, curve.share, strict=True):
-        beyond = curve.n - round(share * curve.sent)
-        far_enough = not found or curve.n / max(beyond, 1) >= CLOSEST * found[-1]["one_in"]
+        beyond = curve.n_messages - round(share * curve.n_messages)
+        far_enough = not found or curve.n_messages / max(beyond, 1) >= CLOSEST * found[-1]["one_in"]
         if value > 0 and beyond >= SAMPLES_BEYOND and far_enough:
-            found.append({"one_in": short(curve.n / beyond), "time": short(value / scale_ns)})
+            found.append({"one_in": short(curve.n_messages / beyond), "time": short(value / scale_ns)})
     return found

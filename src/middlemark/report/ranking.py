@@ -42,6 +42,8 @@ class Line:
     tied_with: tuple[str, ...]
     main: Shown
     tail: Shown
+    tail_from_intended: Shown
+    """Of latencies the same from the intended send, which a publisher that is held up can't hide."""
     to_best: str
     loss: Shown
     first_message: Shown
@@ -60,13 +62,15 @@ class Ranking:
     main_heading: str
     main_unit: str
     tail_unit: str
+    from_intended: bool
+    """Whether it has the tail of the latency from the intended send too."""
     loss_heading: str
     lines: tuple[Line, ...]
 
     @property
     def between_clocks(self) -> bool:
         """Whether any figure is of times between machines that have clocks of their own."""
-        return any(line.main.clocks or line.tail.clocks for line in self.lines)
+        return any(line.main.clocks or line.tail.clocks or line.tail_from_intended.clocks for line in self.lines)
 
 
 HEADINGS = {
@@ -84,7 +88,14 @@ def ranking_table(comparison: Comparison, who: Mapping[str, Contender]) -> Ranki
     extremes = _extremes([_span(comparison, each) for each in comparison.experiments])
     lines = tuple(_line(comparison, each, who, unit, extremes) for each in comparison.experiments)
     loss_heading = "missing" if comparison.faulty else "loss"
-    return Ranking(f"median {heading}" if kind else heading, unit.name, tail_unit_of(kind).name, loss_heading, lines)
+    return Ranking(
+        main_heading=f"median {heading}" if kind else heading,
+        main_unit=unit.name,
+        tail_unit=tail_unit_of(kind).name,
+        from_intended=kind is Distribution.LATENCY_FROM_SEND,
+        loss_heading=loss_heading,
+        lines=lines,
+    )
 
 
 Span = tuple[float, float, float]
@@ -96,6 +107,7 @@ def _span(comparison: Comparison, each: ExperimentFindings) -> Span | None:
     if estimate is None or estimate.value is None or estimate.value <= 0:
         return None
     low, high = estimate.low or estimate.value, estimate.high or estimate.value
+    high = estimate.value if high == math.inf else high
     return (low, estimate.value, high) if low > 0 else None
 
 
@@ -129,7 +141,8 @@ def _line(
         rank="" if place is None else f"={place.rank}" if shared else str(place.rank),
         tied_with=tuple(who[other].label for other in place.tied_with) if place else (),
         main=show(main, unit),
-        tail=_tail(comparison, each),
+        tail=_tail(comparison, each, comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND),
+        tail_from_intended=_tail(comparison, each, Distribution.LATENCY_FROM_INTENDED),
         to_best=times(ratio) if ratio else "",
         loss=show(each.estimate(stream, loss_metric(comparison)), PERCENT),
         first_message=show(each.estimate(TRIAL, "first_message_ns"), MILLISECONDS),
@@ -146,14 +159,13 @@ def loss_metric(comparison: Comparison) -> str:
     return "missing_share" if comparison.faulty else comparison.criterion.loss_metric
 
 
-def _tail(comparison: Comparison, each: ExperimentFindings) -> Shown:
+def _tail(comparison: Comparison, each: ExperimentFindings, kind: Distribution) -> Shown:
     """The 99 % quantile; where no number of trials supports it, the highest that is supported, named."""
-    kind = comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND
     stream = comparison.setting.subject
     asked = each.estimate(stream, quantile_metric(kind, "p99"))
     unit = tail_unit_of(comparison.criterion.distribution)
     shown = show(asked, unit)
     lower = show(each.estimate(stream, quantile_metric(kind, "p90")), unit)
-    if asked is None or not shown.missing or lower.missing or asked.reason.startswith("overloaded"):
+    if asked is None or not shown.missing or lower.missing or not asked.reason.startswith("too few"):
         return shown
     return replace(lower, note=" ".join(word for word in ("90 %", lower.note) if word))

@@ -96,6 +96,7 @@ def rate_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
         ("received, messages/s", "received_rate_hz", PER_SECOND),
         ("goodput, MB/s payload", "goodput_bytes_per_s", MEGABYTES_PER_S),
         ("goodput, Mbit/s payload", "goodput_bytes_per_s", MEGABITS_PER_S),
+        ("after the window, %", "after_window_share", PERCENT),
     )
     stream = comparison.setting.subject
     rows = tuple(
@@ -107,7 +108,10 @@ def rate_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
         for each in comparison.experiments
         if each.n_valid
     )
-    caption = "Summed over all publishers and subscribers. Overloaded: less than 95 % sent within the window."
+    caption = (
+        "Summed over all publishers and subscribers. Received, and goodput: what arrived within the window; after it: "
+        "the share of all that arrived. Overloaded: some publisher sent less than 95 % within the window."
+    )
     caption += _gone(comparison)
     return Table("Rates", ("", *(heading for heading, _, _ in columns), "trials overloaded"), rows, caption)
 
@@ -135,6 +139,7 @@ def loss_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
     """What was lost, and how many in a row."""
     columns: tuple[tuple[str, str, Unit], ...] = (
         (f"{'missing' if comparison.faulty else 'lost'}, %", loss_metric(comparison), PERCENT),
+        ("undelivered, %", "undelivered_share", PERCENT),
         ("longest run, messages", "longest_loss_run_messages", COUNT),
         ("mean run, messages", "mean_loss_run_messages", COUNT),
     )
@@ -148,7 +153,8 @@ def loss_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
         if each.n_valid
     )
     caption = (
-        "Of all messages of all valid trials; a run is of one flow, one message lost after the other (RFC 3357), "
+        "Of all messages of all valid trials. Undelivered: lost, or not even taken by the middleware, of all that were "
+        "to be sent. A run is of one flow, one message lost after the other (RFC 3357), "
         "medians of trials. There is no run where a flow has more messages than samples."
     )
     return Table("Loss and loss runs", ("", *(heading for heading, _, _ in columns)), rows, caption + _gone(comparison))

@@ -32,6 +32,7 @@ PLAIN_NAMES = {
     "deadline_missed": Dimension.SHARE,
     "loss": Dimension.SHARE,
     "unanswered": Dimension.SHARE,
+    "undelivered": Dimension.SHARE,
     "goodput": Dimension.BYTES_PER_S,
     "capacity": Dimension.BYTES_PER_S,
     "cpu": Dimension.PERCENT_OF_CORE,

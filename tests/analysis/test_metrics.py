@@ -1,0 +1,235 @@
+"""What one trial's metrics make of messages that were lost, refused, late, left without a sample, or never sent."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hdrh.histogram import HdrHistogram
+
+from middlemark.analysis.metric_names import Key, metrics_of
+from middlemark.analysis.metrics import TrialMetrics, trial_metrics
+from middlemark.analysis.overload import of_the_path
+from middlemark.analysis.quantile import Lost, Measured, Partial, Value
+from middlemark.analysis.samples import Distribution
+from middlemark.results.histogram_log import Logged
+from middlemark.results.record import PublisherCounts, SubscriberCounts, TrialRecord
+from run_builder import BEGIN_NS, MS, Behaviour, build_run
+
+SUITE = """
+suite: one
+trials: 1
+middlewares: all
+workloads: [{{workload: imu, rate: 1 kHz{more}}}]
+windows: {{window: 1 s}}
+"""
+PING_PONG = SUITE.format(more="").replace("{workload: imu, rate: 1 kHz}", "ping_pong")
+UNTHROTTLED = SUITE.format(more=", pattern: unthrottled").replace(", rate: 1 kHz", "")
+END_NS = BEGIN_NS + 1000 * MS
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A trial as it was stored, to be changed and looked at."""
+
+    record: TrialRecord
+    received: pl.DataFrame
+    published: pl.DataFrame
+    beyond: tuple[Logged, ...] = ()
+
+    def metrics(self) -> TrialMetrics:
+        return trial_metrics(self.record, self.received, self.published, self.beyond)
+
+    def value(self, metric: str) -> Value:
+        (stream,) = self.record.trial.experiment.streams
+        return self.metrics().values[Key(f"stream:{stream.name}", metric)]
+
+    def number(self, metric: str) -> float:
+        found = self.value(metric)
+        assert isinstance(found, Measured)
+        return found.value
+
+    def counting(
+        self,
+        publisher: Callable[[PublisherCounts], PublisherCounts] = lambda counts: counts,
+        subscriber: Callable[[SubscriberCounts], SubscriberCounts] = lambda counts: counts,
+    ) -> "Trial":
+        counts = self.record.counts.model_copy(
+            update={
+                "publishers": tuple(map(publisher, self.record.counts.publishers)),
+                "subscribers": tuple(map(subscriber, self.record.counts.subscribers)),
+            }
+        )
+        return replace(self, record=self.record.model_copy(update={"counts": counts}))
+
+    def losing(self, n: int) -> "Trial":
+        """The last messages, and answers, of each flow never arrive."""
+        last = self.received["sequence"].max()
+        assert isinstance(last, int)
+        kept = self.received.filter(pl.col("sequence") <= last - n)
+        fewer = self.counting(subscriber=lambda counts: counts.model_copy(update={"received": counts.received - n}))
+        return replace(fewer, received=kept)
+
+    def refusing(self, n: int) -> "Trial":
+        """The same, as the middleware did not even take them."""
+        last = self.published["sequence"].max()
+        assert isinstance(last, int)
+        accepted = (pl.col("sequence") <= last - n).cast(pl.UInt8).alias("accepted")
+        refused = self.losing(n).counting(
+            lambda counts: counts.model_copy(update={"sent": counts.sent - n, "refused": n, "refusal": "full"})
+        )
+        return replace(refused, published=self.published.with_columns(accepted.cast(self.published.schema["accepted"])))
+
+
+def trial(tmp_path: Path, suite: str = SUITE.format(more=""), how: Behaviour | None = None) -> Trial:
+    folder = build_run(tmp_path / "run", suite, {"one": how or Behaviour()})
+    (stored,) = folder.stored_trials()
+    return Trial(stored.read_record(), stored.read_received(), stored.read_published())
+
+
+def test_quantiles_are_of_all_messages_and_none_is_beyond_what_arrived(tmp_path: Path) -> None:
+    whole = trial(tmp_path)
+    lossy = whole.losing(20)
+    for kind in ("latency_from_send", "latency_from_intended"):
+        values = np.sort(_times(lossy, kind))
+        assert lossy.value(f"{kind}_p90_ns") == Measured(float(values[899]), 1000)
+        assert lossy.value(f"{kind}_p99_ns") == Lost(1000, 20)
+        assert lossy.value(f"{kind}_max_ns") == Measured(float(values[-1]), 980)
+        assert of_the_path(lossy.metrics())[Key("stream:imu", f"{kind}_p99_ns")] == math.inf
+    for metric in ("jitter_p90_ns", "publish_call_p99_ns", "pacing_error_p99_ns"):
+        assert isinstance(lossy.value(metric), Measured)
+
+
+def _times(of: Trial, kind: str) -> np.ndarray:
+    earlier = "sent_ns" if kind == "latency_from_send" else "intended_ns"
+    return of.received.select(pl.col("received_ns") - pl.col(earlier)).to_series().to_numpy()
+
+
+def test_what_comes_after_tmax_has_never_arrived(tmp_path: Path) -> None:
+    whole = trial(tmp_path)
+    late_ns = whole.record.trial.experiment.windows.late_after_ns + 1
+    late = pl.when(pl.col("sequence") < 20).then(pl.col("sent_ns") + late_ns).otherwise(pl.col("received_ns"))
+    counted = whole.counting(subscriber=lambda each: each.model_copy(update={"received": 980, "late": 20}))
+    moved = replace(counted, received=whole.received.with_columns(received_ns=late))
+    assert moved.value("latency_from_send_p99_ns") == Lost(1000, 20)
+
+
+def test_a_stream_of_which_nothing_arrived_has_infinite_latency_and_no_extremes(tmp_path: Path) -> None:
+    silent = trial(tmp_path).losing(1000)
+    assert silent.value("latency_from_send_p50_ns") == Lost(1000, 1000)
+    assert Key("stream:imu", "latency_from_send_max_ns") not in silent.metrics().values
+
+
+def test_what_the_middleware_refuses_is_lost_to_its_user(tmp_path: Path) -> None:
+    refused = trial(tmp_path).refusing(40)
+    assert refused.number("loss_share") == 0
+    assert refused.value("undelivered_share") == Measured(0.04, 1000)
+    assert isinstance(refused.value("latency_from_send_p90_ns"), Measured)
+    assert refused.value("latency_from_intended_p99_ns") == Lost(1000, 40)
+
+
+def test_what_had_no_time_left_to_be_offered_is_undelivered(tmp_path: Path) -> None:
+    whole = trial(tmp_path)
+    unsent = whole.counting(lambda counts: counts.model_copy(update={"intended": 1250, "unsent": 250}))
+    assert unsent.value("undelivered_share") == Measured(0.2, 1250)
+
+
+def test_a_question_without_an_answer_is_undelivered_whatever_became_of_it(tmp_path: Path) -> None:
+    asked = trial(tmp_path, PING_PONG)
+    (n,) = {each.intended for each in asked.record.counts.publishers}
+    refused = asked.refusing(n // 2)
+    assert refused.number("undelivered_share") == pytest.approx(n // 2 / n)
+    assert refused.number("unanswered_share") == 0
+    unanswered = asked.losing(n // 2 + 1)
+    assert unanswered.number("undelivered_share") == unanswered.number("unanswered_share") == (n // 2 + 1) / n
+    assert isinstance(unanswered.value("round_trip_p50_ns"), Lost)
+
+
+def test_a_refusal_paces_who_sends_as_fast_as_he_can(tmp_path: Path) -> None:
+    refused = trial(tmp_path, UNTHROTTLED).refusing(40)
+    assert refused.number("undelivered_share") == 0
+
+
+def test_one_straggler_makes_no_rate_slower(tmp_path: Path) -> None:
+    whole = trial(tmp_path)
+    held_ns = whole.record.trial.experiment.windows.late_after_ns // 2
+    held_up = pl.col("sequence") == 999
+    stretched = pl.when(held_up).then(pl.col("sent_ns") + held_ns).otherwise(pl.col("received_ns"))
+    slow = replace(whole, received=whole.received.with_columns(received_ns=stretched))
+    size_bytes = whole.record.trial.experiment.streams[0].size_bytes
+    assert whole.number("goodput_bytes_per_s") == pytest.approx(1000 * size_bytes)
+    assert slow.number("goodput_bytes_per_s") == pytest.approx(999 * size_bytes)
+    assert slow.number("received_rate_hz") == pytest.approx(999)
+    assert slow.value("after_window_share") == Measured(0.001, 1000)
+
+
+def test_who_sends_at_his_own_pace_and_ends_early_is_measured_until_then(tmp_path: Path) -> None:
+    whole = trial(tmp_path, UNTHROTTLED)
+    half_ns = BEGIN_NS + 500 * MS
+    early = whole.received.filter(pl.col("received_ns") < half_ns)
+    n = len(early)
+    ended = whole.counting(
+        lambda counts: counts.model_copy(update={"intended": n, "sent": n, "last_returned_ns": half_ns}),
+        lambda counts: counts.model_copy(update={"received": n}),
+    )
+    ended = replace(ended, received=early)
+    assert ended.number("received_rate_hz") == pytest.approx(2 * n)
+
+
+def test_one_publisher_far_behind_its_own_schedule_overloads_the_stream(tmp_path: Path) -> None:
+    whole = trial(tmp_path, SUITE.format(more="").replace("middlewares:", "topologies: [C3-1]\nmiddlewares:"))
+    left_out = (pl.col("publisher") == 1) & (pl.col("sequence") >= 900)
+
+    def behind(counts: PublisherCounts) -> PublisherCounts:
+        return counts.model_copy(update={"sent": 900, "unsent": 100}) if counts.publisher == 1 else counts
+
+    def fewer(counts: SubscriberCounts) -> SubscriberCounts:
+        return counts.model_copy(update={"received": 900}) if counts.publisher == 1 else counts
+
+    published, received = whole.published.filter(~left_out), whole.received.filter(~left_out)
+    short = replace(whole.counting(behind, fewer), published=published, received=received)
+    assert whole.metrics().overloaded == ()
+    assert short.number("achieved_share") == pytest.approx(29 / 30)
+    assert short.value("least_achieved_share") == Measured(0.9, 1000)
+    assert short.metrics().overloaded == ("imu",)
+
+
+def _beyond(whole: Trial, n: int, *, logged: bool) -> Trial:
+    """The last messages of the only flow have no sample."""
+    gone = whole.received.filter(pl.col("sequence") >= 1000 - n)
+    histogram = HdrHistogram(1, 3_600_000_000_000, 3)
+    for took_ns in gone.select(pl.col("received_ns") - pl.col("sent_ns")).to_series():
+        histogram.record_value(took_ns)
+    counted = whole.counting(subscriber=lambda counts: counts.model_copy(update={"beyond_samples": n}))
+    return replace(
+        counted,
+        received=whole.received.filter(pl.col("sequence") < 1000 - n),
+        published=whole.published.filter(pl.col("sequence") < 1000 - n),
+        beyond=(Logged("imu", 0, 0, answers=False, histogram=histogram),) if logged else (),
+    )
+
+
+def test_what_not_all_messages_left_a_sample_of_is_not_told(tmp_path: Path) -> None:
+    whole = trial(tmp_path)
+    found = _beyond(whole, 300, logged=True)
+    sent = found.value("latency_from_send_p99_ns")
+    assert isinstance(sent, Measured)
+    assert sent.n == 1000
+    assert sent.value == pytest.approx(whole.number("latency_from_send_p99_ns"), rel=0.02)
+    for kind in ("latency_from_intended", "jitter", "publish_call", "pacing_error"):
+        for metric in metrics_of(Distribution(kind)):
+            assert found.value(metric) == Partial(700, 1000)
+    assert str(found.value("jitter_p50_ns")) == "only the first 700 of 1000 messages left a sample"
+    assert found.number("received_rate_hz") == pytest.approx(1000)
+    assert _beyond(whole, 300, logged=False).value("latency_from_send_p99_ns") == Partial(700, 1000)
+
+
+def test_when_messages_without_a_sample_came_nobody_knows_where_sending_went_on_after_the_window(
+    tmp_path: Path,
+) -> None:
+    found = _beyond(trial(tmp_path), 300, logged=True)
+    behind = found.counting(lambda counts: counts.model_copy(update={"last_returned_ns": END_NS + MS}))
+    assert behind.value("goodput_bytes_per_s") == Partial(700, 1000)
