@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -84,6 +85,7 @@ def test_a_chain_is_split_node_by_node() -> None:
         "whole_ns": 100,
         "fate": "ended",
         "at": 2,
+        "in_time": None,
         "communication_1_ns": 5,
         "communication_2_ns": 7,
         "idle_1_ns": 3,
@@ -183,18 +185,87 @@ def test_what_does_not_end_has_its_reason_and_its_place() -> None:
     record.sent(CAMERA, 5, IMAGE)
     record.arrived(IMAGE, 5, 6020)  # still waits
     found = followed(WHOLE_WAY, record.rows())
-    assert found.instances["fate"].to_list() == ["ended", "not_sent", "lost", "passed_over", "ended", "under_way"]
+    assert found.instances["fate"].to_list() == ["ended", "not_sent", "lost", "passed_over", "ended", "unfinished"]
     assert found.instances["at"].to_list() == [2, 0, 0, 1, 2, 0]
 
 
 def test_what_begins_too_late_to_be_sure_to_end_is_set_aside_even_where_it_ended() -> None:
     record = Recorder()
     one_way(record, 0, 1000)
-    one_way(record, 1, END_NS - 100)
-    one_way(record, 2, END_NS - 99)
+    one_way(record, 1, END_NS - 200)
+    one_way(record, 2, END_NS - 199)
     assert told(followed(WHOLE_WAY, record.rows())) == {Fate.ENDED: 2, Fate.BEGUN_TOO_LATE: 1}
-    patient = Route((CAMERA, DETECT, PLAN), (IMAGE, OBJECTS), (0, 0), deadline_ns=500)
+    patient = replace(WHOLE_WAY, deadline_ns=500)
     assert told(followed(patient, record.rows())) == {Fate.ENDED: 1, Fate.BEGUN_TOO_LATE: 2}
+    strict = replace(WHOLE_WAY, tmax_ns=120)
+    assert told(followed(strict, record.rows())) == {Fate.ENDED: 3}
+
+
+WITHIN_NS = replace(WHOLE_WAY, deadline_ns=150)
+
+
+def straggling(took_ns: int) -> Recorder:
+    """A thousand ways over the whole window, of which one takes long."""
+    record = Recorder()
+    for number in range(1000):
+        begun_ns = number * (END_NS // 1000)
+        if number != 100:
+            one_way(record, number, begun_ns)
+    record.ran(CAMERA, 100, 100_000, 100_010)
+    record.sent(CAMERA, 100, IMAGE)
+    record.took(DETECT, 2000, IMAGE, 100, 100_020)
+    record.ran(DETECT, 2000, 100_000 + took_ns - 20, 100_000 + took_ns - 15)
+    record.sent(DETECT, 2000, OBJECTS, 100)
+    record.took(PLAN, 2000, OBJECTS, 100, 100_000 + took_ns - 12)
+    record.ran(PLAN, 2000, 100_000 + took_ns - 10, 100_000 + took_ns)
+    return record
+
+
+@pytest.mark.parametrize("route", [WHOLE_WAY, WITHIN_NS])
+def test_one_way_that_takes_long_sets_no_other_aside(route: Route) -> None:
+    found = followed(route, straggling(800_000).rows())
+    assert told(found) == {Fate.ENDED: 1000}
+    assert found.missed == ((1, 1000) if route.deadline_ns else (0, 0))
+
+
+def test_what_never_ended_missed_its_deadline_and_what_was_passed_over_was_not_asked() -> None:
+    record = Recorder()
+    one_way(record, 0, 1000)
+    record.ran(CAMERA, 1, 2000, 2010)  # refused by the middleware
+    record.ran(CAMERA, 2, 3000, 3010)
+    record.sent(CAMERA, 2, IMAGE)  # lost
+    record.ran(CAMERA, 3, 4000, 4010)
+    record.sent(CAMERA, 3, IMAGE)
+    record.arrived(IMAGE, 3, 4020)  # passed over
+    one_way(record, 4, 5000)
+    record.ran(CAMERA, 5, 6000, 6010)
+    record.sent(CAMERA, 5, IMAGE)
+    record.arrived(IMAGE, 5, 6020)  # still waits
+    record.ran(CAMERA, 6, END_NS - 149, END_NS - 139)  # less than the deadline before the window's end
+    found = followed(WITHIN_NS, record.rows())
+    assert found.missed == (3, 5)
+    assert followed(replace(WITHIN_NS, deadline_ns=99), record.rows()).missed == (6, 6)
+    assert followed(WHOLE_WAY, record.rows()).missed == (0, 0)
+
+
+def test_a_deadline_shorter_than_the_usual_way_makes_nothing_lost_that_only_had_no_time_to_end() -> None:
+    record = straggling(100)
+    record.ran(CAMERA, 1000, END_NS - 30, END_NS - 20)
+    record.sent(CAMERA, 1000, IMAGE)
+    record.arrived(IMAGE, 1000, END_NS - 15)
+    found = followed(replace(WHOLE_WAY, deadline_ns=20), record.rows())
+    assert told(found) == {Fate.ENDED: 1000, Fate.BEGUN_TOO_LATE: 1}
+    assert found.missed == (1001, 1001)
+
+
+def test_where_all_are_lost_all_missed_the_deadline_and_nothing_is_set_aside_but_the_last() -> None:
+    record = Recorder()
+    for number in range(10):
+        record.ran(CAMERA, number, 100_000 * number, 100_000 * number + 10)
+        record.sent(CAMERA, number, IMAGE)
+    found = followed(replace(WITHIN_NS, tmax_ns=100_001), record.rows())
+    assert told(found) == {Fate.LOST: 9, Fate.BEGUN_TOO_LATE: 1}
+    assert found.missed == (10, 10)
 
 
 def test_a_message_that_comes_before_it_was_sent_is_in_no_figure() -> None:
@@ -250,3 +321,7 @@ def test_parts_add_up_and_no_instance_goes_uncounted(
     assert found.ended["whole_ns"].to_list() == whole
     assert [sum(parts) for parts in zip(*sums(found).values(), strict=True)] == whole
     assert found.fates[Fate.LOST] == len(histories) - len(whole)
+    within = followed(
+        Route(tuple(range(length)), tuple(range(length - 1)), (0,) * (length - 1), deadline_ns=60), record.rows()
+    )
+    assert within.missed == (len(histories) - sum(took <= 60 for took in whole), len(histories))

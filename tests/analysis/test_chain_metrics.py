@@ -99,7 +99,7 @@ def test_a_way_is_lost_where_any_of_its_messages_is(found: dict[str, ExperimentF
     assert value(found["exact"], of_chain("to_show"), "loss_share") == 0
 
 
-def test_deadline_misses_are_of_what_ended_and_none_is_not_none(found: dict[str, ExperimentFindings]) -> None:
+def test_deadline_misses_are_told_and_none_is_not_none(found: dict[str, ExperimentFindings]) -> None:
     kept = found["exact"].estimate(of_chain("by_camera"), "deadline_missed_share")
     missed = found["exact"].estimate(of_chain("by_lidar"), "deadline_missed_share")
     assert kept is not None
@@ -107,6 +107,12 @@ def test_deadline_misses_are_of_what_ended_and_none_is_not_none(found: dict[str,
     assert (kept.value, kept.low, missed.value, missed.high) == (0, pytest.approx(0), 1, pytest.approx(1))
     assert kept.high is not None
     assert 0.002 < kept.high < 0.02
+
+
+def test_what_was_lost_missed_its_deadline(found: dict[str, ExperimentFindings]) -> None:
+    lossy = found["lossy"]
+    missed = value(lossy, of_chain("by_camera"), "deadline_missed_share")
+    assert missed >= 0.95 * value(lossy, of_chain("by_camera"), "loss_share") > 0.3
 
 
 def test_what_could_have_been_cut_is_set_aside(found: dict[str, ExperimentFindings]) -> None:

@@ -45,7 +45,7 @@ ESTIMATES: dict[str, dict[tuple[str, str | None, str, str], float]] = {
         ("tcp-stack-C1-1-6c85ea47", None, "chain:camera_to_actuator", "end_to_end_p50_ns"): 35394099.0,
         ("tcp-stack-C1-1-6c85ea47", None, "chain:camera_to_actuator", "passed_over_share"): 0.5,
         ("tcp-stack-C1-1-6c85ea47", None, "chain:camera_to_actuator", "typical_idle_ns"): 31902716.95238095,
-        ("tcp-stack-C1-1-6c85ea47", None, "chain:lidar_to_tracks", "deadline_missed_share"): 0.9054054054054054,
+        ("tcp-stack-C1-1-6c85ea47", None, "chain:lidar_to_tracks", "deadline_missed_share"): 0.9078947368421053,
         ("tcp-stack-C1-1-6c85ea47", None, "node:detect", "computation_p50_ns"): 1009787.0,
         ("tcp-stack-C1-1-6c85ea47", None, "node:fuse", "executions_hz"): 40.0,
         ("tcp-stack-C1-1-6c85ea47", None, "stream:image", "latency_from_send_p50_ns"): 73009.0,

@@ -35,17 +35,21 @@ class Fate(StrEnum):
     """A message of it arrived, but the node took a later one in its place."""
     NOT_SENT = "not_sent"
     """A node that had it sent no message: the middleware refused it."""
-    UNDER_WAY = "under_way"
-    """A message of it waited at a node when the window ended."""
+    UNFINISHED = "unfinished"
+    """A message of it waited at a node when the window ended, although it had begun a whole horizon before."""
     BEGUN_TOO_LATE = "begun_too_late"
-    """It might not have ended within the window, so that counting those that did would flatter."""
+    """It began less than the horizon before the window's end: counting those of them that ended would flatter."""
     NOT_IN_ORDER = "not_in_order"
     """Some part would be negative."""
 
 
-TOLD = (Fate.ENDED, Fate.LOST, Fate.PASSED_OVER, Fate.NOT_SENT)
+NEVER_ENDED = (Fate.LOST, Fate.NOT_SENT, Fate.UNFINISHED)
+"""The fates of what has taken for ever, as a message has that comes after Tmax or not at all (RFC 7680)."""
+TOLD = (Fate.ENDED, Fate.PASSED_OVER, *NEVER_ENDED)
 """The fates that say something of the chain; the others are set aside."""
-
+USUAL_SHARE, TIMES_USUAL = 0.9, 2
+"""The horizon is twice the time within which nine of ten ways ended: no straggler makes it long, and of what takes even
+longer next to nothing begins in the short time in which that matters."""
 
 _FATES = pl.Enum([fate.value for fate in Fate])
 _ENDED = pl.col("fate") == Fate.ENDED.value
@@ -61,6 +65,8 @@ class Route:
     subscribers: tuple[int, ...]
     """The index of the next node among each stream's subscribers."""
     deadline_ns: int | None = None
+    tmax_ns: int | None = None
+    """What has not ended after this never does, unless its deadline is later; None where nothing bounds it."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,8 @@ class Followed:
     """A row for each execution of the first node, in the order of their starts."""
 
     instances: pl.DataFrame
-    """`begun_ns`, `whole_ns`, `fate`, `at` (the position of the node that it came to), and the parts by position."""
+    """`begun_ns`, `whole_ns`, `fate`, `at` (the position of the node that it came to), `in_time` (whether it kept the
+    deadline; null where that can't be said), and the parts by position."""
     length: int
     """How many nodes the way has."""
 
@@ -103,6 +110,12 @@ class Followed:
         """How many had each fate; they add up to all that began."""
         counted = dict(self.instances.group_by("fate").len().iter_rows())
         return {fate: counted.get(fate.value, 0) for fate in Fate}
+
+    @property
+    def missed(self) -> tuple[int, int]:
+        """How many missed the deadline, and of how many that can be said."""
+        in_time = self.instances["in_time"].drop_nulls()
+        return len(in_time) - int(in_time.sum()), len(in_time)
 
     def columns(self, part: ChainPart) -> list[str]:
         """The columns of a part, in the order of the way."""
@@ -134,7 +147,15 @@ def followed(route: Route, rows: Rows) -> Followed:
         or [_ways(begun, route, rows, newest)]
     )
     parts = [part_column(part, position) for part in ChainPart for position in positions(part, length)]
-    told = ways.lazy().select("begun_ns", "whole_ns", _fate(ways, route, rows.end_ns).alias("fate"), "at", *parts)
+    is_in_order = pl.min_horizontal(parts) >= 0
+    told = ways.lazy().select(
+        "begun_ns",
+        "whole_ns",
+        _fate(rows.end_ns - _horizon_ns(ways, route), is_in_order).alias("fate"),
+        "at",
+        _in_time(route, rows.end_ns, is_in_order).alias("in_time"),
+        *parts,
+    )
     return Followed(told.collect(), length)
 
 
@@ -208,7 +229,7 @@ def _stopped(started: pl.Expr, newest: object) -> pl.Expr:
         .then(pl.lit(Fate.LOST.value))
         .when(pl.col("sequence") < pl.lit(newest))
         .then(pl.lit(Fate.PASSED_OVER.value))
-        .otherwise(pl.lit(Fate.UNDER_WAY.value))
+        .otherwise(pl.lit(Fate.UNFINISHED.value))
     )
 
 
@@ -234,16 +255,33 @@ def _reached(length: int) -> pl.Expr:
     return sum((pl.col(f"started_{n}").is_not_null().cast(pl.UInt8) for n in range(1, length)), pl.lit(0, pl.UInt8))
 
 
-def _fate(ways: pl.DataFrame, route: Route, end_ns: int) -> pl.Expr:
-    """The reason of the first stop; whoever began so late that a long way would have been cut is set aside."""
-    length = len(route.nodes)
-    parts = [pl.col(part_column(part, n)) for part in ChainPart for n in positions(part, length)]
-    longest = ways["whole_ns"].max()
-    horizon_ns = max(route.deadline_ns or 0, longest if isinstance(longest, int) else 0)
+def _horizon_ns(ways: pl.DataFrame, route: Route) -> int:
+    """How long before the window's end a way must have begun for what became of it to be known, whatever it was."""
+    usual_ns = ways["whole_ns"].quantile(USUAL_SHARE, "higher")
+    bounds_ns = [] if usual_ns is None else [TIMES_USUAL * int(usual_ns)]
+    bounds_ns += [] if route.tmax_ns is None else [route.tmax_ns]
+    return max(route.deadline_ns or 0, min(bounds_ns, default=0))
+
+
+def _fate(last_ns: int, is_in_order: pl.Expr) -> pl.Expr:
+    """The reason of the first stop; what began after the last instant that leaves time enough is set aside."""
     return (
-        pl.when(pl.col("begun_ns") + horizon_ns > end_ns)
+        pl.when(pl.col("begun_ns") > last_ns)
         .then(pl.lit(Fate.BEGUN_TOO_LATE.value, _FATES))
-        .when(pl.min_horizontal(parts) < 0)
+        .when(~is_in_order)
         .then(pl.lit(Fate.NOT_IN_ORDER.value, _FATES))
         .otherwise(pl.col("stopped").fill_null(pl.lit(Fate.ENDED.value, _FATES)))
     )
+
+
+def _in_time(route: Route, end_ns: int, is_in_order: pl.Expr) -> pl.Expr:
+    """Whether what began a deadline before the window's end, or earlier, kept it; what never ended has not.
+
+    It is not asked of what a node passed over on purpose.
+    """
+    if route.deadline_ns is None:
+        return pl.lit(None, pl.Boolean)
+    is_asked = (pl.col("begun_ns") <= end_ns - route.deadline_ns) & is_in_order.fill_null(value=True)
+    passed_over = pl.col("stopped") == Fate.PASSED_OVER.value
+    kept = (pl.col("whole_ns") <= route.deadline_ns).fill_null(value=False)
+    return pl.when(is_asked & ~passed_over.fill_null(value=False)).then(kept)

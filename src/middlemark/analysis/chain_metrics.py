@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from middlemark.analysis.chain import (
+    NEVER_ENDED,
     TOLD,
     ChainPart,
     Fate,
@@ -86,6 +87,7 @@ def route(chain: Chain, experiment: Experiment) -> Route:
             for taker, stream in zip(takers, chain.streams, strict=True)
         ),
         deadline_ns=chain.deadline_ns,
+        tmax_ns=min(experiment.windows.late_after_ns, experiment.windows.window_ns // 2),
     )
 
 
@@ -105,13 +107,14 @@ def _of_chain(chain: Chain, ways: Followed, kinds: Ways, bounds_ns: Mapping[Dist
     if began:
         values["set_aside_share"] = Measured((began - settled) / began, began)
     if settled:
-        values["loss_share"] = Measured((fates[Fate.LOST] + fates[Fate.NOT_SENT]) / settled, settled)
+        values["loss_share"] = Measured(sum(fates[fate] for fate in NEVER_ENDED) / settled, settled)
         values["passed_over_share"] = Measured(fates[Fate.PASSED_OVER] / settled, settled)
-    took_ns = ways.of_ended(pl.col("whole_ns"))
-    if len(took_ns) and chain.deadline_ns is not None:
-        missed = Measured(int((took_ns > chain.deadline_ns).sum()) / len(took_ns), len(took_ns))
-        compared_ns = min(float(np.median(took_ns.to_numpy())), chain.deadline_ns)
-        values["deadline_missed_share"] = told(missed, bounds_ns.get(Distribution.END_TO_END, 0), compared_ns)
+    missed, asked = ways.missed
+    if asked and chain.deadline_ns is not None:
+        took_ns = ways.of_ended(pl.col("whole_ns"))
+        compared_ns = min([chain.deadline_ns, *([float(np.median(took_ns.to_numpy()))] if len(took_ns) else [])])
+        of_asked = Measured(missed / asked, asked)
+        values["deadline_missed_share"] = told(of_asked, bounds_ns.get(Distribution.END_TO_END, 0), compared_ns)
     for kind, chosen in kinds.items():
         values[f"{kind}_whole_ns"] = told(_mean(chosen, ["whole_ns"]), bounds_ns.get(Distribution.END_TO_END, 0))
         for part in ChainPart:
@@ -156,7 +159,7 @@ def _let_go(ways: Followed, position: int) -> dict[str, Value]:
         ways.instances.lazy()
         .select(
             came=(fate.is_in([fate.value for fate in TOLD]) & (at >= position - 1)).sum(),
-            lost=(fate.is_in([Fate.LOST.value, Fate.NOT_SENT.value]) & (at == position - 1)).sum(),
+            lost=(fate.is_in([fate.value for fate in NEVER_ENDED]) & (at == position - 1)).sum(),
             passed_over=((fate == Fate.PASSED_OVER.value) & (at == position - 1)).sum(),
         )
         .collect()

@@ -72,8 +72,8 @@ LOST = (
     "together, the interval counts by trials."
 )
 MISSED = (
-    "Of what came to its end, the share that took longer than the deadline. Of all valid trials "
-    "together, the interval counts by trials."
+    "The share of ways that took longer than the deadline or never ended. Of all valid trials together, the interval "
+    "counts by trials."
 )
 START_UP = "From the common start of all applications until every node has run once. Median of trials with interval."
 MISSING = (
@@ -108,7 +108,7 @@ def _chain_bars(comparison: Comparison, subject: str) -> tuple[Bars, ...]:
     if not comparison.setting.of_chain:
         return ()
     return (
-        Bars("missed", "Deadline misses", subject, "deadline_missed_share", "% of what ended", 0.01, MISSED),
+        Bars("missed", "Deadline misses", subject, "deadline_missed_share", "% of ways", 0.01, MISSED),
         Bars("startup", "Start-up of all nodes", TRIAL, "start_up_ns", "ms (logarithmic)", 1e6, START_UP, True),
     )
 

@@ -88,9 +88,10 @@ def fate_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
     )
     caption = (
         "Began: executions of the first node within the windows of all valid trials. Lost: a message on the way never "
-        "came or was refused. Passed over: a node took a later message in its place, as a slow timer is meant to. Set "
-        "aside: so near the window's end that the way might have been cut. Missed: of those that ended, how many took "
-        "longer than the deadline; the interval counts by trials. Start-up: until every node has run once."
+        "came or was refused, or the way had not ended long after it began. Passed over: a node took a later message "
+        "in its place, as a slow timer is meant to. Set aside: so near the window's end that the way might have been "
+        "cut. Missed: how many took longer than the deadline or were lost; the interval counts by trials. Start-up: "
+        "until every node has run once."
     )
     return Table("What became of it", headings, tuple(rows), caption)
 
