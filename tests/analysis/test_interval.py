@@ -9,9 +9,10 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.compare import paired_ratio
 from middlemark.analysis.condensed import condensed, pooled, whole
 from middlemark.analysis.interval import coverage, median_interval, pooled_quantile_ranks, share_interval
+from middlemark.analysis.verdict.difference import Difference, ratio
+from middlemark.analysis.verdict.known import Known
 from middlemark.errors import InternalError
 from populations import drawn_events, drawn_times_ns, true_quantile_ns
 
@@ -145,9 +146,9 @@ def test_the_interval_of_a_paired_ratio_covers_93_to_97_percent(
     for _ in range(REPEATS):
         drift = np.exp(rng.normal(0, 0.5, blocks))
         first, second = np.abs(1.3 * drift * draw(rng, blocks)), np.abs(drift * draw(rng, blocks))
-        ratio = paired_ratio(dict(enumerate(first)), dict(enumerate(second)))
-        assert ratio is not None
-        covers += ratio.low <= 1.3 <= ratio.high
+        found = ratio(Known(dict(enumerate(second))), Known(dict(enumerate(first))), paired=True)
+        assert isinstance(found, Difference)
+        covers += found.low <= 1.3 <= found.high
     assert 0.93 <= covers / REPEATS <= 0.97
 
 

@@ -9,16 +9,17 @@ import pytest
 
 from middlemark.analysis.capacity import State
 from middlemark.analysis.carried import Limit, Tried
-from middlemark.analysis.claim_part import Judgement
 from middlemark.analysis.claims import judge
-from middlemark.analysis.contrast import Contrast, Finding, Known, NoContrast, contrast_of
 from middlemark.analysis.figure import figure
 from middlemark.analysis.further import further
-from middlemark.analysis.gate import Decision, condition, gated
+from middlemark.analysis.gate import condition, gated
 from middlemark.analysis.pairing import Compared, of_two_runs, usually_compared, within_run
 from middlemark.analysis.result import result
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.search_steps import bracket, next_step
+from middlemark.analysis.verdict.difference import Difference, NoDifference, Test, ratio
+from middlemark.analysis.verdict.known import Known
+from middlemark.analysis.verdict.verdict import NO_SETBACKS, Decided, Judgement, Verdict
 from middlemark.plan import expand
 from middlemark.plan.experiment import Search
 from middlemark.plan.search import load_of
@@ -89,45 +90,45 @@ def test_two_runs_are_compared_by_what_each_middleware_carries(base: RunFindings
     found = usually_compared(of_two_runs(base, head).pairs, 0.05)
     assert [each.figure.name for each in found] == ["capacity"] * 2
     slower = compared_of(found, "slow")
-    assert isinstance(slower.contrast, Contrast)
-    assert slower.contrast.low < 600 / 900 < slower.contrast.high < 1
-    assert slower.finding is Finding.WORSE
+    assert isinstance(slower.difference, Difference)
+    assert slower.difference.low < 600 / 900 < slower.difference.high < 1
+    assert slower.decided.verdict is Verdict.WORSE
     assert row(slower).unit == "MB/s payload"
     equal = compared_of(found, "quick")
-    assert isinstance(equal.contrast, Contrast)
-    assert equal.contrast.low == pytest.approx(1 / 1.1, rel=1e-2)
-    assert equal.contrast.high == pytest.approx(1.1, rel=1e-2)
-    assert equal.finding is Finding.CANNOT_TELL  # the ladder is coarser than the margin
+    assert isinstance(equal.difference, Difference)
+    assert equal.difference.low == pytest.approx(1 / 1.1, rel=1e-2)
+    assert equal.difference.high == pytest.approx(1.1, rel=1e-2)
+    assert equal.decided.verdict is Verdict.UNDECIDED  # the ladder is coarser than the margin
 
 
 def test_a_coarse_ladder_settles_a_wider_margin(base: RunFindings, head: RunFindings) -> None:
     found = usually_compared(of_two_runs(base, head).pairs, 0.15)
-    assert compared_of(found, "quick").finding is Finding.NO_DIFFERENCE
+    assert compared_of(found, "quick").decided.verdict is Verdict.NO_DIFFERENCE
 
 
 def test_within_a_run_middlewares_are_compared(base: RunFindings) -> None:
     (found,) = usually_compared(within_run(base.comparable, "middleware", "slow").pairs, 0.05)
-    assert isinstance(found.contrast, Contrast)
-    assert found.contrast.low < 2000 / 900 < found.contrast.high
-    assert found.contrast.paired
-    assert found.finding is Finding.BETTER
+    assert isinstance(found.difference, Difference)
+    assert found.difference.low < 2000 / 900 < found.difference.high
+    assert found.difference.paired
+    assert found.decided.verdict is Verdict.BETTER
 
 
 @pytest.mark.parametrize(
     ("written", "expected"),
     [
-        ("capacity < -15 %", {"slow": Decision.FAILED, "quick": Decision.PASSED}),
-        ("capacity < -5 %", {"slow": Decision.FAILED, "quick": Decision.UNDECIDED}),
-        ("capacity < 50 kB/s", {"slow": Decision.FAILED, "quick": Decision.PASSED}),
+        ("capacity < -15 %", {"slow": Judgement.REFUTED, "quick": Judgement.HOLDS}),
+        ("capacity < -5 %", {"slow": Judgement.REFUTED, "quick": Judgement.UNDECIDED}),
+        ("capacity < 50 kB/s", {"slow": Judgement.REFUTED, "quick": Judgement.HOLDS}),
     ],
 )
 def test_a_gate_is_shut_where_less_is_carried(
-    base: RunFindings, head: RunFindings, written: str, expected: dict[str, Decision]
+    base: RunFindings, head: RunFindings, written: str, expected: dict[str, Judgement]
 ) -> None:
     pairs = of_two_runs(base, head)
     assert pairs.gone == ()  # the loads that one search tried and the other did not are nothing gone
     found = gated(pairs.pairs, [condition(written)])
-    said = {name: next(e for e in found if f"={name}" in e.compared.pair.setting).decision for name in expected}
+    said = {name: next(e for e in found if f"={name}" in e.compared.pair.setting).judged.judgement for name in expected}
     assert said == expected
 
 
@@ -155,12 +156,14 @@ def test_one_search_of_each_tells_no_difference_and_says_what_to_do() -> None:
     pairs = of_two_runs(stored, stored)
     capacity = [each for each in usually_compared(pairs.pairs, 0.05) if each.figure.of_search]
     (found,) = capacity
-    assert isinstance(found.contrast, NoContrast)
-    assert "searches: 5" in found.contrast.reason
-    assert found.finding is Finding.CANNOT_TELL
+    assert isinstance(found.difference, NoDifference)
+    assert "searches: 5" in found.difference.reason
+    assert found.decided.verdict is Verdict.UNDECIDED
     assert found.estimates[0] is not None
     assert found.estimates[0].value is not None
-    assert {each.decision for each in gated(pairs.pairs, [condition("capacity < -5 %")])} == {Decision.UNDECIDED}
+    assert {each.judged.judgement for each in gated(pairs.pairs, [condition("capacity < -5 %")])} == {
+        Judgement.UNDECIDED
+    }
 
 
 def known(low: list[float], high: list[float]) -> Known:
@@ -169,35 +172,39 @@ def known(low: list[float], high: list[float]) -> Known:
 
 @pytest.mark.parametrize("paired", [True, False])
 def test_what_is_carried_at_the_end_of_a_search_is_a_lower_end_alone(*, paired: bool) -> None:
-    found, beyond = known([100.0, 105.0], [105.0, 110.0]), known([900.0, 900.0], [math.inf, math.inf])
-    more = contrast_of(found, beyond, paired=paired, as_ratio=True)
-    assert isinstance(more, Contrast)
+    found, beyond = known([100.0, 105.0, 103.0], [105.0, 110.0, 108.0]), known([900.0] * 3, [math.inf] * 3)
+    more = ratio(found, beyond, paired=paired)
+    assert isinstance(more, Difference)
     assert more.low > 1
     assert more.high == math.inf
-    less = contrast_of(beyond, found, paired=paired, as_ratio=True)
-    assert isinstance(less, Contrast)
+    less = ratio(beyond, found, paired=paired)
+    assert isinstance(less, Difference)
     assert less.low == 0
     assert less.high == pytest.approx(1 / more.low)
-    neither = contrast_of(beyond, beyond, paired=paired, as_ratio=True)
-    assert isinstance(neither, NoContrast)
+    neither = ratio(beyond, beyond, paired=paired)
+    assert isinstance(neither, NoDifference)
     assert "wider bounds" in neither.reason
 
 
 def test_what_carries_nothing_is_surely_less(base: RunFindings) -> None:
-    nothing, some = known([0.0, 0.0], [10.0, 10.0]), known([100.0, 100.0], [110.0, 110.0])
-    found = contrast_of(some, nothing, paired=True, as_ratio=True)
-    assert isinstance(found, Contrast)
+    nothing, some = known([0.0] * 3, [10.0] * 3), known([100.0] * 3, [110.0] * 3)
+    found = ratio(some, nothing, paired=True)
+    assert isinstance(found, Difference)
     assert (found.low, found.high) == (0.0, pytest.approx(0.1))
     (pair,) = within_run(base.comparable, "middleware").pairs
-    data = as_data([Compared(pair, figure("capacity"), None, (None, None), found, Finding.WORSE)])[0]["contrast"]
+    data = as_data(
+        [Compared(pair, figure("capacity"), None, (None, None), found, Decided(Verdict.WORSE), NO_SETBACKS)]
+    )[0]["difference"]
     assert isinstance(data, dict)
     assert data["high"] == pytest.approx(0.1)
 
 
 def test_an_end_that_is_not_known_is_null_for_a_program(base: RunFindings) -> None:
     (pair,) = within_run(base.comparable, "middleware").pairs
-    one_ended = Contrast(9.0, 8.5, math.inf, 2, 2, paired=True, is_ratio=True)
-    data = as_data([Compared(pair, figure("capacity"), None, (None, None), one_ended, Finding.BETTER)])[0]["contrast"]
+    one_ended = Difference(9.0, 8.5, math.inf, 3, 3, is_ratio=True, test=Test.PAIRED_T)
+    data = as_data(
+        [Compared(pair, figure("capacity"), None, (None, None), one_ended, Decided(Verdict.BETTER), NO_SETBACKS)]
+    )[0]["difference"]
     assert isinstance(data, dict)
     assert data["high"] is None
 
@@ -230,8 +237,8 @@ def test_five_searches_of_equals_seldom_differ_where_one_bracket_each_often_woul
         middle = rng.uniform(40, 80)
         sides = [[soft_search(middle, softness, rng) for _ in range(5)] for _ in range(2)]
         first, second = (known([low for low, _ in side], [high for _, high in side]) for side in sides)
-        found = contrast_of(first, second, paired=True, as_ratio=True)
-        assert isinstance(found, Contrast)
+        found = ratio(first, second, paired=True)
+        assert isinstance(found, Difference)
         differ += found.low > 1 or found.high < 1
         apart += sides[0][0][1] <= sides[1][0][0] or sides[1][0][1] <= sides[0][0][0]
     assert differ / campaigns <= 0.05

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from middlemark.analysis.contrast import contrast
+from middlemark.analysis.verdict.difference import ratio
 from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, UsageError
 from run_builder import Behaviour, build_run
@@ -28,7 +28,7 @@ def test_a_stored_run_is_dealt_to_equal_sides_and_the_rate_is_stated(tmp_path: P
 
 
 def test_differences_that_are_not_there_end_it_with_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("middlemark.analysis.chance.contrast", partial(contrast, confidence=0.3))
+    monkeypatch.setattr("middlemark.analysis.chance.ratio", partial(ratio, confidence=0.3))
     run = build_run(tmp_path / "run", SUITE.format(trials=120), {"one": Behaviour(drift=0.05)})
     answer = RUNNER.invoke(app, ["selftest", "--from", str(run.path), "--blocks", "3"])
     assert isinstance(answer.exception, ResultsNotAccepted)

@@ -33,7 +33,7 @@ def test_the_winner_is_named_with_its_figure_its_lead_and_the_machines_limit(tmp
     figure, lead, limit = said.sentences
     assert figure.startswith("Its median one-way latency is ")
     assert "over 4 trials" in figure
-    assert lead.startswith("The next that can be told from it, slow, takes ")
+    assert lead.startswith("The next that is significantly different, slow, takes ")
     assert limit.startswith("It takes ")
     assert limit.endswith("as the best baseline, floor.")
 
@@ -42,7 +42,7 @@ def test_equals_tie_and_neither_wins(tmp_path: Path) -> None:
     said = told(tmp_path, one=Behaviour(), two=Behaviour())
     assert {who.label for who in said.winners} == {"one", "two"}
     assert said.headline.endswith("tie for the lowest latency")
-    assert said.sentences[1] == "It can't be told from any other."
+    assert said.sentences[1] == "No other is significantly different."
 
 
 def test_alone_it_is_said_that_there_is_nothing_beside_it(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_where_nothing_is_ranked_there_is_no_answer(tmp_path: Path) -> None:
 def test_one_block_tells_nothing_apart(tmp_path: Path) -> None:
     suite = SUITE.replace("trials: 4", "trials: 1")
     said = told(tmp_path, suite, one=Behaviour(latency_ns=1_000), two=Behaviour(latency_ns=900_000))
-    assert said.headline == "one shows the lowest latency of 2, which a single trial each does not tell apart"
+    assert said.headline == "one shows the lowest latency of 2; 1 trial of each can't decide it"
     assert said.sentences[0].endswith("(one trial).")
 
 

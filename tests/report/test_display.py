@@ -2,8 +2,8 @@
 
 import pytest
 
-from middlemark.analysis.compare import Ratio
 from middlemark.analysis.estimate import Estimate, Method, no_estimate
+from middlemark.analysis.verdict.difference import Difference, Test
 from middlemark.report.display import MEBIBYTES, MICROSECONDS, PERCENT, Shown, digits, fact, listed, show, times
 
 
@@ -42,7 +42,10 @@ def test_units_are_those_of_the_screen() -> None:
 
 
 def test_ratios_are_written_with_their_interval() -> None:
-    assert times(Ratio(1.8, 1.5, 2.2, 3), "as long") == "1.80\u202f× as long (1.50 to 2.2)"
+    assert (
+        times(Difference(1.8, 1.5, 2.2, 3, 3, is_ratio=True, test=Test.PAIRED_T), "as long")
+        == "1.80\u202f× as long (1.50 to 2.2)"
+    )
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_an_observer_that_doubles_the_latency_is_said_to(tmp_path: Path) -> None
 
 def test_an_observer_that_costs_nothing_is_not_said_to_cost(tmp_path: Path) -> None:
     found = shown(tmp_path, observe="wire")
-    assert all("no difference to be told" in row[3] for row in found.cost.rows)
+    assert all("no significant difference" in row[3] for row in found.cost.rows)
 
 
 def test_what_could_not_be_seen_is_said_once_with_its_reason(tmp_path: Path) -> None:

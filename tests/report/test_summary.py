@@ -32,8 +32,8 @@ def test_ranks_come_in_order_and_ties_are_shown_as_ties(tmp_path: Path) -> None:
         one=Behaviour(latency_ns=40_000),
         two=Behaviour(latency_ns=40_000),
     )
-    lines = [line.split()[:2] for line in text.splitlines() if re.match(r" *=?\d+  +\w", line)]
-    assert sorted(lines[:2]) == [["=1", "one"], ["=1", "two"]]
+    lines = [line.split()[:2] for line in text.splitlines() if re.match(r" *\d+(–\d+)?  +\w", line)]
+    assert sorted(lines[:2]) == [["1–2", "one"], ["1–2", "two"]]
     assert lines[2] == ["3", "slow"]
     assert "tie for the lowest latency" in text
 

@@ -15,10 +15,10 @@ from enum import StrEnum
 import numpy as np
 
 from middlemark.analysis.carried import JUDGED_BY, Limit, Tried, steps_of
-from middlemark.analysis.compare import Block
 from middlemark.analysis.experiment import ExperimentFindings, TrialOutcome
 from middlemark.analysis.metric_names import Key, of_stream, quantile_metric
 from middlemark.analysis.search_steps import Steps, bracket, is_refused_at_all, next_step, one_by_one
+from middlemark.analysis.verdict.known import Block
 from middlemark.plan import Experiment
 from middlemark.plan.experiment import Search, Sought
 from middlemark.plan.search import Load, SearchKey, load_at, load_of, search_key, step_of

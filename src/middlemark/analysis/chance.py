@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import scipy
 
-from middlemark.analysis.compare import Block
-from middlemark.analysis.contrast import Contrast, contrast
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.figure import Figure
 from middlemark.analysis.interval import CONFIDENCE
+from middlemark.analysis.verdict.difference import Difference, NoDifference, difference_of_shares, ratio
+from middlemark.analysis.verdict.known import Block, Known
 from middlemark.plan import Experiment
 
 BOUND = 1 - CONFIDENCE
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -52,15 +54,16 @@ class ChanceRate:
         return self.interval[0] <= BOUND
 
 
-def campaigns(values: Mapping[Block, float], blocks: int, seed: int) -> list[tuple[dict[int, float], dict[int, float]]]:
+def campaigns(values: Mapping[Block, T], blocks: int, seed: int) -> list[tuple[dict[int, T], dict[int, T]]]:
     """The trials dealt to two sides: who of each two goes where is drawn; what is left over stays out."""
     ordered = [values[block] for block in sorted(values)]
     rng = np.random.default_rng(seed)
     found = []
     for begin in range(0, len(ordered) - 2 * blocks + 1, 2 * blocks):
-        twos = np.array(ordered[begin : begin + 2 * blocks]).reshape(blocks, 2)
-        dealt = rng.permuted(twos, axis=1)
-        found.append((dict(enumerate(dealt[:, 0].tolist())), dict(enumerate(dealt[:, 1].tolist()))))
+        own = ordered[begin : begin + 2 * blocks]
+        drawn = [rng.permutation([2 * place, 2 * place + 1]) for place in range(blocks)]
+        first, second = ({n: own[place[side]] for n, place in enumerate(drawn)} for side in (0, 1))
+        found.append((first, second))
     return found
 
 
@@ -73,8 +76,7 @@ def chance_rates(
     for each in experiments:
         for figure in figures:
             for stream in figure.names(each.experiment):
-                values = each.by_block.get(figure.key(stream or ""), {})
-                verdicts = [_differs(*sides, figure) for sides in campaigns(values, blocks, seed)]
+                verdicts = _verdicts(each, figure, stream, blocks, seed)
                 told = [verdict for verdict in verdicts if verdict is not None]
                 if told:
                     label = labels[each.experiment.id]
@@ -88,10 +90,24 @@ def _labels(experiments: Sequence[Experiment]) -> dict[str, str]:
     return {each.id: each.workload if workloads[each.workload] == 1 else each.id for each in experiments}
 
 
-def _differs(first: Mapping[Block, float], second: Mapping[Block, float], figure: Figure) -> bool | None:
-    """Whether the interval leaves out that they are equal; None where nothing varies, and so nothing was tested."""
-    found = contrast(first, second, paired=True, as_ratio=not figure.is_share)
-    if not isinstance(found, Contrast) or found.low == found.high:
+def _verdicts(
+    each: ExperimentFindings, figure: Figure, stream: str | None, blocks: int, seed: int
+) -> list[bool | None]:
+    """Of each campaign whether its sides differ; None where nothing varies, and so nothing was tested."""
+    key = figure.key(stream or "")
+    if figure.is_share:
+        dealt = campaigns(each.counted.get(key, {}), blocks, seed)
+        return [
+            None
+            if not any(lost for side in sides for lost, _ in side.values())
+            else _differs(difference_of_shares(*sides))
+            for sides in dealt
+        ]
+    values = campaigns(each.by_block.get(key, {}), blocks, seed)
+    return [_differs(ratio(Known(first), Known(second), paired=True)) for first, second in values]
+
+
+def _differs(found: Difference | NoDifference) -> bool | None:
+    if not isinstance(found, Difference) or found.low == found.high:
         return None
-    equal = 1.0 if found.is_ratio else 0.0
-    return found.low > equal or found.high < equal
+    return not found.low <= found.equal <= found.high

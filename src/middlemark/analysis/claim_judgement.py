@@ -1,6 +1,6 @@
 """Decides a part of a claim: on which side of what was claimed its effect lies, with its whole interval.
 
-`contrast` has most of the statistics; which experiments and streams make up a part, `claim_parts` has found.
+`verdict` has the statistics and the rules; which experiments and streams make up a part, `claim_parts` has found.
 """
 
 from __future__ import annotations
@@ -8,19 +8,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-import numpy as np
 import scipy
 
-from middlemark.analysis.claim_part import Effect, JudgedBy, Judgement, Part, Scale
-from middlemark.analysis.contrast import SHARE_MARGIN, Contrast, Known, NoContrast, contrast_of
+from middlemark.analysis.claim_part import ClaimTest, Effect, Part, Scale
 from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.figure import Figure, figure
-from middlemark.analysis.interval import share_interval
-from middlemark.analysis.pairing import MARGIN, why_missing
+from middlemark.analysis.figure import figure
+from middlemark.analysis.pairing import differs
+from middlemark.analysis.verdict.difference import FEWEST_BLOCKS, Difference, NoDifference
+from middlemark.analysis.verdict.evidence import BoundTest, Evidence, against_bound
+from middlemark.analysis.verdict.verdict import (
+    MARGIN,
+    SHARE_MARGIN,
+    Judgement,
+    change_stays_within,
+)
 from middlemark.suite import Bound, Comparison
 
 FEWEST_LEVELS = 3
 """Through two points everything is monotone."""
+NO_LOSS = ("loss", "unanswered", "undelivered")
+"""What none of may be lost, as far as a pattern has it; what was refused or not offered did not arrive either."""
 
 Streams = tuple[str | None, str | None]
 
@@ -31,49 +38,54 @@ def compared(
     """The first side against the second, each with its stream."""
     figures = figure(asked.first.figure), figure(asked.second.figure)
     stream = streams[0] or streams[1]
-    if missing := _missing(sides, figures, streams):
-        return _undecided(sides, stream, missing)
-    first, second = (values_of(each, own, name) for each, own, name in zip(sides, figures, streams, strict=True))
-    is_share = figures[0].is_share
-    found = _contrast(first, second, is_share=is_share, confidence=confidence)
-    if isinstance(found, NoContrast):
-        return _undecided(sides, stream, found.reason)
-    bound = 0.0 if is_share else asked.ratio
-    scale = Scale.DIFFERENCE if is_share else Scale.TIMES
-    effect = Effect(scale, found.value, found.low, found.high)
+    first, second = (each.evidence(own, name) for each, own, name in zip(sides, figures, streams, strict=True))
+    found = _against(second, first, sides, confidence)
+    bound = 0.0 if first.is_share else asked.ratio
+    judged = change_stays_within(
+        found,
+        bound,
+        above=not asked.above,
+        lower_is_better=first.lower_is_better,
+        setbacks=(second.setbacks, first.setbacks),
+    )
+    if isinstance(found, NoDifference):
+        return Part(sides, stream, judged.judgement, ClaimTest.NONE, None, 0, judged.reason)
     n = min(found.n_first, found.n_second)
-    return Part(sides, stream, _side_of(effect, bound, above=asked.above), _test(found), effect, n)
+    return Part(sides, stream, judged.judgement, found.test, _effect(found), n, judged.reason)
 
 
 def bounded(asked: Bound, each: ExperimentFindings, stream: str | None, confidence: float) -> Part:
     """A figure against its bound."""
     own = figure(asked.side.figure)
-    effect: Effect | str
-    values = values_of(each, own, stream)
-    if not values:
-        effect = why_missing(each, own, stream)
-    elif own.is_share:
-        effect = _share(each, own, stream, confidence)
-    else:
-        effect = _value(values, own, asked.bound, confidence)
-    if isinstance(effect, str):
-        return _undecided((each,), stream, effect, len(values))
-    test = JudgedBy.SHARE if own.is_share else JudgedBy.AGAINST_BOUND
-    return Part((each,), stream, _side_of(effect, asked.bound, above=asked.above), test, effect, len(values))
+    found = against_bound(each.evidence(own, stream), asked.bound, above=asked.above, confidence=confidence)
+    effect = None
+    if found.value is not None and found.low is not None and found.high is not None:
+        effect = Effect(Scale.VALUE, found.value, found.low, found.high, own.dimension)
+    return Part((each,), stream, found.judged.judgement, found.test, effect, found.n_trials, found.judged.reason)
 
 
 def lossless(each: ExperimentFindings, stream: str | None, confidence: float) -> Part:
-    """One lost message refutes it; that none was lost of so many says how rare a loss can be."""
-    own = [figure("loss"), figure("unanswered")]
-    having = [one for one in own if values_of(each, one, stream)]
-    trials = max((len(values_of(each, one, stream)) for one in having), default=0)
-    if trials < 2:
-        reason = "fewer than two trials" if trials else why_missing(each, own[0], stream)
+    """One message that did not arrive refutes it; that all of so many did says how rare a loss can be."""
+    own = {name: figure(name) for name in NO_LOSS}
+    having = [found for one in own.values() if (found := each.evidence(one, stream)).counts]
+    trials = max((len(found.counts) for found in having), default=0)
+    if any(lost for found in having for lost, _ in found.counts.values()):
+        judgement, reason = Judgement.REFUTED, ""
+    elif trials < FEWEST_BLOCKS:
+        reason = f"fewer than {FEWEST_BLOCKS} trials" if trials else each.evidence(own["loss"], stream).missing
         return _undecided((each,), stream, reason, trials)
-    effects = [_share(each, one, stream, confidence) for one in having]
-    worst = max((one for one in effects if isinstance(one, Effect)), key=lambda one: (one.value, one.high))
-    judgement = Judgement.REFUTED if worst.value else Judgement.HOLDS
-    return Part((each,), stream, judgement, JudgedBy.SHARE, worst, trials)
+    else:
+        setbacks = having[0].setbacks
+        judgement = Judgement.UNDECIDED if setbacks.n else Judgement.HOLDS
+        reason = str(setbacks) if setbacks.n else ""
+    spans = [against_bound(found, 0.0, above=True, confidence=confidence) for found in having]
+    known = [
+        Effect(Scale.VALUE, span.value, span.low, span.high, own["loss"].dimension)
+        for span in spans
+        if span.value is not None and span.low is not None and span.high is not None
+    ]
+    worst = max(known, key=lambda effect: (effect.value, effect.high), default=None)
+    return Part((each,), stream, judgement, BoundTest.SHARE, worst, trials, reason)
 
 
 def silent(each: ExperimentFindings, confidence: float) -> Part:
@@ -83,45 +95,43 @@ def silent(each: ExperimentFindings, confidence: float) -> Part:
     effect = Effect(Scale.TRIALS, without / len(kinds), *_binomial(without, len(kinds), confidence)) if kinds else None
     judgement = Judgement.REFUTED if heard else Judgement.UNDECIDED
     reason = ""
-    if not heard and without == len(kinds) and without > 1:
+    if not heard and without == len(kinds) and without >= FEWEST_BLOCKS:
         judgement = Judgement.HOLDS
     elif not heard:
         others = sorted(set(kinds) - {"no_communication"})
-        reason = f"trials ended otherwise: {', '.join(others)}" if others else "fewer than two trials"
-    return Part((each,), None, judgement, JudgedBy.OUTCOMES, effect, len(kinds), reason)
+        reason = f"trials ended otherwise: {', '.join(others)}" if others else f"fewer than {FEWEST_BLOCKS} trials"
+    return Part((each,), None, judgement, ClaimTest.OUTCOMES, effect, len(kinds), reason)
 
 
-def monotone(
-    steps: Sequence[tuple[ExperimentFindings, Known]], stream: str | None, own: Figure, confidence: float
-) -> Part:
+def monotone(steps: Sequence[tuple[ExperimentFindings, Evidence]], stream: str | None, confidence: float) -> Part:
     """A figure over the levels of a factor, in their order; the effect is that of the last level against the first."""
-    subjects, levels = tuple(each for each, _ in steps), [values for _, values in steps if values]
+    subjects = tuple(each for each, _ in steps)
+    levels = [found for _, found in steps if found.known]
     if len(levels) < FEWEST_LEVELS:
-        missing = dict.fromkeys(why_missing(each, own, stream) for each, values in steps if not values)
+        missing = dict.fromkeys(found.missing for _, found in steps if not found.known)
         why = f" ({'; '.join(missing)})" if missing else ""
         return _undecided(subjects, stream, f"fewer than {FEWEST_LEVELS} levels were measured{why}")
-    ends = _contrast(levels[-1], levels[0], is_share=own.is_share, confidence=confidence)
-    if isinstance(ends, NoContrast):
+    ends = _against(levels[0], levels[-1], (subjects[0], subjects[-1]), confidence)
+    if isinstance(ends, NoDifference):
         return _undecided(subjects, stream, ends.reason)
-    judgement = _goes_on(ends, levels, own, confidence)
-    scale = Scale.TIMES if ends.is_ratio else Scale.DIFFERENCE
-    effect = Effect(scale, ends.value, ends.low, ends.high)
     n, reason = min(ends.n_first, ends.n_second), "from the first level to the last"
-    return Part(subjects, stream, judgement, JudgedBy.STEPS, effect, n, reason)
+    setback = next((found.setbacks for found in levels if found.setbacks.n), None)
+    if setback is not None:
+        return Part(subjects, stream, Judgement.UNDECIDED, ClaimTest.STEPS, _effect(ends), n, str(setback))
+    return Part(subjects, stream, _goes_on(ends, levels, confidence), ClaimTest.STEPS, _effect(ends), n, reason)
 
 
-def _goes_on(ends: Contrast, levels: Sequence[Known], own: Figure, confidence: float) -> Judgement:
+def _goes_on(ends: Difference, levels: Sequence[Evidence], confidence: float) -> Judgement:
     """Whether the ends differ and no step goes back; refuted where steps surely go both ways."""
-    steps = [_contrast(later, first, is_share=own.is_share, confidence=confidence) for first, later in pairwise(levels)]
+    steps = [_step(first, later, confidence) for first, later in pairwise(levels)]
     strictly = 1 - (1 - confidence) / len(steps)
-    sure = [_contrast(later, first, is_share=own.is_share, confidence=strictly) for first, later in pairwise(levels)]
-    equal = 1.0 if ends.is_ratio else 0.0
-    if any(isinstance(step, Contrast) and step.low > equal for step in sure) and any(
-        isinstance(step, Contrast) and step.high < equal for step in sure
+    sure = [_step(first, later, strictly) for first, later in pairwise(levels)]
+    if any(isinstance(step, Difference) and step.low > step.equal for step in sure) and any(
+        isinstance(step, Difference) and step.high < step.equal for step in sure
     ):
         return Judgement.REFUTED
-    known = [step for step in steps if isinstance(step, Contrast)]
-    rises, falls = ends.low > equal, ends.high < equal
+    known = [step for step in steps if isinstance(step, Difference)]
+    rises, falls = ends.low > ends.equal, ends.high < ends.equal
     goes_on = len(known) == len(steps) and (
         (rises and all(step.low >= _back(step) for step in known))
         or (falls and all(step.high <= _forth(step) for step in known))
@@ -130,62 +140,30 @@ def _goes_on(ends: Contrast, levels: Sequence[Known], own: Figure, confidence: f
 
 
 def _undecided(subjects: tuple[ExperimentFindings, ...], stream: str | None, reason: str, n_trials: int = 0) -> Part:
-    return Part(subjects, stream, Judgement.UNDECIDED, JudgedBy.NONE, None, n_trials, reason)
+    return Part(subjects, stream, Judgement.UNDECIDED, ClaimTest.NONE, None, n_trials, reason)
 
 
-def values_of(each: ExperimentFindings, asked: Figure, stream: str | None) -> Known:
-    """A figure's values by block; none where it was not measured."""
-    return each.known(asked.key(stream or ""))
-
-
-def _missing(sides: Sequence[ExperimentFindings], figures: Sequence[Figure], streams: Sequence[str | None]) -> str:
-    """Why a side has no values; nothing where both have some."""
-    said = [
-        f"{each.experiment.middleware}: {why_missing(each, own, stream)}"
-        for each, own, stream in zip(sides, figures, streams, strict=True)
-        if not values_of(each, own, stream)
+def _against(
+    base: Evidence, other: Evidence, sides: Sequence[ExperimentFindings], confidence: float
+) -> Difference | NoDifference:
+    """The other side against the base, or why either has no value."""
+    missing = [
+        f"{each.experiment.middleware}: {found.missing}"
+        for each, found in zip(sides, (other, base), strict=True)
+        if not found.has_values
     ]
-    return "; ".join(dict.fromkeys(said))
+    return NoDifference("; ".join(dict.fromkeys(missing))) if missing else _step(base, other, confidence)
 
 
-def _contrast(first: Known, second: Known, *, is_share: bool, confidence: float) -> Contrast | NoContrast:
-    """The first side against the second, paired where two blocks have both."""
-    paired = len(first.low.keys() & second.low.keys()) > 1 or min(len(first), len(second)) < 2
-    return contrast_of(second, first, paired=paired, as_ratio=not is_share, confidence=confidence)
+def _step(base: Evidence, other: Evidence, confidence: float) -> Difference | NoDifference:
+    """Paired where enough blocks have both."""
+    common = base.known.finite.low.keys() & other.known.finite.low.keys()
+    paired = len(common) >= FEWEST_BLOCKS or min(len(base.known), len(other.known)) < FEWEST_BLOCKS
+    return differs(base, other, paired=paired, confidence=confidence)
 
 
-def _test(found: Contrast) -> JudgedBy:
-    if found.is_ratio:
-        return JudgedBy.PAIRED if found.paired else JudgedBy.UNPAIRED
-    return JudgedBy.PAIRED_SHARES if found.paired else JudgedBy.UNPAIRED_SHARES
-
-
-def _side_of(effect: Effect, bound: float, *, above: bool) -> Judgement:
-    """On which side of a bound the whole interval lies."""
-    holds, refuted = effect.high < bound, effect.low > bound
-    if above:
-        holds, refuted = refuted, holds
-    return Judgement.HOLDS if holds else Judgement.REFUTED if refuted else Judgement.UNDECIDED
-
-
-def _value(values: Known, own: Figure, bound: float, confidence: float) -> Effect | str:
-    """The geometric mean with its interval: the ratio to the bound, times the bound."""
-    unit = bound or 1.0
-    against = Known(dict.fromkeys(values.low, unit))
-    found = contrast_of(against, values, paired=True, as_ratio=True, confidence=confidence)
-    if isinstance(found, NoContrast):
-        return found.reason
-    return Effect(Scale.VALUE, found.value * unit, found.low * unit, found.high * unit, own.dimension)
-
-
-def _share(each: ExperimentFindings, own: Figure, stream: str | None, confidence: float) -> Effect | str:
-    """A share of all messages; messages are lost together, so that trials may differ by more than their number says."""
-    counts = list(each.counted.get(own.key(stream or ""), {}).values())
-    if len(counts) < 2:
-        return "fewer than two trials"
-    events, sizes = (np.array(side, dtype=np.int64) for side in zip(*counts, strict=True))
-    low, high = (float(end) for end in share_interval(events, sizes, confidence))
-    return Effect(Scale.VALUE, float(events.sum() / sizes.sum()), low, high, own.dimension)
+def _effect(found: Difference) -> Effect:
+    return Effect(Scale.TIMES if found.is_ratio else Scale.DIFFERENCE, found.value, found.low, found.high)
 
 
 def _binomial(found: int, of: int, confidence: float) -> tuple[float, float]:
@@ -194,9 +172,9 @@ def _binomial(found: int, of: int, confidence: float) -> tuple[float, float]:
     return float(ends.low), float(ends.high)
 
 
-def _back(step: Contrast) -> float:
+def _back(step: Difference) -> float:
     return 1 / (1 + MARGIN) if step.is_ratio else -SHARE_MARGIN
 
 
-def _forth(step: Contrast) -> float:
+def _forth(step: Difference) -> float:
     return 1 + MARGIN if step.is_ratio else SHARE_MARGIN

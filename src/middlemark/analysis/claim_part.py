@@ -9,29 +9,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.verdict.difference import Test
+from middlemark.analysis.verdict.evidence import BoundTest
+from middlemark.analysis.verdict.verdict import Judgement
 from middlemark.suite import Dimension
 
 
-class Judgement(StrEnum):
-    """What became of a claim."""
+class ClaimTest(StrEnum):
+    """How a part that is about neither two sides nor a bound was judged, in the words that a reader is shown."""
 
-    HOLDS = "holds"
-    REFUTED = "refuted"
-    UNDECIDED = "undecided"
-
-
-class JudgedBy(StrEnum):
-    """How a part was judged, in the words that a reader is told."""
-
-    PAIRED = "ratios paired by block, Student's t of their logarithms"
-    UNPAIRED = "ratio of trials that share no block, Welch's t of logarithms"
-    PAIRED_SHARES = "differences paired by block, Student's t"
-    UNPAIRED_SHARES = "difference of trials that share no block, Welch's t"
-    AGAINST_BOUND = "trials against the bound, Student's t of logarithms"
-    SHARE = "share of all messages, Clopper and Pearson's interval for trials as clusters (Korn and Graubard)"
     OUTCOMES = "outcomes of trials, Clopper and Pearson's interval"
     STEPS = "ends certainly differ, and no step goes back by more than 5 % (shares: 0.1 pp); paired by block"
     NONE = "none"
+
+
+JudgedBy = Test | BoundTest | ClaimTest
 
 
 class Scale(StrEnum):

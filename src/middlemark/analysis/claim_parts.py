@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from middlemark.analysis.claim_judgement import bounded, compared, lossless, monotone, silent, values_of
+from middlemark.analysis.claim_judgement import bounded, compared, lossless, monotone, silent
 from middlemark.analysis.claim_part import Part
-from middlemark.analysis.contrast import Known
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.figure import Figure, figure
 from middlemark.analysis.pairing import OF_THE_CONTENDER, OPTION
+from middlemark.analysis.verdict.evidence import Evidence
 from middlemark.plan import is_selected
 from middlemark.plan.search import is_whole
 from middlemark.suite import (
@@ -107,11 +107,11 @@ def _beside(each: ExperimentFindings, named: set[str]) -> Beside:
 
 def _monotones(asked: Monotone, experiments: Sequence[ExperimentFindings], confidence: float) -> Iterator[Part]:
     own = figure(asked.side.figure)
-    groups: dict[tuple[Beside, str | None], dict[float, tuple[ExperimentFindings, Known]]] = {}
+    groups: dict[tuple[Beside, str | None], dict[float, tuple[ExperimentFindings, Evidence]]] = {}
     for each, stream in _streams(asked.side.selection, experiments, own):
         level = magnitude(asked.factor, each.experiment.factors.get(asked.factor, ""))
         if level is not None:
             group = groups.setdefault((_beside(each, {asked.factor}), stream), {})
-            group[level] = each, values_of(each, own, stream)
+            group[level] = each, each.evidence(own, stream)
     for (_, stream), group in groups.items():
-        yield monotone([group[level] for level in sorted(group)], stream, own, confidence)
+        yield monotone([group[level] for level in sorted(group)], stream, confidence)

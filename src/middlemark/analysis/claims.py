@@ -14,11 +14,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from middlemark.analysis.claim_part import Judgement, Part
+from middlemark.analysis.claim_part import Part
 from middlemark.analysis.claim_parts import parts
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.interval import CONFIDENCE
 from middlemark.analysis.run import RunFindings
+from middlemark.analysis.verdict.verdict import Judgement
 from middlemark.plan import Side
 from middlemark.plan.side import FACTOR
 from middlemark.suite import Claim

@@ -1,23 +1,27 @@
 """Experiments that differ in the middleware and its configuration alone, ranked by what their pattern is about.
 
 Latency ranks periodic and burst streams, the round trip ping-pongs, goodput unthrottled streams, the end-to-end latency
-chains of nodes. What loses too much without a fault, is overloaded or has no valid trial is not ranked, and says why.
-The test behind a rank is `compare`'s.
+chains of nodes. What delivers too little without a fault, could not keep up in most trials, or has too few trials that
+count is not ranked, and says why. `verdict.ranking` has the test behind a rank.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from middlemark.analysis.compare import Block, Place, Ratio, paired_ratio, ranking
+import numpy as np
+
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.metric_names import Key, of_chain, of_stream
 from middlemark.analysis.samples import Distribution
+from middlemark.analysis.verdict.difference import FEWEST_BLOCKS, Difference, ratio
+from middlemark.analysis.verdict.known import Known
+from middlemark.analysis.verdict.ranking import Candidate, Place, ranking
 from middlemark.plan import Experiment, Stream
 
 LOSS_ALLOWED = 0.01
-"""A stream that loses more than this share of its messages is not ranked: the latency of the survivors flatters it."""
+"""A stream that does not deliver more than this share of its messages is not ranked: it does not do what was asked."""
 
 OF_THE_CONTENDER = ("middleware", "profile", "side")
 """The factors that a comparison varies; options of a middleware with them."""
@@ -82,8 +86,8 @@ class Comparison:
     """By experiment id; only of those that are ranked."""
     unranked: Mapping[str, str]
     """By experiment id: why it is not."""
-    to_best: Mapping[str, Ratio]
-    """By experiment id: how many times the best one's value it has; without the best itself."""
+    to_best: Mapping[str, Difference]
+    """By experiment id: how many times the first one's value it has, by what it is ranked by; without the first."""
 
     @property
     def faulty(self) -> bool:
@@ -91,13 +95,26 @@ class Comparison:
         return any(each.experiment.timeline for each in self.experiments)
 
     @property
-    def best(self) -> ExperimentFindings | None:
-        """The first line of the ranking, which others may tie with."""
-        return self.experiments[0] if self.places else None
+    def ranked(self) -> tuple[ExperimentFindings, ...]:
+        """Those that are ranked, in the order of their values."""
+        return tuple(each for each in self.experiments if each.experiment.id in self.places)
 
-    def ratio(self, first: ExperimentFindings, second: ExperimentFindings) -> Ratio | None:
+    @property
+    def best(self) -> ExperimentFindings | None:
+        """The first of those that none is surely better than."""
+        return next((each for each in self.ranked if self.places[each.experiment.id].first == 1), None)
+
+    def is_behind(self, each: ExperimentFindings, other: ExperimentFindings) -> bool:
+        """Whether the other is surely better, as surely as the table holds together."""
+        return other.experiment.id in self.places[each.experiment.id].behind
+
+    def ratio(self, first: ExperimentFindings, second: ExperimentFindings) -> Difference | None:
         """How many times the second's value the first has, paired by block."""
-        return paired_ratio(_values(first, self.setting, self.criterion), _values(second, self.setting, self.criterion))
+        found = ratio(*(self._known(each) for each in (second, first)), paired=True)
+        return found if isinstance(found, Difference) else None
+
+    def _known(self, each: ExperimentFindings) -> Known:
+        return each.known(Key(self.setting.subject, self.criterion.metric)).finite
 
 
 def criterion_of(stream: Stream) -> Criterion:
@@ -135,23 +152,41 @@ def _settings(experiment: Experiment) -> list[Setting]:
 
 def _comparison(setting: Setting, group: Sequence[ExperimentFindings]) -> Comparison:
     criterion = _criterion(setting, group[0].experiment)
+    key = Key(setting.subject, criterion.metric)
+    known = {each.experiment.id: each.known(key) for each in group}
     reasons = {each.experiment.id: _why_not_ranked(each, setting, criterion) for each in group}
-    unranked = {name: reason for name, reason in reasons.items() if reason is not None}
-    values = {
-        each.experiment.id: _values(each, setting, criterion) for each in group if each.experiment.id not in unranked
+    most = max((len(known[name].finite) for name, reason in reasons.items() if not reason), default=0)
+    few = {name: n for name, reason in reasons.items() if not reason and (n := len(known[name].finite)) < FEWEST_BLOCKS}
+    if most >= FEWEST_BLOCKS:
+        reasons |= {name: f"{n} of {most} trials have a value: too few to rank it" for name, n in few.items()}
+    unranked = {name: reason for name, reason in reasons.items() if reason}
+    candidates = {
+        each.experiment.id: Candidate(
+            known[each.experiment.id], _shown(each, key), each.setbacks(key, setting.stream, known[each.experiment.id])
+        )
+        for each in group
+        if each.experiment.id not in unranked
     }
-    places = ranking(values, lower_is_better=criterion.lower_is_better)
+    places = ranking(candidates, lower_is_better=criterion.lower_is_better)
     by_id = {each.experiment.id: each for each in group}
-    order = [place.key for place in places] + sorted(unranked)
-    ratios = {name: paired_ratio(values[name], values[order[0]]) for name in list(values) if name != order[0]}
-    return Comparison(
+    found = Comparison(
         setting=setting,
         criterion=criterion,
-        experiments=tuple(by_id[name] for name in order),
+        experiments=tuple(by_id[name] for name in (*(place.key for place in places), *sorted(unranked))),
         places={place.key: place for place in places},
         unranked=unranked,
-        to_best={name: ratio for name, ratio in ratios.items() if ratio is not None},
+        to_best={},
     )
+    to_best = {each.experiment.id: found.ratio(each, found.experiments[0]) for each in found.ranked[1:]}
+    return replace(found, to_best={name: each for name, each in to_best.items() if each is not None})
+
+
+def _shown(each: ExperimentFindings, key: Key) -> float:
+    """The value that a reader sees; that of single trials where there is none over all."""
+    estimate = each.estimates.get(key)
+    if estimate is not None and estimate.value is not None:
+        return estimate.value
+    return float(np.median(list(each.known(key).low.values())))
 
 
 def _criterion(setting: Setting, experiment: Experiment) -> Criterion:
@@ -160,25 +195,33 @@ def _criterion(setting: Setting, experiment: Experiment) -> Criterion:
     return next(criterion_of(stream) for stream in experiment.streams if stream.name == setting.stream)
 
 
-def _values(each: ExperimentFindings, setting: Setting, criterion: Criterion) -> Mapping[Block, float]:
-    if criterion.distribution is None:
-        return each.by_block.get(Key(setting.subject, criterion.metric), {})
-    return each.medians.get((setting.stream, criterion.distribution), {})
-
-
-def _why_not_ranked(each: ExperimentFindings, setting: Setting, criterion: Criterion) -> str | None:
+def _why_not_ranked(each: ExperimentFindings, setting: Setting, criterion: Criterion) -> str:
+    """Empty where it is to be ranked."""
     if each.not_applicable is not None:
         return f"not applicable: {each.not_applicable}"
     if not each.n_valid:
         return "no valid trial"
-    loss = each.estimate(setting.subject, criterion.loss_metric)
     # Under faults messages are meant to go missing: `recovery` has the figures, and the report puts them beside.
-    if not each.experiment.timeline and loss is not None and loss.value is not None and loss.value > LOSS_ALLOWED:
-        return f"loses {round(100 * loss.value, 1):g} % of its messages"
-    if each.overloaded.get(setting.stream) == each.n_valid:
-        return "overloaded: it could not be sent at its rate"
-    if _values(each, setting, criterion):
-        return None
-    main = each.estimate(setting.subject, criterion.metric)
+    if not each.experiment.timeline and (undelivered := _undelivered(each, setting, criterion)):
+        return undelivered
+    key = Key(setting.subject, criterion.metric)
+    known = each.known(key)
+    setbacks = each.setbacks(key, setting.stream, known)
+    if setbacks.is_majority:
+        return str(setbacks)
+    if known.finite.low:
+        return ""
+    main = each.estimates.get(key)
     nothing = "nothing came to its end" if setting.of_chain else "nothing was received in time"
-    return main.reason if main is not None and main.n_messages else nothing
+    return (main.reason if main is not None else "") or nothing
+
+
+def _undelivered(each: ExperimentFindings, setting: Setting, criterion: Criterion) -> str:
+    """Lost, refused and not offered alike: to who waits for a message it is the same."""
+    loss = each.estimate(setting.subject, criterion.loss_metric)
+    whole = each.estimate(setting.subject, "undelivered_share")
+    if loss is not None and loss.value is not None and loss.value > LOSS_ALLOWED:
+        return f"loses {round(100 * loss.value, 1):g} % of its messages"
+    if whole is not None and whole.value is not None and whole.value > LOSS_ALLOWED:
+        return f"does not deliver {round(100 * whole.value, 1):g} % of its messages (refused, not offered or lost)"
+    return ""

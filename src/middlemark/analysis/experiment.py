@@ -7,25 +7,30 @@ sets it beside that of others.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from middlemark.analysis.compare import Block
 from middlemark.analysis.condensed import Condensed
-from middlemark.analysis.contrast import Known
 from middlemark.analysis.course import Course
 from middlemark.analysis.distribution import Box, Curve
 from middlemark.analysis.estimate import (
     Estimate,
 )
+from middlemark.analysis.figure import Figure
 from middlemark.analysis.message_path import ToldMessage
-from middlemark.analysis.metric_names import Key, of_samples, quantile_metric
+from middlemark.analysis.metric_names import Key, metrics_of, of_samples, quantile_metric
 from middlemark.analysis.metrics import TrialMetrics
+from middlemark.analysis.overload import OF_THE_PATH
 from middlemark.analysis.quantile import Lost, Measured
 from middlemark.analysis.resources import MemoryCourse
 from middlemark.analysis.samples import Distribution
 from middlemark.analysis.settling import Settling
+from middlemark.analysis.verdict.evidence import Evidence
+from middlemark.analysis.verdict.known import Block, Counts, Known, within_bound
+from middlemark.analysis.verdict.setbacks import Setbacks, setbacks
 from middlemark.plan import Caution, Experiment
+from middlemark.plan.search import is_whole
 from middlemark.results.record import Effective, PathProof, TrialRecord
 from middlemark.suite import Observation
 
@@ -99,9 +104,6 @@ class ExperimentFindings:
     experiment: Experiment
     outcomes: tuple[TrialOutcome, ...]
     estimates: Mapping[Key, Estimate]
-    medians: Mapping[tuple[str, Distribution], Mapping[Block, float]]
-    """By stream: each trial's median, for pairing by block; overloaded trials left out where `OF_THE_PATH`, and
-    all where clocks of different machines don't tell one."""
     by_block: Mapping[Key, Mapping[Block, float]]
     """Every metric's values by block; a trial that has too few samples for one is not there, nor an overloaded trial's
     latency, nor any trial's where clocks of different machines don't tell one. Infinite where messages never arrived.
@@ -126,7 +128,7 @@ class ExperimentFindings:
     """By stream: messages that stand for the trial with the median typical message, where its path was observed."""
     observed: Mapping[Observation, ExperimentFindings] = field(default_factory=dict)
     """What its observed trials say, which enter no figure of its own; paired by block they tell what observing cost."""
-    counted: Mapping[Key, Mapping[Block, tuple[int, int]]] = field(default_factory=dict)
+    counted: Mapping[Key, Counts] = field(default_factory=dict)
     """Of shares of messages: by block how many messages, among how many."""
     above: Mapping[Key, Mapping[Block, float]] = field(default_factory=dict)
     """Of a figure that is known only to lie between two values the upper ones; `by_block` has the lower."""
@@ -143,9 +145,61 @@ class ExperimentFindings:
         return self.outcomes[0].detail if kinds == {"not_applicable"} else None
 
     def known(self, key: Key) -> Known:
-        """What is known of a metric, by block."""
-        return Known(self.by_block.get(key, {}), self.above.get(key))
+        """What is known of a metric, by block: of one-way times between clocks no more than their bound allows."""
+        values, above, estimate = self.by_block.get(key, {}), self.above.get(key), self.estimates.get(key)
+        return (
+            Known(values, above, of_searches=True)
+            if above is not None
+            else within_bound(values, estimate.bound_ns if estimate else 0)
+        )
+
+    def evidence(self, figure: Figure, name: str | None) -> Evidence:
+        """All that is known of a figure of a stream or chain, None for that of the trial."""
+        key = figure.key(name or "")
+        known = self.known(key)
+        return Evidence(
+            known=known,
+            counts=self.counted.get(key, {}),
+            estimate=self.estimates.get(key),
+            setbacks=self.setbacks(key, name, known),
+            n_lost=self._n_lost(key),
+            is_share=figure.is_share,
+            is_maximum=key.metric.endswith("_max_ns"),
+            lower_is_better=figure.lower_is_better,
+            missing=self.why_missing(key),
+        )
+
+    def setbacks(self, key: Key, name: str | None, known: Known) -> Setbacks:
+        """The trials that can't speak for a metric because the middleware could not keep up in them."""
+        if is_whole(self.experiment):
+            return Setbacks()
+        kinds = Counter(outcome.kind for outcome in self.outcomes)
+        overloaded = 0
+        if key.metric in _OF_THE_PATH:
+            overloaded = self.overloaded.get(name or "", 0)
+        elif key.metric == "cpu_percent_of_core":  # who sends less computes less
+            overloaded = max(self.overloaded.values(), default=0)
+        return setbacks(kinds, known, overloaded)
+
+    def _n_lost(self, key: Key) -> int:
+        """Of a largest time: the messages or answers that never came."""
+        share = "unanswered_share" if key.metric.startswith(Distribution.ROUND_TRIP) else "loss_share"
+        counted = self.counted.get(Key(key.subject, share), {}) if key.metric in _LARGEST_OF_THE_PATH else {}
+        return sum(lost for lost, _ in counted.values())
+
+    def why_missing(self, key: Key) -> str:
+        """Why there is no value of a metric in any trial."""
+        if not self.n_valid:
+            return f"no valid trial ({', '.join(sorted({each.kind for each in self.outcomes})) or 'none was run'})"
+        estimate = self.estimates.get(key)
+        if estimate is None:
+            return "not measured"
+        return estimate.reason or "too few samples in each trial"
 
     def estimate(self, subject: str, metric: str) -> Estimate | None:
         """One estimate; None where the metric does not belong to this experiment."""
         return self.estimates.get(Key(subject, metric))
+
+
+_OF_THE_PATH = {metric for kind in OF_THE_PATH for metric in metrics_of(kind)}
+_LARGEST_OF_THE_PATH = {quantile_metric(kind, "max") for kind in OF_THE_PATH if kind is not Distribution.JITTER}

@@ -1,34 +1,32 @@
 """Which middlewares meet a demand: each requirement judged with its interval, then the fitting ones ranked by margin.
 
-A requirement holds or is missed only where its whole interval says so; else it can't be told. Among those that fit, one
-is ahead of another only where their intervals don't overlap; all else are ties. Pure; `report.recommendation` has the
-words.
+A requirement is met or missed only where its whole interval says so, at the confidence that it claims; else it is
+undecided. Those that fit are ranked by what they use of their tightest deadline, block by block, as every table is.
+`verdict` judges and ranks; `report.recommendation` has the words.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from middlemark.analysis.compare import Place, ranking
 from middlemark.analysis.estimate import Estimate, Method
 from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.figure import Figure, figure
+from middlemark.analysis.interval import CONFIDENCE
 from middlemark.analysis.metric_names import TRIAL, Key, of_stream, quantile_metric
 from middlemark.analysis.samples import Distribution
+from middlemark.analysis.verdict.evidence import AgainstBound, Evidence, against_bound
+from middlemark.analysis.verdict.known import Block, Known, Whole
+from middlemark.analysis.verdict.ranking import Candidate as Ranked
+from middlemark.analysis.verdict.ranking import Place, ranking
+from middlemark.analysis.verdict.verdict import Judged, Judgement
 from middlemark.suite import Demand, Observation, StreamDemand, Within
 
 UNDER_WAY = Distribution.LATENCY_FROM_INTENDED
 """From the scheduled instant, so that a publisher that is held up can't hide what its application waits for."""
-
-
-class Judgement(StrEnum):
-    """What a requirement, or a candidate, came to."""
-
-    MET = "met"
-    MISSED = "missed"
-    CANNOT_TELL = "cannot_tell"
 
 
 class Requirement(StrEnum):
@@ -47,9 +45,11 @@ class Check:
     requirement: Requirement
     judgement: Judgement
     estimate: Estimate | None = None
-    """Of the loss as a fraction, of the time under way in ns."""
+    """Of the loss as a fraction, of the time under way in ns; its interval is the one that was judged."""
     reason: str = ""
-    """Why it can't be told, or by what the rate was missed."""
+    """Why it is undecided, or by what the rate was missed."""
+    by_block: Mapping[Block, float] = field(default_factory=dict)
+    """Of the deadline: the time under way of each trial, where each has its own."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,6 @@ class Use:
     value: float
     low: float | None
     high: float | None
-
-    def is_surely_less_than(self, other: Use) -> bool:
-        """Whether the intervals tell the two apart."""
-        return self.high is not None and other.low is not None and self.high < other.low
 
 
 @dataclass(frozen=True)
@@ -99,9 +95,9 @@ class Candidate:
     def judgement(self) -> Judgement:
         """Whether it meets all that is required."""
         found = {check.judgement for check in self.checks}
-        if self.excluded or Judgement.MISSED in found:
-            return Judgement.MISSED
-        return Judgement.CANNOT_TELL if Judgement.CANNOT_TELL in found else Judgement.MET
+        if self.excluded or Judgement.REFUTED in found:
+            return Judgement.REFUTED
+        return Judgement.UNDECIDED if Judgement.UNDECIDED in found else Judgement.HOLDS
 
     def of(self, judgement: Judgement) -> tuple[Check, ...]:
         """The requirements that came to this."""
@@ -126,35 +122,41 @@ class Fitness:
 def fitness(demand: Demand, experiments: Iterable[ExperimentFindings]) -> Fitness:
     """Judge every candidate and rank those that fit."""
     candidates = [candidate(demand, each) for each in experiments]
-    fitting = [each for each in candidates if each.judgement is Judgement.MET]
-    places = ranked({each.id: each.use for each in fitting})
-    cpu = {each.id: each.findings.by_block.get(Key(TRIAL, "cpu_percent_of_core"), {}) for each in fitting}
+    fitting = [each for each in candidates if each.judgement is Judgement.HOLDS]
+    places = ranking({each.id: _by_use(each) for each in fitting}, lower_is_better=True)
+    cpu = {each.id: _by_cpu(each) for each in fitting}
     by_id = {each.id: each for each in fitting}
     return Fitness(
         demand=demand,
         fitting=tuple(by_id[place.key] for place in places),
         places={place.key: place for place in places},
-        cheapest=tuple(ranking(cpu, lower_is_better=True)) if cpu and all(cpu.values()) else (),
-        undecided=tuple(each for each in candidates if each.judgement is Judgement.CANNOT_TELL),
-        excluded=tuple(each for each in candidates if each.judgement is Judgement.MISSED),
+        cheapest=tuple(ranking(cpu, lower_is_better=True)) if cpu and all(each.known for each in cpu.values()) else (),
+        undecided=tuple(each for each in candidates if each.judgement is Judgement.UNDECIDED),
+        excluded=tuple(each for each in candidates if each.judgement is Judgement.REFUTED),
     )
 
 
-def ranked(uses: Mapping[str, Use | None]) -> list[Place[str]]:
-    """A rank is one more than the number of those that surely use less of their tightest deadline."""
-    places = []
-    for key, use in uses.items():
-        others = {name: other for name, other in uses.items() if name != key}
-        better = [n for n, other in others.items() if use and other and other.is_surely_less_than(use)]
-        worse = [n for n, other in others.items() if use and other and use.is_surely_less_than(other)]
-        tied = tuple(name for name in others if name not in {*better, *worse})
-        places.append(Place(key, 1 + len(better), tied))
+def _by_use(each: Candidate) -> Ranked:
+    use = each.use
+    whole = None
+    if use is not None and use.low is not None and use.high is not None:
+        whole = Whole(use.value, use.low, use.high, each.findings.n_valid)
+    return Ranked(use_by_block(each.checks), use.value if use else 0.0, whole=whole)
 
-    def order(place: Place[str]) -> tuple[int, float]:
-        use = uses[place.key]
-        return place.rank, 0.0 if use is None else use.value
 
-    return sorted(places, key=order)
+def use_by_block(checks: Sequence[Check]) -> Known:
+    """The most that any stream uses of its deadline, by trial; none where a stream has no value of its own."""
+    having = [check for check in checks if check.requirement is Requirement.DEADLINE]
+    common = set.intersection(*(set(check.by_block) for check in having)) if having else set()
+    return Known(
+        {block: max(check.by_block[block] / (check.stream.deadline or 1) for check in having) for block in common}
+    )
+
+
+def _by_cpu(each: Candidate) -> Ranked:
+    estimate = each.cost.cpu
+    known = each.findings.known(Key(TRIAL, "cpu_percent_of_core"))
+    return Ranked(known, estimate.value if estimate is not None and estimate.value is not None else 0.0)
 
 
 def candidate(demand: Demand, findings: ExperimentFindings) -> Candidate:
@@ -186,64 +188,61 @@ def _checks(stream: StreamDemand, findings: ExperimentFindings) -> Iterator[Chec
 
 def _rate(stream: StreamDemand, findings: ExperimentFindings) -> Check:
     overloaded, valid = findings.overloaded.get(stream.name, 0), findings.n_valid
-    totals = findings.totals.get((stream.name, False))
-    if totals is not None and totals.refused > stream.loss_allowed * totals.intended:
-        reason = f"{totals.refused} of {totals.intended} messages were not accepted for sending"
-        return Check(stream, Requirement.RATE, Judgement.MISSED, reason=reason)
     reason = f"it could not be sent at its rate in {overloaded} of {valid} trials" if overloaded else ""
-    judgement = Judgement.CANNOT_TELL if overloaded else Judgement.MET
-    return Check(stream, Requirement.RATE, Judgement.MISSED if overloaded == valid else judgement, reason=reason)
+    judgement = Judgement.UNDECIDED if overloaded else Judgement.HOLDS
+    return Check(stream, Requirement.RATE, Judgement.REFUTED if 2 * overloaded > valid else judgement, reason=reason)
 
 
 def _loss(stream: StreamDemand, findings: ExperimentFindings) -> Check:
-    estimate = findings.estimate(of_stream(stream.name), "loss_share")
+    """What was refused or not offered did not arrive either."""
+    whole = findings.evidence(figure("undelivered"), stream.name)
+    found = whole if whole.counts else findings.evidence(figure("loss"), stream.name)
+    estimate = found.estimate
     if estimate is None or estimate.value is None:
         reason = "no message was sent" if estimate is None else estimate.reason
-        return Check(stream, Requirement.LOSS, Judgement.CANNOT_TELL, estimate, reason)
-    return Check(stream, Requirement.LOSS, judged_loss(estimate, stream.loss_allowed), estimate, _one(estimate))
+        return Check(stream, Requirement.LOSS, Judgement.UNDECIDED, estimate, reason)
+    judged = judged_loss(found, stream.loss_allowed)
+    return Check(stream, Requirement.LOSS, judged.judged.judgement, _as_judged(estimate, judged), judged.judged.reason)
 
 
-def judged_loss(estimate: Estimate, allowed: float) -> Judgement:
-    """Where none is allowed a single lost message decides; else the interval does, unless none was lost at all."""
-    if estimate.value is None:
-        return Judgement.CANNOT_TELL
-    if allowed == 0:
-        return Judgement.MISSED if estimate.value > 0 else Judgement.MET
-    if estimate.value == 0:
-        return Judgement.MET  # how rare a loss may still be, the interval says beside it
-    return _by_interval(estimate, allowed)
+def judged_loss(found: Evidence, allowed: float) -> AgainstBound:
+    """Where none is allowed a single message decides, either way; else the interval does."""
+    judged = against_bound(found, allowed, above=False)
+    n_lost = sum(lost for lost, _ in found.counts.values())
+    if allowed:
+        return judged
+    if n_lost:
+        return replace(judged, judged=Judged(Judgement.REFUTED))
+    if judged.value is None or found.setbacks.n:
+        return judged
+    return replace(judged, judged=Judged(Judgement.HOLDS))  # how rare a loss may still be, the interval says beside it
 
 
 def _deadline(stream: StreamDemand, findings: ExperimentFindings, deadline_ns: int) -> Check:
-    estimate = _worst(stream, findings) if stream.within is Within.ALL else _quantile(stream, findings)
+    """What was lost is judged by the loss that is allowed: of a largest time it counts there alone."""
+    found = replace(findings.evidence(_under_way(stream), stream.name), n_lost=0)
+    estimate = _worst(stream, findings) if stream.within is Within.ALL else found.estimate
+    judged = against_bound(found, deadline_ns, above=False)
+    reason = judged.judged.reason
     if estimate is None or estimate.value is None:
-        reason = "it was not measured" if estimate is None else estimate.reason
-        return Check(stream, Requirement.DEADLINE, Judgement.CANNOT_TELL, estimate, reason)
-    judge: Callable[[Estimate, float], Judgement] = judged_worst if stream.within is Within.ALL else _by_interval
-    return Check(stream, Requirement.DEADLINE, judge(estimate, deadline_ns), estimate, _one(estimate))
+        reason = reason or ("it was not measured" if estimate is None else estimate.reason)
+        return Check(stream, Requirement.DEADLINE, judged.judged.judgement, estimate, reason)
+    by_block = found.known.finite.low if len(found.known.finite) >= estimate.n_trials else {}
+    shown = _as_judged(estimate, judged)
+    return Check(stream, Requirement.DEADLINE, judged.judged.judgement, shown, reason, by_block)
 
 
-def judged_worst(estimate: Estimate, deadline_ns: float) -> Judgement:
-    """One message that came too late decides; none says that none of so many was."""
-    if estimate.value is None:
-        return Judgement.CANNOT_TELL
-    return Judgement.MISSED if estimate.value > deadline_ns else Judgement.MET
+def _under_way(stream: StreamDemand) -> Figure:
+    """From the scheduled instant to reception, at the part of the messages that has to keep its deadline."""
+    level = "median" if stream.within is Within.HALF else stream.within.value
+    return figure(f"{level}(latency_from_intended)")
 
 
-def _by_interval(estimate: Estimate, bound: float) -> Judgement:
-    if estimate.low is None or estimate.high is None:
-        return Judgement.CANNOT_TELL
-    if estimate.high <= bound:
-        return Judgement.MET
-    return Judgement.MISSED if estimate.low > bound else Judgement.CANNOT_TELL
-
-
-def _one(estimate: Estimate) -> str:
-    return "one trial has no interval" if estimate.n_trials == 1 else ""
-
-
-def _quantile(stream: StreamDemand, findings: ExperimentFindings) -> Estimate | None:
-    return findings.estimate(of_stream(stream.name), quantile_metric(UNDER_WAY, stream.within.value))
+def _as_judged(estimate: Estimate, judged: AgainstBound) -> Estimate:
+    """The value that is shown everywhere, with the interval by which it was judged."""
+    if judged.low is None or judged.high is None:
+        return replace(estimate, low=None, high=None, coverage=None)
+    return replace(estimate, low=judged.low, high=judged.high, coverage=CONFIDENCE)
 
 
 def _worst(stream: StreamDemand, findings: ExperimentFindings) -> Estimate | None:

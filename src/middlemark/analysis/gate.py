@@ -1,7 +1,8 @@
 """Conditions under which a change is not accepted, `p99(latency) > +5 %`, and what the measurements say of each.
 
-A condition is met only where the whole interval is beyond its bound, and ruled out only where none of it is; between
-the two nothing is decided, so that noise alone fails no gate. `pairing` makes the comparisons that are judged here.
+What is judged is that the change stays within what is accepted: that holds (the gate passes), is refuted (it fails), or
+is undecided, so that neither noise nor missing trials pass or fail a gate. `pairing` makes the comparisons, `verdict`
+judges them.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
-from middlemark.analysis.contrast import Contrast
 from middlemark.analysis.figure import Figure, figure
 from middlemark.analysis.pairing import Compared, Pair, compared
+from middlemark.analysis.verdict.evidence import AgainstBound, against_bound
+from middlemark.analysis.verdict.verdict import Judged, change_stays_within
 from middlemark.errors import UsageError
 from middlemark.suite import Dimension, bound_of
 
@@ -21,14 +22,6 @@ EXAMPLES = "`p99(latency) > +5 %`, `goodput < -10 %`, `loss > +0.1 pp`, `median(
 _WRITTEN = re.compile(r"\s*(?P<figure>[^<>]+?)\s*(?P<side>[<>])\s*(?P<sign>[+-]?)\s*(?P<bound>[^<>+-]+?)\s*")
 _POINTS = re.compile(r"(?P<number>\d+(\.\d+)?)\s*pp")
 _PERCENT = re.compile(r"(?P<number>\d+(\.\d+)?)\s*%")
-
-
-class Decision(StrEnum):
-    """What became of a condition."""
-
-    FAILED = "failed"
-    PASSED = "passed"
-    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True)
@@ -51,9 +44,10 @@ class Gated:
 
     condition: Condition
     compared: Compared
-    decision: Decision
-    reason: str = ""
-    """Why nothing is decided, or why it failed without a comparison."""
+    judged: Judged
+    """That what is accepted holds."""
+    against: AgainstBound | None = None
+    """Where head alone is held against a bound: its value with the interval that decides."""
 
 
 def condition(written: str) -> Condition:
@@ -95,23 +89,13 @@ def gated(pairs: Sequence[Pair], conditions: Sequence[Condition]) -> tuple[Gated
 
 
 def _gated(each: Compared, asked: Condition) -> Gated:
-    base, head = (bool(side.by_block.get(asked.figure.key(each.stream or ""))) for side in each.pair.sides)
-    if base and not head:
-        reason = getattr(each.contrast, "reason", "")
-        return Gated(asked, each, Decision.FAILED, reason)
     if asked.of_change:
-        if not isinstance(each.contrast, Contrast):
-            return Gated(asked, each, Decision.UNDECIDED, each.contrast.reason)
-        bound = 1 + asked.bound if each.contrast.is_ratio else asked.bound
-        return Gated(asked, each, _decided(each.contrast.low, each.contrast.high, bound, above=asked.above))
-    estimate = each.estimates[1]
-    if estimate is None or estimate.low is None or estimate.high is None:
-        return Gated(asked, each, Decision.UNDECIDED, "a single trial has no interval, no trial no value")
-    return Gated(asked, each, _decided(estimate.low, estimate.high, asked.bound, above=asked.above))
-
-
-def _decided(low: float, high: float, bound: float, *, above: bool) -> Decision:
-    beyond, ruled_out = (low > bound, high <= bound) if above else (high < bound, low >= bound)
-    if beyond:
-        return Decision.FAILED
-    return Decision.PASSED if ruled_out else Decision.UNDECIDED
+        bound = asked.bound if asked.figure.is_share else 1 + asked.bound
+        lower, setbacks = asked.figure.lower_is_better, each.setbacks
+        judged = change_stays_within(
+            each.difference, bound, above=asked.above, lower_is_better=lower, setbacks=setbacks
+        )
+        return Gated(asked, each, judged)
+    head = each.pair.sides[1].evidence(asked.figure, each.stream)
+    found = against_bound(head, asked.bound, above=not asked.above)
+    return Gated(asked, each, found.judged, found)

@@ -68,13 +68,15 @@ def _covered(n: int, depth: int) -> float:
     return float(1 - 2 * scipy.stats.binom.cdf(depth - 1, n, 0.5))
 
 
-def share_interval(events: Counts, sizes: Counts, confidence: float = CONFIDENCE) -> tuple[Floats, Floats]:
+def share_interval(
+    events: Counts, sizes: Counts, confidence: float = CONFIDENCE, most_told: float = MOST_TOLD
+) -> tuple[Floats, Floats]:
     """The interval of the share of all messages that are events, of which each trial has `events` among its `sizes`.
 
     Clopper and Pearson's for as many independent messages as tell as much (Korn & Graubard, Survey Methodology 24,
     1998): the variance is that over trials, with Student's quantile, since they are few. Where there is no event, or
-    nothing else, it is exact for independent messages; and never is it less than half as wide as for these, as few
-    trials may be alike by chance. The first axis is that of the trials; along others there are more shares.
+    nothing else, it is exact for independent messages; and no message counts as more than `most_told` independent ones,
+    as few trials may be alike by chance. The first axis is that of the trials; along others there are more shares.
     """
     _refuse_impossible(events, sizes)
     n, n_trials, tail = float(sizes.sum()), len(sizes), (1 - confidence) / 2
@@ -85,7 +87,7 @@ def share_interval(events: Counts, sizes: Counts, confidence: float = CONFIDENCE
     of_trials = widened * n_trials / (n_trials - 1) * apart.sum(axis=-1) / n**2
     of_messages = share * (1 - share) / n
     mixed = (found > 0) & (found < n)
-    least = np.where(mixed, of_messages / MOST_TOLD, 1.0)
+    least = np.where(mixed, of_messages / most_told, 1.0)
     effective = np.where(mixed, n * of_messages / np.maximum(of_trials, least), n)
     within, beyond = share * effective, (1 - share) * effective
     low = np.where(found > 0, scipy.stats.beta.ppf(tail, np.where(found > 0, within, 1), beyond + 1), 0.0)

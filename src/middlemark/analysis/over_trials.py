@@ -11,7 +11,6 @@ from dataclasses import fields
 
 from middlemark.analysis.accounting import Flow
 from middlemark.analysis.clocks import CLOCK_BOUND
-from middlemark.analysis.compare import Block
 from middlemark.analysis.condensed import pooled
 from middlemark.analysis.course import Course, middle_trial
 from middlemark.analysis.distribution import Box, Curve, box, curve
@@ -31,6 +30,7 @@ from middlemark.analysis.overload import OF_THE_PATH, of_the_path
 from middlemark.analysis.quantile import LEVELS, Lost, Measured, Value
 from middlemark.analysis.samples import Distribution
 from middlemark.analysis.settling import unsteady
+from middlemark.analysis.verdict.known import Block
 from middlemark.plan import Caution, Experiment, Invalid, NotApplicable, WarningKind
 from middlemark.results.record import TrialRecord
 
@@ -61,7 +61,6 @@ def experiment_findings(
         experiment=experiment,
         outcomes=tuple(_outcome(record) for record in records),
         estimates=estimates,
-        medians=_medians(measured, refused),
         by_block=_by_block(measured, refused),
         counted=_counted(measured),
         curves=shapes,
@@ -156,19 +155,6 @@ def _over_trials(metric: str, values: Sequence[Value]) -> Estimate:
     if metric in SHARES_OF_MESSAGES:
         return share_of_trials(known)
     return median_of_trials([value for value in values if isinstance(value, Measured | Lost)])
-
-
-def _medians(
-    measured: Sequence[MeasuredTrial], refused: set[Key]
-) -> dict[tuple[str, Distribution], dict[Block, float]]:
-    found = {}
-    for name, kind in _kinds(measured):
-        counting = _counting(measured, name, kind)
-        own = {each.record.trial.block: each.median(name, kind) for each in counting}
-        known = {block: median for block, median in own.items() if median is not None}
-        if len(known) == len(counting) and Key(of_samples(name, kind), quantile_metric(kind, "p50")) not in refused:
-            found[name, kind] = known
-    return found
 
 
 def _by_block(measured: Sequence[MeasuredTrial], refused: set[Key]) -> dict[Key, dict[Block, float]]:

@@ -1,7 +1,8 @@
 """What is compared with what: the same experiment in two runs, or experiments of one run that differ in one factor.
 
-It finds the pairs and names the sides; `contrast` has the statistics. Trials of one run are paired by block. Two runs
-did not take turns, so their trials are not paired, and what the machine did between them is part of any difference.
+It finds the pairs and names the sides; `verdict` has the statistics and decides. Trials of one run are paired by block.
+Two runs did not take turns, so their trials are not paired, and what the machine did between them is part of any
+difference.
 """
 
 from __future__ import annotations
@@ -10,16 +11,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from middlemark.analysis.contrast import Contrast, Finding, NoContrast, contrast_of, finding
 from middlemark.analysis.estimate import Estimate
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.figure import Figure, usual_of
+from middlemark.analysis.interval import CONFIDENCE
 from middlemark.analysis.run import RunFindings
+from middlemark.analysis.verdict.difference import (
+    Difference,
+    NoDifference,
+    difference_of_shares,
+    ratio,
+    ratio_of_wholes,
+)
+from middlemark.analysis.verdict.evidence import Evidence
+from middlemark.analysis.verdict.known import Whole
+from middlemark.analysis.verdict.verdict import Both, Decided, verdict
 from middlemark.errors import UsageError
 from middlemark.suite.model import closest_first
 
-MARGIN = 0.05
-"""Ratios within 5 % of 1 are no difference, unless something else is asked for."""
 OPTION = "option."
 OF_THE_CONTENDER = ("middleware", "profile")
 """Factors that options go with: whoever varies these compares each with its own options."""
@@ -45,8 +54,10 @@ class Compared:
     stream: str | None
     """None where the figure is of the trial."""
     estimates: tuple[Estimate | None, Estimate | None]
-    contrast: Contrast | NoContrast
-    finding: Finding
+    difference: Difference | NoDifference
+    decided: Decided
+    setbacks: Both
+    """Trials of either side that could not keep up."""
 
 
 @dataclass(frozen=True)
@@ -178,26 +189,34 @@ def _streams(pair: Pair, figure: Figure) -> list[str | None]:
 
 
 def _compared(pair: Pair, figure: Figure, stream: str | None, margin: float) -> Compared:
-    key = figure.key(stream or "")
-    first, second = (side.known(key) for side in pair.sides)
+    first, second = (side.evidence(figure, stream) for side in pair.sides)
     missing = {
-        name: why_missing(side, figure, stream)
-        for name, side, values in zip(pair.names, pair.sides, (first, second), strict=True)
-        if not values
+        name: side.missing for name, side in zip(pair.names, (first, second), strict=True) if not side.has_values
     }
-    found = (
-        NoContrast(_said_once(missing))
-        if missing
-        else contrast_of(first, second, paired=pair.paired, as_ratio=not figure.is_share)
-    )
+    found = NoDifference(_said_once(missing)) if missing else differs(first, second, paired=pair.paired)
+    setbacks = first.setbacks, second.setbacks
     return Compared(
         pair=pair,
         figure=figure,
         stream=stream,
-        estimates=(pair.sides[0].estimates.get(key), pair.sides[1].estimates.get(key)),
-        contrast=found,
-        finding=finding(found, lower_is_better=figure.lower_is_better, margin=margin),
+        estimates=(first.estimate, second.estimate),
+        difference=found,
+        decided=verdict(found, lower_is_better=figure.lower_is_better, margin=margin, setbacks=setbacks),
+        setbacks=setbacks,
     )
+
+
+def differs(
+    first: Evidence, second: Evidence, *, paired: bool, confidence: float = CONFIDENCE
+) -> Difference | NoDifference:
+    """The second against the first: by the trials that have a value; shares, and what no trial has, by all messages."""
+    if first.is_share:
+        return difference_of_shares(first.counts, second.counts, confidence=confidence)
+    found = ratio(first.known.finite, second.known.finite, paired=paired, confidence=confidence)
+    wholes = first.whole, second.whole
+    if isinstance(found, NoDifference) and isinstance(wholes[0], Whole) and isinstance(wholes[1], Whole):
+        return ratio_of_wholes(wholes[0], wholes[1], confidence=confidence)
+    return found
 
 
 def _said_once(missing: Mapping[str, str]) -> str:
@@ -205,13 +224,3 @@ def _said_once(missing: Mapping[str, str]) -> str:
     if len(missing) == 2 and len(set(missing.values())) == 1:
         return f"both: {next(iter(missing.values()))}"
     return "; ".join(f"{name}: {why}" for name, why in missing.items())
-
-
-def why_missing(side: ExperimentFindings, figure: Figure, stream: str | None) -> str:
-    """Why an experiment has no value of a figure in any trial."""
-    if not side.n_valid:
-        return f"no valid trial ({', '.join(sorted({outcome.kind for outcome in side.outcomes})) or 'none was run'})"
-    estimate = side.estimates.get(figure.key(stream or ""))
-    if estimate is None:
-        return "not measured"
-    return estimate.reason or "too few samples in each trial"

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from middlemark.analysis.compare import Block
 from middlemark.analysis.estimate import Estimate, median_of_trials
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.metric_names import Key, of_stream, quantile_metric
 from middlemark.analysis.quantile import Measured
 from middlemark.analysis.samples import Distribution
+from middlemark.analysis.verdict.known import Block
 
 FEWEST_SIZES = 3
 """Through two points every line fits."""

@@ -29,7 +29,6 @@ def searched(found: Capacity) -> ExperimentFindings:
         experiment=whole(found.experiment, found.search),
         outcomes=found.outcomes,
         estimates={KEY: no_estimate(_why_not(found)) if found.reason else _estimate(list(told.values()))},
-        medians={},
         by_block={} if found.reason else {KEY: {number: _carried(each) for number, each in told.items()}},
         curves={},
         boxes={},

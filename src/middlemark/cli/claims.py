@@ -78,8 +78,8 @@ def _check_any(found: "Sequence[JudgedClaim]", run: Path) -> None:
 
 
 def _check(found: "Sequence[JudgedClaim]", fail_if: FailIf | None) -> None:
-    from middlemark.analysis.claim_part import Judgement
     from middlemark.analysis.claims import decisive
+    from middlemark.analysis.verdict.verdict import Judgement
     from middlemark.errors import ResultsNotAccepted
     from middlemark.report.claims import headline
 

@@ -4,6 +4,7 @@
 """
 
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 
     from middlemark.analysis.gate import Gated
     from middlemark.analysis.pairing import Pairs
+
+
+class Undecided(StrEnum):
+    """What a condition that is not decided does to the exit code."""
+
+    PASS = "pass"  # noqa: S105 - a word of the command line
+    FAIL = "fail"
 
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
@@ -36,7 +44,9 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     only: Annotated[
         list[str] | None, typer.Option(metavar="K=V", help="Only experiments with this factor; again for another.")
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Also fail where nothing could be decided.")] = False,
+    undecided: Annotated[
+        Undecided, typer.Option(help="What becomes of the gate where the trials decide nothing.")
+    ] = Undecided.FAIL,
     junit_file: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML.")] = None,
     markdown_file: Annotated[
         Path | None, typer.Option("--markdown", metavar="FILE", help="Write a summary for a pull request.")
@@ -55,7 +65,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     if junit_file is not None:
         write_text(junit_file, junit(found, pairs))
     if markdown_file is not None:
-        write_text(markdown_file, markdown(found, pairs, strict=strict))
+        write_text(markdown_file, markdown(found, pairs, undecided_fails=undecided is Undecided.FAIL))
     if as_json:
         typer.echo(json.dumps({"conditions": as_data(found), "alone": pairs.alone}, indent=2))
     else:
@@ -64,11 +74,11 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         print_gated(found, Console())
         for each in pairs.alone:
             typer.echo(each)
-    _check(found, fail_if, pairs, strict=strict)
+    _check(found, fail_if, pairs, undecided_fails=undecided is Undecided.FAIL)
 
 
-def _check(found: "Sequence[Gated]", fail_if: "Sequence[str]", pairs: "Pairs", *, strict: bool) -> None:
-    from middlemark.analysis.gate import Decision
+def _check(found: "Sequence[Gated]", fail_if: "Sequence[str]", pairs: "Pairs", *, undecided_fails: bool) -> None:
+    from middlemark.analysis.verdict.verdict import Judgement
     from middlemark.errors import ResultsNotAccepted, UsageError
     from middlemark.report.gated import headline
 
@@ -79,10 +89,13 @@ def _check(found: "Sequence[Gated]", fail_if: "Sequence[str]", pairs: "Pairs", *
             f"no stream of these runs has what `{idle[0]}` asks for",
             remedy="a latency is of messages, a round trip of ping-pongs; `middlemark report` shows what there is",
         )
-    refused = {Decision.FAILED, *([Decision.UNDECIDED] if strict else [])}
-    if any(each.decision in refused for each in found):
-        raise ResultsNotAccepted(headline(found), remedy="more trials narrow the intervals; the table has the figures")
-    if strict and pairs.gone:
+    refused = {Judgement.REFUTED, *([Judgement.UNDECIDED] if undecided_fails else [])}
+    if any(each.judged.judgement in refused for each in found):
+        remedy = "more trials narrow the intervals; the table has the figures"
+        if all(each.judged.judgement is not Judgement.REFUTED for each in found):
+            remedy += "; with --undecided pass only what surely got worse fails"
+        raise ResultsNotAccepted(headline(found), remedy=remedy)
+    if undecided_fails and pairs.gone:
         raise ResultsNotAccepted(
             f"head was not measured in all that the base was: {'; '.join(pairs.gone)}",
             remedy="run the whole suite on head too, or choose with --only what both have",

@@ -116,7 +116,12 @@ def _json(findings: "RunFindings", report: Path) -> str:
                 "stream": comparison.setting.stream,
                 "ranked_by": comparison.criterion.metric,
                 "places": [
-                    {"experiment": place.key, "rank": place.rank, "ties_with": place.tied_with}
+                    {
+                        "experiment": place.key,
+                        "best_rank": place.first,
+                        "worst_rank": place.last,
+                        "ties_with": place.tied_with,
+                    }
                     for place in comparison.places.values()
                 ],
                 "not_ranked": dict(comparison.unranked),

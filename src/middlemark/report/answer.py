@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from middlemark.analysis.compare import Ratio, Verdict
 from middlemark.analysis.comparison import Comparison, Setting
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.interval import APART, CONFIDENCE, coverage
 from middlemark.analysis.run import RunFindings
+from middlemark.analysis.verdict.difference import FEWEST_BLOCKS
+from middlemark.analysis.verdict.verdict import Verdict, verdict
 from middlemark.report.contender import Contender
 from middlemark.report.display import listed, plural, show, times, unit_of
 from middlemark.report.faults import fault_sentence
@@ -26,14 +27,14 @@ class Answer:
     asked: str
     """The load in words."""
     winners: tuple[Contender, ...]
-    """One, or those that can't be told from the first; none where nothing could be ranked."""
+    """One, or those that nothing is surely better than; none where nothing could be ranked."""
     headline: str
     sentences: tuple[str, ...]
 
 
 def answer(comparison: Comparison, who: Mapping[str, Contender], beside: frozenset[str] = frozenset()) -> Answer:
     """Put a comparison into words; `beside` are the factors that tell it from the run's others."""
-    ranked = [each for each in comparison.experiments if each.experiment.id in comparison.places]
+    ranked = list(comparison.ranked)
     field = [each for each in ranked if not who[each.experiment.id].baseline] or ranked
     asked = describe_load(comparison.setting, beside)
     if comparison.setting.stream != comparison.setting.workload:  # one of several streams that run at once
@@ -41,7 +42,7 @@ def answer(comparison: Comparison, who: Mapping[str, Contender], beside: frozens
     if not field:
         sentences = ("No experiment could be ranked; the reasons are in the table.",)
         return Answer(comparison.setting.workload, asked, (), "No answer", sentences)
-    first = [each for each in field if not _certainly_behind_any(comparison, each, field)]
+    first = [each for each in field if not any(comparison.is_behind(each, other) for other in field)]
     best, tied = first[0], first[1:]
     winners = tuple(who[each.experiment.id] for each in (best, *tied))
     told = [
@@ -113,16 +114,6 @@ def condition_words(name: str, value: str) -> str:
     return words.get(kind) or named.get(value) or (value if plain else f"{name.replace('_', ' ')} {value}")
 
 
-def _certainly_behind_any(comparison: Comparison, each: ExperimentFindings, others: list[ExperimentFindings]) -> bool:
-    return any(_certainly_behind(comparison, each, other) for other in others if other is not each)
-
-
-def _certainly_behind(comparison: Comparison, each: ExperimentFindings, other: ExperimentFindings) -> bool:
-    worse = Verdict.MORE if comparison.criterion.lower_is_better else Verdict.LESS
-    ratio = comparison.ratio(each, other)
-    return ratio is not None and ratio.verdict is worse
-
-
 def _headline(comparison: Comparison, best: ExperimentFindings, winners: tuple[Contender, ...]) -> str:
     quality = {
         "round_trip": "the shortest round trip",
@@ -133,8 +124,9 @@ def _headline(comparison: Comparison, best: ExperimentFindings, winners: tuple[C
     what = quality[distribution.value] if distribution else "the highest goodput"
     if len(winners) == 1:
         return f"{winners[0].label} has {what}"
-    if best.n_valid == 1:
-        return f"{winners[0].label} shows {what} of {len(winners)}, which a single trial each does not tell apart"
+    if best.n_valid < FEWEST_BLOCKS:
+        trials = plural(best.n_valid, "trial")
+        return f"{winners[0].label} shows {what} of {len(winners)}; {trials} of each can't decide it"
     return f"{listed([each.label for each in winners])} tie for {what}"
 
 
@@ -164,10 +156,10 @@ def _lead(
     field: list[ExperimentFindings],
     who: Mapping[str, Contender],
 ) -> str:
-    behind = [each for each in field if _certainly_behind(comparison, each, best)]
+    behind = [each for each in field if comparison.is_behind(each, best)]
     if behind:
         return _against(comparison, best, behind[0], who)
-    return "It can't be told from any other." if len(field) > 1 else "Nothing else could be ranked beside it."
+    return "No other is significantly different." if len(field) > 1 else "Nothing else could be ranked beside it."
 
 
 def _against(
@@ -178,7 +170,7 @@ def _against(
         return ""
     name = who[other.experiment.id].label
     takes = "takes" if comparison.criterion.lower_is_better else "carries"
-    return f"The next that can be told from it, {name}, {takes} {times(ratio, _as_what(comparison))}."
+    return f"The next that is significantly different, {name}, {takes} {times(ratio, _as_what(comparison))}."
 
 
 def _as_what(comparison: Comparison) -> str:
@@ -194,25 +186,31 @@ def _limit(comparison: Comparison, best: ExperimentFindings, who: Mapping[str, C
     ]
     if not baselines or who[best.experiment.id].baseline:
         return ""
-    ratio: Ratio | None = comparison.ratio(best, baselines[0])
+    ratio = comparison.ratio(best, baselines[0])
     name = who[baselines[0].experiment.id].label
     if ratio is None:
         return ""
-    if ratio.verdict is Verdict.CANNOT_TELL:
-        return f"It can't be told from the machine's own limit, {name}."
+    said = verdict(ratio, lower_is_better=comparison.criterion.lower_is_better).verdict
+    if said in {Verdict.UNDECIDED, Verdict.NO_DIFFERENCE}:
+        return f"It is not significantly different from the machine's own limit, {name}."
     takes = "takes" if comparison.criterion.lower_is_better else "carries"
     return f"It {takes} {times(ratio, _as_what(comparison))} as the best baseline, {name}."
 
 
 def interval_words(findings: RunFindings) -> str:
     """What an interval of this run means, given how many trials it rests on."""
-    n = max((each.n_valid for each in findings.experiments), default=0)
+    given = [each for each in findings.experiments if each.experiment.search is None] or findings.experiments
+    counts = [each.n_valid for each in given if each.n_valid]
+    n, most = min(counts, default=0), max(counts, default=0)
+    if most < 2:
+        return "With a single trial there are no intervals, and nothing is decided."
+    fewest = "" if n == most else f"Some experiments have fewer trials that count than others: from {n} to {most}. "
     if n < 2:
-        return "With a single trial there are no intervals, and nothing can be told apart."
+        return f"{fewest}Of a single one there is no interval."
     if coverage(n) < CONFIDENCE:
         said = (
-            f"A median's interval over {plural(n, 'trial')} is about their range and holds the true median in at most "
-            f"{100 * coverage(n):.0f} % of cases. For {100 * CONFIDENCE:.0f} % take six trials or more."
+            f"{fewest}A median's interval over {plural(n, 'trial')} is about their range and holds the true median in "
+            f"at most {100 * coverage(n):.0f} % of cases. For {100 * CONFIDENCE:.0f} % take six trials or more."
         )
     else:
         said = f"An interval holds the true median in {100 * CONFIDENCE:.0f} % of cases."

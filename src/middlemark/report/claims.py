@@ -13,13 +13,13 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from middlemark.analysis.claim_part import Effect, JudgedBy, Judgement, Part, Scale
+from middlemark.analysis.claim_part import ClaimTest, Effect, Part, Scale
 from middlemark.analysis.claims import JudgedClaim
-from middlemark.analysis.compare import Ratio
-from middlemark.analysis.contrast import Contrast
+from middlemark.analysis.verdict.difference import Test
+from middlemark.analysis.verdict.verdict import Judgement
 from middlemark.plan import varying_factors
 from middlemark.plan.search import is_whole
-from middlemark.report.compared import UNITS, difference_words, told
+from middlemark.report.compared import UNITS, points, told
 from middlemark.report.display import PERCENT, plural, times
 from middlemark.report.tables import Table
 from middlemark.suite import Dimension
@@ -75,7 +75,7 @@ def _shown(each: JudgedClaim) -> ClaimShown:
         return ClaimShown(_line(only, _text(each), each.reason or only.reason), ())
     came_to = [f"{judgement.value} in {each.count(judgement)}" for judgement in Judgement if each.count(judgement)]
     effect = f"{', '.join(came_to)} of {plural(len(each.parts), 'part')}" if each.parts else ""
-    tests = dict.fromkeys(part.test.value for part in each.parts if part.test is not JudgedBy.NONE)
+    tests = dict.fromkeys(part.test.value for part in each.parts if part.test is not ClaimTest.NONE)
     line = Line(each.judgement, _text(each), effect, "", "; ".join(tests), each.reason)
     settings = _settings(each.parts)
     return ClaimShown(
@@ -88,11 +88,11 @@ def _text(each: JudgedClaim) -> str:
 
 
 def _line(part: Part, what: str, why: str) -> Line:
-    noun = "block" if part.test in {JudgedBy.PAIRED, JudgedBy.PAIRED_SHARES, JudgedBy.STEPS} else "trial"
+    noun = "block" if part.test in {Test.SIGNED_RANKS, Test.PAIRED_T, ClaimTest.STEPS} else "trial"
     if any(is_whole(subject.experiment) for subject in part.subjects):
         noun = "search"
     n = plural(part.n_trials, noun) if part.n_trials else ""
-    test = "" if part.test is JudgedBy.NONE else part.test.value
+    test = "" if part.test is ClaimTest.NONE else part.test.value
     return Line(part.judgement, what, effect_words(part.effect), n, test, why)
 
 
@@ -102,9 +102,9 @@ def effect_words(effect: Effect | None) -> str:
         case None:
             return ""
         case Effect(Scale.TIMES):
-            return times(Ratio(effect.value, effect.low, effect.high, 0))
+            return times(effect)
         case Effect(Scale.DIFFERENCE):
-            return difference_words(Contrast(effect.value, effect.low, effect.high, 0, 0, paired=True, is_ratio=False))
+            return points(effect)
         case Effect(Scale.TRIALS):
             return f"{_span(effect, Dimension.SHARE)} of trials"
         case _:

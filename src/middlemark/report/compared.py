@@ -1,6 +1,6 @@
 """A comparison in words and tables: each figure on both sides, how they differ, and what that comes to.
 
-For the terminal and, as the same rows, for Markdown; JSON keeps every digit. It judges nothing: `contrast` did.
+For the terminal and, as the same rows, for Markdown; JSON keeps every digit. It judges nothing: `verdict` did.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from middlemark.analysis.compare import Ratio
-from middlemark.analysis.contrast import SHARE_MARGIN, Contrast, Finding, NoContrast
 from middlemark.analysis.estimate import Estimate
 from middlemark.analysis.figure import Figure
 from middlemark.analysis.interval import CONFIDENCE
 from middlemark.analysis.pairing import Compared
+from middlemark.analysis.verdict.difference import Difference, NoDifference
+from middlemark.analysis.verdict.verdict import SHARE_MARGIN, Verdict
 from middlemark.report.display import (
     ABSENT,
     MEBIBYTES,
@@ -30,6 +30,7 @@ from middlemark.report.display import (
     NARROW_SPACE,
     PERCENT,
     PERCENT_OF_CORE,
+    Span,
     Unit,
     digits,
     plural,
@@ -45,7 +46,7 @@ UNITS = {
     Dimension.BYTES_PER_S: MEGABYTES_PER_S,
     Dimension.PERCENT_OF_CORE: PERCENT_OF_CORE,
 }
-_STYLES = {Finding.BETTER: "bold green", Finding.WORSE: "bold red", Finding.CANNOT_TELL: "dim"}
+_STYLES = {Verdict.BETTER: "bold green", Verdict.WORSE: "bold red", Verdict.UNDECIDED: "dim"}
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,9 @@ class Row:
     first: str
     second: str
     difference: str
-    finding: str
+    verdict: str
+    why: str
+    """Why it is undecided, and what could have been found."""
     style: str
 
 
@@ -66,21 +69,32 @@ def unit_of(figure: Figure) -> Unit:
     return MILLISECONDS if figure.name == "first_message" else UNITS[figure.dimension]
 
 
-def verdict_words(figure: Figure, finding: Finding) -> str:
+def verdict_words(figure: Figure, verdict: Verdict) -> str:
     """`faster` and `slower` of times, `better` and `worse` of all else."""
-    if figure.dimension is Dimension.TIME and finding in {Finding.BETTER, Finding.WORSE}:
-        return "faster" if finding is Finding.BETTER else "slower"
-    return {Finding.NO_DIFFERENCE: "no difference", Finding.CANNOT_TELL: "can't tell"}.get(finding, finding.value)
+    if figure.dimension is Dimension.TIME and verdict in {Verdict.BETTER, Verdict.WORSE}:
+        return "faster" if verdict is Verdict.BETTER else "slower"
+    return {Verdict.NO_DIFFERENCE: "no difference"}.get(verdict, verdict.value)
 
 
-def difference_words(found: Contrast | NoContrast) -> str:
+def difference_words(found: Difference | NoDifference) -> str:
     """The ratio or the difference with its interval, or why there is none."""
-    if isinstance(found, NoContrast):
+    if isinstance(found, NoDifference):
         return found.reason
-    if found.is_ratio:
-        return times(Ratio(found.value, found.low, found.high, min(found.n_first, found.n_second)))
+    return times(found) if found.is_ratio else points(found)
+
+
+def points(found: Span) -> str:
+    """A difference of shares with its interval: `+0.5 pp (-0.1 to +1.1)`."""
     low, middle, high = (f"{100 * each:+.2g}" if each else "0" for each in (found.low, found.value, found.high))
     return f"{middle}{NARROW_SPACE}pp ({low} to {high})"
+
+
+def detectable_words(found: Difference | NoDifference) -> str:
+    """The smallest difference that so many trials, so far apart, would have found in four cases of five."""
+    if isinstance(found, NoDifference) or found.detectable is None:
+        return ""
+    least = f"{digits(100 * found.detectable)} {'%' if found.is_ratio else 'percentage points'}"
+    return f"a difference of {least} or more would have been found"
 
 
 def row(compared: Compared) -> Row:
@@ -93,10 +107,19 @@ def row(compared: Compared) -> Row:
         unit=unit.name,
         first=first,
         second=second,
-        difference=difference_words(compared.contrast),
-        finding=verdict_words(compared.figure, compared.finding),
-        style=_STYLES.get(compared.finding, ""),
+        difference=difference_words(compared.difference),
+        verdict=verdict_words(compared.figure, compared.decided.verdict),
+        why=_why(compared),
+        style=_STYLES.get(compared.decided.verdict, ""),
     )
+
+
+def _why(compared: Compared) -> str:
+    """Beside what is no difference, or undecided: the reason, or how small a difference could have been found."""
+    if isinstance(compared.difference, NoDifference) and compared.difference.reason == compared.decided.reason:
+        return ""
+    undecided = compared.decided.verdict in {Verdict.UNDECIDED, Verdict.NO_DIFFERENCE}
+    return compared.decided.reason or (detectable_words(compared.difference) if undecided else "")
 
 
 def _value(estimate: Estimate | None, unit: Unit) -> str:
@@ -113,18 +136,20 @@ def print_compared(all_compared: Sequence[Compared], margin: float, console: Con
         table.add_column("", no_wrap=True)
         for heading in (*pair.names, f"{pair.names[1]} /\n{pair.names[0]}"):
             table.add_column(heading, justify="right", overflow="fold")
-        table.add_column("", no_wrap=True)
+        table.add_column("", overflow="fold")
         for each in map(row, own):
             figure = Text.assemble(each.figure, (f" {each.unit}", "dim"))
-            finding = Text(each.finding, each.style)
-            table.add_row(figure, *map(Text, (each.first, each.second, each.difference)), finding)
+            verdict = Text(each.verdict, each.style)
+            if each.why:
+                verdict.append(f"\n{each.why}", "dim")
+            table.add_row(figure, *map(Text, (each.first, each.second, each.difference)), verdict)
         console.print(table)
     console.print(Text(reading(all_compared, margin), "dim"))
 
 
 def reading(all_compared: Sequence[Compared], margin: float) -> str:
     """What a table of comparisons means."""
-    n_told = sum(isinstance(each.contrast, Contrast) for each in all_compared)
+    n_told = sum(isinstance(each.difference, Difference) for each in all_compared)
     paired = any(each.pair.paired for each in all_compared)
     how = (
         "Trials of one block are compared with each other."
@@ -139,7 +164,7 @@ def reading(all_compared: Sequence[Compared], margin: float) -> str:
         else ""
     )
     return (
-        f"Ratios of geometric means over trials with {100 * CONFIDENCE:.0f} % intervals. {of_searches}No difference: "
+        f"Ratios over trials with {100 * CONFIDENCE:.0f} % intervals. {of_searches}No difference: "
         f"the interval lies within {digits(100 * margin)} % of 1 (of shares, within {100 * SHARE_MARGIN:g} percentage "
         f"points). {how} Each comparison stands for itself: of {plural(n_told, 'comparison')} of equals "
         f"{digits(chance)} would seem different by chance."
@@ -162,9 +187,9 @@ def as_data(all_compared: Iterable[Compared]) -> list[dict[str, object]]:
             "figure": each.figure.name,
             "metric": each.figure.metric,
             "estimates": [None if estimate is None else told(asdict(estimate)) for estimate in each.estimates],
-            "contrast": told(asdict(each.contrast)) if isinstance(each.contrast, Contrast) else None,
-            "reason": each.contrast.reason if isinstance(each.contrast, NoContrast) else None,
-            "verdict": verdict_words(each.figure, each.finding),
+            "difference": told(asdict(each.difference)) if isinstance(each.difference, Difference) else None,
+            "reason": each.decided.reason or None,
+            "verdict": verdict_words(each.figure, each.decided.verdict),
         }
         for each in all_compared
     ]

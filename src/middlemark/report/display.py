@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
-from middlemark.analysis.compare import Ratio
 from middlemark.analysis.estimate import Estimate, Method
 from middlemark.analysis.samples import OF_CHAINS, Distribution
 
@@ -126,7 +126,23 @@ def interval(estimate: Estimate, unit: Unit) -> str:
     return "" if low == high else f"{rough}{low}{ABSENT}{high}"
 
 
-def times(ratio: Ratio, as_what: str = "") -> str:
+class Span(Protocol):
+    """A value with its interval."""
+
+    @property
+    def value(self) -> float:
+        """What was found."""
+
+    @property
+    def low(self) -> float:
+        """The interval's lower end."""
+
+    @property
+    def high(self) -> float:
+        """Its upper end."""
+
+
+def times(ratio: Span, as_what: str = "") -> str:
     """A ratio with its interval: `1.8 × (1.5 to 2.2)`, `1.8 × as long (1.5 to 2.2)`."""
     words = f" {as_what}" if as_what else ""
     return f"{factor(ratio.value)}{NARROW_SPACE}×{words} ({factor(ratio.low)} to {factor(ratio.high)})"

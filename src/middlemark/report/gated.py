@@ -15,27 +15,30 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from middlemark.analysis.gate import Decision, Gated
+from middlemark.analysis.gate import Gated
 from middlemark.analysis.pairing import Pairs
+from middlemark.analysis.verdict.verdict import Judgement
 from middlemark.report.compared import as_data as compared_data
-from middlemark.report.compared import row
+from middlemark.report.compared import row, unit_of
 from middlemark.report.display import ABSENT, plural
 
-_STYLES = {Decision.FAILED: "bold red", Decision.PASSED: "green", Decision.UNDECIDED: "yellow"}
-_MARKS = {Decision.FAILED: "❌ failed", Decision.PASSED: "✅ passed", Decision.UNDECIDED: "❔ undecided"}
+_STYLES = {Judgement.REFUTED: "bold red", Judgement.HOLDS: "green", Judgement.UNDECIDED: "yellow"}
+_MARKS = {Judgement.REFUTED: "❌ failed", Judgement.HOLDS: "✅ passed", Judgement.UNDECIDED: "❔ undecided"}
+DECISIONS = {Judgement.REFUTED: "failed", Judgement.HOLDS: "passed", Judgement.UNDECIDED: "undecided"}
 _READING = (
-    "A condition fails only where the whole 95 % interval is beyond its bound. Where the bound lies within the "
-    "interval nothing is decided, and more trials would tell."
+    "A condition fails only where the whole 95 % interval is beyond its bound, and passes only where none of it is. "
+    "Where the bound lies within the interval, where trials are too few, or where one side could not keep up more "
+    "often than the other, nothing is decided."
 )
 _HEADINGS = ("fails if", "base", "head", "difference (95 %)", "")
 
 
 def headline(found: Sequence[Gated]) -> str:
     """`1 of 4 conditions failed, 2 passed, 1 undecided`."""
-    count = Counter(each.decision for each in found)
+    count = Counter(each.judged.judgement for each in found)
     return (
-        f"{count[Decision.FAILED]} of {plural(len(found), 'condition')} failed, {count[Decision.PASSED]} passed, "
-        f"{count[Decision.UNDECIDED]} undecided"
+        f"{count[Judgement.REFUTED]} of {plural(len(found), 'condition')} failed, {count[Judgement.HOLDS]} passed, "
+        f"{count[Judgement.UNDECIDED]} undecided"
     )
 
 
@@ -50,7 +53,16 @@ def _cells(each: Gated) -> tuple[str, str, str, str]:
     shown = row(each.compared)
     base, head = (value if value == ABSENT else f"{value} {shown.unit}" for value in (shown.first, shown.second))
     condition = f"{each.compared.stream or ''} {each.condition.text}".strip()
-    return condition, base, head, each.reason or shown.difference
+    return condition, base, head, each.judged.reason or _against_words(each) or shown.difference
+
+
+def _against_words(each: Gated) -> str:
+    """The interval of head alone that was held against a bound."""
+    found = each.against
+    if found is None or found.low is None or found.high is None:
+        return ""
+    unit = unit_of(each.compared.figure)
+    return f"{unit.write(found.low)} to {unit.write(found.high)} {unit.name}"
 
 
 def print_gated(found: Sequence[Gated], console: Console) -> None:
@@ -62,29 +74,31 @@ def print_gated(found: Sequence[Gated], console: Console) -> None:
         for heading in _HEADINGS:
             table.add_column(heading, overflow="fold", no_wrap=not heading)
         for each in own:
-            table.add_row(*map(Text, _cells(each)), Text(each.decision.value, _STYLES[each.decision]))
+            table.add_row(
+                *map(Text, _cells(each)), Text(DECISIONS[each.judged.judgement], _STYLES[each.judged.judgement])
+            )
         console.print(table)
     console.print(Text(headline(found), "bold"))
 
 
-def markdown(found: Sequence[Gated], pairs: Pairs, *, strict: bool = False) -> str:
+def markdown(found: Sequence[Gated], pairs: Pairs, *, undecided_fails: bool = True) -> str:
     """A summary for a pull request."""
-    lines = [f"## Middlemark: {_mark(found, pairs, strict=strict)} {headline(found)}", ""]
+    lines = [f"## Middlemark: {_mark(found, pairs, undecided_fails=undecided_fails)} {headline(found)}", ""]
     lines += [f"| setting | {' | '.join(_HEADINGS)} |", "|---|---|--:|--:|---|---|"]
     for each in found:
         cells = (_setting(each), *_cells(each))
-        lines.append(f"| {' | '.join(map(_escaped, cells))} | {_MARKS[each.decision]} |")
+        lines.append(f"| {' | '.join(map(_escaped, cells))} | {_MARKS[each.judged.judgement]} |")
     lines += ["", _READING]
     lines += ["", *(f"- {_escaped(each)}" for each in pairs.alone)] if pairs.alone else []
     return "\n".join(lines) + "\n"
 
 
-def _mark(found: Sequence[Gated], pairs: Pairs, *, strict: bool) -> str:
+def _mark(found: Sequence[Gated], pairs: Pairs, *, undecided_fails: bool) -> str:
     """A tick only where everything was decided; the exit code says the same."""
-    if any(each.decision is Decision.FAILED for each in found):
+    if any(each.judged.judgement is Judgement.REFUTED for each in found):
         return "❌"
-    if pairs.gone or any(each.decision is Decision.UNDECIDED for each in found):
-        return "❌" if strict else "❔"
+    if pairs.gone or any(each.judged.judgement is Judgement.UNDECIDED for each in found):
+        return "❌" if undecided_fails else "❔"
     return "✅"
 
 
@@ -100,9 +114,9 @@ def junit(found: Sequence[Gated], pairs: Pairs) -> str:
         of_what = f"{_setting(each)} {each.compared.stream or ''}".strip()
         case = TestCase(each.condition.text, classname=of_what, time=0.0)
         said = f"base {base}, head {head}: {difference}"
-        if each.decision is Decision.FAILED:
+        if each.judged.judgement is Judgement.REFUTED:
             case.result = [Failure(said, "gate")]
-        elif each.decision is Decision.UNDECIDED:
+        elif each.judged.judgement is Judgement.UNDECIDED:
             case.result = [Skipped(f"undecided: {said}")]
         else:
             case.system_out = said
@@ -122,6 +136,11 @@ def as_data(found: Sequence[Gated]) -> list[dict[str, object]]:
     """Every condition for a program to read."""
     compared = compared_data(each.compared for each in found)
     return [
-        {"condition": each.condition.text, "decision": each.decision.value, "reason": each.reason or None, **data}
+        {
+            **data,
+            "condition": each.condition.text,
+            "decision": DECISIONS[each.judged.judgement],
+            "reason": each.judged.reason or data["reason"],
+        }
         for each, data in zip(found, compared, strict=True)
     ]

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from middlemark.analysis.compare import Ratio, Verdict, paired_ratio
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.metric_names import TRIAL, Key, of_host
+from middlemark.analysis.verdict.difference import Difference, ratio
+from middlemark.analysis.verdict.verdict import Verdict, verdict
 from middlemark.report.bars import Bars, bar_chart
 from middlemark.report.canvas import Chart
 from middlemark.report.capture import CAPTURES, capture_table
@@ -239,15 +240,17 @@ def _cost_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
     )
 
 
-def _cpu_ratio(seen: ExperimentFindings, each: ExperimentFindings) -> Ratio | None:
+def _cpu_ratio(seen: ExperimentFindings, each: ExperimentFindings) -> Difference | None:
     key = Key(TRIAL, "cpu_percent_of_core")
-    return paired_ratio(seen.by_block.get(key, {}), each.by_block.get(key, {}))
+    found = ratio(each.known(key), seen.known(key), paired=True)
+    return found if isinstance(found, Difference) else None
 
 
-def _ratio_words(ratio: Ratio | None) -> str:
-    if ratio is None:
+def _ratio_words(found: Difference | None) -> str:
+    if found is None:
         return ABSENT
-    return f"{times(ratio)}{', no difference to be told' if ratio.verdict is Verdict.CANNOT_TELL else ''}"
+    said = verdict(found, lower_is_better=True).verdict
+    return f"{times(found)}{'' if said in {Verdict.BETTER, Verdict.WORSE} else ', no significant difference'}"
 
 
 def _unavailable(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[str, ...]:

@@ -125,7 +125,7 @@ def _ranking(title: str, ranking: Ranking) -> Table:
         tails = [cell(line.tail), *([cell(line.tail_from_intended)] if ranking.from_intended else [])]
         rows.append((line.who.label, line.rank, main, *tails, line.to_best, *figures_shown, line.n))
     unranked = [f"{line.who.label} is not ranked: {line.unranked}." for line in ranking.lines if line.unranked]
-    caption = "In brackets: intervals over trials. Equal ranks can't be told apart."
+    caption = "In brackets: intervals over trials. Ranks are intervals that hold together with 95 %."
     return Table(title, headings, tuple(rows), " ".join([caption, *unranked]))
 
 

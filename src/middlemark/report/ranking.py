@@ -38,7 +38,7 @@ class Line:
 
     who: Contender
     rank: str
-    """`1`, or `=2` for a tie; empty where it is not ranked."""
+    """`1`, or `2–5` where several come into question; empty where it is not ranked."""
     tied_with: tuple[str, ...]
     main: Shown
     tail: Shown
@@ -135,10 +135,9 @@ def _line(
     main = each.estimate(stream, comparison.criterion.metric)
     place = comparison.places.get(name)
     ratio = comparison.to_best.get(name)
-    shared = place is not None and sum(other.rank == place.rank for other in comparison.places.values()) > 1
     return Line(
         who=who[name],
-        rank="" if place is None else f"={place.rank}" if shared else str(place.rank),
+        rank=place.text if place else "",
         tied_with=tuple(who[other].label for other in place.tied_with) if place else (),
         main=show(main, unit),
         tail=_tail(comparison, each, comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND),

@@ -15,10 +15,11 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from middlemark.analysis.compare import Place
 from middlemark.analysis.estimate import Estimate
-from middlemark.analysis.fitness import Candidate, Check, Fitness, Judgement, Requirement, Use, fitness
+from middlemark.analysis.fitness import Candidate, Check, Fitness, Requirement, Use, fitness
 from middlemark.analysis.run import RunFindings
+from middlemark.analysis.verdict.ranking import Place
+from middlemark.analysis.verdict.verdict import Judgement
 from middlemark.report.contender import Contender, contenders
 from middlemark.report.display import (
     ABSENT,
@@ -39,8 +40,8 @@ from middlemark.report.tables import LEVEL_WORDS, Table
 from middlemark.suite import DURATION, Demand, StreamDemand, Within, parse_given
 
 READING = (
-    "Margin: how much of the tightest deadline is left, with its interval. One is ahead of another only where their "
-    "intervals don't overlap; = marks a shared rank. †: a baseline, the machine's own limit."
+    "Margin: how much of the tightest deadline is left, with its interval. Ranks reach from the best to the worst that "
+    "the trials leave open, and hold together with 95 %. †: a baseline, the machine's own limit."
 )
 
 
@@ -92,13 +93,9 @@ def asked_words(demand: Demand) -> str:
 
 
 def _first(found: Fitness, who: Mapping[str, Contender]) -> tuple[Candidate, ...]:
-    """Those that nothing else is surely ahead of; baselines only where nothing but them fits."""
+    """Those that nothing else is surely better than; baselines only where nothing but them fits."""
     field = [each for each in found.fitting if not who[each.id].baseline] or list(found.fitting)
-    return tuple(
-        each
-        for each in field
-        if not any(other.use and each.use and other.use.is_surely_less_than(each.use) for other in field)
-    )
+    return tuple(each for each in field if not any(other.id in found.places[each.id].behind for other in field))
 
 
 def _label(candidate: Candidate, who: Mapping[str, Contender]) -> str:
@@ -110,7 +107,7 @@ def _headline(first: Sequence[Candidate], found: Fitness, who: Mapping[str, Cont
     names = [who[each.id].label for each in first]
     if not first:
         if found.undecided:
-            return f"Whether anything meets all requirements of {found.demand.application} can't be told"
+            return f"Whether anything meets all requirements of {found.demand.application} is undecided"
         return f"Nothing here meets all requirements of {found.demand.application}"
     if who[first[0].id].baseline:
         which = f"baseline {names[0]} surely meets" if len(names) == 1 else f"baselines {listed(names)} surely meet"
@@ -123,7 +120,7 @@ def _headline(first: Sequence[Candidate], found: Fitness, who: Mapping[str, Cont
         return (
             f"{names[0]} {'alone meets all requirements' if alone else 'meets all requirements with the most to spare'}"
         )
-    return f"{listed(names)} meet all requirements and can't be told apart by what they have to spare"
+    return f"{listed(names)} meet all requirements with no significant difference in what they have to spare"
 
 
 def _figure(first: Sequence[Candidate], who: Mapping[str, Contender]) -> str:
@@ -190,7 +187,8 @@ def _cheapest(found: Fitness, who: Mapping[str, Contender]) -> str:
     if len(names) == 1:
         return f"Of those that fit, {who[least.key].label} takes the least CPU time: {figure}."
     others = listed([who[name].label for name in names if name != least.key])
-    return f"Of those that fit, {who[least.key].label} takes {figure} of CPU time; {others} can't be told from it."
+    differ = "does not differ" if len(names) == 2 else "do not differ"
+    return f"Of those that fit, {who[least.key].label} takes {figure} of CPU time; {others} {differ} significantly."
 
 
 def _ties(place: Place[str], least: Place[str]) -> bool:
@@ -209,12 +207,12 @@ def _never_late(first: Sequence[Candidate]) -> Iterable[str]:
 
 
 def why(candidate: Candidate) -> str:
-    """Why a candidate is out, or what can't be told of it."""
+    """Why a candidate is out, or what is undecided of it."""
     if candidate.excluded:
         return candidate.excluded
-    missed = candidate.of(Judgement.MISSED)
-    reasons = [_missed(check) for check in missed] or [_open(check) for check in candidate.of(Judgement.CANNOT_TELL)]
-    return ("" if missed else "can't tell: ") + "; ".join(reasons)
+    missed = candidate.of(Judgement.REFUTED)
+    reasons = [_missed(check) for check in missed] or [_open(check) for check in candidate.of(Judgement.UNDECIDED)]
+    return ("" if missed else "undecided: ") + "; ".join(reasons)
 
 
 def _missed(check: Check) -> str:
@@ -289,10 +287,10 @@ def _wire(each: Candidate) -> str:
 
 
 def _rank(place: Place[str]) -> str:
-    return f"{'=' if place.tied_with else ''}{place.rank}"
+    return place.text
 
 
-_MARKS = {Judgement.MET: "✓", Judgement.MISSED: "✗", Judgement.CANNOT_TELL: "?"}
+_MARKS = {Judgement.HOLDS: "✓", Judgement.REFUTED: "✗", Judgement.UNDECIDED: "?"}
 
 
 def _requirement_table(found: Fitness, who: Mapping[str, Contender]) -> Table:
@@ -302,7 +300,7 @@ def _requirement_table(found: Fitness, who: Mapping[str, Contender]) -> Table:
         title="Each requirement",
         headings=("middleware", *(_required(stream) for stream in found.demand.streams)),
         rows=tuple((_label(each, who), *(_kept(each, stream) for stream in found.demand.streams)) for each in judged),
-        caption="✓ met, ✗ missed, ? can't be told. Times are from the scheduled instant to reception.",
+        caption="✓ met, ✗ missed, ? undecided. Times are from the scheduled instant to reception.",
     )
 
 

@@ -22,10 +22,10 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
-from middlemark.analysis.contrast import Finding
 from middlemark.analysis.figure import DISTRIBUTIONS, PLAIN, figure
 from middlemark.analysis.history import histories
 from middlemark.analysis.pairing import of_two_runs, usually_compared
+from middlemark.analysis.verdict.verdict import Verdict
 from middlemark.errors import MiddlemarkError
 from middlemark.report.canvas import Chart
 from middlemark.report.compared import row
@@ -123,7 +123,9 @@ class _Pages:
         base, head = (self._run(shelf, request.query_params.get(side, "")) for side in ("base", "head"))
         pairs = of_two_runs(findings(base), findings(head))
         found = usually_compared(pairs.pairs, MARGIN)
-        sections = [(pair, [(row(each), each.finding) for each in found if each.pair is pair]) for pair in pairs.pairs]
+        sections = [
+            (pair, [(row(each), each.decided.verdict) for each in found if each.pair is pair]) for pair in pairs.pairs
+        ]
         return self._page(
             f"{base.path.name} and {head.path.name}",
             shelf,
@@ -132,7 +134,7 @@ class _Pages:
             head=head.path.name,
             sections=sections,
             alone=pairs.alone,
-            telling={Finding.BETTER, Finding.WORSE},
+            telling={Verdict.BETTER, Verdict.WORSE},
         )
 
     def report(self, request: Request) -> Response:

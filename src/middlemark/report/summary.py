@@ -44,9 +44,8 @@ from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Observation
 
 READING = (
-    "Medians of trials with intervals below; *: of all trials' samples together. A rank is one "
-    "more than the number of those that are certainly better; = marks a shared one. †: a baseline, the machine's "
-    "own limit."
+    "Medians of trials with intervals below; *: of all trials' samples together. Ranks reach from the best to the "
+    "worst that the trials leave open, and hold together with 95 %. †: a baseline, the machine's own limit."
 )
 
 

@@ -1,0 +1,150 @@
+"""Whether one side is better than another, and whether a statement about a figure holds: decided here and nowhere else.
+
+A difference counts where its whole interval leaves out equality and is not wholly within a margin stated before; within
+it there is no difference (Schuirmann, J. Pharmacokinetics 15, 1987). What the trials don't carry is undecided, with the
+reason. `difference` and `ranking` have the statistics, `setbacks` the trials that can't speak.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from middlemark.analysis.interval import CONFIDENCE
+from middlemark.analysis.verdict.difference import Difference, NoDifference
+from middlemark.analysis.verdict.setbacks import Setbacks, surely_more
+
+MARGIN = 0.05
+"""Ratios within 5 % of 1 are no difference, unless something else is asked for."""
+SHARE_MARGIN = 0.001
+"""Shares that differ by less than 0.1 percentage points are the same."""
+
+
+class Verdict(StrEnum):
+    """What a comparison came to, for the second side."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    NO_DIFFERENCE = "no_difference"
+    UNDECIDED = "undecided"
+
+    @property
+    def inverse(self) -> Verdict:
+        """The same, for the first side."""
+        return {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}.get(self, self)
+
+
+class Judgement(StrEnum):
+    """What became of a statement: a claim, a condition of a gate, a requirement."""
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A verdict, and why it is not what the interval alone would say."""
+
+    verdict: Verdict
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A judgement, and why it is undecided, or what the interval does not say."""
+
+    judgement: Judgement
+    reason: str = ""
+
+
+NO_SETBACKS = (Setbacks(), Setbacks())
+Both = tuple[Setbacks, Setbacks]
+"""Of the first side and of the second."""
+
+
+def verdict(
+    found: Difference | NoDifference,
+    *,
+    lower_is_better: bool,
+    margin: float = MARGIN,
+    setbacks: Both = NO_SETBACKS,
+    is_significant: bool | None = None,
+) -> Decided:
+    """What a difference comes to; `is_significant` is known where a table's error rate was held together."""
+    worse = _certainly_worse(setbacks)
+    if worse is not None:
+        return Decided(worse, _unequal(setbacks))
+    if isinstance(found, NoDifference):
+        return Decided(Verdict.UNDECIDED, found.reason)
+    seen = _of_interval(found, lower_is_better=lower_is_better, margin=margin, is_significant=is_significant)
+    flattered = _flattered(setbacks)
+    if flattered is not None and seen not in {Verdict.UNDECIDED, flattered.inverse}:
+        return Decided(Verdict.UNDECIDED, _unequal(setbacks))
+    return Decided(seen)
+
+
+def _of_interval(found: Difference, *, lower_is_better: bool, margin: float, is_significant: bool | None) -> Verdict:
+    if is_within(found, margin):
+        return Verdict.NO_DIFFERENCE
+    if is_significant is False or found.low <= found.equal <= found.high:
+        return Verdict.UNDECIDED
+    return Verdict.BETTER if (found.high < found.equal) is lower_is_better else Verdict.WORSE
+
+
+def is_within(found: Difference, margin: float) -> bool:
+    """Whether all of the interval is a difference too small to matter."""
+    if found.is_ratio:
+        return 1 / (1 + margin) <= found.low and found.high <= 1 + margin
+    return found.low >= -SHARE_MARGIN and found.high <= SHARE_MARGIN
+
+
+def _certainly_worse(setbacks: Both) -> Verdict | None:
+    """Where one side could not keep up in surely more trials, whatever those that are left say."""
+    first, second = setbacks
+    if surely_more(second, first):
+        return Verdict.WORSE
+    return Verdict.BETTER if surely_more(first, second) else None
+
+
+def _flattered(setbacks: Both) -> Verdict | None:
+    """The verdict that the side with more setbacks is flattered into; None where both have as many."""
+    first, second = setbacks
+    if first.share == second.share:
+        return None
+    return Verdict.BETTER if second.share > first.share else Verdict.WORSE
+
+
+def _unequal(setbacks: Both) -> str:
+    return f"the sides could not keep up equally often: {setbacks[0]}, against {setbacks[1]}"
+
+
+def change_stays_within(
+    found: Difference | NoDifference, bound: float, *, above: bool, lower_is_better: bool, setbacks: Both
+) -> Judged:
+    """Whether the change from the first side to the second is not beyond a bound; `above`: beyond is above it."""
+    of_worse = above is lower_is_better
+    if of_worse and _certainly_worse(setbacks) is Verdict.WORSE:
+        return Judged(Judgement.REFUTED, _unequal(setbacks))
+    if isinstance(found, NoDifference):
+        return Judged(Judgement.UNDECIDED, found.reason)
+    judgement = side_of(found.low, found.high, bound, above=not above)
+    for_second = Verdict.BETTER if (judgement is Judgement.HOLDS) is of_worse else Verdict.WORSE
+    if judgement is not Judgement.UNDECIDED and _flattered(setbacks) is for_second:
+        return Judged(Judgement.UNDECIDED, _unequal(setbacks))
+    return Judged(judgement)
+
+
+def side_of(low: float, high: float, bound: float, *, above: bool) -> Judgement:
+    """Whether all of an interval lies on the side of a bound that is stated; refuted where all lies on the other."""
+    holds, refuted = (low > bound, high <= bound) if above else (high <= bound, low > bound)
+    return Judgement.HOLDS if holds else Judgement.REFUTED if refuted else Judgement.UNDECIDED
+
+
+def certain(coverage: float | None, n_trials: int) -> str:
+    """Why an interval decides nothing; empty where it covers as often as it claims."""
+    if coverage is None:
+        return "trials differ too much: how often such an interval holds what is true is not known"
+    if coverage < CONFIDENCE:
+        return f"the interval over {n_trials} trials covers {100 * coverage:.0f} % only"
+    return ""
