@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from middlemark.analysis.condensed import condensed, whole
-from middlemark.analysis.estimate import Estimate, Method, median_of_trials, quantile_of_trials, share_of_trials
+from middlemark.analysis.estimate import (
+    Estimate,
+    Method,
+    ends_of_median,
+    median_of_trials,
+    quantile_of_trials,
+    share_of_trials,
+)
 from middlemark.analysis.interval import coverage
 from middlemark.analysis.quantile import Lost, Measured, Partial, Samples, Value, quantile
 from populations import drawn_times_ns
@@ -19,6 +26,11 @@ values = st.lists(st.integers(1, 10**9).map(float), min_size=2, max_size=12)
 def _quantile(trials: list[Samples], level: float) -> Estimate:
     own = [quantile(samples, level) for samples in trials]
     return quantile_of_trials(own, [condensed(whole(samples)) for samples in trials], level)
+
+
+@given(values)
+def test_finite_values_have_an_interval_with_an_end(trials: list[float]) -> None:
+    assert math.isfinite(ends_of_median(np.array(trials) / 3)[1])
 
 
 @given(values)

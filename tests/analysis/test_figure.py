@@ -15,6 +15,7 @@ from middlemark.errors import UsageError
         ("p999(round_trip)", Key("stream:imu", "round_trip_p999_ns")),
         ("max(jitter)", Key("stream:imu", "jitter_max_ns")),
         ("loss", Key("stream:imu", "loss_share")),
+        ("undelivered", Key("stream:imu", "undelivered_share")),
         ("cpu", Key("trial", "cpu_percent_of_core")),
     ],
 )
@@ -30,6 +31,10 @@ def test_what_there_is_not_is_refused_with_what_there_is(written: str, remedy: s
     with pytest.raises(UsageError) as refused:
         figure(written)
     assert remedy in (refused.value.remedy or "")
+
+
+def test_the_tail_that_no_publisher_can_hide_and_what_was_refused_are_usual() -> None:
+    assert {"p99(latency)", "p99(latency_from_intended)", "loss", "undelivered"} <= {each.name for each in usual()}
 
 
 def test_less_is_better_of_all_usual_figures_but_goodput() -> None:

@@ -40,6 +40,9 @@ from middlemark.analysis.quantile import (
     rank,
 )
 
+HAIR = 1e-9
+"""By how much rounding may put an interpolated value off."""
+
 
 class Method(StrEnum):
     """How a figure came about."""
@@ -126,7 +129,8 @@ def ends_of_median(values: NDArray[np.float64], confidence: float = CONFIDENCE) 
     """The interval of a median of values of which some may be infinite; the upper end may be so then."""
     finite = values[np.isfinite(values)]
     low, high = median_interval(np.minimum(values, NEVER_NS), confidence)
-    return low, high if len(finite) and high <= finite.max() else math.inf
+    reaches_to_them = len(finite) < len(values) and high > max(finite, default=0.0) * (1 + HAIR)
+    return low, math.inf if reaches_to_them else high
 
 
 def _never_arrived(lost: Sequence[Lost], n_trials: int) -> str:
