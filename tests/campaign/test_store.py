@@ -85,7 +85,7 @@ def test_a_folder_with_a_run_is_not_overwritten(campaign: Callable[..., list[Tri
 
 def test_two_writers_of_one_run_are_refused(campaign: Callable[..., list[TrialRecord]], tmp_path: Path) -> None:
     campaign(suite_text())
-    with writer.reopened(tmp_path / "run"), pytest.raises(StoreError, match="another middlemark"):
+    with writer.reopened(RunFolder(tmp_path / "run")), pytest.raises(StoreError, match="another middlemark"):
         run_on(tmp_path / "run")
 
 

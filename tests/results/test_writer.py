@@ -15,9 +15,8 @@ ROUNDS = 60
 
 
 def manifest(seed: int) -> Manifest:
-    return Manifest(
-        middlemark_version="0", suite="x", suite_text="suite: x\n" * 2000, seed=seed, trials=(), started_at="2026-01-01"
-    )
+    text, at = "suite: x\n" * 2000, "2026-01-01T00:00:00+00:00"
+    return Manifest(middlemark_version="0", suite="x", suite_text=text, seed=seed, trials=(), started_at=at)
 
 
 def start(path: Path, seed: int, together: Barrier, refused: Event, said: Path) -> None:

@@ -9,13 +9,14 @@ from middlemark.errors import SuiteError
 from middlemark.plan import expand
 from middlemark.plan.network import Direction, Link
 from middlemark.suite import load_suite, parse_suite
+from middlemark.suite.beside import Beside
 
 SUITE = "suite: x\nmiddlewares: toy\nworkloads: imu\ntopologies: {topology: D1-1, link: {rate: 10 Mbit/s, queue: 50, delay: 1 ms}}\n"
 TRACED = SUITE + "conditions: {link: {trace: walk.csv}}\n"
 
 
 def first_link(text: str, folder: Path | None) -> Link:
-    suite = parse_suite(text, file="x.yaml", folder=folder)
+    suite = parse_suite(text, file="x.yaml", beside=None if folder is None else Beside(folder))
     return expand(suite, available=["toy"])[0].links[0]
 
 

@@ -158,11 +158,11 @@ class LoadedRun:
         return True
 
 
-def load(path: Path) -> LoadedRun:
-    """Open a run; only a folder that is none is an error."""
-    folder = RunFolder(path)
+def load(path: Path, *, trust: bool = False) -> LoadedRun:
+    """Open a run, one that another user owns only with `trust`; only a folder that is none is an error."""
+    folder = RunFolder(path, is_trusted=trust)
     manifest = folder.read_manifest()
-    records, damaged = read_records(list(folder.stored_trials()))
+    records, damaged = read_records(list(folder.stored_trials()), manifest)
     return LoadedRun(folder, manifest, tuple(records), damaged)
 
 

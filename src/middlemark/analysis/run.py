@@ -69,7 +69,7 @@ def analyse(folder: RunFolder, conditions: Sequence[str] = ()) -> RunFindings:
     """Read and analyse a run, or the part that `only` leaves of it; only a folder that is no run is an error."""
     manifest = folder.read_manifest()
     stored = list(folder.stored_trials())
-    records, damaged = read_records(stored)
+    records, damaged = read_records(stored, manifest)
     experiments: list[ExperimentFindings] = []
     for experiment, own in _chosen(_by_experiment(manifest, records), conditions):
         found, broken = _analyse_experiment(folder, experiment, own)
@@ -89,12 +89,13 @@ def analyse(folder: RunFolder, conditions: Sequence[str] = ()) -> RunFindings:
     )
 
 
-def read_records(stored: Sequence[TrialFolder]) -> tuple[list[TrialRecord], list[Damage]]:
-    """The records of trials, and those that can't be read."""
+def read_records(stored: Sequence[TrialFolder], manifest: Manifest) -> tuple[list[TrialRecord], list[Damage]]:
+    """The records of trials, and those that can't be read or are not of the trial that was planned."""
+    planned = {trial.id: trial for trial in manifest.trials}
     records, damaged = [], []
     for folder in stored:
         try:
-            records.append(folder.read_record())
+            records.append(folder.read_record_of(planned.get(folder.id)))
         except StoreError as error:
             damaged.append(Damage(folder.id, str(error)))
     return records, damaged

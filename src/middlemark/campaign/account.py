@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from middlemark.analysis.metrics import TrialMetrics
 from middlemark.campaign import judgement
 from middlemark.campaign.life import Life
-from middlemark.plan import Invalid, InvalidKind, InvalidReason, Outcome, Valid
+from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, Outcome, Valid
 from middlemark.plan.progress import Headline
 from middlemark.results.record import (
     ClockAgreement,
@@ -44,6 +44,16 @@ class Account:
 
 def of_ended(life: Life, outcome: Outcome, attempt: int) -> TrialRecord:
     """What is known of a trial that came to this outcome; for one that ran to its end `of_measured` judges further."""
+    try:
+        return _record(life, outcome, attempt)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        cause = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        failed = Failed(application="middlemark", doing="storing what the processes said", causes=(cause,))
+        return TrialRecord(trial=life.trial, outcome=failed, attempt=attempt)
+
+
+def _record(life: Life, outcome: Outcome, attempt: int) -> TrialRecord:
     applications = [application.name for application in life.trial.experiment.applications]
     record = TrialRecord(
         trial=life.trial,
@@ -79,6 +89,8 @@ def of_measured(  # noqa: PLR0913 - a measured trial has left so much
 ) -> TrialRecord:
     """What is known of a trial that ran to its end, judged."""
     record = of_ended(life, Valid(), attempt).model_copy(update={"links": links, "clocks": clocks})
+    if isinstance(record.outcome, Failed):
+        return Account(record)
     cpus = max(len(life.cpus), 1)
     found = [*judgement.reasons(record, received, bounds, cpus), *leftovers(life)]
     return record.model_copy(update={"outcome": Invalid(reasons=tuple(found))}) if found else record

@@ -9,9 +9,9 @@ import asyncio
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from middlemark.analysis.further import asks_for_more, further
@@ -19,10 +19,11 @@ from middlemark.analysis.result import Result, result
 from middlemark.campaign.account import Account
 from middlemark.campaign.grounds import Grounds
 from middlemark.campaign.manifest import gather
-from middlemark.campaign.order import Order, available, base_workers, needed
+from middlemark.campaign.order import Order
+from middlemark.campaign.resume import Resumed, resumed
 from middlemark.campaign.trial import run_trial
 from middlemark.errors import Interrupted
-from middlemark.plan import FIXED_COST_NS, Invalid, InvalidKind, NotApplicable, Side, Trial, campaign_duration_ns
+from middlemark.plan import FIXED_COST_NS, Invalid, InvalidKind, NotApplicable, Trial, campaign_duration_ns
 from middlemark.plan.progress import (
     CampaignExtended,
     CampaignFinished,
@@ -38,7 +39,7 @@ from middlemark.results.manifest import Manifest
 from middlemark.results.paths import is_there
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
-from middlemark.suite import Demand, Observation, Suite, parse_given
+from middlemark.suite import Demand, Observation, Suite
 from middlemark.testbed import ledger
 
 
@@ -50,16 +51,20 @@ def run_new(path: Path, order: Order, observer: Observer | None = None) -> None:
         asyncio.run(Campaign(run, order.given, manifest, grounds, observer or Unobserved()).run())
 
 
-def run_on(path: Path, observer: Observer | None = None) -> None:
+def run_on(
+    folder: Path | RunFolder,
+    observer: Observer | None = None,
+    *,
+    against: Sequence[Path] = (),
+    across: bool = False,
+) -> None:
     """Runs the trials that a run folder still lacks; returns when all are stored."""
-    with writer.reopened(path) as run, ledger.opened() as entries:
-        manifest = run.read_manifest()
-        workers = needed(manifest.trials, *available())
-        base = base_workers([Path(folder) for folder in manifest.against])
-        needed([trial for trial in manifest.trials if trial.experiment.side is Side.BASE], base, {})
-        given = parse_given(manifest.suite_text, file=str(run.manifest_path))
-        grounds = Grounds(workers, base, entries, given.disturbance)
-        asyncio.run(Campaign(run, given, manifest, grounds, observer or Unobserved()).run())
+    run = folder if isinstance(folder, RunFolder) else RunFolder(folder)
+    with writer.reopened(run), ledger.opened() as entries:
+        found = resumed(run, against, across=across)
+        grounds = Grounds(found.workers, found.base, entries, found.given.disturbance)
+        campaign = Campaign(run, found.given, found.manifest, grounds, observer or Unobserved(), found)
+        asyncio.run(campaign.run())
 
 
 @dataclass
@@ -71,6 +76,8 @@ class Campaign:
     manifest: Manifest
     grounds: Grounds
     observer: Observer
+    resumed: Resumed | None = None
+    """None where the run is new."""
     _refused: dict[tuple[str, Observation | None], NotApplicable] = field(default_factory=dict)
     """By experiment and observation: what can't be done holds for all their trials."""
     _outcomes: Counter[str] = field(default_factory=Counter)
@@ -124,8 +131,9 @@ class Campaign:
         return bool(more.trials)
 
     def _take_stock(self) -> None:
+        planned = {trial.id: trial for trial in self.manifest.trials}
         for folder in self.run_folder.stored_trials():
-            self._remember(folder.read_record())
+            self._remember(folder.read_record_of(planned.get(folder.id)))
 
     def _is_stored(self, trial: Trial) -> bool:
         return is_there(self.run_folder.trial(trial.id).record_path)
@@ -140,10 +148,18 @@ class Campaign:
             begin_ns = time.monotonic_ns()
             refusal = self._refused.get(_kind(trial))
             account = self._not_run(trial, refusal) if refusal else await self._until_undisturbed(trial)
+            account = self._with_differences(account)
             writer.finish(self.run_folder.trial(trial.id), account.record)
             self._remember(account.record)
             self._learn_cost(account, time.monotonic_ns() - begin_ns)
             self._tell_of(account, time.monotonic_ns() - begin_ns, trials[index + 1 :])
+
+    def _with_differences(self, account: Account) -> Account:
+        if self.resumed is None or not self.resumed.differences:
+            return account
+        warnings = (*account.record.warnings, *self.resumed.cautions)
+        told = account.record.model_copy(update={"across": self.resumed.differences, "warnings": warnings})
+        return replace(account, record=told)
 
     def _not_run(self, trial: Trial, refusal: NotApplicable) -> Account:
         writer.fresh(self.run_folder.trial(trial.id))

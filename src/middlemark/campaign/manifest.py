@@ -5,9 +5,11 @@ It gathers only; `results.writer` writes, `results.manifest` says what the field
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 from middlemark import __version__
 from middlemark.campaign.grounds import Worker
@@ -41,15 +43,16 @@ def gather(order: Order) -> Manifest:
         middlemark_version=__version__,
         suite=order.name,
         suite_text=order.text,
+        suite_files=dict(order.files),
         seed=order.given.seed,
         trials=order.trials,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         command=tuple(sys.argv),
         machine={fact.name: _plain(fact.value) for fact in facts},
-        middlewares={name: _middleware(worker) for name, worker in order.workers.items()},
+        middlewares={name: stored_middleware(worker) for name, worker in order.workers.items()},
         claims=order.given.claims if isinstance(order.given, Suite) else (),
         against=tuple(str(folder) for folder in order.against),
-        base={name: _middleware(worker) for name, worker in order.base.items()},
+        base={name: stored_middleware(worker) for name, worker in order.base.items()},
         left_out=dict(order.left_out),
         warnings=cautions(facts, order),
     )
@@ -69,14 +72,21 @@ def cautions(facts: Sequence[Fact], order: Order) -> tuple[Caution, ...]:
     return (*of_machine, *of_workers)
 
 
-def _middleware(worker: Worker) -> Middleware:
+def stored_middleware(worker: Worker) -> Middleware:
+    """What a worker says of itself, with the digest of the very file."""
     description = worker.description
     return Middleware(
         title=description.title,
+        sha256=_sha256(worker.path),
         summary=description.summary,
         library=Library.model_validate(description.library.model_dump()),
         dissectors=tuple(Dissector.model_validate(each.model_dump()) for each in description.dissectors or ()),
     )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _plain(value: machine.Value) -> str | int | float:

@@ -33,6 +33,8 @@ class Order:
     """The folders of the base's workers, where the campaign has two sides."""
     base: Mapping[str, Worker] = field(default_factory=dict)
     """The base's workers."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The texts of the files that the suite names."""
 
     @property
     def name(self) -> str:
@@ -69,6 +71,7 @@ def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None, ag
         left_out=unfit if wants_all else {},
         against=tuple(folder.resolve() for folder in against),
         base=needed(planned, base, {}) if against else {},
+        files=loaded.files,
     )
 
 
@@ -87,6 +90,7 @@ def place_demand(loaded: LoadedDemand, conditions: Sequence[str], trials: int | 
         trials=planned,
         workers=needed(planned, workers, unfit),
         left_out=unfit if wants_all else {},
+        files=loaded.files,
     )
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from middlemark.cli.trust import Trust
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -24,7 +26,7 @@ class FailIf(StrEnum):
     UNDECIDED = "undecided"
 
 
-def command(
+def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     run: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder, as `middlemark run` printed it.")],
     file: Annotated[
         str | None, typer.Argument(metavar="[FILE]", help="Claims to judge instead of the run's own: a list in YAML.")
@@ -37,6 +39,7 @@ def command(
         typer.Option("--fail-if", help="End with 1 where one is refuted; `undecided`: also where one is that."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+    trust: Trust = False,
 ) -> None:
     """Judge claims on what a run measured: each holds, is refuted, or stays undecided."""
     from middlemark.analysis.claims import judged, own_claims
@@ -45,7 +48,7 @@ def command(
     from middlemark.results.run_folder import RunFolder
 
     asked = _asked(file, claim or [])
-    findings = analyse(RunFolder(run))
+    findings = analyse(RunFolder(run, is_trusted=trust))
     found = judged(asked, findings.claimable) if asked else own_claims(findings)
     _check_any(found, run)
     if as_json:

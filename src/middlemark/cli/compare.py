@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from middlemark.cli import sides
+from middlemark.cli.trust import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,16 +39,17 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         float, typer.Option(min=0, max=100, help="In %: ratios that lie this near to 1 are no difference.")
     ] = 5.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+    trust: Trust = False,
 ) -> None:
     """Compare two runs, or within a run what differs in one factor, and say what can be told."""
-    sides.check("compare", first, second, by, base)
+    sides.check("compare", first, second, by, base, trust=trust)
     from middlemark.analysis.figure import figure as named
     from middlemark.analysis.figure import usual
     from middlemark.analysis.pairing import compared, usually_compared
 
     _check_streams(streams, figure)
     figures = [named(name) for name in figure or ()]
-    pairs = sides.pairs(first, second, by, base, only or [])
+    pairs = sides.pairs(first, second, by, base, only or [], trust=trust)
     found = (
         compared(pairs.pairs, figures, margin / 100)
         if figures

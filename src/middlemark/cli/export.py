@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from middlemark.cli import damage
+from middlemark.cli.trust import Trust
 from middlemark.report.formats import ExportFormat
 
 
@@ -23,12 +24,13 @@ def command(
         ),
     ] = ExportFormat.HGRM,
     out: Annotated[Path | None, typer.Option(help="Where the files go, instead of DIR/hgrm, DIR/parquet, ….")] = None,
+    trust: Trust = False,
 ) -> None:
     """Write a run's distributions and figures as files that other tools read."""
     from middlemark import load
     from middlemark.report.exported import export
 
-    loaded = load(run)
+    loaded = load(run, trust=trust)
     folder = out or run / kind
     written = export(loaded, kind, folder)
     what = "percentile tables" if kind is ExportFormat.HGRM else "files"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from middlemark.cli import sides
+from middlemark.cli.trust import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,15 +53,16 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         Path | None, typer.Option("--markdown", metavar="FILE", help="Write a summary for a pull request.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+    trust: Trust = False,
 ) -> None:
     """Fail where a change made something measurably worse than it may be."""
-    sides.check("gate", first, second, by, base)
+    sides.check("gate", first, second, by, base, trust=trust)
     from middlemark.analysis.gate import condition, gated
     from middlemark.report.gated import as_data, junit, markdown, print_gated
     from middlemark.results.files import write_text
 
     conditions = [condition(each) for each in fail_if]
-    pairs = sides.pairs(first, second, by, base, only or [])
+    pairs = sides.pairs(first, second, by, base, only or [], trust=trust)
     found = gated(pairs.pairs, conditions)
     if junit_file is not None:
         write_text(junit_file, junit(found, pairs))

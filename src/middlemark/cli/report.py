@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from middlemark.cli import damage
+from middlemark.cli.trust import Trust
 from middlemark.report.formats import ReportFormat
 
 if TYPE_CHECKING:
@@ -40,23 +41,24 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         bool,
         typer.Option("--recompute", help="Compute each trial's metrics from its samples again, and store them."),
     ] = False,
+    trust: Trust = False,
 ) -> None:
     """Make the report of a run again, or its figures and tables as files for a paper."""
     _check_options(kind, out, as_json=as_json)
     from middlemark.analysis.run import analyse
     from middlemark.results.run_folder import RunFolder
 
+    folder = RunFolder(run, is_trusted=trust)
     if recompute:
         from middlemark.report.store import recompute_metrics
 
-        recompute_metrics(RunFolder(run))
-
-    findings = analyse(RunFolder(run))
+        recompute_metrics(folder)
+    findings = analyse(folder)
     if kind is not ReportFormat.HTML:
         from middlemark.report.parts import write_parts
 
-        folder = out or run / kind
-        typer.echo(f"{len(write_parts(findings, kind, folder))} files: {folder}")
+        into = out or run / kind
+        typer.echo(f"{len(write_parts(findings, kind, into))} files: {into}")
         damage.check(findings.damaged)
         return
     show(findings, as_json, paths)

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from middlemark.cli import clean, completion
+from middlemark.cli.trust import Trust
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from middlemark.campaign.order import Order
     from middlemark.plan.progress import Observer
 
@@ -41,14 +44,22 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder, instead of runs/<suite>-<time>.")] = None,
-    resume: Annotated[Path | None, typer.Option(metavar="DIR", help="Go on with this run.")] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Go on with this run; what it has a base of is named again with --against."),
+    ] = None,
+    across: Annotated[
+        bool,
+        typer.Option("--across", help="Go on although build, libraries, kernel or machine differ, which is recorded."),
+    ] = False,
+    trust: Trust = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run, and how long it takes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """Run a suite: its trials in interleaved random order, then the report."""
-    _check(suite, [name for name, given in _beside_resume(only, trials, against, out, dry_run) if given], resume)
+    _check(suite, [name for name, given in _beside_resume(only, trials, out, dry_run) if given], resume, across)
     if resume is not None:
-        _run(resume, None, as_json)
+        _resume(resume, against or [], across=across, trust=trust, as_json=as_json)
         return
     from middlemark.campaign.order import place
     from middlemark.suite import load_suite
@@ -61,14 +72,16 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
 
 def _beside_resume(
-    only: list[str] | None, trials: int | None, against: list[Path] | None, out: Path | None, dry_run: bool
+    only: list[str] | None, trials: int | None, out: Path | None, dry_run: bool
 ) -> list[tuple[str, object]]:
-    return [("--only", only), ("--trials", trials), ("--against", against), ("--out", out), ("--dry-run", dry_run)]
+    return [("--only", only), ("--trials", trials), ("--out", out), ("--dry-run", dry_run)]
 
 
-def _check(suite: str | None, given: list[str], resume: Path | None) -> None:
+def _check(suite: str | None, given: list[str], resume: Path | None, across: bool) -> None:
     from middlemark.errors import UsageError
 
+    if resume is None and across:
+        raise UsageError("`--across` is of runs that are gone on with", remedy="middlemark run --resume DIR --across")
     if resume is None and suite is None:
         raise UsageError("no suite is named", remedy="middlemark run quick; `middlemark list suites` shows all of them")
     if resume is not None and (suite is not None or given):
@@ -107,18 +120,37 @@ def _left_to_results(order: "Order") -> list[str]:
     return narrow + ([f"then each search goes on, at most {max(of_searches)} trials each"] if of_searches else [])
 
 
-def _run(path: Path, order: "Order | None", as_json: bool) -> None:
+def _run(path: Path, order: "Order", as_json: bool) -> None:
+    carry_out(path, order, as_json)
+    _end(path, trust=False, as_json=as_json)
+
+
+def _resume(path: Path, against: list[Path], *, across: bool, trust: bool, as_json: bool) -> None:
+    from middlemark.campaign.campaign import run_on
+    from middlemark.results.run_folder import RunFolder
+
+    folder = RunFolder(path, is_trusted=trust)
+    _watched(lambda observer: run_on(folder, observer, against=against, across=across), as_json)
+    _end(path, trust=trust, as_json=as_json)
+
+
+def _end(path: Path, *, trust: bool, as_json: bool) -> None:
     from middlemark.campaign import acceptance
     from middlemark.cli import report
     from middlemark.results.run_folder import RunFolder
 
-    carry_out(path, order, as_json)
-    report.command(path, as_json=as_json)
-    acceptance.check(acceptance.outcomes(RunFolder(path)))
+    report.command(path, as_json=as_json, trust=trust)
+    acceptance.check(acceptance.outcomes(RunFolder(path, is_trusted=trust)))
 
 
-def carry_out(path: Path, order: "Order | None", as_json: bool) -> None:
-    """Run all trials of an order, or those that a run still lacks, watched unless a program reads."""
+def carry_out(path: Path, order: "Order", as_json: bool) -> None:
+    """Run all trials of an order, watched unless a program reads."""
+    from middlemark.campaign.campaign import run_new
+
+    _watched(lambda observer: run_new(path, order, observer), as_json)
+
+
+def _watched(run: "Callable[[Observer], None]", as_json: bool) -> None:
     from rich.console import Console
 
     from middlemark.plan.progress import Unobserved
@@ -129,13 +161,4 @@ def carry_out(path: Path, order: "Order | None", as_json: bool) -> None:
     for line in clean.kept_lines(abandoned.sweep()):
         typer.echo(line, err=True)
     with nullcontext(Unobserved()) if as_json else live(Console(stderr=True)) as observer:
-        _run_trials(path, order, observer)
-
-
-def _run_trials(path: Path, order: "Order | None", observer: "Observer") -> None:
-    from middlemark.campaign.campaign import run_new, run_on
-
-    if order is None:
-        run_on(path, observer)
-    else:
-        run_new(path, order, observer)
+        run(observer)

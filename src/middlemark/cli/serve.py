@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from middlemark.cli.trust import Trust
+
 if TYPE_CHECKING:
     import socket
 
@@ -22,6 +24,7 @@ def command(
     bind: Annotated[
         str, typer.Option(help="The address to listen at; with others than loopback, others see the runs.")
     ] = (LOOPBACK),
+    trust: Trust = False,
 ) -> None:
     """Show many runs in the browser: a figure's history with change points, and any two runs compared."""
     import uvicorn
@@ -30,7 +33,7 @@ def command(
     from middlemark.report.site import site
 
     with Console(stderr=True).status("reading the runs: those without a report are analysed now"):
-        app = site(folders, ["localhost", LOOPBACK, bind])
+        app = site(folders, ["localhost", LOOPBACK, bind], trust=trust)
     with _listening(bind, port) as listener:
         address = f"http://{bind}:{listener.getsockname()[1]}/"
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))

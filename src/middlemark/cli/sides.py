@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from middlemark.analysis.pairing import Pairs
 
 
-def check(command: str, first: Path, second: Path | None, by: str | None, base: str | None) -> None:
+def check(command: str, first: Path, second: Path | None, by: str | None, base: str | None, *, trust: bool) -> None:  # noqa: PLR0913 - the whole command line
     """Refuses anything but two runs, or one run and a factor."""
     from middlemark.errors import UsageError
 
-    if (second is None) == (by is None) and (second is not None or not _has_sides(first)):
+    if (second is None) == (by is None) and (second is not None or not _has_sides(first, trust)):
         raise UsageError(
             f"{command} takes two runs, or one run and `--by`, or one that was run `--against` another",
             remedy=f"middlemark {command} {first} --by middleware, or middlemark {command} {first} OTHER_RUN",
@@ -27,14 +27,16 @@ def check(command: str, first: Path, second: Path | None, by: str | None, base: 
         )
 
 
-def _has_sides(run: Path) -> bool:
+def _has_sides(run: Path, trust: bool) -> bool:
     from middlemark.results.run_folder import RunFolder
 
-    folder = RunFolder(run)
+    folder = RunFolder(run, is_trusted=trust)
     return folder.manifest_path.is_file() and bool(folder.read_manifest().against)
 
 
-def pairs(first: Path, second: Path | None, by: str | None, base: str | None, only: Sequence[str]) -> "Pairs":
+def pairs(  # noqa: PLR0913 - the whole command line
+    first: Path, second: Path | None, by: str | None, base: str | None, only: Sequence[str], *, trust: bool
+) -> "Pairs":
     """Read and analyse the runs, and pair their experiments."""
     from middlemark.analysis.pairing import of_two_runs, within_run
     from middlemark.analysis.run import analyse
@@ -42,7 +44,7 @@ def pairs(first: Path, second: Path | None, by: str | None, base: str | None, on
     from middlemark.plan.side import FACTOR
     from middlemark.results.run_folder import RunFolder
 
-    run = analyse(RunFolder(first), only)
+    run = analyse(RunFolder(first, is_trusted=trust), only)
     if second is not None:
-        return of_two_runs(run, analyse(RunFolder(second), only))
+        return of_two_runs(run, analyse(RunFolder(second, is_trusted=trust), only))
     return within_run(run.comparable, by or FACTOR, base if by else Side.BASE)

@@ -35,6 +35,7 @@ from middlemark.plan.outcome import (
     Valid,
     WarningKind,
 )
+from middlemark.plan.replan import replanned
 from middlemark.plan.selected import is_selected
 from middlemark.plan.side import sided
 from middlemark.plan.stream import (
@@ -100,6 +101,7 @@ __all__ = [
     "only",
     "order_trials",
     "plan_trials",
+    "replanned",
     "share_cpus",
     "sided",
     "topology_of",

@@ -6,30 +6,47 @@ It knows no address, port or process; `campaign` makes the worker contract's spe
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
 
 from middlemark.plan.network import Host, Link, Network
 from middlemark.plan.node import Chain, Node
 from middlemark.plan.stream import Stream
 from middlemark.plan.timeline import Event
 from middlemark.suite import CpuLoad, Cpus, Deployment, Model, OptionValue, Role, Scheduling
+from middlemark.suite.bounds import (
+    Count,
+    ExperimentId,
+    Hertz,
+    Index,
+    MiddlewareName,
+    Name,
+    Nanoseconds,
+    OptionName,
+    ProfileName,
+    Share,
+    StreamName,
+    TopologyName,
+)
 
 
 class Endpoint(Model):
     """One publisher or subscriber that an application holds."""
 
-    stream: str
+    stream: StreamName
     role: Role
-    index: int
+    index: Index
     """Its place in the stream's `publishers` or `subscribers`."""
 
 
 class Application(Model):
     """One worker process of the experiment."""
 
-    name: str
-    host: str
+    name: Name
+    host: Name
     endpoints: tuple[Endpoint, ...]
 
     @property
@@ -41,14 +58,14 @@ class Application(Model):
 class Windows(Model):
     """How long each part of a trial lasts."""
 
-    first_message_ns: int
+    first_message_ns: Nanoseconds
     """The deadline for the last first message, from T0."""
-    warm_up_ns: int
+    warm_up_ns: Nanoseconds
     """From the last first message to the window."""
-    window_ns: int
-    drain_ns: int
+    window_ns: Nanoseconds
+    drain_ns: Nanoseconds
     """The longest wait for messages of the window after it."""
-    late_after_ns: int
+    late_after_ns: Nanoseconds
     """A message under way for longer is late, not received."""
 
 
@@ -57,8 +74,8 @@ class Conditions(Model):
 
     cpus: Cpus
     scheduling: Scheduling
-    priority: int | None
-    spin_ns: int
+    priority: Annotated[int, Field(ge=1, le=99)] | None
+    spin_ns: Nanoseconds
     keep_awake: bool
     deployment: Deployment = Deployment()
     cpu_load: CpuLoad | None = None
@@ -74,21 +91,21 @@ class Sought(StrEnum):
 class Search(Model):
     """What the experiment's rate, or its size, is a step of: a search for the highest that is carried."""
 
-    lowest_hz: float | None = None
-    highest_hz: float | None = None
+    lowest_hz: Hertz | None = None
+    highest_hz: Hertz | None = None
     """The ends of a ladder of rates; None where sizes are searched."""
-    smallest_bytes: int | None = None
-    largest_bytes: int | None = None
+    smallest_bytes: Annotated[int, Field(ge=1, le=2**53)] | None = None
+    largest_bytes: Annotated[int, Field(ge=1, le=2**53)] | None = None
     """The ends of a ladder of sizes; None where rates are searched."""
-    precision: float
+    precision: Annotated[float, Field(ge=0.01, le=0.5)]
     """Each step is by this share higher than the one below."""
-    loss_share: float
-    latency_ns: int
+    loss_share: Share
+    latency_ns: Nanoseconds
     """The bounds."""
-    confirm: int
-    max_trials: int
+    confirm: Annotated[int, Field(ge=1, le=15)]
+    max_trials: Annotated[int, Field(ge=1, le=1000)]
     """Of each search."""
-    searches: int = 1
+    searches: Annotated[int, Field(ge=1, le=100)] = 1
     """How many there are, one after another."""
 
     @property
@@ -114,34 +131,34 @@ class Side(StrEnum):
 class CaptureBounds(Model):
     """How much is kept of the frames that pass, where they are captured."""
 
-    snap_bytes: int = 65_535
+    snap_bytes: Count = 65_535
     """Of each frame."""
-    most_bytes: int = 100_000_000
+    most_bytes: Count = 100_000_000
     """Of the file."""
 
 
 class Experiment(Model):
     """One point of the matrix."""
 
-    id: str
+    id: ExperimentId
     """Stable: the same factors have the same id in every suite."""
     factors: dict[str, str]
     """Every factor by name, as it is written in keys, tables, `--only` and `exclude`."""
-    middleware: str
-    profile: str
-    options: dict[str, OptionValue]
+    middleware: MiddlewareName
+    profile: ProfileName
+    options: dict[OptionName, OptionValue]
     """What the suite sets beyond the profile."""
     side: Side | None = None
     """None where the campaign has no two sides."""
     search: Search | None = None
     """None where the rate is given."""
-    workload: str
-    topology: str
+    workload: Name
+    topology: TopologyName
     hosts: tuple[Host, ...]
     networks: tuple[Network, ...] = ()
     links: tuple[Link, ...] = ()
     """One for each host of each network."""
-    services: tuple[str, ...] = ()
+    services: tuple[Name, ...] = ()
     """The hosts of services that are needed once a network; the first application's host where none is named."""
     applications: tuple[Application, ...]
     streams: tuple[Stream, ...]
@@ -153,13 +170,51 @@ class Experiment(Model):
     timeline: tuple[Event, ...] = ()
     """The faults that happen within the window."""
     windows: Windows
-    samples: int
+    samples: Count
     """Samples kept of each endpoint."""
     capture: CaptureBounds = CaptureBounds()
-    path_messages: int = 500
+    path_messages: Count = 500
     """Of each stream, how many messages' ways are looked at where the kernel path is observed."""
     verify: bool
     """Whether subscribers check each message's bytes."""
+
+    @model_validator(mode="after")
+    def _names_what_it_has(self) -> Self:
+        for what, named, there in self._named():
+            if not set(named) <= set(there):
+                raise ValueError(f"it names {what} that it has not: {', '.join(sorted(set(named) - set(there)))}")
+            if len(set(there)) < len(there):
+                raise ValueError(f"it has {what} twice")
+        return self
+
+    def _named(self) -> Iterator[tuple[str, list[str], list[str]]]:
+        """What is named by others within it: the noun, the names, and what there is."""
+        streams, nodes = [each.name for each in self.streams], [each.name for each in self.nodes]
+        yield "factors", ["middleware", "workload", "topology"], list(self.factors)
+        yield (
+            "applications",
+            [name for stream in self.streams for name in (*stream.publishers, *stream.subscribers)]
+            + [node.application for node in self.nodes],
+            [each.name for each in self.applications],
+        )
+        yield (
+            "hosts",
+            [each.host for each in self.applications]
+            + [each.host for each in self.links]
+            + [*self.services, *(host for network in self.networks for host in network.hosts)],
+            [each.name for each in self.hosts],
+        )
+        yield "networks", [link.network for link in self.links], [each.name for each in self.networks]
+        yield (
+            "streams",
+            [endpoint.stream for application in self.applications for endpoint in application.endpoints]
+            + [each.stream for node in self.nodes for each in node.inputs]
+            + [name for each in self.nodes for name in each.outputs]
+            + [name for each in self.chains for name in each.streams],
+            streams,
+        )
+        yield "nodes", [name for each in self.chains for name in each.nodes], nodes
+        yield "chains", [], [each.name for each in self.chains]
 
     @property
     def key(self) -> str:

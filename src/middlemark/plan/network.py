@@ -3,7 +3,12 @@
 `resolve` makes them of a suite's topology and conditions; `testbed` puts them into effect and measures them.
 """
 
+from typing import Annotated
+
+from pydantic import Field
+
 from middlemark.suite import HostKind, Mobility, Model
+from middlemark.suite.bounds import Address, Count, Index, Name, Nanoseconds, Share, SshTarget
 
 STANDARD_MTU_BYTES = 1500
 
@@ -11,14 +16,14 @@ STANDARD_MTU_BYTES = 1500
 class Direction(Model):
     """What a link does to the frames of one direction; shares are fractions of 1."""
 
-    rate_bits_per_s: int | None = None
-    queue_frames: int | None = None
-    delay_ns: int = 0
-    jitter_ns: int = 0
-    loss: float = 0.0
-    duplication: float = 0.0
-    reordering: float = 0.0
-    corruption: float = 0.0
+    rate_bits_per_s: Count | None = None
+    queue_frames: Count | None = None
+    delay_ns: Nanoseconds = 0
+    jitter_ns: Nanoseconds = 0
+    loss: Share = 0.0
+    duplication: Share = 0.0
+    reordering: Share = 0.0
+    corruption: Share = 0.0
 
     @property
     def is_plain(self) -> bool:
@@ -29,7 +34,7 @@ class Direction(Model):
 class TracePoint(Model):
     """From an instant of the window on, what a link does in both directions."""
 
-    at_ns: int
+    at_ns: Nanoseconds
     outgoing: Direction
     incoming: Direction
 
@@ -37,9 +42,9 @@ class TracePoint(Model):
 class Link(Model):
     """One host's way to one network: outgoing from the host, incoming to it."""
 
-    host: str
-    network: str
-    mtu_bytes: int = STANDARD_MTU_BYTES
+    host: Name
+    network: Name
+    mtu_bytes: Count = STANDARD_MTU_BYTES
     offloads: bool = True
     outgoing: Direction = Direction()
     incoming: Direction = Direction()
@@ -78,19 +83,19 @@ def _in_a_row(first: Direction, second: Direction) -> Direction:
 class Network(Model):
     """A switch; its hosts in the order of their addresses."""
 
-    name: str
-    hosts: tuple[str, ...]
+    name: Name
+    hosts: tuple[Name, ...]
 
 
 class Host(Model):
     """Where applications live."""
 
-    name: str
+    name: Name
     kind: HostKind
-    cpus: tuple[int, ...] = ()
+    cpus: tuple[Index, ...] = ()
     """The CPUs that it may use; all where none is named."""
-    cpu_quota: float | None = None
+    cpu_quota: Annotated[float, Field(gt=0, le=1e6)] | None = None
     """In CPUs: 0.5 is half of one."""
-    memory_bytes: int | None = None
-    ssh: str | None = None
-    address: str | None = None
+    memory_bytes: Count | None = None
+    ssh: SshTarget | None = None
+    address: Address | None = None

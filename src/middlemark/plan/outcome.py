@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from middlemark.suite import Model
+from middlemark.suite.bounds import Index, Nanoseconds, StreamName
 
 
 class InvalidKind(StrEnum):
@@ -41,10 +42,10 @@ class InvalidReason(Model):
 class MissingPath(Model):
     """A publisher whose first message never reached a subscriber, or a subscriber whose answer never came back."""
 
-    stream: str
+    stream: StreamName
     answers: bool = False
-    publisher: int
-    subscriber: int
+    publisher: Index
+    subscriber: Index
 
     def __str__(self) -> str:
         if self.answers:
@@ -126,7 +127,7 @@ class TimedOut(Model):
     kind: Literal["timed_out"] = "timed_out"
     waiting_for: str
     """What did not come, and from whom."""
-    deadline_ns: int
+    deadline_ns: Nanoseconds
     """How long it was waited for."""
 
     @property
@@ -168,6 +169,8 @@ class WarningKind(StrEnum):
     """A host's CPUs were not kept as busy as asked."""
     NEVER_SETTLED = "never_settled"
     """The latency of a stream held no level to the window's end."""
+    ACROSS = "across"
+    """The run was gone on with by another build, or on another machine, than it was begun."""
     SETTLED_LATE = "settled_late"
     """A part of the window, at its begin, had another latency than the rest."""
     DISTURBED = "disturbed"

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from middlemark.suite import Arrival, Congestion, Durability, Model, Reliability
+from middlemark.suite.bounds import Count, Hertz, Name, Nanoseconds, StreamName
 
 _MOST_MESSAGES = 2**32 - 1
 # No middleware is faster than these, so that accounting is always reserved for enough messages.
@@ -22,7 +23,7 @@ class Periodic(Model):
     """An absolute schedule, open loop."""
 
     kind: Literal["periodic"] = "periodic"
-    rate_hz: float
+    rate_hz: Hertz
     arrival: Arrival
 
     def most_messages(self, window_ns: int) -> int:
@@ -36,8 +37,8 @@ class Burst(Model):
     """`messages` at one intended instant, `rate_hz` times a second."""
 
     kind: Literal["burst"] = "burst"
-    rate_hz: float
-    messages: int
+    rate_hz: Hertz
+    messages: Count
 
     def most_messages(self, window_ns: int) -> int:
         """The most messages of one publisher within a window."""
@@ -48,8 +49,8 @@ class Unthrottled(Model):
     """As fast as the middleware accepts, until the window ends or `messages` are sent."""
 
     kind: Literal["unthrottled"] = "unthrottled"
-    approach_hz: float
-    messages: int | None
+    approach_hz: Hertz
+    messages: Count | None
 
     def most_messages(self, window_ns: int) -> int:
         """The most messages of one publisher within a window."""
@@ -60,11 +61,11 @@ class PingPong(Model):
     """A message, then its answers from every subscriber, then the next message."""
 
     kind: Literal["ping_pong"] = "ping_pong"
-    approach_hz: float
-    answer_bytes: int
-    interval_ns: int
-    patience_ns: int
-    messages: int | None
+    approach_hz: Hertz
+    answer_bytes: Count
+    interval_ns: Nanoseconds
+    patience_ns: Nanoseconds
+    messages: Count | None
 
     def most_messages(self, window_ns: int) -> int:
         """The most messages of one publisher within a window."""
@@ -76,7 +77,7 @@ class Computed(Model):
     """A node sends one at the end of each execution."""
 
     kind: Literal["computed"] = "computed"
-    rate_hz: float | None
+    rate_hz: Hertz | None
     """At most, in the long run; None where nothing bounds it."""
 
     def most_messages(self, window_ns: int) -> int:
@@ -92,7 +93,7 @@ class KeepLast(Model):
     """The newest `depth` messages are kept."""
 
     kind: Literal["keep_last"] = "keep_last"
-    depth: int
+    depth: Count
 
 
 class KeepAll(Model):
@@ -108,15 +109,15 @@ class StreamQos(Model):
     history: Annotated[KeepLast | KeepAll, Field(discriminator="kind")]
     durability: Durability
     congestion: Congestion
-    level: int | None
+    level: Annotated[int, Field(ge=0, le=2)] | None
 
 
 class Recorded(Model):
     """The instants and sizes of a stream's messages, from the beginning; after the period they begin again."""
 
-    offsets_ns: tuple[int, ...]
-    sizes_bytes: tuple[int, ...]
-    period_ns: int
+    offsets_ns: Annotated[tuple[Nanoseconds, ...], Field(min_length=1)]
+    sizes_bytes: Annotated[tuple[Count, ...], Field(min_length=1)]
+    period_ns: Annotated[int, Field(ge=1, le=2**62)]
 
     def most_messages(self, window_ns: int) -> int:
         """The messages of one publisher within a window."""
@@ -127,16 +128,16 @@ class Recorded(Model):
 class Stream(Model):
     """One topic from its publishers to its subscribers."""
 
-    name: str
-    size_bytes: int
+    name: StreamName
+    size_bytes: Count
     """Of each message; of the largest where they were recorded."""
     pattern: StreamPattern
     recorded: Recorded | None = None
     """Of a periodic stream: the messages as they were recorded, in place of equal intervals and one size."""
     qos: StreamQos
-    publishers: tuple[str, ...]
+    publishers: tuple[Name, ...]
     """The application of each publisher, by the publisher's index."""
-    subscribers: tuple[str, ...]
+    subscribers: tuple[Name, ...]
     """The application of each subscriber, by the subscriber's index."""
 
     def most_messages(self, window_ns: int) -> int:

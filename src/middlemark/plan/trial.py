@@ -7,27 +7,38 @@ import hashlib
 import random
 from collections.abc import Sequence
 from itertools import product
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
 
 from middlemark.plan.expand import expand
 from middlemark.plan.experiment import Experiment
 from middlemark.plan.only import only
 from middlemark.suite import Model, Observation, Suite
+from middlemark.suite.bounds import TrialId
 
 
 class Trial(Model):
     """One execution of an experiment, from a cold start, in fresh processes."""
 
-    id: str
+    id: TrialId
     """The name of its folder; sorts in the order of running."""
-    number: int
+    number: Annotated[int, Field(ge=1, lt=10**9)]
     """Its place in the campaign's order, from 1."""
-    block: int
+    block: Annotated[int, Field(ge=1, lt=10**9)]
     """From 1; each block holds each experiment once that has trials left, and once more for each observation."""
-    seed: int
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
     """For the payload and for random schedules; the same for all experiments of a block."""
     experiment: Experiment
     observation: Observation | None = None
     """What watches it; None for the trials that latency, loss and rates are taken from."""
+
+    @model_validator(mode="after")
+    def _is_named_by_what_it_is(self) -> Self:
+        number, _, experiment = self.id.partition("-")
+        if int(number) != self.number or experiment != self.experiment.id:
+            raise ValueError(f"{self.id} is no name of trial {self.number} of {self.experiment.id}")
+        return self
 
 
 def plan_trials(

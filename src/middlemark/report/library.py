@@ -36,6 +36,8 @@ class Library:
     """The runs in some folders: each a run itself, or a folder of runs."""
 
     folders: Sequence[Path]
+    trust: bool = False
+    """Whether runs of other users are read."""
     _read: dict[Path, tuple[int, PastRun]] = field(default_factory=dict)
 
     def look(self) -> Shelf:
@@ -43,7 +45,7 @@ class Library:
         found, unreadable = [], []
         for path in self._paths():
             try:
-                found.append((RunFolder(path), self._past_run(path)))
+                found.append((self._folder(path), self._past_run(path)))
             except MiddlemarkError as error:
                 unreadable.append(str(error))
         return Shelf(tuple(sorted(found, key=lambda each: each[1].manifest.started_at)), tuple(unreadable))
@@ -57,8 +59,11 @@ class Library:
             paths += [path.resolve() for path in own if (path / "manifest.json").is_file()]
         return list(dict.fromkeys(paths))
 
+    def _folder(self, path: Path) -> RunFolder:
+        return RunFolder(path, is_trusted=self.trust)
+
     def _past_run(self, path: Path) -> PastRun:
-        folder = RunFolder(path)
+        folder = self._folder(path)
         changed_ns = _changed_ns(folder)
         known = self._read.get(path)
         if known is None or known[0] != changed_ns:
@@ -84,9 +89,9 @@ def _estimates(folder: RunFolder) -> pl.DataFrame:
 
 def findings(folder: RunFolder) -> RunFindings:
     """A run analysed; the last few are kept."""
-    return _findings(folder.path, _changed_ns(folder))
+    return _findings(folder, _changed_ns(folder))
 
 
 @lru_cache(maxsize=4)
-def _findings(path: Path, _changed: int) -> RunFindings:
-    return analyse(RunFolder(path))
+def _findings(folder: RunFolder, _changed: int) -> RunFindings:
+    return analyse(folder)

@@ -58,9 +58,9 @@ class _Guarded(BaseHTTPMiddleware):
         return response
 
 
-def site(folders: Sequence[Path], hosts: Sequence[str]) -> Starlette:
+def site(folders: Sequence[Path], hosts: Sequence[str], *, trust: bool = False) -> Starlette:
     """The application that shows the runs of some folders to those who ask under one of these names."""
-    library = Library(folders)
+    library = Library(folders, trust)
     library.look()  # a folder that isn't there is told at once
     pages = _Pages(library)
     return Starlette(

@@ -6,13 +6,16 @@ stored of a trial.
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Annotated, Literal, Self
 
-from pydantic import NonNegativeInt
+from pydantic import AfterValidator, Field, model_validator
 
-from middlemark.plan import Caution, Trial
+from middlemark.plan import Caution, Experiment, Trial
 from middlemark.results.record import FORMAT_VERSION
 from middlemark.suite import Model
+from middlemark.suite.bounds import Count, ExperimentId, MiddlewareName, StreamName
 from middlemark.suite.claim_text import ClaimText
 
 
@@ -36,6 +39,8 @@ class Middleware(Model):
 
     title: str
     summary: str
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    """Of the worker's file; None in runs from before it was recorded."""
     library: Library
     dissectors: tuple[Dissector, ...] = ()
 
@@ -43,11 +48,11 @@ class Middleware(Model):
 class Width(Model):
     """How far the interval of a figure reaches, and whether that is narrow enough for the suite's `stop`."""
 
-    experiment: str
-    stream: str | None
+    experiment: ExperimentId
+    stream: StreamName | None
     """None where the figure is of the trial."""
     figure: str
-    n_trials: NonNegativeInt
+    n_trials: Count
     """Trials that have the figure."""
     relative_width: float | None
     """Half of the interval as a share of the median; None where there is no interval."""
@@ -59,34 +64,61 @@ class Width(Model):
     """Why it stays open, or has no interval."""
 
 
+def _instant(text: str) -> str:
+    began = datetime.fromisoformat(text)
+    if began.tzinfo is None or not 1971 <= began.year <= 2999:
+        raise ValueError(f"{text} is no instant at which a run began")
+    return text
+
+
 class Manifest(Model):
     """What a run was asked for and what it ran on: `manifest.json`."""
 
     format_version: Literal[1] = FORMAT_VERSION
     middlemark_version: str
-    suite: str
+    suite: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
     """The suite's name."""
     suite_text: str
     """The suite as given, word for word."""
-    seed: int
+    suite_files: dict[str, str] = {}
+    """The files that the suite names, word for word, by the name that it has for them."""
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
     trials: tuple[Trial, ...]
     """The suite as expanded: every planned trial, in the order in which they run; with `stop`, those decided so far."""
     widths: tuple[Width, ...] = ()
     """Of a suite with `stop`: how wide the intervals were after the last block that was looked at."""
-    started_at: str
+    started_at: Annotated[str, AfterValidator(_instant)]
     """ISO 8601, UTC."""
     command: tuple[str, ...] = ()
-    machine: dict[str, str | int | float | bool | None] = {}
+    machine: dict[str, str | Annotated[int, Field(ge=-(2**53), le=2**53)] | float | bool | None] = {}
     """What was recorded of the machine: names with their units, values as read."""
-    middlewares: dict[str, Middleware] = {}
+    middlewares: dict[MiddlewareName, Middleware] = {}
     """By name."""
     claims: tuple[ClaimText, ...] = ()
     """The suite's."""
     against: tuple[str, ...] = ()
     """The folders of the base's workers, where the campaign has two sides."""
-    base: dict[str, Middleware] = {}
+    base: dict[MiddlewareName, Middleware] = {}
     """By name: the base's."""
     left_out: dict[str, str] = {}
     """Middlewares without a worker here, each with the reason."""
     warnings: tuple[Caution, ...] = ()
     """What is not as it should be on the machine."""
+
+    @model_validator(mode="after")
+    def _has_each_trial_once(self) -> Self:
+        if len({trial.id for trial in self.trials}) < len(self.trials):
+            raise ValueError("it has a trial twice")
+        if any(len(same) > 1 for same in _by_id(self.trials).values()):
+            raise ValueError("it has two experiments of one id")
+        return self
+
+
+def _by_id(trials: Iterable[Trial]) -> dict[str, list[Experiment]]:
+    """The different experiments that have one id."""
+    found: dict[str, list[Experiment]] = {}
+    for trial in trials:
+        same = found.setdefault(trial.experiment.id, [])
+        if trial.experiment not in same:
+            same.append(trial.experiment)
+    return found

@@ -7,6 +7,8 @@ and never follows a link at a path's end.
 from __future__ import annotations
 
 import hashlib
+import os
+import pwd
 import re
 import stat
 from pathlib import Path
@@ -38,6 +40,24 @@ def folder_inside(folder: Path, name: str) -> Path:
 def _refuse_link(path: Path) -> None:
     if path.is_symlink():
         raise StoreError(path, "it is a symbolic link, and a run folder has none", "put the folder itself in its place")
+
+
+def check_owner(folder: Path) -> None:
+    """Refuses a folder of another user, who may have put anything into it; root's are as good as one's own."""
+    owner = folder.stat().st_uid
+    if owner not in {os.geteuid(), 0}:
+        raise StoreError(
+            folder,
+            f"it belongs to another user ({_user(owner)})",
+            "if you trust what is in it: the same with `--trust`",
+        )
+
+
+def _user(number: int) -> str:
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
 
 
 def file_name(text: str) -> str:

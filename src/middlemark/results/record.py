@@ -8,12 +8,13 @@ version of their own so that a stored run outlives a change of the contract.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, NonNegativeInt
+from pydantic import Field, model_validator
 
 from middlemark.plan import Caution, Outcome, Trial, Valid
 from middlemark.suite import Action, Model
+from middlemark.suite.bounds import Count, Index, Name, Nanoseconds, ProcessName, SignedNanoseconds, StreamName
 
 FORMAT_VERSION: Final = 1
 """The version of the run folder: a change that an old reader would misread raises it."""
@@ -22,59 +23,59 @@ FORMAT_VERSION: Final = 1
 class PublisherCounts(Model):
     """What one publisher did within the window."""
 
-    stream: str
-    publisher: NonNegativeInt
-    intended: NonNegativeInt
+    stream: StreamName
+    publisher: Index
+    intended: Count
     """Messages that the schedule held; for patterns without one, messages tried."""
-    sent: NonNegativeInt
-    refused: NonNegativeInt
-    unsent: NonNegativeInt = 0
+    sent: Count
+    refused: Count
+    unsent: Count = 0
     """Messages that an overloaded publisher had no time left to offer: intended = sent + refused + unsent."""
     refusal: str | None
-    last_returned_ns: NonNegativeInt
+    last_returned_ns: Nanoseconds
 
 
 class SubscriberCounts(Model):
     """What one subscriber received of one publisher: sent = received + late + lost."""
 
-    stream: str
+    stream: StreamName
     answers: bool
     """A ping-pong's answers, counted at the client."""
-    publisher: NonNegativeInt
-    subscriber: NonNegativeInt
-    received: NonNegativeInt
-    late: NonNegativeInt
-    duplicates: NonNegativeInt
-    duplicates_received_ns: tuple[NonNegativeInt, ...] | None = None
+    publisher: Index
+    subscriber: Index
+    received: Count
+    late: Count
+    duplicates: Count
+    duplicates_received_ns: tuple[Nanoseconds, ...] | None = None
     """When the first of them came, of as many as the worker kept it."""
-    reordered: NonNegativeInt
-    corrupt: NonNegativeInt
-    foreign: NonNegativeInt
-    negative: NonNegativeInt
-    beyond_samples: NonNegativeInt
+    reordered: Count
+    corrupt: Count
+    foreign: Count
+    negative: Count
+    beyond_samples: Count
 
 
 class InputCounts(Model):
     """What became of the window's messages at one input of a node; what is in none of these waited at its end."""
 
-    stream: str
-    taken: int
-    passed_over: int
+    stream: StreamName
+    taken: Count
+    passed_over: Count
     """Replaced by a newer one before it was taken."""
-    overflowed: int
+    overflowed: Count
     """Found the queue full."""
 
 
 class NodeCounts(Model):
     """What one node did within the window."""
 
-    node: str
-    first_execution_after_ns: int | None
+    node: Name
+    first_execution_after_ns: Nanoseconds | None
     """From T0 to its first execution; None where it never ran."""
-    executions: int
-    skipped: int
+    executions: Count
+    skipped: Count
     """Instants of its timer at which it did not run, as the next one had come too."""
-    unrecorded: int
+    unrecorded: Count
     """Executions for which the sample memory did not suffice."""
     inputs: tuple[InputCounts, ...] = ()
 
@@ -89,19 +90,25 @@ class Counts(Model):
 class FirstMessage(Model):
     """When a subscriber had the first message of a publisher, or a client the first answer of a subscriber, from T0."""
 
-    stream: str
+    stream: StreamName
     answers: bool = False
-    publisher: NonNegativeInt
-    subscriber: NonNegativeInt
-    after_ns: NonNegativeInt
+    publisher: Index
+    subscriber: Index
+    after_ns: Nanoseconds
 
 
 class Window(Model):
     """The instants of a trial on the clock of its machine."""
 
-    t0_ns: NonNegativeInt
-    begin_ns: NonNegativeInt
-    end_ns: NonNegativeInt
+    t0_ns: Nanoseconds
+    begin_ns: Nanoseconds
+    end_ns: Nanoseconds
+
+    @model_validator(mode="after")
+    def _is_in_order(self) -> Self:
+        if not self.t0_ns <= self.begin_ns < self.end_ns:
+            raise ValueError(f"the window runs from {self.begin_ns} to {self.end_ns}, after T0 at {self.t0_ns}")
+        return self
 
 
 class HappenedFault(Model):
@@ -109,10 +116,10 @@ class HappenedFault(Model):
 
     action: Action
     target: str
-    asked_ns: NonNegativeInt
+    asked_ns: Nanoseconds
     """From the window's begin, as planned."""
-    began_ns: NonNegativeInt
-    done_ns: NonNegativeInt
+    began_ns: Nanoseconds
+    done_ns: Nanoseconds
     """On the clock of the window; a restart is done when the new process publishes and subscribes."""
 
 
@@ -122,15 +129,15 @@ class LoadReached(Model):
     asked_percent: float
     reached_percent: float
     """The mean of its loaded CPUs."""
-    reached_by_cpu_percent: dict[int, float] = {}
+    reached_by_cpu_percent: dict[Index, float] = {}
     """By CPU."""
 
 
 class ClockAgreement(Model):
     """How far a host's own clock was ahead of the clock of all stamps, over the whole trial."""
 
-    offset_ns: int
-    bound_ns: NonNegativeInt
+    offset_ns: SignedNanoseconds
+    bound_ns: Nanoseconds
     """The truth is at most so far from the offset."""
     source: Literal["exchanges", "ptp"]
 
@@ -138,10 +145,10 @@ class ClockAgreement(Model):
 class LinkMeasured(Model):
     """What the probe saw of one link, or of the route between two machines, before or after a trial."""
 
-    host: str
-    network: str | None
+    host: Name
+    network: Name | None
     """None for a route over no declared network."""
-    to: str | None = None
+    to: Name | None = None
     """Of a route, the host at its other end."""
     when: Literal["before", "after"]
     backend: str
@@ -167,16 +174,16 @@ class LinkMeasured(Model):
 class Resources(Model):
     """What one process, with the children it started, spent over the window."""
 
-    wall_ns: NonNegativeInt
-    cpu_user_ns: NonNegativeInt
-    cpu_system_ns: NonNegativeInt
-    peak_resident_bytes: NonNegativeInt
-    resident_bytes: NonNegativeInt
-    voluntary_switches: NonNegativeInt
-    involuntary_switches: NonNegativeInt
-    minor_faults: NonNegativeInt
-    major_faults: NonNegativeInt
-    machine_steal_ns: NonNegativeInt
+    wall_ns: Nanoseconds
+    cpu_user_ns: Nanoseconds
+    cpu_system_ns: Nanoseconds
+    peak_resident_bytes: Count
+    resident_bytes: Count
+    voluntary_switches: Count
+    involuntary_switches: Count
+    minor_faults: Count
+    major_faults: Count
+    machine_steal_ns: Nanoseconds
 
 
 class Effective(Model):
@@ -192,10 +199,10 @@ class InterfaceTraffic(Model):
     """Traffic of one interface over the window, all processes together."""
 
     interface: str
-    received_bytes: NonNegativeInt
-    received_packets: NonNegativeInt
-    sent_bytes: NonNegativeInt
-    sent_packets: NonNegativeInt
+    received_bytes: Count
+    received_packets: Count
+    sent_bytes: Count
+    sent_packets: Count
 
 
 class PathProof(Model):
@@ -212,50 +219,50 @@ Phase = Literal["discovery", "warm_up", "window", "drain"]
 class LinkTraffic(Model):
     """What one host's interface carried during one phase: whole frames, Ethernet's header included."""
 
-    host: str
-    network: str
+    host: Name
+    network: Name
     phase: Phase
-    duration_ns: NonNegativeInt
-    sent_bytes: NonNegativeInt
-    sent_packets: NonNegativeInt
-    received_bytes: NonNegativeInt
-    received_packets: NonNegativeInt
+    duration_ns: Nanoseconds
+    sent_bytes: Count
+    sent_packets: Count
+    received_bytes: Count
+    received_packets: Count
 
 
 class CapturedLink(Model):
     """What became of the frames that passed one link: all are captured, beyond or lost."""
 
-    host: str
-    network: str
-    captured: NonNegativeInt
-    cut: NonNegativeInt
+    host: Name
+    network: Name
+    captured: Count
+    cut: Count
     """Of the captured, those of which less than the whole is kept."""
-    beyond: NonNegativeInt
+    beyond: Count
     """Came when the file had its size."""
-    lost: NonNegativeInt
+    lost: Count
     """Came faster than they could be taken."""
 
 
 class CaptureRecord(Model):
     """What belongs to a trial's captured frames beside the file."""
 
-    snap_bytes: NonNegativeInt
-    most_bytes: NonNegativeInt
-    file_bytes: NonNegativeInt
+    snap_bytes: Count
+    most_bytes: Count
+    file_bytes: Count
     links: tuple[CapturedLink, ...]
 
 
 class KernelRecording(Model):
     """What belongs to a recording of kernel events beside the events themselves."""
 
-    processes: dict[str, NonNegativeInt]
+    processes: dict[ProcessName, Count]
     """By process, its number on the machine."""
-    forwarders: tuple[NonNegativeInt, ...] = ()
+    forwarders: tuple[Count, ...] = ()
     """The numbers of the relays that carry packets on."""
-    events: NonNegativeInt
-    lost: NonNegativeInt
+    events: Count
+    lost: Count
     """Events that found no room: with any, the recording has gaps."""
-    calls: dict[int, str]
+    calls: dict[Count, str]
     """The names of the system calls, by number."""
 
 
@@ -265,31 +272,33 @@ class TrialRecord(Model):
     format_version: Literal[1] = FORMAT_VERSION
     trial: Trial
     outcome: Outcome
-    attempt: Annotated[int, Field(ge=1)] = 1
+    attempt: Annotated[int, Field(ge=1, le=1000)] = 1
     """Which attempt this is: a trial that the machine disturbed is repeated."""
     warnings: tuple[Caution, ...] = ()
-    effective: dict[str, Effective] = {}
+    across: tuple[str, ...] = ()
+    """Where the run was gone on with `--across`: what was otherwise than when it was begun."""
+    effective: dict[Name, Effective] = {}
     """By application."""
     counts: Counts = Counts()
     first_message: tuple[FirstMessage, ...] = ()
     window: Window | None = None
     """None where the trial ended before its window was fixed."""
-    resources: dict[str, Resources] = {}
+    resources: dict[ProcessName, Resources] = {}
     """By process: every application, and every service under its own name."""
-    path: dict[str, PathProof] = {}
+    path: dict[Name, PathProof] = {}
     """By application."""
     nodes: tuple[NodeCounts, ...] = ()
     """Of a pipeline, in the plan's order."""
     faults: tuple[HappenedFault, ...] = ()
     """What went wrong within the window, as it was asked for."""
-    interrupted: tuple[str, ...] = ()
+    interrupted: tuple[Name, ...] = ()
     """Applications of which a process ended within the window: its samples and counts ended with it."""
-    memory_growth_bytes: dict[str, int] = {}
+    memory_growth_bytes: dict[ProcessName, Annotated[int, Field(ge=-(2**53), le=2**53)]] = {}
     """Of a trial with faults, by process that lived through the window: resident at its end less at its begin."""
-    cpu_load: dict[str, LoadReached] = {}
+    cpu_load: dict[Name, LoadReached] = {}
     """By loaded host."""
     links: tuple[LinkMeasured, ...] = ()
-    clocks: dict[str, ClockAgreement] = {}
+    clocks: dict[Name, ClockAgreement] = {}
     """By host with a clock of its own."""
     kernel_path: KernelRecording | None = None
     """Of a trial whose observation is `kernel_path`."""
@@ -299,6 +308,25 @@ class TrialRecord(Model):
     """Of a trial whose observation is `capture`."""
     unavailable: dict[str, str] = {}
     """Of an observed trial: what could not be seen, with the reason."""
+
+    @model_validator(mode="after")
+    def _speaks_of_its_own_trial(self) -> Self:
+        streams = {each.name: each for each in self.trial.experiment.streams}
+        paths = [(each.stream, each.publisher, each.subscriber) for each in self.counts.subscribers]
+        paths += [(each.stream, each.publisher, each.subscriber) for each in self.first_message]
+        sent = [(each.stream, each.publisher) for each in self.counts.publishers]
+        for stream, publisher in (*sent, *(path[:2] for path in paths)):
+            if stream not in streams or publisher >= len(streams[stream].publishers):
+                raise ValueError(f"the trial has no publisher {publisher} of {stream}")
+        for stream, _, subscriber in paths:
+            if subscriber >= len(streams[stream].subscribers):
+                raise ValueError(f"the trial has no subscriber {subscriber} of {stream}")
+        applications = {each.name for each in self.trial.experiment.applications}
+        strange = {*self.effective, *self.path, *self.interrupted} - applications
+        strange |= {each.node for each in self.nodes} - {each.name for each in self.trial.experiment.nodes}
+        if strange:
+            raise ValueError(f"the trial has no {', '.join(sorted(strange))}")
+        return self
 
     def clock_bound_ns(self, stream: str) -> int:
         """By how much a one-way time of the stream may be off because its ends have different clocks."""

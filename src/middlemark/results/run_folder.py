@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from middlemark.errors import StoreError
+from middlemark.plan import Trial
 from middlemark.results import limits
 from middlemark.results.files import read_bytes, write_text
 from middlemark.results.histogram_log import Logged, read_log
 from middlemark.results.manifest import Manifest
-from middlemark.results.paths import folder_inside, inside, is_there
+from middlemark.results.paths import check_owner, folder_inside, inside, is_there
 from middlemark.results.record import TrialRecord
 from middlemark.results.schema import (
     EXECUTIONS_SCHEMA,
@@ -142,6 +143,13 @@ class TrialFolder:
             raise StoreError(self.record_path, f"it is the record of {record.trial.id!r}", _REMEDY)
         return record
 
+    def read_record_of(self, planned: Trial | None) -> TrialRecord:
+        """The same, which must be of the trial that the manifest plans under this name."""
+        record = self.read_record()
+        if record.trial != planned:
+            raise StoreError(self.record_path, "it is not of the trial that the manifest plans", _REMEDY)
+        return record
+
     def write_record(self, record: TrialRecord) -> None:
         """Write `trial.json`; all other files of the trial must be there already."""
         _write(self.record_path, record)
@@ -234,6 +242,8 @@ class RunFolder:
     """The folder of one run."""
 
     path: Path
+    is_trusted: bool = False
+    """Whether it may be another user's."""
 
     @property
     def manifest_path(self) -> Path:
@@ -261,6 +271,8 @@ class RunFolder:
             raise StoreError(
                 self.path, "there is no such folder", "give the folder that `middlemark run` printed at its end"
             )
+        if not self.is_trusted:
+            check_owner(self.path)
         if not is_there(self.manifest_path):
             raise StoreError(
                 self.path,

@@ -33,7 +33,8 @@ def created(path: Path, manifest: Manifest) -> Iterator[RunFolder]:
     """A new run folder with its manifest, locked for this process from before it looks whether there is a run."""
     with writing(path):
         path.mkdir(parents=True, exist_ok=True)
-    with reopened(path) as run:
+    run = RunFolder(path)
+    with reopened(run):
         if is_there(run.manifest_path):
             raise StoreError(path, "there is a run in it already", f"go on with it: middlemark run --resume {path}")
         with writing(path):
@@ -43,8 +44,9 @@ def created(path: Path, manifest: Manifest) -> Iterator[RunFolder]:
 
 
 @contextmanager
-def reopened(path: Path) -> Iterator[RunFolder]:
+def reopened(run: RunFolder) -> Iterator[None]:
     """An existing folder, locked for this process before anything in it is read."""
+    path = run.path
     with writing(path):  # the folder, as the manifest is replaced when a campaign decides on further trials
         file = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -52,7 +54,7 @@ def reopened(path: Path) -> Iterator[RunFolder]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise StoreError(path, "another middlemark is writing into it", "wait until that run has ended") from error
-        yield RunFolder(path)
+        yield
     finally:
         os.close(file)
 

@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, StrictBool, ValidationInfo, model_validator
 
+from middlemark.suite.bounds import MiddlewareName, Name, ProfileName
 from middlemark.suite.condition import Conditions
 from middlemark.suite.link import LinkSettings
 from middlemark.suite.model import Many, Model, Named, closest_first, refusal
@@ -18,8 +19,7 @@ from middlemark.suite.observation import Observation
 from middlemark.suite.qos import Qos, Reliability
 from middlemark.suite.quantity import DURATION, MessageSize, Rate, Share, TimeSpan
 from middlemark.suite.recorded import RecordedMessages
-from middlemark.suite.suite import ALL_MIDDLEWARES, MiddlewareChoice, MiddlewareName, ProfileName
-from middlemark.suite.topology import Name
+from middlemark.suite.suite import ALL_MIDDLEWARES, MiddlewareChoice
 from middlemark.suite.topology_choice import TopologyChoice
 from middlemark.suite.windows import Disturbance, Recording, Windows
 from middlemark.suite.workload import Arrival
@@ -94,10 +94,10 @@ class StreamDemand(Model):
                     f"`{self.topic}` has no `{field}`" if self.recorded is None else f"a recording has its `{field}`"
                 )
                 raise refusal(problem, allowed="`size` and `rate`, or `recorded`", at=(field,))
-        folder = (info.context or {}).get("folder")
-        if self.recorded is None or folder is None:  # a run that goes on has the messages in its plan
+        beside = (info.context or {}).get("beside")
+        if self.recorded is None or beside is None:
             return self
-        return self.model_copy(update={"recorded": self.recorded.read(folder, self.topic)})
+        return self.model_copy(update={"recorded": self.recorded.read(beside, self.topic)})
 
 
 class Demand(Model):

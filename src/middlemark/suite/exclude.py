@@ -8,6 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, StrictBool, model_validator
 
+from middlemark.suite.bounds import TopologyName
 from middlemark.suite.condition import CpuLoad, Cpus, Deployment, Scheduling
 from middlemark.suite.factor import factor_text
 from middlemark.suite.link import LinkSettings
@@ -16,7 +17,6 @@ from middlemark.suite.option import AskedOptions
 from middlemark.suite.qos import Congestion, Durability, History, Reliability
 from middlemark.suite.quantity import Duration, MessageSize, Rate
 from middlemark.suite.topology import Placement
-from middlemark.suite.topology_choice import TopologyName
 from middlemark.suite.workload import Arrival, Pattern
 
 WholeNumber = Annotated[int, Field(strict=True)]

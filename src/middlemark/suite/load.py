@@ -4,8 +4,8 @@
 The only files read are the one that is named, the traces that it names, and those that ship.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 
 from middlemark.errors import SuiteError, UsageError
+from middlemark.suite.beside import Beside
 from middlemark.suite.claim import Claim
 from middlemark.suite.claim_text import Claims, parse_claim
 from middlemark.suite.demand import Demand
@@ -38,6 +39,8 @@ class LoadedSuite:
     file: str
     text: str
     suite: Suite
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The texts of the files that it names."""
 
 
 @dataclass(frozen=True)
@@ -47,24 +50,28 @@ class LoadedDemand:
     file: str
     text: str
     demand: Demand
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The texts of the files that it names."""
 
 
 def load_demand(file: str) -> LoadedDemand:
     """The demand of an application, from a file."""
     text = _read_file(file, "the description of an application", ())
-    return LoadedDemand(file=file, text=text, demand=parse_demand(text, file=file, folder=Path(file).parent))
+    beside = Beside(Path(file).parent)
+    return LoadedDemand(file=file, text=text, demand=parse_demand(text, file=file, beside=beside), files=beside.texts)
 
 
-def parse_demand(text: str, *, file: str, folder: Path | None = None) -> Demand:
-    """The demand that the text describes; recordings are read where it is known from which folder."""
-    return _validate(TypeAdapter(Demand), read_document(text, file=file), _context() | {"folder": folder}, _DEMAND)
+def parse_demand(text: str, *, file: str, beside: Beside | None = None) -> Demand:
+    """The demand that the text describes; recordings are read where it is known from where."""
+    return _validate(TypeAdapter(Demand), read_document(text, file=file), _context() | {"beside": beside}, _DEMAND)
 
 
-def parse_given(text: str, *, file: str) -> Suite | Demand:
-    """What a run was given: a suite, or the demand of an application."""
+def parse_given(text: str, *, file: str, files: Mapping[str, str] | None = None) -> Suite | Demand:
+    """What a run was given: a suite, or the demand of an application, with the files that were kept of it if asked."""
+    beside = None if files is None else Beside.kept(files)
     document = read_document(text, file=file)
     is_demand = isinstance(document.data, dict) and "application" in document.data and "suite" not in document.data
-    return parse_demand(text, file=file) if is_demand else parse_suite(text, file=file)
+    return (parse_demand if is_demand else parse_suite)(text, file=file, beside=beside)
 
 
 def load_suite(name_or_file: str) -> LoadedSuite:
@@ -72,11 +79,11 @@ def load_suite(name_or_file: str) -> LoadedSuite:
     if name_or_file in shipped_suite_names():
         file = f"{name_or_file}.yaml"
         text = (_SHIPPED / "suites" / file).read_text(encoding="utf-8")
-        folder = None
+        beside = Beside()
     else:
         file, text = name_or_file, _read_file(name_or_file, "a shipped suite", shipped_suite_names())
-        folder = Path(file).parent
-    return LoadedSuite(file=file, text=text, suite=parse_suite(text, file=file, folder=folder))
+        beside = Beside(Path(file).parent)
+    return LoadedSuite(file=file, text=text, suite=parse_suite(text, file=file, beside=beside), files=beside.texts)
 
 
 def load_topologies(name_or_file: str) -> tuple[Topology, ...]:
@@ -96,8 +103,8 @@ def _topologies_of(file: str) -> tuple[TopologyChoice, ...]:
     text = _read_file(file, "a topology, a shipped suite", known)
     document = read_document(text, file=file)
     if isinstance(document.data, dict) and "suite" in document.data:
-        return parse_suite(text, file=file, folder=Path(file).parent).topologies
-    context = _context() | {"folder": Path(file).parent}
+        return parse_suite(text, file=file, beside=Beside(Path(file).parent)).topologies
+    context = _context() | {"beside": Beside(Path(file).parent)}
     return _validate(TypeAdapter(Many[TopologyChoice]), document, context)
 
 
@@ -106,7 +113,7 @@ def load_claims(file: str) -> tuple[Claim, ...]:
     text = _read_file(file, "a suite", shipped_suite_names())
     document = read_document(text, file=file)
     if isinstance(document.data, dict) and "suite" in document.data:
-        return parse_suite(text, file=file, folder=Path(file).parent).claims
+        return parse_suite(text, file=file, beside=Beside(Path(file).parent)).claims
     return _validate(TypeAdapter(Claims), document, {}).claims
 
 
@@ -130,9 +137,9 @@ def shipped_suite_names() -> tuple[str, ...]:
     return tuple(sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")))
 
 
-def parse_suite(text: str, *, file: str, folder: Path | None = None) -> Suite:
-    """The suite that the text describes; the traces that it names are read where it is known from which folder."""
-    return _validate(TypeAdapter(Suite), read_document(text, file=file), _context() | {"folder": folder})
+def parse_suite(text: str, *, file: str, beside: Beside | None = None) -> Suite:
+    """The suite that the text describes; the traces that it names are read where it is known from where."""
+    return _validate(TypeAdapter(Suite), read_document(text, file=file), _context() | {"beside": beside})
 
 
 @cache

@@ -15,7 +15,7 @@ from pydantic_core import CoreSchema, PydanticCustomError
 class Model(BaseModel):
     """A value that never changes and has no key beyond its fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod

@@ -5,8 +5,9 @@ Which options there are is each worker's knowledge; nothing here knows one.
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 
+from middlemark.suite.bounds import OptionName
 from middlemark.suite.model import Many, refusal
 
 
@@ -18,7 +19,6 @@ def _check(written: object) -> object:
 
 NOT_SET = "none"
 """In a rule of `exclude`, the value of an option that an experiment leaves as it is."""
-OptionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 OptionValue = bool | int | str
 AskedOptions = dict[OptionName, Many[Annotated[OptionValue, BeforeValidator(_check)]]]
 """Each option with one value, or with several that widen the matrix."""

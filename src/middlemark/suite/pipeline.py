@@ -13,12 +13,12 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, StrictBool, model_validator
 
+from middlemark.suite.bounds import Name
 from middlemark.suite.model import Model, Named, closest_first, refusal
 from middlemark.suite.qos import Qos
 from middlemark.suite.quantity import DURATION, MessageSize, Rate, TimeSpan
 from middlemark.suite.topology import Role
 
-NodeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,23}$")]
 ComputeTime = Annotated[int, DURATION.between(0, 60e9)]
 DEFAULT_CAPACITY = 16
 
@@ -89,7 +89,7 @@ class NodeInput(Named):
 
     name_key: ClassVar[str] = "stream"
 
-    stream: NodeName
+    stream: Name
     take: Take | None = None
     """Without it: `queue` where the node runs on any message, else `newest`."""
     capacity: Annotated[int, Field(ge=1, le=65_536, strict=True)] | None = None
@@ -99,7 +99,7 @@ class NodeInput(Named):
 class NodeOutput(Model):
     """One stream that a node sends, a message each execution."""
 
-    stream: NodeName
+    stream: Name
     size: MessageSize | None = None
     """Without it, the workload's."""
     qos: Qos | None = None
@@ -109,7 +109,7 @@ class NodeOutput(Model):
 class Node(Model):
     """One node: it runs by a rate, when messages come, or again and again, computes, and sends."""
 
-    node: NodeName
+    node: Name
     rate: Rate | None = None
     """With inputs its timer's; without inputs it is a source, whose rate is the workload's where it has none."""
     unthrottled: StrictBool = False
@@ -174,8 +174,8 @@ class Node(Model):
 class Chain(Model):
     """A path through the graph whose time from end to end is told."""
 
-    chain: NodeName
-    path: Annotated[tuple[NodeName, ...], Field(min_length=2)]
+    chain: Name
+    path: Annotated[tuple[Name, ...], Field(min_length=2)]
     """Its nodes in their order; each sends a stream that the next one reads."""
     deadline: TimeSpan | None = None
     """The time within which it has to be through."""
@@ -184,8 +184,8 @@ class Chain(Model):
 class PipelineApplication(Model):
     """Several nodes in one process."""
 
-    application: NodeName
-    nodes: Annotated[tuple[NodeName, ...], Field(min_length=1)]
+    application: Name
+    nodes: Annotated[tuple[Name, ...], Field(min_length=1)]
     role: Role | None = None
     """Whose places in the topology it takes; without it, a publisher's where all its nodes are sources."""
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from middlemark.errors import SuiteError
+from middlemark.suite.beside import Beside
 from middlemark.suite.model import Named, closest_first, refusal
 from middlemark.suite.quantity import LARGEST_MESSAGE_BYTES, SMALLEST_MESSAGE_BYTES
 
@@ -38,10 +38,10 @@ class RecordedMessages(Named):
     period_ns: int = 0
     """How long the whole recording lasts, all topics together; after it, it begins again."""
 
-    def read(self, folder: Path, stream_topic: str) -> RecordedMessages:
+    def read(self, beside: Beside, stream_topic: str) -> RecordedMessages:
         """These messages with what the file says of them."""
         topic = self.topic or stream_topic
-        table = _table(self.file, folder)
+        table = _table(self.file, beside)
         own = table.filter(table["topic"] == topic).sort("at_ns")
         if own.is_empty():
             known = table["topic"].unique().sort().to_list()
@@ -62,24 +62,22 @@ def period_ns(last_ns: object, messages: Counter[str]) -> int:
     return last + max(last // max(max(messages.values()) - 1, 1), 1)
 
 
-def _table(file: str, folder: Path) -> pl.DataFrame:
+def _table(file: str, beside: Beside) -> pl.DataFrame:
     import polars as pl  # noqa: PLC0415 - only a demand with a recording pays for loading it
 
-    path = folder / file
+    path = beside.path(file)
     try:
-        table = pl.read_csv(path.read_bytes(), infer_schema=False)
-    except OSError as error:
-        raise refusal(f"`{file}` can't be read: {error.strerror}", allowed=f"a CSV file in {folder}") from error
+        table = pl.read_csv(beside.read(file), infer_schema=False)
     except pl.exceptions.PolarsError as error:
         said = str(error).splitlines()[0]
-        raise SuiteError(f"this is no CSV: {said}", file=str(path), allowed=",".join(COLUMNS)) from error
+        raise SuiteError(f"this is no CSV: {said}", file=path, allowed=",".join(COLUMNS)) from error
     if tuple(table.columns) != COLUMNS:
-        raise SuiteError("these are other columns", file=str(path), line=1, allowed=",".join(COLUMNS))
+        raise SuiteError("these are other columns", file=path, line=1, allowed=",".join(COLUMNS))
     if not 0 < table.height <= _MOST_MESSAGES:
-        raise SuiteError(f"{table.height} messages", file=str(path), allowed=f"1 to {_MOST_MESSAGES}")
+        raise SuiteError(f"{table.height} messages", file=path, allowed=f"1 to {_MOST_MESSAGES}")
     figures = table.with_columns(pl.col("at_ns", "size_bytes").cast(pl.Int64, strict=False))
     for line, problem in _wrong(figures.rows()):
-        raise SuiteError(problem, file=str(path), line=line, offending=",".join(map(str, table.rows()[line - 2])))
+        raise SuiteError(problem, file=path, line=line, offending=",".join(map(str, table.rows()[line - 2])))
     return figures
 
 

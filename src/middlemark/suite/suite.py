@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, StrictBool, ValidationInfo, model_validator
 
+from middlemark.suite.bounds import MiddlewareName, ProfileName
 from middlemark.suite.claim_text import ClaimText
 from middlemark.suite.condition import Conditions
 from middlemark.suite.exclude import Exclusion
@@ -23,8 +24,6 @@ from middlemark.suite.windows import Disturbance, Recording, Windows
 from middlemark.suite.workload import Pattern, Workload
 
 ALL_MIDDLEWARES = "all"
-MiddlewareName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
-ProfileName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 
 
 class MiddlewareChoice(Named):

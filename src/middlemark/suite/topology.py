@@ -10,12 +10,11 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, model_validator
 
+from middlemark.suite.bounds import Address, Name, SshTarget
 from middlemark.suite.condition import CpuList
 from middlemark.suite.link import LinkSettings
 from middlemark.suite.model import Model, Named, refusal
 from middlemark.suite.quantity import SHARE, SIZE
-
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,23}$")]
 
 
 class Role(StrEnum):
@@ -54,9 +53,9 @@ class Host(Named):
     """The most CPU time that all its processes may take, in percent of one CPU."""
     memory: Annotated[int, SIZE.between(16e6, 1e15)] | None = None
     """The most memory that all its processes may take."""
-    ssh: str | None = None
+    ssh: SshTarget | None = None
     """Of `ssh`: `user@address:port` as the SSH client takes it, or a name from its configuration."""
-    address: str | None = None
+    address: Address | None = None
     """Of `ssh`: the address that other hosts reach it by; without it, the one that the client connects to."""
 
     def __str__(self) -> str:

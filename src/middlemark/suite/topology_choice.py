@@ -5,13 +5,14 @@
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Self
+from typing import ClassVar, Self
 
-from pydantic import Field, ValidationError, ValidationInfo, model_validator
+from pydantic import ValidationError, ValidationInfo, model_validator
 
+from middlemark.suite.bounds import Name, TopologyName
 from middlemark.suite.link import LinkSettings
 from middlemark.suite.model import Named, closest_first, refusal
-from middlemark.suite.topology import Application, Host, HostKind, Link, Name, Network, Placement, Role, Topology
+from middlemark.suite.topology import Application, Host, HostKind, Link, Network, Placement, Role, Topology
 
 _COUNTED = re.compile(r"([CD])([1-9]|1[0-6])-([1-9]|1[0-6])")
 COUNTED_TOPOLOGIES = {
@@ -24,7 +25,6 @@ COUNTED_TOPOLOGIES = {
     "D3-1": "three publishers and one subscriber on one topic, four hosts on one network",
     "D1-3": "one publisher and three subscribers on one topic, four hosts on one network",
 }
-TopologyName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,39}$")]
 
 
 class TopologyChoice(Named):

@@ -7,12 +7,12 @@ before it where only one direction is meant. A mistake is told with the file and
 import hashlib
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 from typing import ClassVar, Self
 
 from pydantic import TypeAdapter, ValidationError, ValidationInfo, model_validator
 
 from middlemark.errors import SuiteError
+from middlemark.suite.beside import Beside
 from middlemark.suite.explain import explain
 from middlemark.suite.impairment import Impairment
 from middlemark.suite.model import Named, closest_first, refusal
@@ -64,12 +64,11 @@ class Trace(Named):
     def _has_points(self, info: ValidationInfo) -> Self:
         if (self.file is None) == (not self.points):
             raise refusal("a trace is either a file or its points", allowed="`trace: walk.csv`, or `points: […]`")
-        folder = (info.context or {}).get("folder")
+        beside = (info.context or {}).get("beside")
         if self.file is None:
             self._check_order()
             return self
-        # A run that goes on has its traces in its plan, and no folder that the file could be found from.
-        return self if folder is None else self.model_copy(update={"points": _read(self.file, folder)})
+        return self if beside is None else self.model_copy(update={"points": _read(self.file, beside)})
 
     def _check_order(self) -> None:
         for number, (earlier, later) in enumerate(pairwise(self.points), start=1):
@@ -81,24 +80,22 @@ class Trace(Named):
         return f"trace {self.file or f'of {len(self.points)} points'} {digest}"
 
 
-def _read(file: str, folder: Path) -> tuple[Step, ...]:
+def _read(file: str, beside: Beside) -> tuple[Step, ...]:
     """The points of a CSV file, which stand in its lines from the second on."""
     import polars as pl  # noqa: PLC0415 - only a suite with a trace pays for loading it
 
-    path = folder / file
+    path = beside.path(file)
     try:
-        table = pl.read_csv(path.read_bytes(), infer_schema=False).fill_null("")
-    except OSError as error:
-        raise refusal(f"`{file}` can't be read: {error.strerror}", allowed=f"a CSV file in {folder}") from error
+        table = pl.read_csv(beside.read(file), infer_schema=False).fill_null("")
     except pl.exceptions.PolarsError as error:
         said = str(error).splitlines()[0]
-        raise SuiteError(f"this is no CSV: {said}", file=str(path), allowed="a line of columns, then values") from error
-    columns = [_column(name, str(path)) for name in table.columns]
+        raise SuiteError(f"this is no CSV: {said}", file=path, allowed="a line of columns, then values") from error
+    columns = [_column(name, path) for name in table.columns]
     if not any(place == ("at",) for place, _ in columns):
-        raise SuiteError("there is no column `at_…`", file=str(path), line=1, allowed="at_s, at_ms, at_us")
+        raise SuiteError("there is no column `at_…`", file=path, line=1, allowed="at_s, at_ms, at_us")
     if not 0 < table.height <= _MOST_POINTS:
-        raise SuiteError(f"{table.height} points", file=str(path), allowed=f"1 to {_MOST_POINTS}")
-    return tuple(_steps(table.rows(), columns, str(path)))
+        raise SuiteError(f"{table.height} points", file=path, allowed=f"1 to {_MOST_POINTS}")
+    return tuple(_steps(table.rows(), columns, path))
 
 
 def _known_columns() -> dict[str, Column]:

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, ValidationInfo, model_validator
 
+from middlemark.suite.bounds import Name
 from middlemark.suite.fault import Timeline
 from middlemark.suite.model import Many, Named, closest_first, refusal
 from middlemark.suite.pipeline import Chain, Node, PipelineApplication, check_graph
@@ -16,8 +17,6 @@ from middlemark.suite.qos import Qos
 from middlemark.suite.quantity import Duration, MessageSize, Rate, TimeSpan
 from middlemark.suite.search import Search
 from middlemark.suite.windows import Windows
-
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,23}$")]
 
 
 class Pattern(StrEnum):
