@@ -49,7 +49,7 @@ def test_each_block_has_both_sides_each_with_its_own_worker_and_resume_keeps_the
     assert manifest.against == (str(base),)
     assert (manifest.base["fake"].library.version, manifest.middlewares["fake"].library.version) == ("0.9", "1")
     next(run.stored_trials()).record_path.unlink()
-    run_on(run.path)
+    run_on(run.path, against=[base])
     records = [folder.read_record() for folder in run.stored_trials()]
     assert [record.outcome.kind for record in records] == ["valid"] * 4
     for record in records:

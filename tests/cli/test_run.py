@@ -69,6 +69,7 @@ def test_what_a_middleware_can_not_do_is_accepted() -> None:
         (["run", "nonesuch"], "nonesuch"),
         (["run", "quick", "--resume", "x"], "--resume goes on with what was planned"),
         (["run", "--resume", "x", "--trials", "3"], "--resume goes on with what was planned"),
+        (["run", "quick", "--across"], "of runs that are gone on with"),
         (["run", "suite.yaml", "--only", "color=blue"], "color"),
         (["run", "suite.yaml", "--trials", "0"], "greater than or equal to 1"),
     ],

@@ -90,7 +90,7 @@ def of_measured(  # noqa: PLR0913 - a measured trial has left so much
     """What is known of a trial that ran to its end, judged."""
     record = of_ended(life, Valid(), attempt).model_copy(update={"links": links, "clocks": clocks})
     if isinstance(record.outcome, Failed):
-        return Account(record)
+        return record
     cpus = max(len(life.cpus), 1)
     found = [*judgement.reasons(record, received, bounds, cpus), *leftovers(life)]
     return record.model_copy(update={"outcome": Invalid(reasons=tuple(found))}) if found else record

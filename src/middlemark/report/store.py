@@ -18,8 +18,8 @@ from middlemark.results.run_folder import RunFolder
 
 def recompute_metrics(folder: RunFolder) -> None:
     """Compute the metrics of every valid trial from its samples again and store them; a damaged one is left alone."""
-    folder.read_manifest()
-    with writer.reopened(folder.path):
+    with writer.reopened(folder):
+        folder.read_manifest()
         for trial in folder.stored_trials():
             try:
                 record = trial.read_record()
