@@ -213,6 +213,9 @@ class Experiment(Model):
             + [name for each in self.chains for name in each.streams],
             streams,
         )
+        ends = [f"{each.host}/{each.network}" for each in self.links]
+        cut = [event.target for event in self.timeline if event.action.is_of_links]
+        yield "links", cut, [*ends, *(each.name for each in self.hosts)]
         yield "nodes", [name for each in self.chains for name in each.nodes], nodes
         yield "chains", [], [each.name for each in self.chains]
 

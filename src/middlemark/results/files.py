@@ -67,7 +67,7 @@ def write_bytes(path: Path, content: bytes) -> Path:
 def write_with(path: Path, write: Callable[[Path], object]) -> Path:
     """The same of whatever `write` puts into the file that it is given, which is there and empty."""
     with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         partial = _new_beside(path)
         try:
             write(partial)
@@ -91,6 +91,14 @@ def _fill(path: Path, content: bytes) -> None:
     file = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     with os.fdopen(file, "wb") as stream:
         stream.write(content)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those that it is in, each of which survives a power cut."""
+    missing = [each for each in (path, *path.parents) if not each.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    for each in missing:
+        sync(each.parent)
 
 
 def sync(path: Path) -> None:

@@ -153,7 +153,7 @@ class LinkMeasured(Model):
     when: Literal["before", "after"]
     backend: str
     """What made the link what it is, in words."""
-    figures: dict[str, float | int | None]
+    figures: dict[str, float | Annotated[int, Field(ge=-(2**62), le=2**62)] | None]
     """Names with their units: round trip, rate and loss of each direction."""
     problem: str | None = None
     """Why it is not the link that was asked for."""

@@ -19,7 +19,7 @@ import polars as pl
 from pydantic import BaseModel
 
 from middlemark.errors import StoreError
-from middlemark.results.files import sync_all, write_text, write_with, writing
+from middlemark.results.files import make_folder, sync_all, write_text, write_with, writing
 from middlemark.results.manifest import Manifest
 from middlemark.results.paths import folder_inside, inside, is_there
 from middlemark.results.record import TrialRecord
@@ -32,7 +32,7 @@ from middlemark.results.tables import write_table
 def created(path: Path, manifest: Manifest) -> Iterator[RunFolder]:
     """A new run folder with its manifest, locked for this process from before it looks whether there is a run."""
     with writing(path):
-        path.mkdir(parents=True, exist_ok=True)
+        make_folder(path)
     run = RunFolder(path)
     with reopened(run):
         if is_there(run.manifest_path):
