@@ -5,13 +5,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from power_cuts import LossyDisk, after_cut
 
 from middlemark.errors import StoreError
 from middlemark.results import writer
 from middlemark.results.manifest import Manifest
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
+from power_cuts import LossyDisk, after_cut
 from run_builder import Behaviour, build_run
 
 CUTS = 200
