@@ -91,7 +91,7 @@ def points(found: Span) -> str:
 
 def detectable_words(found: Difference | NoDifference) -> str:
     """The smallest difference that so many trials, so far apart, would have found in four cases of five."""
-    if isinstance(found, NoDifference) or found.detectable is None:
+    if isinstance(found, NoDifference) or found.detectable == math.inf:
         return ""
     least = f"{digits(100 * found.detectable)} {'%' if found.is_ratio else 'percentage points'}"
     return f"a difference of {least} or more would have been found"
@@ -176,6 +176,10 @@ def told(values: Mapping[str, object]) -> dict[str, object]:
     return {name: None if value == math.inf else value for name, value in values.items()}
 
 
+def _data_of(found: Difference) -> dict[str, object]:
+    return told({**asdict(found), "detectable": found.detectable})
+
+
 def as_data(all_compared: Iterable[Compared]) -> list[dict[str, object]]:
     """Every comparison for a program to read; values in the units that the metrics' names end in."""
     return [
@@ -187,7 +191,7 @@ def as_data(all_compared: Iterable[Compared]) -> list[dict[str, object]]:
             "figure": each.figure.name,
             "metric": each.figure.metric,
             "estimates": [None if estimate is None else told(asdict(estimate)) for estimate in each.estimates],
-            "difference": told(asdict(each.difference)) if isinstance(each.difference, Difference) else None,
+            "difference": _data_of(each.difference) if isinstance(each.difference, Difference) else None,
             "reason": each.decided.reason or None,
             "verdict": verdict_words(each.figure, each.decided.verdict),
         }

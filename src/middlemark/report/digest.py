@@ -33,9 +33,9 @@ class Standing(Enum):
 
 
 CAPTION = (
-    "In how many settings each stands how. Leads: all others are certainly behind it. Tied first: it can't be told "
-    "from the best. Behind: one is certainly better. Alone: nothing else could be ranked. Not ranked: it can't do it, "
-    "was overloaded or lost too much. Beside the best: its figure over that of the best, the median of the settings "
+    "In how many settings each stands how. Leads: all others are surely behind it. Tied first: no other is surely "
+    "better. Behind: one is surely better. Alone: nothing else could be ranked. Not ranked: it can't do it, could not "
+    "keep up, or delivered too little. Beside the best: its figure over that of the best, the median of the settings "
     "in which both are ranked; how sure each is, the settings say. Baselines are left out."
 )
 

@@ -65,8 +65,6 @@ class Difference:
     test: Test
     p_value: float | None = None
     """Of no difference, two-sided; None of shares."""
-    detectable: float | None = None
-    """The smallest relative change (of shares: difference) that so many trials would find in 80 % of cases."""
 
     @property
     def paired(self) -> bool:
@@ -82,6 +80,23 @@ class Difference:
     def change(self) -> float:
         """The relative change, or the difference."""
         return self.value - self.equal
+
+    @property
+    def detectable(self) -> float:
+        """The smallest relative change (of shares: difference) that so many trials would find in 80 % of cases.
+
+        As wide as the interval reaches, and what is left for the other error; infinite where an end is not known.
+        """
+        if not self.is_ratio:
+            reach = max(self.high - self.value, self.value - self.low)
+        elif self.low <= 0 or self.high == math.inf:
+            return math.inf
+        else:
+            reach = max(math.log(self.high / self.value), math.log(self.value / self.low))
+        counted = self.test in {Test.SHARES, Test.INTERVALS}
+        freedom = math.inf if counted else min(self.n_first, self.n_second) - 1
+        both = 1 + float(scipy.special.stdtrit(freedom, POWER) / scipy.special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
+        return math.expm1(min(reach * both, FARTHEST)) if self.is_ratio else reach * both
 
     @property
     def inverse(self) -> Difference:
@@ -131,32 +146,18 @@ def _ratio_between(first: Known, second: Known, *, paired: bool, confidence: flo
 
 
 def _ratio(first: Values, second: Values, *, paired: bool, confidence: float) -> Difference | NoDifference:
-    if paired:
-        common = sorted(first.keys() & second.keys())
-        sides = [[first[block] for block in common], [second[block] for block in common]]
-    else:
-        sides = [list(first.values()), list(second.values())]
-    one, other = (np.array(side, dtype=np.float64) for side in sides)
+    blocks = sorted(first.keys() & second.keys())
+    one = [first[block] for block in blocks] if paired else list(first.values())
+    other = [second[block] for block in blocks] if paired else list(second.values())
     if min(len(one), len(other)) < FEWEST_BLOCKS:
         return NoDifference(TOO_FEW_BLOCKS if paired else TOO_FEW_TRIALS)
-    if min(one.min(), other.min()) <= 0:
+    if min(*one, *other) <= 0:
         return NoDifference("a value that is not positive has no ratio")
-    one, other = np.log(one), np.log(other)
+    logs = np.log(one), np.log(other)
     test = Test.WELCH if not paired else Test.SIGNED_RANKS if _ranks_reach(len(one), confidence) else Test.PAIRED_T
-    spans = {Test.SIGNED_RANKS: _signed_ranks, Test.PAIRED_T: _paired_t, Test.WELCH: _welch}
-    value, low, high, p_value = spans[test](one, other, confidence)
+    value, low, high, p_value = _SPANS[test](*logs, confidence)
     middle, least, most = (math.exp(min(max(end, -FARTHEST), FARTHEST)) for end in (value, low, high))
-    return Difference(
-        value=middle,
-        low=least,
-        high=most,
-        n_first=len(one),
-        n_second=len(other),
-        is_ratio=True,
-        test=test,
-        p_value=p_value,
-        detectable=_detectable(one, other, paired=paired),
-    )
+    return Difference(middle, least, most, len(one), len(other), is_ratio=True, test=test, p_value=p_value)
 
 
 def _paired_t(one: Floats, other: Floats, confidence: float) -> tuple[float, float, float, float]:
@@ -183,13 +184,22 @@ def _student(middle: float, error: float, freedom: float, confidence: float) -> 
 
 def _signed_ranks(one: Floats, other: Floats, confidence: float) -> tuple[float, float, float, float]:
     """The median of all averages of two changes; its ends are as many of them further in as the test allows."""
-    change = other - one
-    upper = np.triu_indices(len(change))
-    walsh = np.sort((change[upper[0]] + change[upper[1]]) / 2)
-    inward = _inward(len(change), confidence)
-    fewer = min(np.count_nonzero(walsh < 0), np.count_nonzero(walsh > 0)) + np.count_nonzero(walsh == 0) / 2
-    p_value = min(2 * _at_most(len(change), int(fewer)), 1.0)
-    return float(np.median(walsh)), float(walsh[inward]), float(walsh[len(walsh) - 1 - inward]), p_value
+    change, (rows, columns) = other - one, _pairs(len(one))
+    walsh = (change[rows] + change[columns]) / 2
+    walsh.sort()
+    n, inward = len(walsh), _inward(len(change), confidence)
+    below, up_to = int(walsh.searchsorted(0.0)), int(walsh.searchsorted(0.0, side="right"))
+    fewer = min(below, n - up_to) + (up_to - below) // 2
+    p_value = min(2 * _at_most(len(change), fewer), 1.0)
+    middle = float(walsh[(n - 1) // 2] + walsh[n // 2]) / 2
+    return middle, float(walsh[inward]), float(walsh[n - 1 - inward]), p_value
+
+
+@cache
+def _pairs(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The places of all pairs of n changes, each with itself too."""
+    rows, columns = np.triu_indices(n)
+    return rows, columns
 
 
 def _ranks_reach(n: int, confidence: float) -> bool:
@@ -197,6 +207,7 @@ def _ranks_reach(n: int, confidence: float) -> bool:
     return n >= FEWEST_BLOCKS and round(2.0 ** (1 - n), 12) <= 1 - confidence
 
 
+@cache
 def _inward(n: int, confidence: float) -> int:
     """How many of the ordered averages lie outside the interval at either end."""
     tail, found = (1 - confidence) / 2, 0
@@ -226,15 +237,7 @@ def _rank_sums(n: int) -> Floats:
     return found
 
 
-def _detectable(one: Floats, other: Floats, *, paired: bool) -> float:
-    """From the spread that was seen: the difference of logarithms that both errors leave room for."""
-    if paired:
-        error, freedom = float(np.std(other - one, ddof=1)) / math.sqrt(len(one)), len(one) - 1
-    else:
-        error = math.sqrt(sum(float(np.var(side, ddof=1)) / len(side) for side in (one, other)))
-        freedom = min(len(one), len(other)) - 1
-    reach = scipy.special.stdtrit(freedom, [(1 + CONFIDENCE) / 2, POWER]).sum()
-    return math.expm1(min(float(reach) * error, FARTHEST))
+_SPANS = {Test.SIGNED_RANKS: _signed_ranks, Test.PAIRED_T: _paired_t, Test.WELCH: _welch}
 
 
 def ratio_of_wholes(first: Whole, second: Whole, *, confidence: float = CONFIDENCE) -> Difference | NoDifference:
@@ -261,7 +264,6 @@ def ratio_of_wholes(first: Whole, second: Whole, *, confidence: float = CONFIDEN
         is_ratio=True,
         test=Test.INTERVALS,
         p_value=p_value,
-        detectable=math.expm1(max(down, up) * (1 + float(normal(POWER)) / known)),
     )
 
 
@@ -274,10 +276,7 @@ def difference_of_shares(first: Counts, second: Counts, *, confidence: float = C
     value = after - before
     down = math.hypot(after - low_after, high_before - before)
     up = math.hypot(high_after - after, before - low_before)
-    normal = scipy.special.ndtri
-    found = max(down, up) * (1 + float(normal(POWER)) / float(normal((1 + confidence) / 2)))
-    sizes = len(first), len(second)
-    return Difference(value, value - down, value + up, *sizes, False, Test.SHARES, detectable=found)
+    return Difference(value, value - down, value + up, len(first), len(second), is_ratio=False, test=Test.SHARES)
 
 
 def share_ends(

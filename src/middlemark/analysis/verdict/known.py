@@ -48,6 +48,8 @@ class Known:
     @property
     def finite(self) -> Known:
         """Without the blocks in which too many messages were lost for it to have a value."""
+        if math.inf not in self.low.values():
+            return self
         return self.only({block for block, value in self.low.items() if value != math.inf})
 
 
