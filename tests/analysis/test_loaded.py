@@ -35,6 +35,13 @@ def test_the_median_over_the_metrics_of_trials_is_the_estimate(run: LoadedRun) -
     assert own.height == 2
 
 
+def test_what_has_no_value_has_a_reason(run: LoadedRun) -> None:
+    without = run.metrics.filter(pl.col("value").is_null())
+    assert len(without)
+    assert without.filter(pl.col("reason").str.starts_with("too few samples (n = ")).height == len(without)
+    assert set(run.metrics.filter(pl.col("value").is_not_null())["reason"]) == {""}
+
+
 def test_samples_are_lazy_and_carry_their_trial(run: LoadedRun) -> None:
     assert run.received.collect_schema() == pl.Schema({"trial": pl.String(), **RECEIVED_SCHEMA})
     counts = run.received.group_by("trial").len().collect()

@@ -61,9 +61,10 @@ METRICS_SCHEMA = pl.Schema(
         "value": pl.Float64(),
         "n": pl.Int64(),
         "overloaded": pl.Boolean(),
+        "reason": pl.String(),
     }
 )
-"""One row a valid trial, subject and metric. Null `value`: `n` samples were too few. Overloaded: a queue's latency."""
+"""One row a valid trial, subject and metric. Null `value`: `reason` says why. Overloaded: a queue's latency."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,8 @@ class LoadedRun:
         for key, value in sorted(metrics.values.items()):
             number = value.value if isinstance(value, Measured) else None
             overloaded = key.subject.removeprefix("stream:") in metrics.overloaded
-            yield (*_common(record), *key, number, value.n, overloaded)
+            reason = "" if isinstance(value, Measured) else str(value)
+            yield (*_common(record), *key, number, value.n, overloaded, reason)
 
     def _samples(self, path: str, schema: pl.Schema) -> pl.LazyFrame:
         found = [self.folder.trial(record.trial.id) for record in self.records]
