@@ -62,7 +62,7 @@ def test_searches_interrupted_again_and_again_repeat_no_trial_and_find_what_is_t
         assert now.items() >= known.items()
         known = now
         try:
-            run_on(run.path, Impatient())
+            run_on(run.path, Impatient(), against=[tmp_path / "base"])
         except Interrupted:
             continue
         break
