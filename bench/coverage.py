@@ -3,7 +3,8 @@
     PYTHONPATH=src:tests python bench/coverage.py [REPEATS [LEVEL … | shares | lossy]]
 
 Trials are drawn from populations whose quantiles and shares are known (`tests/populations.py`); simulation error is
-0.5 points at the usual 2000 repeats. Of quantiles it gives the range over the shapes of populations.
+0.5 points at the usual 2000 repeats. Of quantiles it gives the ranges over the shapes of populations: how often all
+intervals hold, how many are marked as rough, and how many of all are not marked and don't hold.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import math
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -19,7 +21,14 @@ import numpy as np
 from middlemark.analysis.condensed import Condensed, condensed, whole
 from middlemark.analysis.estimate import Estimate, quantile_of_trials, share_of_trials
 from middlemark.analysis.quantile import Measured, Samples
-from populations import SHAPES, drawn_events, drawn_times_ns, true_quantile_ns
+from populations import (
+    SHAPES,
+    drawn_events,
+    drawn_stalling_times_ns,
+    drawn_times_ns,
+    true_quantile_ns,
+    true_stalling_quantile_ns,
+)
 
 LEVELS = (0.5, 0.9, 0.99, 0.999)
 TRIALS = (3, 6, 10, 30)
@@ -35,22 +44,48 @@ LOST_APART = 0.5
 VARIATIONS = (0.0, 0.2, 0.5, 1.0)
 
 
+@dataclass(frozen=True)
+class Held:
+    """Shares of all intervals."""
+
+    held: float
+    marked: float
+    misleading: float
+    """Neither marked nor true."""
+
+
 def quantile_held(  # noqa: PLR0913, PLR0917 - all that makes a simulation
-    level: float, n_trials: int, beyond: float, spread: float, shape: str, repeats: int, lost_of_tail: float = 0.0
-) -> float:
-    """Of quantiles that no trial supports alone; of the messages beyond them a share was lost."""
+    level: float,
+    n_trials: int,
+    beyond: float,
+    spread: float | None,
+    shape: str,
+    repeats: int,
+    lost_of_tail: float = 0.0,
+) -> Held:
+    """Of quantiles that no trial supports alone; `spread` is that of trials, or None where some stall.
+
+    Of the messages beyond the quantile a share was lost.
+    """
     messages = math.ceil(beyond / (1 - level))
-    rng = np.random.default_rng([n_trials, messages, round(100 * spread)])
+    rng = np.random.default_rng([n_trials, messages, 7 if spread is None else round(100 * spread)])
     loss = lost_of_tail * (1 - level)
-    true_ns = true_quantile_ns(shape, spread, level / (1 - loss))
-    held = 0
-    for _ in range(repeats):
+    of_arrived = level / (1 - loss)
+    true_ns = (
+        true_stalling_quantile_ns(shape, of_arrived) if spread is None else true_quantile_ns(shape, spread, of_arrived)
+    )
+    held, marked = np.zeros(repeats, dtype=bool), np.zeros(repeats, dtype=bool)
+    for place in range(repeats):
         lost = drawn_events(rng, loss, LOST_APART, n_trials, messages) if loss else np.zeros(n_trials, dtype=np.int64)
-        times = drawn_times_ns(rng, shape, spread, n_trials, messages)
+        if spread is None:
+            times = drawn_stalling_times_ns(rng, shape, n_trials, messages)
+        else:
+            times = drawn_times_ns(rng, shape, spread, n_trials, messages)
         trials = [_losing(rng, each, int(n)) for each, n in zip(times, lost, strict=True)]
         own = [each.quantile(level) for each in trials]
-        held += _holds(quantile_of_trials(own, [condensed(each) for each in trials], level), true_ns)
-    return held / repeats
+        found = quantile_of_trials(own, [condensed(each) for each in trials], level)
+        held[place], marked[place] = _holds(found, true_ns), found.is_rough
+    return Held(float(held.mean()), float(marked.mean()), float((~held & ~marked).mean()))
 
 
 def _losing(rng: np.random.Generator, times: Samples, n: int) -> Condensed:
@@ -71,18 +106,24 @@ def _holds(found: Estimate, true: float) -> bool:
 
 
 def quantiles(levels: Sequence[float], repeats: int) -> None:
-    print("| quantile | trials | beyond it | " + " | ".join(f"spread {spread:.0%}" for spread in SPREADS) + " |")
-    print("| --- | ---: | ---: |" + " ---: |" * len(SPREADS))
+    columns = [*(f"spread {spread:.0%}" for spread in SPREADS), "one in five stalls"]
+    print("| quantile | trials | beyond it | " + " | ".join(columns) + " |")
+    print("| --- | ---: | ---: |" + " ---: |" * len(columns))
     settings = [(level, n, beyond) for level, n in product(levels, TRIALS) for beyond in (LEAST / n, EACH)]
     with ProcessPoolExecutor() as pool:
         waiting = [
-            [[pool.submit(quantile_held, *each, spread, shape, repeats) for shape in SHAPES] for spread in SPREADS]
+            [[pool.submit(quantile_held, *each, kind, shape, repeats) for shape in SHAPES] for kind in (*SPREADS, None)]
             for each in settings
         ]
         for (level, n, beyond), row in zip(settings, waiting, strict=True):
-            found = [[100 * each.result() for each in shapes] for shapes in row]
-            spans = " | ".join(f"{min(each):.1f}–{max(each):.1f}" for each in found)
-            print(f"| p{100 * level:g} | {n} | {n * beyond:.0f} | {spans} |", flush=True)
+            found = [[each.result() for each in shapes] for shapes in row]
+            print(f"| p{100 * level:g} | {n} | {n * beyond:.0f} | {' | '.join(map(_in_words, found))} |", flush=True)
+
+
+def _in_words(shapes: Sequence[Held]) -> str:
+    names = ("held", "marked", "misleading")
+    ends = [[100 * getattr(each, name) for each in shapes] for name in names]
+    return "; ".join(f"{name} {min(each):.1f}–{max(each):.1f}" for name, each in zip(names, ends, strict=True))
 
 
 def lossy(repeats: int) -> None:
@@ -98,8 +139,8 @@ def lossy(repeats: int) -> None:
             for level, n in settings
         ]
         for (level, n), row in zip(settings, waiting, strict=True):
-            found = [[100 * each.result() for each in shapes] for shapes in row]
-            print(f"| p{100 * level:g} | {n} | {' | '.join(f'{min(x):.1f}–{max(x):.1f}' for x in found)} |", flush=True)
+            found = [[each.result() for each in shapes] for shapes in row]
+            print(f"| p{100 * level:g} | {n} | {' | '.join(map(_in_words, found))} |", flush=True)
 
 
 def shares(repeats: int) -> None:

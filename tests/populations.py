@@ -1,6 +1,7 @@
 """Populations of trials whose quantiles and shares are known, to draw trials from: what simulations of intervals need.
 
-A trial differs from others of its kind by a factor on all its times, or by its own share of events. What is true is of
+A trial differs from others of its kind by a factor on all its times, by a tail that only some trials have, or by its own
+share of events. What is true is of
 the population of all trials together: the quantile of all their messages, the mean of their shares. It knows no
 interval.
 """
@@ -21,6 +22,8 @@ Floats = NDArray[np.float64]
 LOG_NORMAL_SPREAD = 0.4
 TAIL_INDEX = 3.0
 UNIT_NS = 1e6
+STALLING_TRIALS, STALLED_MESSAGES, STALLED_TIMES = 0.2, 0.01, 30
+"""One trial in five has one message in a hundred that takes thirty times as long."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,28 @@ def true_quantile_ns(shape: str, spread: float, level: float) -> float:
         return float(np.average(beyond, weights=weights)) - (1 - level)
 
     return UNIT_NS * float(np.exp(scipy.optimize.brentq(excess, -10, 10)))
+
+
+@cache
+def true_stalling_quantile_ns(shape: str, level: float) -> float:
+    """The same of trials that are alike but that some of them stall now and then."""
+    share, stalled = SHAPES[shape].share, STALLING_TRIALS * STALLED_MESSAGES
+
+    def excess(log_time: float) -> float:
+        time, in_a_stall = np.exp(log_time), np.exp(log_time) / STALLED_TIMES
+        return float((1 - stalled) * share(time) + stalled * share(in_a_stall)) - (1 - level)
+
+    return UNIT_NS * float(np.exp(scipy.optimize.brentq(excess, -10, 10)))
+
+
+def drawn_stalling_times_ns(
+    rng: np.random.Generator, shape: str, n_trials: int, messages: int
+) -> list[NDArray[np.int64]]:
+    """The ordered times of each trial."""
+    stalls = rng.random((n_trials, 1)) < STALLING_TRIALS
+    stalled = stalls & (rng.random((n_trials, messages)) < STALLED_MESSAGES)
+    times = UNIT_NS * np.where(stalled, STALLED_TIMES, 1) * SHAPES[shape].beyond(1 - rng.random((n_trials, messages)))
+    return list(np.sort(times.astype(np.int64), axis=1))
 
 
 def drawn_times_ns(

@@ -115,6 +115,21 @@ def test_what_was_lost_missed_its_deadline(found: dict[str, ExperimentFindings])
     assert missed >= 0.95 * value(lossy, of_chain("by_camera"), "loss_share") > 0.3
 
 
+def test_a_way_that_never_ended_has_taken_for_ever(found: dict[str, ExperimentFindings]) -> None:
+    """A third of the ways is lost: their median stands, their 90th percentile is without end."""
+    lossy = found["lossy"]
+    usual = lossy.estimate(of_chain("to_show"), "end_to_end_p50_ns")
+    late = lossy.estimate(of_chain("to_show"), "end_to_end_p90_ns")
+    assert usual is not None
+    assert late is not None
+    assert usual.value is not None
+    assert late.value is None
+    assert "never arrived" in late.reason
+    idle = lossy.estimate(of_chain("to_show"), "idle_p90_ns")
+    assert idle is not None
+    assert idle.value is not None
+
+
 def test_what_could_have_been_cut_is_set_aside(found: dict[str, ExperimentFindings]) -> None:
     assert 0 < value(found["exact"], of_chain("by_camera"), "set_aside_share") < 0.01
 

@@ -18,7 +18,7 @@ from middlemark.analysis.estimate import (
 )
 from middlemark.analysis.interval import coverage
 from middlemark.analysis.quantile import Lost, Measured, Partial, Samples, Value, quantile
-from populations import drawn_times_ns
+from populations import drawn_stalling_times_ns, drawn_times_ns
 
 values = st.lists(st.integers(1, 10**9).map(float), min_size=2, max_size=12)
 
@@ -110,6 +110,34 @@ def test_pooled_intervals_are_called_rough_where_trials_differ(spread: float, le
     drawn = [drawn_times_ns(rng, "log-normal", spread, 6, 400) for _ in range(200)]
     found = [_quantile(trials, 0.99).is_rough for trials in drawn]
     assert least <= np.mean(found) <= most
+
+
+@pytest.mark.parametrize("n_trials", [6, 10])
+def test_pooled_intervals_are_called_rough_where_the_tail_is_that_of_a_few_trials(n_trials: int) -> None:
+    """One trial in five has a message in a hundred that takes thirty times as long; all medians are alike."""
+    rng = np.random.default_rng(11)
+    drawn = [drawn_stalling_times_ns(rng, "log-normal", n_trials, 4000) for _ in range(60)]
+    stalls = [any(trial[-1] > 10 * np.median(trial) for trial in trials) for trials in drawn]
+    found = [_quantile(trials, 0.999) for trials in drawn]
+    assert np.mean([each.is_rough for each, some in zip(found, stalls, strict=True) if some]) > 0.95
+    assert np.mean([each.is_rough for each, some in zip(found, stalls, strict=True) if not some]) < 0.1
+
+
+def test_trials_of_which_all_messages_take_the_same_time_are_alike() -> None:
+    trials = [np.full(400, 7, dtype=np.int64) for _ in range(3)]
+    found = _quantile(trials, 0.99)
+    assert (found.low, found.value, found.high, found.is_rough) == (7, 7, 7, False)
+
+
+@given(st.lists(st.lists(st.integers(1, 1000), min_size=34, max_size=60), min_size=3, max_size=8))
+def test_whatever_trials_are_pooled_the_interval_holds_the_quantile(trials: list[list[int]]) -> None:
+    found = _quantile([np.sort(np.array(each, dtype=np.int64)) for each in trials], 0.9)
+    if found.method is Method.POOLED:
+        assert found.low is not None
+        assert found.value is not None
+        assert found.high is not None
+        assert found.low <= found.value <= found.high
+        assert found.coverage in {None, 0.95}
 
 
 def test_a_quantile_that_nothing_supports_says_how_many_samples_there_were() -> None:

@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 
 from middlemark.analysis import recovery
-from middlemark.analysis.metrics import AccountingError
-from middlemark.analysis.quantile import Measured, Value, WithinClocks
+from middlemark.analysis.accounting import AccountingError
+from middlemark.analysis.estimate import refusal
+from middlemark.analysis.quantile import Measured, NoSchedule, Partial, Value, WithinClocks
 from middlemark.analysis.recovery import affected_flows, fault_figures
 from middlemark.analysis.schedule import schedule
 from middlemark.plan import Recorded
@@ -195,9 +196,26 @@ def test_random_gaps_that_a_worker_drew_in_its_own_way_have_no_schedule_to_be_he
     drawn = stream.model_copy(update={"pattern": stream.pattern.model_copy(update={"arrival": Arrival.POISSON})})
     planned = experiment.model_copy(update={"streams": (drawn,)})
     random = record.model_copy(update={"trial": record.trial.model_copy(update={"experiment": planned})})
-    figures = figures_of(random, received)
-    assert "missing_share" not in figures
-    assert "recovery_ns" in figures
+    figures = told(random, received)
+    assert figures["missing_share"] == NoSchedule(len(received))
+    assert isinstance(figures["recovery_ns"], Measured)
+    refused = refusal([Measured(0.0, 5), figures["missing_share"]])
+    assert refused is not None
+    assert (refused.value, refused.reason) == (None, "the worker's random gaps can't be rebuilt")
+
+
+def test_where_messages_left_no_sample_nobody_knows_when_they_flowed(
+    trial: tuple[TrialRecord, pl.DataFrame],
+) -> None:
+    record, received = cut(trial, 205_000_000, 505_000_000)
+    (counts,) = record.counts.subscribers
+    more = counts.model_copy(update={"beyond_samples": 20})
+    found = told(
+        record.model_copy(update={"counts": record.counts.model_copy(update={"subscribers": (more,)})}),
+        received.head(50),
+    )
+    kinds = {name: type(found[name]) for name in ("missing_share", "longest_gap_ns", "recovery_ns", "cut_off_flows")}
+    assert set(kinds.values()) == {Partial}
 
 
 def test_a_message_that_the_schedule_does_not_hold_is_an_error(trial: tuple[TrialRecord, pl.DataFrame]) -> None:

@@ -11,9 +11,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from middlemark.errors import MiddlemarkError
 from middlemark.results.record import Counts, PublisherCounts, SubscriberCounts, TrialRecord
 from middlemark.results.streaming import Frame, line
 from middlemark.suite import Action
+
+
+class AccountingError(MiddlemarkError):
+    """A trial's counts contradict each other or its samples: nothing of it can be trusted."""
 
 
 @dataclass(frozen=True)

@@ -112,6 +112,11 @@ class Followed:
         return {fate: counted.get(fate.value, 0) for fate in Fate}
 
     @property
+    def never_ended(self) -> int:
+        """How many have taken for ever."""
+        return sum(self.fates[fate] for fate in NEVER_ENDED)
+
+    @property
     def missed(self) -> tuple[int, int]:
         """How many missed the deadline, and of how many that can be said."""
         in_time = self.instances["in_time"].drop_nulls()

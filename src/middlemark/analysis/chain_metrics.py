@@ -64,7 +64,9 @@ def chain_metrics(
         ways = followed(route(chain, experiment), rows)
         bounds_ns = bounds_of_chain(record, chain)
         for kind, ordered in _samples(ways):
-            samples = whole(ordered, bounds_ns.get(kind, 0))
+            samples = whole(ordered, bounds_ns.get(kind, 0), ways.never_ended if kind is Distribution.END_TO_END else 0)
+            if not samples.n_messages:
+                continue
             found.samples[chain.name, kind] = condense(samples)
             found.values |= metrics_of_samples(of_chain(chain.name), kind, samples)
         found.values |= metric_of_bounds(of_chain(chain.name), bounds_ns)
@@ -95,9 +97,7 @@ def _samples(ways: Followed) -> Iterator[tuple[Distribution, Samples]]:
     """In order of size, one after the other, as each may be long."""
     sums = {kind: pl.sum_horizontal(ways.columns(part)) for part, kind in KINDS.items()}
     for kind, value in {Distribution.END_TO_END: pl.col("whole_ns"), **sums}.items():
-        found = ways.of_ended(value)
-        if len(found):
-            yield kind, np.sort(found.to_numpy())
+        yield kind, np.sort(ways.of_ended(value).to_numpy())
 
 
 def _of_chain(chain: Chain, ways: Followed, kinds: Ways, bounds_ns: Mapping[Distribution, int]) -> dict[Key, Value]:
@@ -107,7 +107,7 @@ def _of_chain(chain: Chain, ways: Followed, kinds: Ways, bounds_ns: Mapping[Dist
     if began:
         values["set_aside_share"] = Measured((began - settled) / began, began)
     if settled:
-        values["loss_share"] = Measured(sum(fates[fate] for fate in NEVER_ENDED) / settled, settled)
+        values["loss_share"] = Measured(ways.never_ended / settled, settled)
         values["passed_over_share"] = Measured(fates[Fate.PASSED_OVER] / settled, settled)
     missed, asked = ways.missed
     if asked and chain.deadline_ns is not None:

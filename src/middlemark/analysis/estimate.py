@@ -31,6 +31,7 @@ from middlemark.analysis.outlier import NO_OUTLIERS, Outliers, outliers
 from middlemark.analysis.quantile import (
     Lost,
     Measured,
+    NoSchedule,
     Partial,
     TooFewSamples,
     Value,
@@ -93,6 +94,9 @@ def refusal(values: Sequence[Value]) -> Estimate | None:
     clocks = widest(values)
     if clocks is not None:
         return within_clocks(clocks)
+    unknown = next((value for value in values if isinstance(value, NoSchedule)), None)
+    if unknown is not None:
+        return no_estimate(str(unknown), unknown.n)
     parts = [value for value in values if isinstance(value, Partial)]
     if not parts:
         return None
@@ -188,5 +192,5 @@ def _pooled_quantile(trials: Sequence[Condensed], level: float) -> Estimate:
     if not can_tell(float(ends[0]), whole.bound_ns):  # as much a figure as the value is
         return within_clocks(WithinClocks(whole.n, whole.bound_ns))
     span = float(ends[0]), math.inf if ends[1] == NEVER_NS else float(ends[1])
-    covers = pooled_coverage(trials)
+    covers = pooled_coverage(trials, whole, level)
     return Estimate(float(value), *span, covers, len(trials), whole.n, Method.POOLED, bound_ns=whole.bound_ns)

@@ -21,6 +21,10 @@ from middlemark.errors import InternalError
 CONFIDENCE = 0.95
 APART = 0.1
 """Trials whose times differ by more than this, as a standard deviation of logarithms, make pooled quantiles unsure."""
+TAILS_APART = 0.7
+"""As do trials whose shares of messages beyond the quantile differ by more than this, as a coefficient of variation."""
+CHANCE = 0.01
+"""How seldom counts of trials that are alike may seem so."""
 MOST_TOLD = 4
 """As how many independent messages each message of a trial may count at most."""
 FARTHEST = 32
@@ -103,23 +107,46 @@ def _refuse_impossible(events: Counts, sizes: Counts) -> None:
         raise InternalError(f"{events.min()} to {events.max()} events were counted among {sizes.tolist()} messages")
 
 
-def pooled_coverage(trials: Sequence[Condensed]) -> float | None:
+def pooled_coverage(trials: Sequence[Condensed], whole: Condensed, level: float) -> float | None:
     """How often an interval of a quantile of all trials' samples holds what is true; None where nobody knows.
 
-    Where trials differ much a slow one has most of the messages beyond a rare quantile, and few trials may all have
-    missed the slow ones: simulated trials that differ by half leave what is true out more often than not
-    (`bench/coverage.py`). How far trials differ, their medians say, beyond what their few messages scatter.
+    Where trials differ much some have most of the messages beyond a rare quantile, and few trials may all have missed
+    these: what is true is then left out more often than not (simulated in `bench/coverage.py`). How far they differ,
+    their medians say where all of a trial is slow, and where only its tail is, how many of its messages lie beyond the
+    quantile.
     """
-    return CONFIDENCE if _spread(trials) <= APART else None
+    return None if _medians_differ(trials) or _tails_differ(trials, whole, level) else CONFIDENCE
 
 
-def _spread(trials: Sequence[Condensed]) -> float:
-    """The standard deviation of the logarithms of trials' true medians."""
+def _tails_differ(trials: Sequence[Condensed], whole: Condensed, level: float) -> bool:
+    """Whether trials' own shares of messages beyond the quantile differ much, and certainly by more than chance.
+
+    Pearson's statistic of their counts (the index of dispersion: Fisher, "Statistical methods for research workers",
+    1925, §19) has the distribution of chi-square where all have one share; its excess is the variance of their shares.
+    """
+    value = whole.at(np.array([rank(whole.n, level)])) + 1
+    sizes = np.array([each.n for each in trials if each.n])
+    beyond = np.array([each.n - int(each.below(value)[0]) for each in trials if each.n])
+    share = beyond.sum() / whole.n
+    if not share or len(sizes) < 2:
+        return False
+    expected = share * sizes
+    dispersion = float(np.sum((beyond - expected) ** 2 / (expected * (1 - share)))) / (len(sizes) - 1)
+    variation = math.sqrt(max(dispersion - 1, 0.0) * (1 - share) / float(expected.mean()))
+    by_chance = float(scipy.stats.chi2.sf(dispersion * (len(sizes) - 1), len(sizes) - 1))
+    return variation > TAILS_APART and by_chance < CHANCE
+
+
+def _medians_differ(trials: Sequence[Condensed]) -> bool:
+    """Whether trials' true medians differ much, and certainly by more than their few messages scatter."""
     logarithms = np.log(np.maximum([each.at(_around_median(each.n)) for each in trials if each.n], 1))
     if len(logarithms) < 2:
-        return 0.0
-    of_messages = ((logarithms[:, 2] - logarithms[:, 0]) / 2) ** 2
-    return math.sqrt(max(float(np.var(logarithms[:, 1], ddof=1) - np.mean(of_messages)), 0.0))
+        return False
+    of_trials = float(np.var(logarithms[:, 1], ddof=1))
+    of_messages = float(np.mean(((logarithms[:, 2] - logarithms[:, 0]) / 2) ** 2))
+    freedom = len(logarithms) - 1
+    by_chance = float(scipy.stats.chi2.sf(freedom * of_trials / of_messages, freedom)) if of_messages else 0.0
+    return math.sqrt(max(of_trials - of_messages, 0.0)) > APART and by_chance < CHANCE
 
 
 def _around_median(n: int) -> NDArray[np.int64]:

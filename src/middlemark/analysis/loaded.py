@@ -13,8 +13,8 @@ from pathlib import Path
 
 import polars as pl
 
+from middlemark.analysis.accounting import AccountingError
 from middlemark.analysis.measuring import measured
-from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.quantile import Measured
 from middlemark.analysis.run import Damage, RunFindings, analyse, read_records
 from middlemark.analysis.summary import summary_table

@@ -12,7 +12,7 @@ from functools import partial
 
 import polars as pl
 
-from middlemark.analysis.accounting import Flow, breaches, flows, settled
+from middlemark.analysis.accounting import AccountingError, Flow, breaches, flows, settled
 from middlemark.analysis.clocks import CLOCK_BOUND, bounds_of_stream, told
 from middlemark.analysis.condensed import Condensed, condensed, pooled, whole
 from middlemark.analysis.histogram import merged, recorded
@@ -23,14 +23,9 @@ from middlemark.analysis.rates import Named, is_overloaded, rates, shares
 from middlemark.analysis.recovery import affected_flows, fault_figures
 from middlemark.analysis.samples import Distribution, distributions
 from middlemark.analysis.stream_rows import StreamRows, stream_shapes
-from middlemark.errors import MiddlemarkError
 from middlemark.results.histogram_log import Logged
 from middlemark.results.record import Resources, TrialRecord
 from middlemark.results.streaming import Frame, count
-
-
-class AccountingError(MiddlemarkError):
-    """A trial's counts contradict each other or its samples: nothing of it can be trusted."""
 
 
 @dataclass(frozen=True)

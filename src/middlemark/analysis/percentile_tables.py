@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 from hdrh.histogram import HdrHistogram
 
+from middlemark.analysis.accounting import AccountingError
 from middlemark.analysis.clocks import can_tell
 from middlemark.analysis.condensed import Condensed
 from middlemark.analysis.histogram import bucketed, empty, of_samples, percentile_table
 from middlemark.analysis.measuring import metrics_of_samples
-from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.run import Damage
 from middlemark.analysis.samples import Distribution
 from middlemark.errors import StoreError

@@ -91,7 +91,20 @@ class Partial:
         return f"only the first {self.n} of {self.of} messages left a sample"
 
 
-Value = Measured | TooFewSamples | WithinClocks | Lost | Partial
+@dataclass(frozen=True)
+class NoSchedule:
+    """No value: when messages were to be sent can't be rebuilt, so that nobody knows how many are missing."""
+
+    n: NonNegativeInt
+    """Messages that arrived."""
+    kind: Literal["no_schedule"] = field(default="no_schedule", kw_only=True, repr=False)
+
+    def __str__(self) -> str:
+        """As it is shown in the value's place."""
+        return "the worker's random gaps can't be rebuilt"
+
+
+Value = Measured | TooFewSamples | WithinClocks | Lost | Partial | NoSchedule
 """What a metric may come to; `kind` tells a stored one from another (`stored`)."""
 
 

@@ -7,15 +7,16 @@ and held against the schedule, rebuilt by `schedule`, rather than against what a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 import polars as pl
 
+from middlemark.analysis.accounting import AccountingError
 from middlemark.analysis.clocks import told
-from middlemark.analysis.quantile import Measured, Samples, Value
+from middlemark.analysis.quantile import Measured, NoSchedule, Partial, Samples, Value
 from middlemark.analysis.schedule import Instants, schedule
 from middlemark.plan import Periodic, Stream
 from middlemark.results.record import HappenedFault, SubscriberCounts, TrialRecord, Window
@@ -33,10 +34,12 @@ class AffectedFlow:
     publisher: int
     subscriber: int
     """Both as the stream counts them."""
-    intended: int | None
-    """Messages that the schedule held while the subscriber's last process was there; None where none is known."""
+    intended: int | NoSchedule | None
+    """Messages that the schedule held while the subscriber's last process was there; None where it has none."""
     arrived: int
-    """Those of them that it received."""
+    """Those of them that it received, as far as they left a sample."""
+    unsampled: int
+    """Messages that it received and that left none."""
     longest_gap_ns: int
     """The longest time without a message, the window's ends included."""
     resumed_after_ns: tuple[int, ...]
@@ -47,6 +50,10 @@ class AffectedFlow:
     """Received again since the first such fault began; None where that can't be told."""
     bound_ns: int
     """By how much the subscriber's clock may be off that by which the faults were made."""
+
+
+OF_SAMPLES = {"missing_share", "longest_gap_ns", "recovery_ns", "cut_off_flows"}
+"""The figures that stand on samples."""
 
 
 def affected_flows(record: TrialRecord, number: int, stream: Stream, received: Frame) -> list[AffectedFlow]:
@@ -67,22 +74,35 @@ def fault_figures(flows: Sequence[AffectedFlow]) -> dict[str, Value]:
     """The figures of flows together, or of a single one: a share, times in ns, messages; empty where there is none."""
     if not flows:
         return {}
-    longest_gap_ns = max(flow.longest_gap_ns for flow in flows)
-    figures: dict[str, Value] = {"longest_gap_ns": Measured(float(longest_gap_ns), len(flows))}
+    figures: dict[str, Value] = {
+        "longest_gap_ns": Measured(float(max(flow.longest_gap_ns for flow in flows)), len(flows))
+    }
     duplicates = [flow.duplicates for flow in flows if flow.duplicates is not None]
     if len(duplicates) == len(flows):
         figures["duplicates_after_faults"] = Measured(float(sum(duplicates)), len(flows))
-    known = [flow.intended for flow in flows if flow.intended is not None]
-    intended = sum(known)
-    if intended and len(known) == len(flows):
-        missing = intended - sum(flow.arrived for flow in flows)
-        figures["missing_share"] = Measured(missing / intended, intended)
+    figures |= _missing(flows)
     resumed = [after_ns for flow in flows for after_ns in flow.resumed_after_ns]
     if resumed:
         bound_ns = max(flow.bound_ns for flow in flows)
         figures["recovery_ns"] = told(Measured(float(max(resumed)), len(resumed)), bound_ns)
         figures["cut_off_flows"] = Measured(float(sum(flow.is_cut_off for flow in flows)), len(flows))
-    return figures
+    return figures | _partial(flows, figures.keys() & OF_SAMPLES)
+
+
+def _missing(flows: Sequence[AffectedFlow]) -> dict[str, Value]:
+    """The share of what was asked for; none where no flow had a schedule, or nothing was asked for."""
+    refused = [flow.intended for flow in flows if isinstance(flow.intended, NoSchedule)]
+    if refused:
+        return {"missing_share": NoSchedule(sum(each.n for each in refused))}
+    intended = sum(flow.intended for flow in flows if isinstance(flow.intended, int))
+    missing = intended - sum(flow.arrived for flow in flows)
+    return {"missing_share": Measured(missing / intended, intended)} if intended else {}
+
+
+def _partial(flows: Sequence[AffectedFlow], metrics: Iterable[str]) -> dict[str, Value]:
+    """What can't be told as messages left no sample: who was there when is known of the others alone."""
+    unsampled, arrived = sum(flow.unsampled for flow in flows), sum(flow.arrived for flow in flows)
+    return dict.fromkeys(metrics, Partial(arrived, arrived + unsampled)) if unsampled else {}
 
 
 def _flow(  # noqa: PLR0913, PLR0917 - a flow, what it belongs to, and what is known of it
@@ -110,6 +130,7 @@ def _flow(  # noqa: PLR0913, PLR0917 - a flow, what it belongs to, and what is k
         subscriber=subscriber,
         intended=intended,
         arrived=arrived,
+        unsampled=sum(each.beyond_samples for each in counts),
         longest_gap_ns=_longest_gap_ns(arrivals, since_ns, max(end_ns, since_ns)),
         resumed_after_ns=tuple(_next_ns(arrivals, at_ns, end_ns) - at_ns for at_ns in mended_ns),
         is_cut_off=bool(mended_ns) and (not len(arrivals) or int(arrivals[-1]) < max(mended_ns)),
@@ -118,17 +139,15 @@ def _flow(  # noqa: PLR0913, PLR0917 - a flow, what it belongs to, and what is k
     )
 
 
-def _held_against(asked: Instants, own: Frame, since_ns: int, stream: Stream) -> tuple[int | None, int]:
+def _held_against(asked: Instants, own: Frame, since_ns: int, stream: Stream) -> tuple[int | NoSchedule, int]:
     """How many messages of the schedule were due from an instant on, and how many of those arrived, by their numbers.
 
-    None where the schedule is not the one that the publisher had: a worker may draw random gaps in its own way.
+    The schedule may not be the one that the publisher had: a worker may draw random gaps in its own way.
     """
-    from middlemark.analysis.metrics import AccountingError  # noqa: PLC0415 - which asks this module
-
     present = numbered(own)
     is_drawn = isinstance(stream.pattern, Periodic) and stream.pattern.arrival is Arrival.POISSON
     if is_drawn and stream.recorded is None and not _is_followed(asked, own):
-        return None, 0
+        return NoSchedule(int(np.count_nonzero(present))), 0
     if len(present) > len(asked):
         raise AccountingError(
             f"{stream.name}: message {len(present) - 1} arrived, but the schedule of the window ends before it",

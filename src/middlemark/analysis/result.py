@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from middlemark.analysis.accounting import AccountingError
 from middlemark.analysis.measuring import measured
 from middlemark.analysis.metric_names import Key
-from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.overload import of_the_path
 from middlemark.analysis.quantile import Partial, WithinClocks
 from middlemark.plan import Trial

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from middlemark.analysis.accounting import AccountingError
 from middlemark.analysis.capacity import Capacity, capacities
 from middlemark.analysis.comparison import Comparison, comparisons
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.measuring import measured
-from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.over_trials import experiment_findings
 from middlemark.analysis.scaling import Scaling, scalings
 from middlemark.analysis.searched import searched

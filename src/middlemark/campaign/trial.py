@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+from middlemark.analysis.accounting import AccountingError
 from middlemark.analysis.measuring import measure
-from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.stored import stored_form
 from middlemark.campaign import account, judgement, links, samples
 from middlemark.campaign.account import Account

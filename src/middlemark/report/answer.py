@@ -222,6 +222,7 @@ def _rough_words(findings: RunFindings) -> str:
     if not any(found.is_rough for each in findings.experiments for found in each.estimates.values()):
         return ""
     return (
-        f"≈: rough, of all trials' samples together though trials differ by more than {100 * APART:.0f} %: how often "
-        "such an interval holds what is true is not known; more trials help."
+        f"≈: rough, of all trials' samples together though trials differ by more than {100 * APART:.0f} %, or some "
+        "have far more of the slowest messages: how often such an interval holds what is true is not known; more "
+        "trials help."
     )

@@ -74,12 +74,14 @@ def _counted(kind: Distribution) -> str:
 
 def shared(kind: Distribution) -> str:
     """What the shares of a distribution are of."""
+    if kind is Distribution.END_TO_END:
+        return "ways"
     return "what ended" if kind in OF_CHAINS else "messages sent"
 
 
 def _whole(comparison: Comparison) -> str:
     if comparison.setting.of_chain:
-        return "that came to their end"
+        return "ways: where a line ends below 100 %, the rest never ended"
     return f"messages sent: where a line ends below 100 %, the rest {_gone(comparison)}"
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from middlemark.analysis.accounting import AccountingError
 from middlemark.analysis.measuring import measure
-from middlemark.analysis.metrics import AccountingError
 from middlemark.analysis.run import RunFindings
 from middlemark.analysis.stored import stored_form
 from middlemark.analysis.summary import summary_table
