@@ -10,8 +10,10 @@ import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import numpy as np
+
 from middlemark.analysis.estimate import Estimate, Method
-from middlemark.analysis.interval import CONFIDENCE
+from middlemark.analysis.interval import CONFIDENCE, coverage, median_interval
 from middlemark.analysis.verdict.difference import FEWEST_BLOCKS, Difference, NoDifference, ratio, share_ends
 from middlemark.analysis.verdict.known import Counts, Known, Whole
 from middlemark.analysis.verdict.setbacks import Setbacks
@@ -23,7 +25,8 @@ TOO_FEW = f"fewer than {FEWEST_BLOCKS} trials"
 class BoundTest(StrEnum):
     """How a figure was held against a bound, in the words that a reader is shown."""
 
-    VALUES = "trials against the bound, Student's t of logarithms, of six or more the signed-rank test"
+    VALUES = "trials against the bound, Student's t of logarithms"
+    MEDIAN = "median of trials, interval between order statistics"
     SHARE = "share of all messages, Clopper and Pearson's interval for trials as clusters (Korn and Graubard)"
     POOLED = "percentile of all trials' messages together, by its test inverted"
     EXTREME = "the slowest of all messages"
@@ -105,11 +108,16 @@ def _share(found: Evidence, confidence: float) -> Span | str:
 
 
 def _values(found: Evidence, confidence: float) -> Span | None:
-    """Of the trials' own values, where every trial that counts has one."""
+    """Of the trials' own values, where every trial that counts has one: the interval of their median, if it covers."""
     finite = found.known.finite
     n_counting = found.estimate.n_trials if found.estimate is not None else 0
-    if len(finite) < max(FEWEST_BLOCKS, n_counting):
+    n = len(finite)
+    if n < max(FEWEST_BLOCKS, n_counting):
         return None
+    if coverage(n, confidence) >= confidence:
+        least, most = (np.array(list(side.values())) for side in (finite.low, finite.upper))
+        low, high = median_interval(least, confidence)[0], median_interval(most, confidence)[1]
+        return BoundTest.MEDIAN, float(np.median(least) + np.median(most)) / 2, low, high
     unit = max(abs(value) for value in finite.low.values()) or 1.0
     against = ratio(Known(dict.fromkeys(finite.low, unit)), finite, paired=True, confidence=confidence)
     if not isinstance(against, Difference):
