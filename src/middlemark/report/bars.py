@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import altair as alt
@@ -15,7 +16,20 @@ import altair as alt
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.estimate import Estimate
 from middlemark.analysis.metric_names import TRIAL
-from middlemark.report.canvas import IN_INK, ROW_HEIGHT, Chart, finished, identity, logarithmic, short
+from middlemark.report.canvas import (
+    DRAWINGS,
+    IN_INK,
+    ROW_HEIGHT,
+    Chart,
+    Identity,
+    LogScale,
+    Spec,
+    finished,
+    identity,
+    log_scale,
+    short,
+    with_rows,
+)
 from middlemark.report.contender import Contender
 from middlemark.report.counts import n_trials
 
@@ -125,38 +139,36 @@ def bar_chart(comparison: Comparison, who: Mapping[str, Contender], bars: Bars) 
     if not any(row["value"] for row in rows):
         return None  # all nought: the table says so, a chart would be empty
     drawn_by = identity(who[each.experiment.id] for each in drawn)
+    shown = [value for row in rows for value in (row["value"], row["low"], row["high"]) if value]
+    scale = log_scale(shown) if bars.logarithmic else None
+    spanned = any(row["low"] is not None for row in rows)  # of a single trial there are no intervals
+    drawing = _bars(drawn_by, bars.axis, scale, spanned=spanned)
+    caption = f"{bars.caption} {n_trials(each.estimate(bars.subject, bars.metric) for each in drawn)}"
+    description = f"{bars.title} of each middleware, {bars.axis}."
+    return Chart(bars.id, bars.title, caption, description, with_rows(drawing, rows=rows))
+
+
+@lru_cache(DRAWINGS)
+def _bars(drawn_by: Identity, axis: str, scale: LogScale | None, *, spanned: bool) -> Spec:
+    """Points on a logarithmic scale, else bars from nought."""
     base = alt.Chart(alt.NamedData("rows")).encode(
         y=alt.Y("who:N", sort=drawn_by.names, title=None, axis=alt.Axis(labelLimit=180)),
         color=drawn_by.colour,
         tooltip=[
             alt.Tooltip("who:N", title="middleware"),
-            *(
-                alt.Tooltip(f"{name}:Q", title=f"{name}, {bars.axis}", format=",.4~g")
-                for name in ("value", "low", "high")
-            ),
+            *(alt.Tooltip(f"{name}:Q", title=f"{name}, {axis}", format=",.4~g") for name in ("value", "low", "high")),
         ],
     )
-    shown = [value for row in rows for value in (row["value"], row["low"], row["high"]) if value]
-    x = (
-        logarithmic("value:Q", bars.axis, shown)
-        if bars.logarithmic
-        else alt.X("value:Q", title=bars.axis, axis=alt.Axis(tickCount=5))
-    )
-    value = (
-        base.mark_point(filled=True, size=90).encode(x=x)
-        if bars.logarithmic
-        else base.mark_bar(height=12, opacity=0.8).encode(x=x)
-    )
+    x = scale.x("value:Q", axis) if scale else alt.X("value:Q", title=axis, axis=alt.Axis(tickCount=5))
+    marked = base.mark_point(filled=True, size=90) if scale else base.mark_bar(height=12, opacity=0.8)
     span = (
         base.transform_filter("datum.low !== null")
         .mark_rule(strokeWidth=1.5)
         .encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), color=IN_INK)
     )
-    spans = [span] if any(row["low"] is not None for row in rows) else []  # of a single trial there are none
-    layers = alt.layer(value, *spans, width="container", height=(ROW_HEIGHT - 4) * len(drawn_by.names))
-    caption = f"{bars.caption} {n_trials(each.estimate(bars.subject, bars.metric) for each in drawn)}"
-    description = f"{bars.title} of each middleware, {bars.axis}."
-    return Chart(bars.id, bars.title, caption, description, finished(layers, rows=rows))
+    spans = [span] if spanned else []
+    height = (ROW_HEIGHT - 4) * len(drawn_by.names)
+    return finished(alt.layer(marked.encode(x=x), *spans, width="container", height=height))
 
 
 def _bar_row(estimate: Estimate, bars: Bars) -> dict[str, float | None]:

@@ -18,6 +18,8 @@ from middlemark.report.trials import Trials
 
 Spec = dict[str, Any]
 ROW_HEIGHT = 26
+DRAWINGS = 512
+"""Of each kind of chart, kept: more than a large report has different ones."""
 INK = "currentColor"
 IN_INK = alt.ColorValue(INK)
 FONT = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif"
@@ -68,21 +70,43 @@ def identity(contenders: Iterable[Contender]) -> Identity:
     return Identity(tuple({each.label: each for each in contenders}.values()))
 
 
-def logarithmic(field: str, title: str, values: Sequence[float]) -> alt.X:
-    """The axis of such a field."""
-    axis, scale = logarithmic_scale(values)
-    return alt.X(field, title=title, scale=alt.Scale(**scale), axis=alt.Axis(**axis))
+@dataclass(frozen=True)
+class LogScale:
+    """A logarithmic axis from a round figure to a round figure, with marks at 1, 2, 5 or at powers of ten alone."""
+
+    marks: tuple[float, ...]
+    domain: tuple[float, float]
+
+    @property
+    def axis(self) -> Spec:
+        """As Vega-Lite says it."""
+        return {"values": list(self.marks), "format": ",~g"}
+
+    @property
+    def scale(self) -> Spec:
+        """The same of its extent."""
+        return {"type": "log", "domain": list(self.domain), "nice": False}
+
+    def x(self, field: str, title: str) -> alt.X:
+        """The axis of such a field."""
+        return alt.X(field, title=title, scale=alt.Scale(**self.scale), axis=alt.Axis(**self.axis))
 
 
-def logarithmic_scale(values: Sequence[float]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Axis and scale from a round figure to a round figure, with marks at 1, 2, 5 or at powers of ten alone."""
+def logarithmic_scale(values: Sequence[float]) -> tuple[Spec, Spec]:
+    """Axis and scale of values."""
+    found = log_scale(values)
+    return found.axis, found.scale
+
+
+def log_scale(values: Sequence[float]) -> LogScale:
+    """The axis that holds the values."""
     low, high = min(values), max(values)
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1, 2, 5) if high / low < 100 else (1,)
     marks = [step * 10.0**exponent for exponent in exponents for step in (1, 2, 5)]
-    domain = [max(m for m in marks if m <= low * 1.0001), min(m for m in [*marks, 10.0 * marks[-3]] if m >= high)]
+    domain = max(m for m in marks if m <= low * 1.0001), min(m for m in [*marks, 10.0 * marks[-3]] if m >= high)
     shown = [step * 10.0**e for e in exponents for step in steps if domain[0] <= step * 10.0**e <= domain[1] * 1.0001]
-    return {"values": shown, "format": ",~g"}, {"type": "log", "domain": domain, "nice": False}
+    return LogScale(tuple(shown), domain)
 
 
 def short(value: float) -> float:
@@ -93,14 +117,19 @@ def short(value: float) -> float:
 def finished(chart: alt.Chart | alt.LayerChart | alt.FacetChart, **rows: Sequence[Mapping[str, Any]]) -> Spec:
     """The chart in the page's type and ink, with its background left to the page, and the data that it names.
 
-    Altair copies, checks and hashes data that it is given itself, for each layer.
+    Altair copies, checks and hashes data that it is given itself, for each layer. Making a drawing takes fifty times as
+    long as putting data into one: a drawing that most settings have alike is made once, by a function that is cached.
     """
     spec: Spec = chart.to_dict(validate=False)  # a browser draws each in the tests
     spec.pop("$schema", None)
-    spec["datasets"] = {**spec.get("datasets", {}), **rows}
     spec["config"] = _config()
     spec["autosize"] = {"type": "fit-x", "contains": "padding"}
-    return spec
+    return with_rows(spec, **rows)
+
+
+def with_rows(drawing: Spec, **rows: Sequence[Mapping[str, Any]]) -> Spec:
+    """A finished drawing with the data that it names; the drawing itself stays as it is."""
+    return {**drawing, "datasets": {**drawing.get("datasets", {}), **rows}}
 
 
 @cache

@@ -7,6 +7,7 @@ and the style sheet's variables make the charts follow light, dark and print.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import altair as alt
@@ -14,7 +15,20 @@ import altair as alt
 from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.samples import OF_CHAINS, Distribution
-from middlemark.report.canvas import IN_INK, ROW_HEIGHT, Chart, finished, identity, logarithmic, short
+from middlemark.report.canvas import (
+    DRAWINGS,
+    IN_INK,
+    ROW_HEIGHT,
+    Chart,
+    Identity,
+    LogScale,
+    Spec,
+    finished,
+    identity,
+    log_scale,
+    short,
+    with_rows,
+)
 from middlemark.report.contender import Contender
 from middlemark.report.counts import counted
 
@@ -31,10 +45,25 @@ def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distributio
     if not rows:
         return None
     lines = identity(who[each.experiment.id] for each in drawn)
+    drawing = _ecdf(lines, log_scale([row["time"] for row in rows]), unit, shared(kind))
+    return Chart(
+        id="ecdf",
+        title=f"{kind_title(kind)}: how many {_counted(kind)} took no longer than …",
+        caption=(
+            f"Empirical distribution of the {_noun(kind)} ({kind.summary}), all valid trials together, over all "
+            f"{_whole(comparison)}. Left is fast, far right is a tail. {counted(drawn, comparison, kind)}"
+        ),
+        description=f"Step lines, one for each middleware; the quantiles are in the table below. {len(drawn)} lines.",
+        spec=with_rows(drawing, rows=rows),
+    )
+
+
+@lru_cache(DRAWINGS)
+def _ecdf(lines: Identity, scale: LogScale, unit: str, among: str) -> Spec:
     hovered = alt.selection_point(fields=["who"], on="pointerover", clear="pointerout")
     base = alt.Chart(alt.NamedData("rows")).encode(
-        x=logarithmic("time:Q", f"{unit} (logarithmic)", [row["time"] for row in rows]),
-        y=alt.Y("share:Q", title=f"share of {shared(kind)}", axis=alt.Axis(format="%", tickCount=5)),
+        x=scale.x("time:Q", f"{unit} (logarithmic)"),
+        y=alt.Y("share:Q", title=f"share of {among}", axis=alt.Axis(format="%", tickCount=5)),
         color=lines.colour,
     )
     line = base.mark_line(interpolate="step-after", strokeWidth=2, clip=True).encode(
@@ -45,17 +74,7 @@ def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distributio
     target = base.mark_line(interpolate="step-after", strokeWidth=14, opacity=0, clip=True).encode(
         detail=alt.Detail("who:N"), tooltip=[alt.Tooltip("who:N", title="middleware")]
     )
-    layers = alt.layer(line, target.add_params(hovered), width="container", height=300)
-    return Chart(
-        id="ecdf",
-        title=f"{kind_title(kind)}: how many {_counted(kind)} took no longer than …",
-        caption=(
-            f"Empirical distribution of the {_noun(kind)} ({kind.summary}), all valid trials together, over all "
-            f"{_whole(comparison)}. Left is fast, far right is a tail. {counted(drawn, comparison, kind)}"
-        ),
-        description=f"Step lines, one for each middleware; the quantiles are in the table below. {len(drawn)} lines.",
-        spec=finished(layers, rows=rows),
-    )
+    return finished(alt.layer(line, target.add_params(hovered), width="container", height=300))
 
 
 def time_scale(kind: Distribution) -> tuple[str, float]:
@@ -99,14 +118,29 @@ def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distributi
         return None
     drawn_by = identity(who[each.experiment.id] for each in drawn)
     unit, _ = time_scale(kind)
+    inner = [row[name] for row in rows for name in BOX_FIELDS[1:] if row[name] is not None]
+    return Chart(
+        id="box",
+        title=f"{kind_title(kind)}: the middle and the tail",
+        caption=(
+            "Box: 25 to 75 %, upright mark: median, line: 10 to 90 %, diamond: 99 %, cross: the slowest message. "
+            f"A quantile with fewer than ten messages beyond it is left out. All valid trials together, {unit}. "
+            f"{counted(drawn, comparison, kind)}"
+        ),
+        description="A box plot for each middleware, in the order of the ranking.",
+        spec=with_rows(_boxes(drawn_by, log_scale(inner), unit), rows=rows),
+    )
+
+
+@lru_cache(DRAWINGS)
+def _boxes(drawn_by: Identity, scale: LogScale, unit: str) -> Spec:
     base = alt.Chart(alt.NamedData("rows")).encode(
         y=alt.Y("who:N", sort=drawn_by.names, title=None, axis=alt.Axis(labelLimit=180)),
         color=drawn_by.colour,
         tooltip=[alt.Tooltip("who:N", title="middleware")]
         + [alt.Tooltip(f"{name}:Q", title=f"{name} {unit}", format=",.4~g") for name in BOX_FIELDS],
     )
-    inner = [row[name] for row in rows for name in BOX_FIELDS[1:] if row[name] is not None]
-    axis = logarithmic("p10:Q", f"{unit} (logarithmic)", inner)
+    axis = scale.x("p10:Q", f"{unit} (logarithmic)")
     layers = alt.layer(
         base.transform_filter("datum.p10 && datum.p90").mark_rule(strokeWidth=1.5).encode(x=axis, x2=alt.X2("p90:Q")),
         base.transform_filter("datum.p25 && datum.p75")
@@ -118,17 +152,7 @@ def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distributi
         width="container",
         height=ROW_HEIGHT * len(drawn_by.names),
     )
-    return Chart(
-        id="box",
-        title=f"{kind_title(kind)}: the middle and the tail",
-        caption=(
-            "Box: 25 to 75 %, upright mark: median, line: 10 to 90 %, diamond: 99 %, cross: the slowest message. "
-            f"A quantile with fewer than ten messages beyond it is left out. All valid trials together, {unit}. "
-            f"{counted(drawn, comparison, kind)}"
-        ),
-        description="A box plot for each middleware, in the order of the ranking.",
-        spec=finished(layers, rows=rows),
-    )
+    return finished(layers)
 
 
 BOX_FIELDS = ("min", "p10", "p25", "p50", "p75", "p90", "p99", "max")

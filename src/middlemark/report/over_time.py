@@ -6,6 +6,7 @@ Of each middleware one trial is drawn, the one that stands in the middle. Figure
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -18,7 +19,19 @@ from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.quantile import bound_words, needed
 from middlemark.analysis.samples import Distribution
 from middlemark.plan import Event
-from middlemark.report.canvas import IN_INK, Chart, finished, identity, logarithmic_scale, short
+from middlemark.report.canvas import (
+    DRAWINGS,
+    IN_INK,
+    Chart,
+    Identity,
+    LogScale,
+    Spec,
+    finished,
+    identity,
+    log_scale,
+    short,
+    with_rows,
+)
 from middlemark.report.contender import Contender
 from middlemark.report.link_charts import EXTENT, link_charts
 
@@ -44,11 +57,11 @@ def _window_s(each: ExperimentFindings) -> float:
     return each.experiment.windows.window_ns / 1e9
 
 
-def _time(drawn: Sequence[ExperimentFindings], *, titled: bool = True) -> alt.X:
+def _time(window_s: float) -> alt.X:
     return alt.X(
         "s:Q",
-        title="s from the window's begin" if titled else None,
-        scale=alt.Scale(domain=[0, max(map(_window_s, drawn))], nice=False),
+        title="s from the window's begin",
+        scale=alt.Scale(domain=[0, window_s], nice=False),
         axis=alt.Axis(tickCount=8),
     )
 
@@ -71,7 +84,7 @@ def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: 
             values=[place + 0.4 for place in range(len(drawn))], labelExpr=_names(shown.names), labelLimit=150
         ),
     )
-    area = _area(_time(drawn), y, shown.colour)
+    area = _area(_time(max(map(_window_s, drawn))), y, shown.colour)
     layers = alt.layer(area, _rules(y), _labels(), width="container", height=ROW_HEIGHT * len(drawn))
     return Chart(
         id="arrivals",
@@ -173,21 +186,8 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
     if not any(one["who"] == other["who"] and one["us"] and other["us"] for one, other in pairwise(rows)):
         return None  # single parts are no course over time
     known = [row["us"] for row in rows if row["us"]]
-    axis, domain = logarithmic_scale(known)
-    axis["minExtent"] = axis["maxExtent"] = EXTENT
     what = "Round trip" if comparison.criterion.distribution is Distribution.ROUND_TRIP else "Latency"
-    line = (
-        alt.Chart(alt.NamedData("rows"))
-        .mark_line(strokeWidth=1.6, invalid="break-paths-show-path-domains", clip=True)
-        .encode(
-            x=_time(drawn),
-            y=alt.Y("us:Q", title="µs (logarithmic)", scale=alt.Scale(**domain), axis=alt.Axis(**axis)),
-            color=lines.colour,
-            strokeDash=lines.dash,
-            tooltip=[alt.Tooltip("who:N", title="middleware")],
-        )
-    )
-    layers = alt.layer(line, width="container", height=220)
+    drawing = _lines(lines, log_scale(known), max(map(_window_s, drawn)))
     courses = [_course(each, comparison) for each in drawn]
     parts_ms = dict.fromkeys(_ms(each.latency_part_ns) for each in courses)
     return Chart(
@@ -200,8 +200,25 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
             f"{_clocks(courses)}."
         ),
         description="A line for each middleware over the window's time.",
-        spec=finished(layers, rows=rows),
+        spec=with_rows(drawing, rows=rows),
     )
+
+
+@lru_cache(DRAWINGS)
+def _lines(lines: Identity, scale: LogScale, window_s: float) -> Spec:
+    axis = alt.Axis(**scale.axis, minExtent=EXTENT, maxExtent=EXTENT)
+    line = (
+        alt.Chart(alt.NamedData("rows"))
+        .mark_line(strokeWidth=1.6, invalid="break-paths-show-path-domains", clip=True)
+        .encode(
+            x=_time(window_s),
+            y=alt.Y("us:Q", title="µs (logarithmic)", scale=alt.Scale(**scale.scale), axis=axis),
+            color=lines.colour,
+            strokeDash=lines.dash,
+            tooltip=[alt.Tooltip("who:N", title="middleware")],
+        )
+    )
+    return finished(alt.layer(line, width="container", height=220))
 
 
 def _ms(part_ns: int) -> str:

@@ -7,6 +7,7 @@ all that are beyond never arrived.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import altair as alt
@@ -15,7 +16,18 @@ from middlemark.analysis.comparison import Comparison
 from middlemark.analysis.experiment import ExperimentFindings
 from middlemark.analysis.quantile import SAMPLES_BEYOND
 from middlemark.analysis.samples import Distribution
-from middlemark.report.canvas import Chart, finished, identity, logarithmic_scale, short
+from middlemark.report.canvas import (
+    DRAWINGS,
+    Chart,
+    Identity,
+    LogScale,
+    Spec,
+    finished,
+    identity,
+    log_scale,
+    short,
+    with_rows,
+)
 from middlemark.report.charts import drawn_of, kind_title, shared, time_scale
 from middlemark.report.contender import Contender
 from middlemark.report.counts import counted
@@ -35,25 +47,8 @@ def percentile_curve(comparison: Comparison, who: Mapping[str, Contender], kind:
         return None
     lines = identity(who[each.experiment.id] for each in drawn)
     unit, _ = time_scale(kind)
-    axis, domain = logarithmic_scale([row["time"] for row in rows])
     farthest = max(row["one_in"] for row in rows)
-    marks = [one_in for one_in in (1, 2, 10, 100, 1000, 10_000, 100_000, 1_000_000) if one_in <= farthest]
-    line = (
-        alt.Chart(alt.NamedData("rows"))
-        .mark_line(strokeWidth=2, clip=True)
-        .encode(
-            x=alt.X(
-                "one_in:Q",
-                title=f"share of {shared(kind)} that took no longer",
-                scale=alt.Scale(type="log", domain=[1, farthest], nice=False),
-                axis=alt.Axis(values=marks, labelExpr=_LABELS),
-            ),
-            y=alt.Y("time:Q", title=f"{unit} (logarithmic)", scale=alt.Scale(**domain), axis=alt.Axis(**axis)),
-            color=lines.colour,
-            strokeDash=lines.dash,
-            tooltip=[alt.Tooltip("who:N", title="middleware")],
-        )
-    )
+    drawing = _lines(lines, log_scale([row["time"] for row in rows]), (unit, shared(kind)), farthest)
     return Chart(
         id="percentiles",
         title=f"{kind_title(kind)} by percentile",
@@ -63,8 +58,36 @@ def percentile_curve(comparison: Comparison, who: Mapping[str, Contender], kind:
             f"{counted(drawn, comparison, kind)}"
         ),
         description="A line for each middleware; the quantiles are in the table below.",
-        spec=finished(alt.layer(line, width="container", height=300), rows=rows),
+        spec=with_rows(drawing, rows=rows),
     )
+
+
+@lru_cache(DRAWINGS)
+def _lines(lines: Identity, scale: LogScale, named: tuple[str, str], farthest: float) -> Spec:
+    unit, among = named
+    marks = [one_in for one_in in (1, 2, 10, 100, 1000, 10_000, 100_000, 1_000_000) if one_in <= farthest]
+    line = (
+        alt.Chart(alt.NamedData("rows"))
+        .mark_line(strokeWidth=2, clip=True)
+        .encode(
+            x=alt.X(
+                "one_in:Q",
+                title=f"share of {among} that took no longer",
+                scale=alt.Scale(type="log", domain=[1, farthest], nice=False),
+                axis=alt.Axis(values=marks, labelExpr=_LABELS),
+            ),
+            y=alt.Y(
+                "time:Q",
+                title=f"{unit} (logarithmic)",
+                scale=alt.Scale(**scale.scale),
+                axis=alt.Axis(**scale.axis),
+            ),
+            color=lines.colour,
+            strokeDash=lines.dash,
+            tooltip=[alt.Tooltip("who:N", title="middleware")],
+        )
+    )
+    return finished(alt.layer(line, width="container", height=300))
 
 
 def _points(each: ExperimentFindings, comparison: Comparison, kind: Distribution) -> list[dict[str, float]]:
