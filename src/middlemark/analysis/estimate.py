@@ -13,6 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,15 +118,15 @@ def median_of_trials(values: Sequence[Measured | Lost]) -> Estimate:
     if not values:
         return no_estimate("no valid trial measured it")
     n, n_messages = len(values), sum(each.n for each in values)
-    array = np.array([math.inf if isinstance(each, Lost) else each.value for each in values])
+    known = [math.inf if isinstance(each, Lost) else each.value for each in values]
     bound_ns = max(0 if isinstance(each, Lost) else each.bound_ns for each in values)
-    value = float(np.median(array))
+    value = float(median(known))
     if value == math.inf:
         return no_estimate(_never_arrived([each for each in values if isinstance(each, Lost)], n), n_messages)
     if n == 1:
         return Estimate(value, None, None, None, 1, n_messages, Method.MEDIAN_OF_TRIALS, bound_ns=bound_ns)
-    low, high = ends_of_median(array)
-    found = outliers(np.minimum(array, NEVER_NS).tolist())
+    low, high = ends_of_median(np.array(known))
+    found = outliers([min(each, NEVER_NS) for each in known])
     return Estimate(value, low, high, coverage(n), n, n_messages, Method.MEDIAN_OF_TRIALS, "", found, bound_ns)
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-import vl_convert
 from altair.utils.schemapi import debug_mode
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
@@ -63,6 +62,7 @@ from middlemark.report.tables import (
 )
 from middlemark.report.trials import Trials, trials_of
 from middlemark.report.uncounted import uncounted
+from middlemark.report.vega import program
 from middlemark.report.wire import overhead_table
 from middlemark.results.files import write_text
 from middlemark.results.run_folder import RunFolder
@@ -157,7 +157,7 @@ def render(findings: RunFindings) -> str:
             script=_resource("report.js"),
             first_drawn={s.drawing: s.id for s in reversed(sections) if s.drawing},
             style=_resource("report.css"),
-            vega=packed(_vega()),
+            vega=packed(program()),
         )
     )
 
@@ -266,12 +266,6 @@ def marked(text: str) -> Markup:
 def script_json(value: object) -> Markup:
     """JSON that can't end the script element it stands in."""
     return Markup(json.dumps(value, separators=(",", ":")).replace("<", "\\u003c"))  # noqa: S704 - escaped here
-
-
-def _vega() -> str:
-    """Vega, Vega-Lite and their embedding, as the package carries them: nothing is fetched when the page is read."""
-    bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg] # its stub forgets the default
-    return bundle
 
 
 def _resource(name: str) -> Markup:

@@ -37,7 +37,7 @@ from middlemark.report.display import (
     show,
 )
 from middlemark.report.tables import LEVEL_WORDS, Table
-from middlemark.suite import DURATION, Demand, StreamDemand, Within, parse_given
+from middlemark.suite import DURATION, Demand, StreamDemand, Within, parse_given_demand
 
 READING = (
     "Margin: how much of the tightest deadline is left, with its interval. Ranks reach from the best to the worst that "
@@ -62,8 +62,8 @@ class Recommendation:
 
 def recommendation(findings: RunFindings) -> Recommendation | None:
     """The recommendation of a run that was given a demand; None for a suite's."""
-    given = parse_given(findings.manifest.suite_text, file=str(findings.folder.manifest_path))
-    if not isinstance(given, Demand):
+    given = parse_given_demand(findings.manifest.suite_text, file=str(findings.folder.manifest_path))
+    if given is None:
         return None
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
     return recommended(fitness(given, findings.experiments), who)

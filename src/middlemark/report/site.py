@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from importlib import resources
 from pathlib import Path
 
-import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -33,6 +32,7 @@ from middlemark.report.html import script_json
 from middlemark.report.library import Library, Shelf, findings
 from middlemark.report.past import history_tables, in_common
 from middlemark.report.past_charts import history_charts
+from middlemark.report.vega import program
 from middlemark.results.files import read_bytes, size_bytes
 from middlemark.results.limits import MOST_PAGE_BYTES, MOST_RECORD_BYTES
 from middlemark.results.paths import is_there
@@ -202,8 +202,7 @@ for (const [name, spec] of Object.entries(JSON.parse(document.getElementById("sp
 
 
 def _draw(_request: Request) -> Response:
-    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg] # its stub forgets the default
-    return Response(f"{bundle}\n{DRAW}", media_type="text/javascript")
+    return Response(f"{program()}\n{DRAW}", media_type="text/javascript")
 
 
 def _before_the_last(shelf: Shelf) -> int:

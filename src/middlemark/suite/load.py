@@ -69,9 +69,17 @@ def parse_demand(text: str, *, file: str, beside: Beside | None = None) -> Deman
 def parse_given(text: str, *, file: str, files: Mapping[str, str] | None = None) -> Suite | Demand:
     """What a run was given: a suite, or the demand of an application, with the files that were kept of it if asked."""
     beside = None if files is None else Beside.kept(files)
-    document = read_document(text, file=file)
-    is_demand = isinstance(document.data, dict) and "application" in document.data and "suite" not in document.data
-    return (parse_demand if is_demand else parse_suite)(text, file=file, beside=beside)
+    return (parse_demand if _is_demand(text, file) else parse_suite)(text, file=file, beside=beside)
+
+
+def parse_given_demand(text: str, *, file: str) -> Demand | None:
+    """The demand that a run was given; None for a suite, which is not looked at further."""
+    return parse_demand(text, file=file) if _is_demand(text, file) else None
+
+
+def _is_demand(text: str, file: str) -> bool:
+    data = read_document(text, file=file).data
+    return isinstance(data, dict) and "application" in data and "suite" not in data
 
 
 def load_suite(name_or_file: str) -> LoadedSuite:
