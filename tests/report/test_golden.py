@@ -223,4 +223,4 @@ def test_the_parts_of_a_message_on_the_kernels_path_are_its_whole_way() -> None:
 def test_all_stored_runs_stand_in_one_history() -> None:
     shelf = Library([GOLDEN]).look()
     assert shelf.unreadable == ()
-    assert {f"stored_{kind}" for kind in KINDS} < {run.manifest.suite for _, run in shelf.runs}
+    assert {f"stored_{kind}" for kind in KINDS} < {run.head.suite for run in shelf.runs}

@@ -18,7 +18,7 @@ from middlemark.analysis.metric_names import TRIAL
 from middlemark.analysis.settling import EQUAL, changes
 from middlemark.plan import Side
 from middlemark.plan.side import FACTOR
-from middlemark.results.manifest import Manifest
+from middlemark.results.manifest import RunHead
 
 FEWEST = 6
 """Runs from which on a change of level can be told from chance: three on either side."""
@@ -29,9 +29,10 @@ class PastRun:
     """A run as far as histories need it."""
 
     name: str
-    manifest: Manifest
+    manifest: RunHead
+    """The head of it, or all."""
     estimates: pl.DataFrame
-    """Its `summary.parquet`."""
+    """Its `summary.parquet`, or the rows that `of_figure` leaves."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def histories(runs: Sequence[PastRun], figure: Figure) -> list[History]:
     found: dict[tuple[str, str, str, str], list[Point]] = {}
     for run in sorted(runs, key=lambda each: each.manifest.started_at):
         machine = _machine(run.manifest)
-        for row in _rows(run, figure).iter_rows(named=True):
+        for row in run.estimates.filter(of_figure(figure)).iter_rows(named=True):
             key = (_setting(row), row["middleware"], row["subject"], machine)
             found.setdefault(key, []).append(_point(run, row))
     return [
@@ -85,7 +86,7 @@ def histories(runs: Sequence[PastRun], figure: Figure) -> list[History]:
     ]
 
 
-def _machine(manifest: Manifest) -> str:
+def _machine(manifest: RunHead) -> str:
     """What tells a machine from others: `AMD EPYC 9354 (machine 5d41402a…)`; without its id, what it is made of."""
     facts = manifest.machine
     model = str(facts.get("cpu_model", "unknown"))
@@ -100,12 +101,12 @@ def _machine(manifest: Manifest) -> str:
     return ", ".join(part for part in (model, *parts) if part)
 
 
-def _rows(run: PastRun, figure: Figure) -> pl.DataFrame:
-    """Of unobserved trials, where there is an estimate."""
+def of_figure(figure: Figure) -> pl.Expr:
+    """Which estimates a history of the figure is of: those of unobserved trials, where there is one."""
     of_each = pl.col("subject").str.starts_with(figure.key("").subject)
     subject = pl.col("subject") == TRIAL if figure.of_trial else of_each
     known = pl.col("estimate").is_not_null() & pl.col("observation").is_null()
-    return run.estimates.filter((pl.col("metric") == figure.metric) & subject & known)
+    return (pl.col("metric") == figure.metric) & subject & known
 
 
 def _setting(row: dict[str, str]) -> str:

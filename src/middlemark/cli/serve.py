@@ -32,7 +32,7 @@ def command(
 
     from middlemark.report.site import site
 
-    with Console(stderr=True).status("reading the runs: those without a report are analysed now"):
+    with Console(stderr=True).status("looking for runs"):
         app = site(folders, ["localhost", LOOPBACK, bind], trust=trust)
     with _listening(bind, port) as listener:
         address = f"http://{bind}:{listener.getsockname()[1]}/"

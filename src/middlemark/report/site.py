@@ -29,7 +29,7 @@ from middlemark.errors import MiddlemarkError
 from middlemark.report.canvas import Chart
 from middlemark.report.compared import row
 from middlemark.report.html import script_json
-from middlemark.report.library import Library, Shelf, findings
+from middlemark.report.library import Library, Shelf, findings, past_runs
 from middlemark.report.past import history_tables, in_common
 from middlemark.report.past_charts import history_charts
 from middlemark.report.vega import program
@@ -101,8 +101,8 @@ class _Pages:
         """One figure over all runs."""
         asked = figure(request.query_params.get("figure", "median(latency)"))
         middleware = request.query_params.get("middleware", "")
-        shelf = self.library.look()
-        series = histories([past for _, past in shelf.runs], asked)
+        past, shelf = past_runs(self.library.look(), asked)
+        series = histories(past, asked)
         middlewares = sorted({each.middleware for each in series})
         chosen = [each for each in series if middleware in {"", each.middleware}]
         return self._page(
@@ -173,7 +173,7 @@ class _Pages:
     def _run(self, shelf: Shelf, number: str) -> RunFolder:
         if not (number.isascii() and number.isdigit() and int(number) < len(shelf.runs)):
             raise HTTPException(404, "there is no such run: go back to the list and choose again")
-        return shelf.runs[int(number)][0]
+        return shelf.runs[int(number)].folder
 
     def _page(self, title: str, shelf: Shelf, charts: Sequence[Chart] = (), **said: object) -> Response:
         template = self.templates.get_template("site.html.j2")
@@ -207,6 +207,6 @@ def _draw(_request: Request) -> Response:
 
 def _before_the_last(shelf: Shelf) -> int:
     """The run that the newest is compared with: the last before it of the same suite, else the last before it."""
-    suites = [past.manifest.suite for _, past in shelf.runs]
+    suites = [run.head.suite for run in shelf.runs]
     same = [number for number, suite in enumerate(suites[:-1]) if suite == suites[-1]]
     return same[-1] if same else len(suites) - 2

@@ -71,13 +71,26 @@ def _instant(text: str) -> str:
     return text
 
 
-class Manifest(Model):
-    """What a run was asked for and what it ran on: `manifest.json`."""
+class RunHead(Model):
+    """What tells a run from others, of a size that does not grow with its trials."""
 
     format_version: Literal[1] = FORMAT_VERSION
     middlemark_version: str
     suite: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
     """The suite's name."""
+    started_at: Annotated[str, AfterValidator(_instant)]
+    """ISO 8601, UTC."""
+    machine: dict[str, str | Annotated[int, Field(ge=-(2**53), le=2**53)] | float | bool | None] = {}
+    """What was recorded of the machine: names with their units, values as read."""
+    middlewares: dict[MiddlewareName, Middleware] = {}
+    """By name."""
+    base: dict[MiddlewareName, Middleware] = {}
+    """By name: the base's, where the campaign has two sides."""
+
+
+class Manifest(RunHead):
+    """What a run was asked for and what it ran on: `manifest.json`."""
+
     suite_text: str
     """The suite as given, word for word."""
     suite_files: dict[str, str] = {}
@@ -87,19 +100,11 @@ class Manifest(Model):
     """The suite as expanded: every planned trial, in the order in which they run; with `stop`, those decided so far."""
     widths: tuple[Width, ...] = ()
     """Of a suite with `stop`: how wide the intervals were after the last block that was looked at."""
-    started_at: Annotated[str, AfterValidator(_instant)]
-    """ISO 8601, UTC."""
     command: tuple[str, ...] = ()
-    machine: dict[str, str | Annotated[int, Field(ge=-(2**53), le=2**53)] | float | bool | None] = {}
-    """What was recorded of the machine: names with their units, values as read."""
-    middlewares: dict[MiddlewareName, Middleware] = {}
-    """By name."""
     claims: tuple[ClaimText, ...] = ()
     """The suite's."""
     against: tuple[str, ...] = ()
     """The folders of the base's workers, where the campaign has two sides."""
-    base: dict[MiddlewareName, Middleware] = {}
-    """By name: the base's."""
     left_out: dict[str, str] = {}
     """Middlewares without a worker here, each with the reason."""
     warnings: tuple[Caution, ...] = ()

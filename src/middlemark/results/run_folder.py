@@ -27,7 +27,7 @@ from middlemark.plan import Trial
 from middlemark.results import limits
 from middlemark.results.files import read_bytes, write_text
 from middlemark.results.histogram_log import Logged, read_log
-from middlemark.results.manifest import Manifest
+from middlemark.results.manifest import Manifest, RunHead
 from middlemark.results.paths import check_owner, folder_inside, inside, is_there
 from middlemark.results.record import TrialRecord
 from middlemark.results.schema import (
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import polars as pl
+import pydantic_core
 
 R = TypeVar("R", bound=Model)
 _REMEDY = "restore the file, or remove the trial's folder"
@@ -267,6 +268,23 @@ class RunFolder:
 
     def read_manifest(self) -> Manifest:
         """Read `manifest.json`; where there is none this is not a run folder."""
+        self._check_is_run()
+        return _read(self.manifest_path, Manifest, limits.MOST_MANIFEST_BYTES)
+
+    def read_head(self) -> tuple[RunHead, int]:
+        """The head of `manifest.json`, and how many trials are planned; at the trials themselves it does not look."""
+        self._check_is_run()
+        path = self.manifest_path
+        try:
+            said = pydantic_core.from_json(read_bytes(path, limits.MOST_MANIFEST_BYTES))
+            if not (isinstance(said, dict) and isinstance(said.get("trials"), list)):
+                raise StoreError(path, "it can't be read: it names no trials", _REMEDY)
+            head = RunHead.model_validate({name: said[name] for name in RunHead.model_fields if name in said})
+        except ValueError as cause:  # pydantic's own is one
+            raise StoreError(path, f"it can't be read: {str(cause).splitlines()[0]}", _REMEDY) from cause
+        return head, len(said["trials"])
+
+    def _check_is_run(self) -> None:
         if not self.path.is_dir():
             raise StoreError(
                 self.path, "there is no such folder", "give the folder that `middlemark run` printed at its end"
@@ -279,7 +297,6 @@ class RunFolder:
                 "it is not a run: it holds no manifest.json",
                 "give the folder that `middlemark run` printed at its end",
             )
-        return _read(self.manifest_path, Manifest, limits.MOST_MANIFEST_BYTES)
 
     def write_manifest(self, manifest: Manifest) -> None:
         """Write `manifest.json`, first of all."""
