@@ -219,3 +219,43 @@ def test_nothing_can_be_posted_and_every_answer_is_guarded(client: Client) -> No
 def test_a_folder_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such folder"):
         site([tmp_path / "nothing"], ["localhost"])
+
+
+def test_the_list_reads_no_trial_and_no_estimate(runs: Path, tmp_path: Path) -> None:
+    few = tmp_path / "few"
+    for name in ("run-1", "run-2"):
+        shutil.copytree(runs / name, few / name)
+        shutil.rmtree(few / name / "trials")
+        (few / name / "trials").mkdir()
+        (few / name / "summary.parquet").write_bytes(b"no table")
+    page = Client(site([few], ["127.0.0.1"])).get("/")
+    assert page.status_code == 200
+    assert page.text.count("<tr><th") == 2 + 1
+    assert '<td class="figure">12</td>' in page.text
+
+
+@pytest.mark.parametrize("altered", [{"trials": 3}, {"trials": None}, {"started_at": "then"}, {"format_version": 2}])
+def test_a_run_whose_manifest_is_none_is_listed_with_its_reason(
+    runs: Path, tmp_path: Path, altered: dict[str, object]
+) -> None:
+    path = shutil.copytree(runs / "run-1", tmp_path / "odd" / "run-1")
+    manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
+    (path / "manifest.json").write_text(json.dumps(manifest | altered), encoding="utf-8")
+    page = Client(site([tmp_path / "odd"], ["127.0.0.1"])).get("/")
+    assert page.status_code == 200
+    assert "it can&#39;t be read" in page.text
+    assert "No run is stored here yet" in page.text
+
+
+def test_a_history_names_a_run_of_which_nothing_can_be_read(runs: Path, tmp_path: Path) -> None:
+    few = tmp_path / "few"
+    for name in ("run-1", "run-2"):
+        shutil.copytree(runs / name, few / name)
+    (few / "run-2" / "summary.parquet").unlink()
+    manifest = json.loads((few / "run-2" / "manifest.json").read_text(encoding="utf-8"))
+    manifest["trials"][0]["id"] = "../elsewhere"
+    (few / "run-2" / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    page = Client(site([few], ["127.0.0.1"])).get("/history")
+    assert page.status_code == 200
+    assert "Runs that can" in page.text
+    assert "run-1" in page.text
