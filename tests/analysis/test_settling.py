@@ -1,13 +1,25 @@
 """Windows whose course is known are classified; noise alone is flat."""
 
+import math
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+import ruptures
 
 from middlemark.analysis.run import analyse
-from middlemark.analysis.settling import PARTS, Settling, Steadiness, classified, settling, unsteady
+from middlemark.analysis.settling import (
+    PARTS,
+    PENALTY,
+    SHORTEST_SEGMENT,
+    Settling,
+    Steadiness,
+    changes,
+    classified,
+    settling,
+    unsteady,
+)
 from middlemark.plan import WarningKind
 from run_builder import Behaviour, build_run
 
@@ -70,3 +82,16 @@ def test_a_steady_run_has_no_caution_of_it(tmp_path: Path) -> None:
     suite = "suite: s\ntrials: 3\nmiddlewares: all\nworkloads: [{workload: imu, windows: {window: 5 s}}]\n"
     findings = analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()}))
     assert [caution for caution, _ in findings.experiments[0].cautions if "settled" in caution.kind] == []
+
+
+def test_changes_are_those_that_the_library_finds_by_its_own_cost() -> None:
+    draws = np.random.default_rng(0)
+    for number in range(60):
+        levels = 10 + draws.normal(0, 0.03, int(draws.integers(20, 61)))
+        levels[len(levels) // 3 :] += draws.normal(0, 0.2) if number % 3 else 0
+        levels = np.round(levels, 2) if number % 5 == 0 else levels
+        steps = np.diff(levels)
+        noise = 1.4826 * float(np.median(np.abs(steps - np.median(steps)))) / math.sqrt(2)
+        penalty = PENALTY * max(noise, 1e-4) ** 2 * math.log(len(levels))
+        search = ruptures.Pelt(model="l2", min_size=SHORTEST_SEGMENT, jump=1).fit(levels.reshape(-1, 1))
+        assert changes(levels) == search.predict(pen=penalty)
