@@ -19,6 +19,7 @@ from middlemark.analysis.figure import Figure
 from middlemark.analysis.interval import CONFIDENCE
 from middlemark.analysis.verdict.difference import Difference, NoDifference, difference_of_shares, ratio
 from middlemark.analysis.verdict.known import Block, Known
+from middlemark.analysis.verdict.verdict import direction
 from middlemark.plan import Experiment
 
 BOUND = 1 - CONFIDENCE
@@ -110,4 +111,4 @@ def _verdicts(
 def _differs(found: Difference | NoDifference) -> bool | None:
     if not isinstance(found, Difference) or found.low == found.high:
         return None
-    return not found.low <= found.equal <= found.high
+    return direction(found) != 0

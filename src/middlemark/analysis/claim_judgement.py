@@ -16,12 +16,7 @@ from middlemark.analysis.figure import figure
 from middlemark.analysis.pairing import differs
 from middlemark.analysis.verdict.difference import FEWEST_BLOCKS, Difference, NoDifference
 from middlemark.analysis.verdict.evidence import BoundTest, Evidence, against_bound
-from middlemark.analysis.verdict.verdict import (
-    MARGIN,
-    SHARE_MARGIN,
-    Judgement,
-    change_stays_within,
-)
+from middlemark.analysis.verdict.verdict import Judgement, change_stays_within, direction, may_go_back
 from middlemark.suite import Bound, Comparison
 
 FEWEST_LEVELS = 3
@@ -122,20 +117,13 @@ def monotone(steps: Sequence[tuple[ExperimentFindings, Evidence]], stream: str |
 
 
 def _goes_on(ends: Difference, levels: Sequence[Evidence], confidence: float) -> Judgement:
-    """Whether the ends differ and no step goes back; refuted where steps surely go both ways."""
-    steps = [_step(first, later, confidence) for first, later in pairwise(levels)]
-    strictly = 1 - (1 - confidence) / len(steps)
-    sure = [_step(first, later, strictly) for first, later in pairwise(levels)]
-    if any(isinstance(step, Difference) and step.low > step.equal for step in sure) and any(
-        isinstance(step, Difference) and step.high < step.equal for step in sure
-    ):
+    """Whether the ends differ and no step may go back beyond the margin; refuted where steps surely go both ways."""
+    strictly = 1 - (1 - confidence) / (len(levels) - 1)
+    if {direction(_step(first, later, strictly)) for first, later in pairwise(levels)} >= {-1, 1}:
         return Judgement.REFUTED
-    known = [step for step in steps if isinstance(step, Difference)]
-    rises, falls = ends.low > ends.equal, ends.high < ends.equal
-    goes_on = len(known) == len(steps) and (
-        (rises and all(step.low >= _back(step) for step in known))
-        or (falls and all(step.high <= _forth(step) for step in known))
-    )
+    steps = [_step(first, later, confidence) for first, later in pairwise(levels)]
+    way = direction(ends)
+    goes_on = way and all(isinstance(step, Difference) and not may_go_back(step, way) for step in steps)
     return Judgement.HOLDS if goes_on else Judgement.UNDECIDED
 
 
@@ -170,11 +158,3 @@ def _binomial(found: int, of: int, confidence: float) -> tuple[float, float]:
     """Exact (Clopper & Pearson, Biometrika 26, 1934)."""
     ends = scipy.stats.binomtest(found, of).proportion_ci(confidence)
     return float(ends.low), float(ends.high)
-
-
-def _back(step: Difference) -> float:
-    return 1 / (1 + MARGIN) if step.is_ratio else -SHARE_MARGIN
-
-
-def _forth(step: Difference) -> float:
-    return 1 + MARGIN if step.is_ratio else SHARE_MARGIN

@@ -120,6 +120,15 @@ def test_only_what_chance_does_not_explain_is_surely_more(one: int, other: int, 
     assert surely_more(Setbacks(10, {"failed": one}), Setbacks(10, {"failed": other})) is expected
 
 
+def test_what_the_machine_left_of_one_side_alone_is_a_selection() -> None:
+    sides = (Setbacks(10), Setbacks(3, n_disturbed=7))
+    found = verdict(of_ratio(0.5, 0.6), lower_is_better=True, setbacks=sides)
+    assert found.verdict is Verdict.UNDECIDED
+    assert "7 of 10" in found.reason
+    few = (Setbacks(10), Setbacks(9, n_disturbed=1))
+    assert verdict(of_ratio(0.5, 0.6), lower_is_better=True, setbacks=few).verdict is Verdict.BETTER
+
+
 def test_three_of_three_against_none_of_three_is_no_chance() -> None:
     assert surely_more(Setbacks(3, {"failed": 3}), Setbacks(3))
     assert not surely_more(Setbacks(2, {"failed": 2}), Setbacks(2))

@@ -28,6 +28,8 @@ class Setbacks:
     n_trials: int = 0
     """All that the machine did not disturb."""
     reasons: Mapping[str, int] = field(default_factory=dict)
+    n_disturbed: int = 0
+    """Trials that the machine disturbed, which speak against nobody; many more of one side are a selection though."""
 
     @property
     def n(self) -> int:
@@ -56,7 +58,7 @@ def setbacks(kinds: Counter[str], known: Known, n_overloaded: int = 0) -> Setbac
     endless = sum(value == math.inf for value in known.low.values())
     reasons |= {"overloaded": n_overloaded} if n_overloaded else {}
     reasons |= {"too much lost for this percentile": endless} if endless else {}
-    return Setbacks(kinds["valid"] + sum(kinds[kind] for kind in FAILURES), reasons)
+    return Setbacks(kinds["valid"] + sum(kinds[kind] for kind in FAILURES), reasons, kinds["invalid"])
 
 
 def surely_more(one: Setbacks, other: Setbacks) -> bool:
@@ -65,5 +67,18 @@ def surely_more(one: Setbacks, other: Setbacks) -> bool:
         return False
     if one.share == 1 and other.share == 0:
         return True
-    table = [[side.n, side.n_trials - side.n] for side in (one, other)]
+    return _differ([(side.n, side.n_trials - side.n) for side in (one, other)])
+
+
+def disturbed_apart(one: Setbacks, other: Setbacks) -> str:
+    """Why what is left of two sides may be a selection: the machine disturbed surely more trials of one of them."""
+    if not _differ([(side.n_disturbed, side.n_trials) for side in (one, other)]):
+        return ""
+    counts = [f"{side.n_disturbed} of {side.n_trials + side.n_disturbed}" for side in (one, other)]
+    return (
+        f"the machine disturbed {counts[0]} trials of one side, {counts[1]} of the other: what is left is a selection"
+    )
+
+
+def _differ(table: list[tuple[int, int]]) -> bool:
     return float(scipy.stats.fisher_exact(table).pvalue) < 1 - CONFIDENCE

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from middlemark.analysis.interval import CONFIDENCE
 from middlemark.analysis.verdict.difference import Difference, NoDifference
-from middlemark.analysis.verdict.setbacks import Setbacks, surely_more
+from middlemark.analysis.verdict.setbacks import Setbacks, disturbed_apart, surely_more
 
 MARGIN = 0.05
 """Ratios within 5 % of 1 are no difference, unless something else is asked for."""
@@ -77,6 +77,8 @@ def verdict(
         return Decided(worse, _unequal(setbacks))
     if isinstance(found, NoDifference):
         return Decided(Verdict.UNDECIDED, found.reason)
+    if selected := disturbed_apart(*setbacks):
+        return Decided(Verdict.UNDECIDED, selected)
     seen = _of_interval(found, lower_is_better=lower_is_better, margin=margin, is_significant=is_significant)
     flattered = _flattered(setbacks)
     if flattered is not None and seen not in {Verdict.UNDECIDED, flattered.inverse}:
@@ -87,9 +89,16 @@ def verdict(
 def _of_interval(found: Difference, *, lower_is_better: bool, margin: float, is_significant: bool | None) -> Verdict:
     if is_within(found, margin):
         return Verdict.NO_DIFFERENCE
-    if is_significant is False or found.low <= found.equal <= found.high:
+    if is_significant is False or not (way := direction(found)):
         return Verdict.UNDECIDED
-    return Verdict.BETTER if (found.high < found.equal) is lower_is_better else Verdict.WORSE
+    return Verdict.BETTER if (way < 0) is lower_is_better else Verdict.WORSE
+
+
+def direction(found: Difference | NoDifference) -> int:
+    """1 where the second side surely has more, -1 where it surely has less, 0 where its interval holds equality."""
+    if isinstance(found, NoDifference):
+        return 0
+    return int(found.low > found.equal) - int(found.high < found.equal)
 
 
 def is_within(found: Difference, margin: float) -> bool:
@@ -97,6 +106,13 @@ def is_within(found: Difference, margin: float) -> bool:
     if found.is_ratio:
         return 1 / (1 + margin) <= found.low and found.high <= 1 + margin
     return found.low >= -SHARE_MARGIN and found.high <= SHARE_MARGIN
+
+
+def may_go_back(found: Difference, way: int, margin: float = MARGIN) -> bool:
+    """Whether a step may go against a direction, 1 or -1, by more than the margin."""
+    back = 1 / (1 + margin) if found.is_ratio else -SHARE_MARGIN
+    forth = 1 + margin if found.is_ratio else SHARE_MARGIN
+    return found.low < back if way > 0 else found.high > forth
 
 
 def _certainly_worse(setbacks: Both) -> Verdict | None:
@@ -128,6 +144,8 @@ def change_stays_within(
         return Judged(Judgement.REFUTED, _unequal(setbacks))
     if isinstance(found, NoDifference):
         return Judged(Judgement.UNDECIDED, found.reason)
+    if selected := disturbed_apart(*setbacks):
+        return Judged(Judgement.UNDECIDED, selected)
     judgement = side_of(found.low, found.high, bound, above=not above)
     for_second = Verdict.BETTER if (judgement is Judgement.HOLDS) is of_worse else Verdict.WORSE
     if judgement is not Judgement.UNDECIDED and _flattered(setbacks) is for_second:
