@@ -221,3 +221,21 @@ def test_more_messages_than_the_record_counts_are_refused(trial: TrialFolder) ->
     changed = record.model_copy(update={"counts": record.counts.model_copy(update={"subscribers": fewer})})
     with pytest.raises(StoreError, match="more than the trial counts"):
         stored(trial, changed)
+
+
+def test_a_quantile_that_is_missing_beside_the_others_is_told(trial: TrialFolder) -> None:
+    document = json.loads(trial.metrics_path.read_text())
+    own = document["values"]["stream:imu"]
+    own["latency_from_send_p98_ns"] = own.pop("latency_from_send_p99_ns")
+    trial.metrics_path.write_text(json.dumps(document))
+    with pytest.raises(StoreError, match="stream:imu has some quantiles of latency_from_send and not others"):
+        stored(trial, trial.read_record())
+
+
+def test_distributions_that_say_they_have_no_value_contradict_their_messages(trial: TrialFolder) -> None:
+    document = json.loads(trial.metrics_path.read_text())
+    for sketch in document["sketches"]:
+        sketch["n_values"] = 0
+    trial.metrics_path.write_text(json.dumps(document))
+    with pytest.raises(StoreError, match="in ascending order"):
+        stored(trial, trial.read_record())

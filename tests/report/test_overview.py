@@ -48,6 +48,15 @@ def test_a_map_for_each_load_has_middlewares_down_and_topologies_across(tmp_path
     assert all(cell is not None and "loses" in cell.note for cell in rows["losing"])
 
 
+def test_a_middleware_all_of_whose_trials_are_damaged_is_said_to_be(tmp_path: Path) -> None:
+    run = build_run(tmp_path / "run", SUITE, {"fast": Behaviour(), "slow": Behaviour()})
+    for trial in run.stored_trials():
+        if "slow" in trial.id:
+            trial.received_path.write_bytes(b"no table")
+    rows = {label: cells for label, _, cells in maps(analyse(run))[0].rows}
+    assert {cell.text for cell in rows["slow"] if cell} == {"damaged"}
+
+
 def test_what_differs_in_a_column_beyond_the_load_has_rows_of_its_own(tmp_path: Path) -> None:
     suite = SUITE.replace(
         "qos: [{reliability: best_effort}, {reliability: reliable}]", "conditions: [{}, {spin: 5 us}]"

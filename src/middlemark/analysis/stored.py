@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Annotated, Final, Literal
 
 import numpy as np
@@ -20,9 +21,9 @@ from middlemark.analysis.condensed import KEPT_WHOLE, Condensed
 from middlemark.analysis.course import PARTS, Course
 from middlemark.analysis.experiment import MeasuredTrial
 from middlemark.analysis.message_path import ToldMessage
-from middlemark.analysis.metric_names import Key
+from middlemark.analysis.metric_names import Key, of_samples, quantile_metric
 from middlemark.analysis.metrics import TrialMetrics
-from middlemark.analysis.quantile import Value
+from middlemark.analysis.quantile import LEVELS, Value
 from middlemark.analysis.resources import MemoryCourse
 from middlemark.analysis.samples import Distribution
 from middlemark.analysis.settling import Settling
@@ -144,7 +145,19 @@ def _contradictions(figures: TrialFigures, points: Sequence[Points], record: Tri
             yield f"{form.n} messages of {form.name} have a {form.distribution}, more than the trial counts"
         if form.n + form.lost == 0 or form.lost > _most_lost(record, form):
             yield f"{form.lost} messages of {form.name} have no {form.distribution}, which is not what the trial counts"
+    yield from (
+        f"{subject} has some quantiles of {kind} and not others" for subject, kind in _incomplete(figures, record)
+    )
     yield from (f"the time series of {name} has gaps" for name, course in figures.courses.items() if _gaps(course))
+
+
+def _incomplete(figures: TrialFigures, record: TrialRecord) -> Iterator[tuple[str, Distribution]]:
+    """Whoever finds the median of a distribution looks for all its quantiles."""
+    names = [each.name for each in record.trial.experiment.streams] + sorted(_chains(record.trial.experiment))
+    for name, kind in product(names, Distribution):
+        subject = of_samples(name, kind)
+        if len({quantile_metric(kind, level) in figures.values.get(subject, {}) for level in LEVELS}) > 1:
+            yield subject, kind
 
 
 def _chains(experiment: Experiment) -> set[str]:

@@ -167,5 +167,5 @@ def _outcome(each: ExperimentFindings, comparison: Comparison) -> str:
         if estimate and estimate.method is Method.WITHIN_CLOCKS:
             return "within clocks"
         return "too few samples" if estimate and estimate.n_messages else "nothing in time"
-    ((kind, _),) = Counter(outcome.kind for outcome in each.outcomes).most_common(1)
-    return kind.replace("_", " ")
+    most = Counter(outcome.kind for outcome in each.outcomes).most_common(1)
+    return most[0][0].replace("_", " ") if most else "damaged"

@@ -49,7 +49,8 @@ def read_sketches(folder: TrialFolder, lengths: Sequence[int]) -> list[Points]:
     """The values of each distribution, of which there must be so many."""
     path, total = folder.sketches_path, sum(lengths)
     if not total:
-        return []
+        nothing = np.empty(0, dtype=np.int64)
+        return [(nothing, nothing)] * len(lengths)
     size_bytes(path)  # of a regular file alone
     if total > MOST_SKETCH_VALUES:
         raise StoreError(path, f"{total} values of distributions, and at most {MOST_SKETCH_VALUES} are read", REMEDY)
