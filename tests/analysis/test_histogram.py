@@ -20,6 +20,7 @@ PLAIN = (
     "#[StartTime: 0.000 (seconds since epoch)]\n"
     "Tag=imu.0.1,0.000,0.000,0.000,{plain}\n"
     "Tag=left.camera.2.0.answers,0.000,0.000,0.000,{packed}\n"
+    "Tag=left.camera.2.1.round_trips,0.000,0.000,0.000,{packed}\n"
 )
 
 
@@ -100,9 +101,11 @@ def test_a_log_is_read_with_and_without_compression_and_its_tags_name_the_flows(
     packed = second.encode()
     text = PLAIN.format(plain=plain(first), packed=packed.decode() if isinstance(packed, bytes) else packed)
     (tmp_path / "app.beyond.hlog").write_text(text)
-    imu, camera = read_log(tmp_path / "app.beyond.hlog")
+    imu, camera, answered = read_log(tmp_path / "app.beyond.hlog")
     assert (imu.stream, imu.publisher, imu.subscriber, imu.answers) == ("imu", 0, 1, False)
     assert (camera.stream, camera.publisher, camera.subscriber, camera.answers) == ("left.camera", 2, 0, True)
+    assert (camera.round_trips, answered.answers, answered.round_trips) == (False, True, True)
+    assert (answered.stream, answered.publisher, answered.subscriber) == ("left.camera", 2, 1)
     assert expanded(recorded(imu.histogram)) == [100, 200]
     assert camera.histogram.get_total_count() == 1
 

@@ -233,3 +233,30 @@ def test_when_messages_without_a_sample_came_nobody_knows_where_sending_went_on_
     found = _beyond(trial(tmp_path), 300, logged=True)
     behind = found.counting(lambda counts: counts.model_copy(update={"last_returned_ns": END_NS + MS}))
     assert behind.value("goodput_bytes_per_s") == Partial(700, 1000)
+
+
+@pytest.mark.parametrize("round_trips", [True, False])
+def test_answers_without_a_sample_are_in_the_round_trip_where_their_worker_logged_it(
+    tmp_path: Path, *, round_trips: bool
+) -> None:
+    whole = trial(tmp_path, PING_PONG)
+    n_answers = sum(each.received for each in whole.record.counts.subscribers if each.answers)
+    last = whole.received.filter(pl.col("answer") == 1)["sequence"].max()
+    assert isinstance(last, int)
+    gone = (pl.col("answer") == 1) & (pl.col("sequence") > last - 300)
+    histogram = HdrHistogram(1, 3_600_000_000_000, 3)
+    for took_ns in whole.received.filter(gone).select(pl.col("received_ns") - pl.col("intended_ns")).to_series():
+        histogram.record_value(took_ns)
+    logged = Logged("ping_pong", 0, 0, answers=True, histogram=histogram, round_trips=round_trips)
+    short = replace(
+        whole.counting(subscriber=lambda counts: counts.model_copy(update={"beyond_samples": 300 * counts.answers})),
+        received=whole.received.filter(~gone),
+        beyond=(logged,),
+    )
+    found = short.value("round_trip_p50_ns")
+    if not round_trips:
+        assert found == Partial(n_answers - 300, n_answers)
+        return
+    assert isinstance(found, Measured)
+    assert found.n == n_answers
+    assert found.value == pytest.approx(whole.number("round_trip_p50_ns"), rel=0.02)

@@ -86,15 +86,19 @@ def _distributions(
 ) -> tuple[dict[Distribution, Condensed], dict[Key, Value]]:
     """What stays of each distribution of a stream, and the figures of all; none is told as whole that is not."""
     subject = of_stream(rows.stream.name)
-    logged = [each for each in beyond if each.stream == rows.stream.name and not each.answers]
+    own = [each for each in beyond if each.stream == rows.stream.name]
+    logged = {
+        Distribution.LATENCY_FROM_SEND: [each for each in own if not each.answers],
+        Distribution.ROUND_TRIP: [each for each in own if each.round_trips],
+    }
     samples: dict[Distribution, Condensed] = {}
     values: dict[Key, Value] = {}
     for kind, ordered in distributions(rows.received, rows.published, rows.stream.late_after_ns).items():
-        refused = _not_whole(kind, rows, logged)
+        refused = _not_whole(kind, rows, logged.get(kind, ()))
         if refused is not None:
             values |= {Key(subject, metric): refused for metric in metrics_of(kind)}
             continue
-        every = partial(_every, kind, ordered, bounds_ns.get(kind, 0), rows, logged)
+        every = partial(_every, kind, ordered, bounds_ns.get(kind, 0), rows, logged.get(kind, ()))
         kept, figures = _looked_at(subject, kind, every, condense)
         if kept.n_messages:
             samples[kind] = kept
@@ -113,16 +117,15 @@ def _looked_at(
 def _not_whole(kind: Distribution, rows: StreamRows, logged: Sequence[Logged]) -> Partial | None:
     """That not all messages left what a distribution is made of; none where they did, or where none did.
 
-    Of messages beyond the sample memory a worker logs the latency from the send alone, which says neither when they
-    were to be sent, nor what came before them, nor how long a round trip took.
+    Of messages beyond the sample memory a worker logs the latency from the send alone, of answers the round trip: that
+    says neither when they were to be sent, nor what came before them.
     """
     if kind in {Distribution.PUBLISH_CALL, Distribution.PACING_ERROR}:
         of, n = sum(each.sent + each.refused for each in rows.publishers), count(rows.published)
         return Partial(n, of) if 0 < n < of else None
     flows = rows.flows_of(answers=kind is Distribution.ROUND_TRIP)
     unsampled, of = sum(flow.beyond_samples for flow in flows), sum(flow.received + flow.late for flow in flows)
-    if kind is Distribution.LATENCY_FROM_SEND:
-        unsampled -= sum(int(each.histogram.get_total_count()) for each in logged)
+    unsampled -= sum(int(each.histogram.get_total_count()) for each in logged)
     return Partial(of - unsampled, of) if unsampled > 0 else None
 
 
@@ -131,7 +134,7 @@ def _every(
 ) -> Condensed:
     """With those that never arrived, and with the latencies that only a histogram has, to 1.6 %."""
     known = whole(ordered(), bound_ns, _never_arrived(kind, rows))
-    if not logged or kind is not Distribution.LATENCY_FROM_SEND:
+    if not logged:
         return known
     latencies = recorded(merged(each.histogram for each in logged))
     in_time = latencies.values <= rows.stream.late_after_ns

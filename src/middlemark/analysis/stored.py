@@ -35,7 +35,7 @@ from middlemark.results.run_folder import TrialFolder
 from middlemark.results.schema import RECEIVED_SCHEMA
 from middlemark.suite import Model
 
-METRICS_VERSION: Final = 4
+METRICS_VERSION: Final = 5
 """Raised with each change of what a metric means or of how it is computed: what is stored by another is not read."""
 MOST_SAMPLES: Final = 1 << 48
 _NO_ROWS = pl.DataFrame(schema=RECEIVED_SCHEMA)

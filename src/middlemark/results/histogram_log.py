@@ -36,7 +36,10 @@ class Logged:
     publisher: int
     subscriber: int
     answers: bool
+    """Whether it is of a ping-pong's answers."""
     histogram: HdrHistogram
+    round_trips: bool = False
+    """Whether it is of answers' round trips rather than one-way: earlier workers logged these."""
 
 
 def read_log(path: Path) -> list[Logged]:
@@ -73,9 +76,10 @@ def _fields(line: str) -> tuple[str, str]:
 
 def _entry(tag: str, payload: str) -> Logged:
     parts = tag.split(".")
-    answers = parts[-1] == "answers"
+    answers = parts[-1] in {"answers", "round_trips"}
     stream, first, second = ".".join(parts[: -3 if answers else -2]), *parts[-3 if answers else -2 :][:2]
-    return Logged(stream, int(first), int(second), answers, HdrHistogram.decode(_compressed(payload)))
+    histogram = HdrHistogram.decode(_compressed(payload))
+    return Logged(stream, int(first), int(second), answers, histogram, parts[-1] == "round_trips")
 
 
 def _compressed(payload: str) -> bytes:

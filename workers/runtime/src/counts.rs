@@ -156,7 +156,7 @@ fn beyond<'a>(spec: &ApplicationSpec, intakes: &'a [Arc<Intake>]) -> Vec<Beyond<
             let stream = &spec.streams[usize::from(intake.channel.number / 2)].name;
             let own = intake.channel.index;
             let tag = if is_client(intake) {
-                format!("{stream}.{own}.{index}.answers")
+                format!("{stream}.{own}.{index}.round_trips")
             } else {
                 format!("{stream}.{index}.{own}")
             };

@@ -156,10 +156,19 @@ impl Intake {
         }
         if !self.recorder.record(self.sample(header, received_ns)) {
             flow.beyond_samples.fetch_add(1, Relaxed);
-            self.overflow[usize::from(header.publisher)].record(latency_ns);
+            self.overflow[usize::from(header.publisher)].record(self.logged_ns(header, received_ns));
         }
         if flow.finish() {
             (self.on_complete)();
+        }
+    }
+
+    /// What a message beyond the sample memory leaves: its latency from the send, an answer the round trip that it ended.
+    #[inline]
+    fn logged_ns(&self, header: &Header, received_ns: i64) -> i64 {
+        match self.part {
+            Part::Client(_) => received_ns - header.intended_ns,
+            _ => received_ns - header.sent_ns,
         }
     }
 
