@@ -84,7 +84,8 @@ check-docs: setup
 bench: setup ## the harness's own cost, and the baselines beside bare loops
 	cargo run --release --locked --quiet -p middlemark-bench
 
-bench-analysis: setup ## time and memory of analysis and report at 1, 10 and 100 million samples (5 GB of disk meanwhile)
+bench-analysis: setup ## time and memory of reports, lists and analysis, at 640 trials, 1000 runs and 100 million samples (5 GB of disk)
+	PYTHONPATH=tests $(BIN)/python bench/stored.py
 	PYTHONPATH=tests $(BIN)/python bench/analysis.py
 	PYTHONPATH=tests $(BIN)/python bench/analysis.py --one-trial
 	PYTHONPATH=tests $(BIN)/python bench/analysis.py --pipeline 1 10

@@ -122,7 +122,8 @@ def line(frame: Frame, value: pl.Expr | None = None) -> Line:
     values = np.zeros(0 if value is None else len(present), dtype=np.int64)
     wanted = [] if value is None else [value.alias("value")]
     for piece in pieces(frame, *FLOW, pl.col("sequence").cast(pl.Int64), *wanted):
-        placed = piece.join(starts, on=FLOW)
+        # Most trials have a single flow, whose messages need no search for where it begins.
+        placed = piece.with_columns(start=starts["start"].item()) if len(starts) == 1 else piece.join(starts, on=FLOW)
         places = (placed["start"] + placed["sequence"]).to_numpy()
         present[places] = True
         if value is not None:
