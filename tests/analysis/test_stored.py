@@ -82,6 +82,15 @@ def test_what_is_stored_is_what_is_computed_of_the_samples(path: Path, tmp_path:
             assert_same(stored(folder, record), expected)
 
 
+def test_a_change_of_what_a_metric_means_raises_the_version() -> None:
+    """Where this fails: raise `METRICS_VERSION`, and store the trial's metrics anew as `report --recompute` does."""
+    (path,) = (path.parent for golden in GOLDEN for path in golden.glob("trials/*/metrics.json"))
+    folder = TrialFolder(path)
+    kept = stored(folder, folder.read_record())
+    if kept is not None:
+        assert_same(kept, measure(folder, folder.read_record()))
+
+
 def test_every_kind_of_value_is_read_back_as_it_was(trial: TrialFolder) -> None:
     record = trial.read_record()
     whole = measure(trial, record)

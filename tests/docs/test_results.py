@@ -19,6 +19,7 @@ FILES = {
     "processes.parquet": schema.PROCESSES_SCHEMA,
     "machine.parquet": schema.MACHINE_SCHEMA,
     "kernel_path.parquet": schema.KERNEL_EVENTS_SCHEMA,
+    "sketches.parquet": schema.SKETCHES_SCHEMA,
     "summary.parquet": summary.SCHEMA,
 }
 
