@@ -15,9 +15,12 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
+from middlemark.analysis.estimate import Estimate, Method
+from middlemark.analysis.pairing import differs
 from middlemark.analysis.verdict.difference import Difference, difference_of_shares, ratio
 from middlemark.analysis.verdict.evidence import Evidence, against_bound
 from middlemark.analysis.verdict.known import Known
+from middlemark.analysis.verdict.next_run import next_run
 from middlemark.analysis.verdict.ranking import Candidate, ranking
 from middlemark.analysis.verdict.setbacks import Setbacks
 from middlemark.analysis.verdict.verdict import Judgement, Verdict, change_stays_within, verdict
@@ -106,6 +109,32 @@ def gate_passes(overloaded: int, trials: int, repeats: int) -> tuple[float, floa
     return passed / repeats, undecided / repeats
 
 
+def of_run(rng: np.random.Generator, apart: float, trials: int = 8) -> Evidence:
+    """A run whose trials share by how much it is apart from others."""
+    values = 100 * np.exp(rng.normal(0, apart) + SPREAD * rng.normal(size=trials))
+    estimate = Estimate(float(np.median(values)), None, None, None, trials, trials, Method.MEDIAN_OF_TRIALS)
+    return Evidence(known(values), estimate=estimate)
+
+
+def losses_of_run(rng: np.random.Generator, apart: float, trials: int = 8) -> Evidence:
+    """The same of a loss of 1 %, apart by so much more than times are."""
+    lost = rng.binomial(LOST_OF, 0.01 * np.exp(rng.normal(0, 5 * apart)).clip(max=100), trials)
+    counts = {n: (each, LOST_OF) for n, each in enumerate(lost.tolist())}
+    estimate = Estimate(float(lost.mean() / LOST_OF), None, None, None, trials, trials, Method.SHARE_OF_ALL)
+    return Evidence(Known({}), counts, estimate, is_share=True)
+
+
+def next_run_seems_worse(of_share: bool, runs: int, apart: float, repeats: int) -> float:
+    """How often a run like all others lies wholly above them; by its trials alone where there is one other."""
+    rng, draw = np.random.default_rng([runs, round(1000 * apart)]), losses_of_run if of_share else of_run
+    found = 0
+    for _ in range(repeats):
+        base, head = [draw(rng, apart) for _ in range(runs)], draw(rng, apart)
+        said = next_run(base, head) if runs > 1 else differs(base[0], head, paired=False)
+        found += isinstance(said, Difference) and said.low > said.equal
+    return found / repeats
+
+
 def table(headings: Iterable[str], rows: Iterable[tuple[str, Iterable[float]]]) -> None:
     columns = list(headings)
     print(f"\n| {' | '.join(columns)} |\n| --- |{' ---: |' * (len(columns) - 1)}")
@@ -152,6 +181,16 @@ def main(repeats: int) -> None:
         table(
             ("a bound that is the true value is decided, %", *(f"{n} trials" for n in (2, *trials))),
             [(noise, all_of(bound_errs, *((noise, n) for n in (2, *trials)))) for noise in NOISES],
+        )
+        runs = (1, 3, 5, 10)
+        table(
+            ("a run like those of the base seems worse, %", *(f"{n} base run{'s' if n > 1 else ''}" for n in runs)),
+            [
+                (f"{name}, runs apart by {words}", all_of(next_run_seems_worse, *((share, n, apart) for n in runs)))
+                for name, share, each in (("times", False, 1), ("losses", True, 5))
+                for apart in (0.0, 0.05, 0.2)
+                for words in (f"{each * apart:.0%}",)
+            ],
         )
     found = [gate_passes(n, 10, repeats) for n in (0, 1, 3, 7)]
     table(

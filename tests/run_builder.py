@@ -98,7 +98,8 @@ def build_run(path: Path, suite_text: str, behaviours: Mapping[str, Behaviour], 
     trials = order_trials(experiments, blocks=suite.trials, seed=suite.seed, observe=suite.observe or ())
     folder = RunFolder(path)
     manifest = _manifest(suite_text, suite.suite, trials, behaviours)
-    folder.write_manifest(manifest.model_copy(update={"claims": suite.claims}))
+    began = f"2026-01-31T12:{(seed - 1) % 60:02d}:00+00:00"
+    folder.write_manifest(manifest.model_copy(update={"claims": suite.claims, "started_at": began}))
     for trial in trials:
         write_trial(folder, trial, behaviours[trial.experiment.middleware], np.random.default_rng([seed, trial.number]))
     return folder

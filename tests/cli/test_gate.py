@@ -1,6 +1,8 @@
 """`middlemark gate`: exit codes, and what CI reads."""
 
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -9,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, UsageError
-from middlemark.plan import NoCommunication
+from middlemark.plan import NoCommunication, Outcome
 from middlemark.plan.outcome import MissingPath
 from middlemark.results.run_folder import RunFolder
 from run_builder import Behaviour, build_run
@@ -26,47 +28,55 @@ def gate(*arguments: object) -> Result:
     return CliRunner().invoke(app, ["gate", *map(str, arguments)], env={"COLUMNS": "160"})
 
 
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Five runs that differ by some percent from one to the next."""
+    levels, path = (50_000, 51_000, 49_500, 50_500, 49_000), tmp_path_factory.mktemp("runs")
+    return [run(path / f"base_{n}", n, udp=Behaviour(latency_ns=each)).path for n, each in enumerate(levels, 1)]
+
+
 @pytest.fixture
-def base(tmp_path: Path) -> Path:
-    return run(tmp_path / "base", 1, udp=Behaviour(latency_ns=50_000)).path
+def head(tmp_path: Path) -> Callable[..., Path]:
+    def built(latency_ns: float = 50_000, **how: Outcome) -> Path:
+        return run(tmp_path / "head", 9, udp=Behaviour(latency_ns=latency_ns, **how)).path
+
+    return built
 
 
-def head(base: Path, **how: float) -> Path:
-    return run(base.parent / "head", 2, udp=Behaviour(**{"latency_ns": 50_000, **how})).path  # type: ignore[arg-type]
-
-
-def test_what_got_surely_slower_fails_and_the_exit_code_says_so(base: Path) -> None:
-    answer = gate(base, head(base, latency_ns=60_000), "--fail-if", SLOWER)
+def test_what_got_surely_slower_fails_and_the_exit_code_says_so(base: list[Path], head: Callable[..., Path]) -> None:
+    answer = gate(*base, head(latency_ns=60_000), "--fail-if", SLOWER)
     assert isinstance(answer.exception, ResultsNotAccepted)
     assert answer.exception.exit_code == 1
     assert "1 of 1 condition failed" in answer.stdout
 
 
-def test_equals_pass_a_bound_that_the_interval_keeps_clear_of(base: Path) -> None:
-    answer = gate(base, head(base), "--fail-if", "median(latency) > +20 %", "--fail-if", "loss > +1 pp")
+def test_equals_pass_a_bound_that_the_interval_keeps_clear_of(base: list[Path], head: Callable[..., Path]) -> None:
+    answer = gate(*base, head(), "--fail-if", "median(latency) > +20 %", "--fail-if", "loss > +1 pp")
     assert answer.exit_code == 0, answer.output
     assert "0 of 2 conditions failed, 2 passed" in answer.stdout
 
 
-def test_noise_alone_decides_nothing_and_passes_only_where_that_is_asked_for(base: Path) -> None:
-    noisy = head(base, drift=0.3)
-    answer = gate(base, noisy, "--fail-if", SLOWER)
+def test_noise_alone_decides_nothing_and_passes_only_where_that_is_asked_for(
+    base: list[Path], head: Callable[..., Path]
+) -> None:
+    noisy = head(latency_ns=52_000)
+    answer = gate(*base, noisy, "--fail-if", SLOWER)
     assert "1 undecided" in answer.stdout
     assert isinstance(answer.exception, ResultsNotAccepted)
     assert "--undecided pass" in (answer.exception.remedy or "")
-    assert gate(base, noisy, "--fail-if", SLOWER, "--undecided", "pass").exit_code == 0
+    assert gate(*base, noisy, "--fail-if", SLOWER, "--undecided", "pass").exit_code == 0
 
 
-def test_a_value_of_head_alone_has_a_bound_too(base: Path) -> None:
-    slow = head(base, latency_ns=60_000)
-    assert gate(base, slow, "--fail-if", "median(latency) > 100 µs").exit_code == 0
-    assert isinstance(gate(base, slow, "--fail-if", "median(latency) > 55 µs").exception, ResultsNotAccepted)
+def test_a_value_of_head_alone_has_a_bound_too(base: list[Path], head: Callable[..., Path]) -> None:
+    slow = head(latency_ns=60_000)
+    assert gate(*base, slow, "--fail-if", "median(latency) > 100 µs").exit_code == 0
+    assert isinstance(gate(*base, slow, "--fail-if", "median(latency) > 55 µs").exception, ResultsNotAccepted)
 
 
-def test_a_head_that_no_longer_communicates_fails(base: Path) -> None:
+def test_a_head_that_no_longer_communicates_fails(base: list[Path], head: Callable[..., Path]) -> None:
     silent = NoCommunication(missing=(MissingPath(stream="imu", publisher=0, subscriber=0),))
-    broken = run(base.parent / "head", 2, udp=Behaviour(outcome=silent)).path
-    answer = gate(base, broken, "--fail-if", SLOWER, "--json")
+    broken = head(outcome=silent)
+    answer = gate(*base, broken, "--fail-if", SLOWER, "--json")
     (said,) = json.loads(answer.stdout)["conditions"]
     assert (said["decision"], said["reason"]) == (
         "failed",
@@ -74,11 +84,13 @@ def test_a_head_that_no_longer_communicates_fails(base: Path) -> None:
     )
 
 
-def test_junit_and_markdown_tell_failed_passed_and_undecided(base: Path, tmp_path: Path) -> None:
-    other = head(base, latency_ns=60_000)
+def test_junit_and_markdown_tell_failed_passed_and_undecided(
+    base: list[Path], head: Callable[..., Path], tmp_path: Path
+) -> None:
+    other = head(latency_ns=60_000)
     conditions = [SLOWER, "median(latency) > 100 µs", "median(latency) > +20 %"]
     asked = [part for each in conditions for part in ("--fail-if", each)]
-    gate(base, other, *asked, "--junit", tmp_path / "out" / "gate.xml", "--markdown", tmp_path / "gate.md")
+    gate(*base, other, *asked, "--junit", tmp_path / "out" / "gate.xml", "--markdown", tmp_path / "gate.md")
     suite = ET.parse(tmp_path / "out" / "gate.xml").getroot().find("testsuite")  # noqa: S314 - our own
     assert suite is not None
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
@@ -91,26 +103,27 @@ def test_junit_and_markdown_tell_failed_passed_and_undecided(base: Path, tmp_pat
 
 @pytest.mark.parametrize(("undecided", "mark"), [("pass", "❔"), ("fail", "❌")])
 def test_the_headline_has_no_tick_where_something_is_undecided(
-    base: Path, tmp_path: Path, mark: str, undecided: str
+    base: list[Path], head: Callable[..., Path], tmp_path: Path, mark: str, undecided: str
 ) -> None:
     asked = ["--fail-if", SLOWER, "--markdown", tmp_path / "gate.md", "--undecided", undecided]
-    answer = gate(base, head(base, drift=0.3), *asked)
+    answer = gate(*base, head(latency_ns=52_000), *asked)
     assert (answer.exception is None) is (undecided == "pass")
     assert (tmp_path / "gate.md").read_text(encoding="utf-8").startswith(f"## Middlemark: {mark} 0 of 1")
 
 
 def test_an_experiment_that_head_lacks_is_told_and_undecided(tmp_path: Path) -> None:
     quick = Behaviour(latency_ns=50_000)
-    both, one = run(tmp_path / "base", 1, udp=quick, tcp=quick).path, run(tmp_path / "head", 2, udp=quick).path
-    asked = ["--fail-if", "median(latency) > +20 %", "--junit", tmp_path / "gate.xml"]
-    assert gate(both, one, *asked, "--undecided", "pass").exit_code == 0
+    both = [run(tmp_path / f"both_{n}", n, udp=quick, tcp=quick).path for n in range(1, 5)]
+    one = [run(tmp_path / f"one_{n}", n, udp=quick).path for n in range(5, 9)]
+    asked = ["--fail-if", "median(latency) > +30 %", "--junit", tmp_path / "gate.xml"]
+    assert gate(*both, one[0], *asked, "--undecided", "pass").exit_code == 0
     text = (tmp_path / "gate.xml").read_text(encoding="utf-8")
     assert text.count("<skipped") == 1
-    assert "only base has" in text
-    refused = gate(both, one, *asked).exception
+    assert "only 4 base runs have" in text
+    refused = gate(*both, one[0], *asked).exception
     assert isinstance(refused, ResultsNotAccepted)
     assert "middleware=tcp" in str(refused)
-    assert gate(one, both, *asked).exit_code == 0
+    assert gate(*one, both[0], *asked).exit_code == 0
 
 
 def test_base_and_head_may_have_taken_turns_in_one_run(tmp_path: Path) -> None:
@@ -120,6 +133,69 @@ def test_base_and_head_may_have_taken_turns_in_one_run(tmp_path: Path) -> None:
     assert "new against old, workload=imu\n" in answer.stdout
 
 
-def test_a_condition_that_nothing_can_meet_is_a_mistake(base: Path) -> None:
-    answer = gate(base, head(base), "--fail-if", "p99(round_trip) > +5 %")
+def test_a_condition_that_nothing_can_meet_is_a_mistake(base: list[Path], head: Callable[..., Path]) -> None:
+    answer = gate(*base, head(), "--fail-if", "p99(round_trip) > +5 %")
     assert isinstance(answer.exception, UsageError)
+
+
+@pytest.mark.parametrize("n_runs", [1, 2])
+def test_one_or_two_runs_of_the_base_decide_nothing_about_a_change_and_say_why(
+    base: list[Path], head: Callable[..., Path], n_runs: int
+) -> None:
+    slow = head(latency_ns=100_000)
+    answer = gate(*base[:n_runs], slow, "--fail-if", SLOWER, "--json")
+    (said,) = json.loads(answer.stdout)["conditions"]
+    assert said["decision"] == "undecided"
+    assert "how runs differ without any change is not known" in said["reason"]
+    assert isinstance(answer.exception, ResultsNotAccepted)
+    assert "--against" in (answer.exception.remedy or "")
+
+
+def test_a_bound_of_head_alone_needs_no_more_than_one_run_of_the_base(
+    base: list[Path], head: Callable[..., Path]
+) -> None:
+    slow = head(latency_ns=100_000)
+    assert gate(base[0], slow, "--fail-if", "median(latency) > 200 µs").exit_code == 0
+    assert "1 of 1 condition failed" in gate(base[0], slow, "--fail-if", "median(latency) > 60 µs").stdout
+
+
+def test_a_change_within_what_runs_differ_by_does_not_fail(tmp_path: Path) -> None:
+    levels = (50_000, 56_000, 46_000, 60_000, 44_000)
+    bases = [run(tmp_path / f"b{n}", n, udp=Behaviour(latency_ns=each)).path for n, each in enumerate(levels, 1)]
+    slower = run(tmp_path / "head", 9, udp=Behaviour(latency_ns=60_000)).path
+    assert "0 of 1 condition failed, 0 passed, 1 undecided" in gate(*bases, slower, "--fail-if", SLOWER).stdout
+
+
+def test_a_run_and_its_copy_are_refused(base: list[Path], tmp_path: Path, head: Callable[..., Path]) -> None:
+    copy = shutil.copytree(base[0], tmp_path / "copy")
+    answer = gate(*base, copy, head(), "--fail-if", SLOWER)
+    assert isinstance(answer.exception, UsageError)
+    assert "copy is the same run as" in str(answer.exception)
+
+
+def test_runs_of_two_machines_are_refused_with_both_names_unless_told_otherwise(
+    base: list[Path], head: Callable[..., Path]
+) -> None:
+    other = RunFolder(head())
+    manifest = other.read_manifest()
+    machine = {**manifest.machine, "cpu_model": "another CPU"}
+    other.write_manifest(manifest.model_copy(update={"machine": machine}))
+    asked = [*base, other.path, "--fail-if", "median(latency) > +20 %"]
+    refused = gate(*asked).exception
+    assert isinstance(refused, UsageError)
+    assert "another CPU" in str(refused)
+    assert gate(*asked, "--across-machines").exit_code == 0
+
+
+def test_runs_of_two_suites_are_refused(base: list[Path], tmp_path: Path) -> None:
+    other = build_run(tmp_path / "head", SUITE.replace("suite: s", "suite: t"), {"udp": Behaviour()}, seed=9).path
+    refused = gate(*base, other, "--fail-if", SLOWER).exception
+    assert isinstance(refused, UsageError)
+    assert "different suites" in str(refused)
+
+
+def test_json_names_the_runs_of_the_base(base: list[Path], head: Callable[..., Path]) -> None:
+    (said,) = json.loads(gate(*base, head(), "--fail-if", SLOWER, "--json").stdout)["conditions"]
+    assert said["sides"] == ["5 base runs", "head"]
+    assert said["difference"]["n_first"] == 5
+    assert said["difference"]["test"].startswith("ratio of a run to the runs of the base")

@@ -52,6 +52,8 @@ class Method(StrEnum):
     MEDIAN_OF_TRIALS = "median_of_trials"
     POOLED = "pooled_over_trials"
     SHARE_OF_ALL = "share_of_all_trials"
+    MEAN_OF_RUNS = "mean_of_runs"
+    """Of several runs: the geometric mean of their figures, of shares the share of all runs' messages."""
     WITHIN_CLOCKS = "within_clocks"
     """There is none: the clocks of different machines don't tell it."""
     PARTIAL = "partial"

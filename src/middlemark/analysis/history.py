@@ -76,7 +76,7 @@ def histories(runs: Sequence[PastRun], figure: Figure) -> list[History]:
     """Every series that has the figure, by setting and middleware; points in the order in which runs began."""
     found: dict[tuple[str, str, str, str], list[Point]] = {}
     for run in sorted(runs, key=lambda each: each.manifest.started_at):
-        machine = _machine(run.manifest)
+        machine = machine_of(run.manifest)
         for row in run.estimates.filter(of_figure(figure)).iter_rows(named=True):
             key = (_setting(row), row["middleware"], row["subject"], machine)
             found.setdefault(key, []).append(_point(run, row))
@@ -86,7 +86,7 @@ def histories(runs: Sequence[PastRun], figure: Figure) -> list[History]:
     ]
 
 
-def _machine(manifest: RunHead) -> str:
+def machine_of(manifest: RunHead) -> str:
     """What tells a machine from others: `AMD EPYC 9354 (machine 5d41402a…)`; without its id, what it is made of."""
     facts = manifest.machine
     model = str(facts.get("cpu_model", "unknown"))

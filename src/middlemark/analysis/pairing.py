@@ -2,7 +2,7 @@
 
 It finds the pairs and names the sides; `verdict` has the statistics and decides. Trials of one run are paired by block.
 Two runs did not take turns, so their trials are not paired, and what the machine did between them is part of any
-difference.
+difference; `base_runs` pairs a run with several, which tell how runs differ.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from middlemark.analysis.verdict.difference import (
 )
 from middlemark.analysis.verdict.evidence import Evidence
 from middlemark.analysis.verdict.known import Whole
+from middlemark.analysis.verdict.next_run import next_run, over_runs, setbacks_of
 from middlemark.analysis.verdict.verdict import Both, Decided, verdict
 from middlemark.errors import UsageError
 from middlemark.suite.model import closest_first
@@ -43,6 +44,8 @@ class Pair:
     names: tuple[str, str]
     sides: tuple[ExperimentFindings, ExperimentFindings]
     paired: bool
+    base_runs: tuple[ExperimentFindings, ...] = ()
+    """Where a run is held against runs of the base: the experiment in each of these, the first side being the last."""
 
 
 @dataclass(frozen=True)
@@ -78,22 +81,23 @@ def of_two_runs(base: RunFindings, head: RunFindings) -> Pairs:
     if not common:
         raise UsageError(
             "the two runs have no experiment in common",
-            remedy=f"they differ in {', '.join(_differing(sides[0].values(), sides[1].values()))}; "
+            remedy=f"they differ in {', '.join(differing(sides[0].values(), sides[1].values()))}; "
             "compare runs of one suite, or one run `--by` a factor",
         )
     names = (base.folder.path.name, head.folder.path.name)
-    shown = _telling([sides[0][name] for name in common])
+    shown = telling([sides[0][name] for name in common])
     both = [(sides[0][name], sides[1][name]) for name in common]
-    pairs = [Pair(_words(each[0], shown), names, each, paired=False) for each in both]
-    of_all = _telling([each for side in sides for each in side.values()])
+    pairs = [Pair(words(each[0], shown), names, each, paired=False) for each in both]
+    of_all = telling([each for side in sides for each in side.values()])
     gone, new = (
-        tuple(f"only {name} has {_words(each, of_all)}" for each in own.values() if each.experiment.id not in others)
+        tuple(f"only {name} has {words(each, of_all)}" for each in own.values() if each.experiment.id not in others)
         for name, own, others in ((names[0], sides[0], sides[1]), (names[1], sides[1], sides[0]))
     )
     return Pairs(tuple(pairs), (*gone, *new), gone)
 
 
-def _differing(first: Iterable[ExperimentFindings], second: Iterable[ExperimentFindings]) -> list[str]:
+def differing(first: Iterable[ExperimentFindings], second: Iterable[ExperimentFindings]) -> list[str]:
+    """The factors in which two groups of experiments have no value in common."""
     one, other = ([each.experiment.factors for each in side] for side in (first, second))
     names = dict.fromkeys(name for factors in (*one, *other) for name in factors)
     apart = [name for name in names if {f.get(name) for f in one}.isdisjoint({f.get(name) for f in other})]
@@ -114,9 +118,9 @@ def within_run(experiments: Sequence[ExperimentFindings], by: str, base: str | N
     for each in experiments:
         if by in each.experiment.factors:
             groups.setdefault(_beside(each, by), []).append(each)
-    shown = [name for name in _telling(experiments) if name != by and not _goes_with(name, by)]
+    shown = [name for name in telling(experiments) if name != by and not _goes_with(name, by)]
     found = [
-        Pair(_words(first, shown), (_side(first, by), _side(second, by)), (first, second), paired=True)
+        Pair(words(first, shown), (_side(first, by), _side(second, by)), (first, second), paired=True)
         for group in groups.values()
         for first, second in combinations(_base_first(group, by, base), 2)
         if base is None or first.experiment.factors[by] == base != second.experiment.factors[by]
@@ -153,7 +157,7 @@ def _varying(experiments: Sequence[ExperimentFindings]) -> list[str]:
     return [name for name in names if len({each.experiment.factors.get(name) for each in experiments}) > 1]
 
 
-def _telling(experiments: Sequence[ExperimentFindings]) -> list[str]:
+def telling(experiments: Sequence[ExperimentFindings]) -> list[str]:
     """The factors that name a setting: those that vary, and always the middleware and the workload."""
     varying = _varying(experiments)
     return [name for name in experiments[0].experiment.factors if name in {"middleware", "workload", *varying}] + [
@@ -161,7 +165,8 @@ def _telling(experiments: Sequence[ExperimentFindings]) -> list[str]:
     ]
 
 
-def _words(each: ExperimentFindings, shown: Sequence[str]) -> str:
+def words(each: ExperimentFindings, shown: Sequence[str]) -> str:
+    """An experiment by these of its factors."""
     return " ".join(f"{name}={each.experiment.factors[name]}" for name in shown if name in each.experiment.factors)
 
 
@@ -189,21 +194,30 @@ def _streams(pair: Pair, figure: Figure) -> list[str | None]:
 
 
 def _compared(pair: Pair, figure: Figure, stream: str | None, margin: float) -> Compared:
-    first, second = (side.evidence(figure, stream) for side in pair.sides)
-    missing = {
-        name: side.missing for name, side in zip(pair.names, (first, second), strict=True) if not side.has_values
-    }
-    found = NoDifference(_said_once(missing)) if missing else differs(first, second, paired=pair.paired)
-    setbacks = first.setbacks, second.setbacks
+    runs = [each.evidence(figure, stream) for each in pair.base_runs or pair.sides[:1]]
+    second = pair.sides[1].evidence(figure, stream)
+    setbacks = runs[-1].setbacks, second.setbacks
+    if pair.base_runs:
+        setbacks = setbacks_of([each.setbacks for each in runs], second.setbacks)
+    found = _difference(pair, runs, second)
     return Compared(
         pair=pair,
         figure=figure,
         stream=stream,
-        estimates=(first.estimate, second.estimate),
+        estimates=(over_runs(runs), second.estimate),
         difference=found,
         decided=verdict(found, lower_is_better=figure.lower_is_better, margin=margin, setbacks=setbacks),
         setbacks=setbacks,
     )
+
+
+def _difference(pair: Pair, runs: Sequence[Evidence], second: Evidence) -> Difference | NoDifference:
+    told = [each for each in runs if each.has_values]
+    missing = {} if told else {pair.names[0]: runs[-1].missing}
+    missing |= {} if second.has_values else {pair.names[1]: second.missing}
+    if missing:
+        return NoDifference(_said_once(missing))
+    return next_run(told, second) if pair.base_runs else differs(told[-1], second, paired=pair.paired)
 
 
 def differs(

@@ -42,14 +42,19 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     trust: Trust = False,
 ) -> None:
     """Compare two runs, or within a run what differs in one factor, and say what can be told."""
-    sides.check("compare", first, second, by, base, trust=trust)
+    sides.check("compare", [first] if second is None else [first, second], by, base, trust=trust)
     from middlemark.analysis.figure import figure as named
     from middlemark.analysis.figure import usual
     from middlemark.analysis.pairing import compared, usually_compared
 
     _check_streams(streams, figure)
     figures = [named(name) for name in figure or ()]
-    pairs = sides.pairs(first, second, by, base, only or [], trust=trust)
+    chosen = only or []
+    pairs = (
+        sides.of_two_runs(first, second, chosen, trust=trust)
+        if second
+        else sides.within_run(first, by, base, chosen, trust=trust)
+    )
     found = (
         compared(pairs.pairs, figures, margin / 100)
         if figures

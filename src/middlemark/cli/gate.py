@@ -28,7 +28,12 @@ class Undecided(StrEnum):
 
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
-    first: Annotated[Path, typer.Argument(metavar="BASE", help="The run folder of the base.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="BASE... HEAD", help="The last runs of the base, three or more, and the head; or one run of both."
+        ),
+    ],
     fail_if: Annotated[
         list[str],
         typer.Option(
@@ -37,7 +42,6 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
             help="`p99(latency) > +5 %`: a change of head against base; without a sign a value; again for another.",
         ),
     ],
-    second: Annotated[Path | None, typer.Argument(metavar="[HEAD]", help="The run folder of the head.")] = None,
     by: Annotated[
         str | None, typer.Option(metavar="FACTOR", help="Base and head are values of this factor in one run.")
     ] = None,
@@ -45,6 +49,9 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     only: Annotated[
         list[str] | None, typer.Option(metavar="K=V", help="Only experiments with this factor; again for another.")
     ] = None,
+    across_machines: Annotated[
+        bool, typer.Option("--across-machines", help="Take runs of different machines for runs of one.")
+    ] = False,
     undecided: Annotated[
         Undecided, typer.Option(help="What becomes of the gate where the trials decide nothing.")
     ] = Undecided.FAIL,
@@ -56,13 +63,18 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     trust: Trust = False,
 ) -> None:
     """Fail where a change made something measurably worse than it may be."""
-    sides.check("gate", first, second, by, base, trust=trust)
+    sides.check("gate", runs, by, base, trust=trust)
     from middlemark.analysis.gate import condition, gated
     from middlemark.report.gated import as_data, junit, markdown, print_gated
     from middlemark.results.files import write_text
 
     conditions = [condition(each) for each in fail_if]
-    pairs = sides.pairs(first, second, by, base, only or [], trust=trust)
+    chosen = only or []
+    pairs = (
+        sides.within_run(runs[0], by, base, chosen, trust=trust)
+        if len(runs) == 1
+        else sides.of_base_runs(runs, chosen, across_machines=across_machines, trust=trust)
+    )
     found = gated(pairs.pairs, conditions)
     if junit_file is not None:
         write_text(junit_file, junit(found, pairs))
@@ -80,6 +92,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
 
 def _check(found: "Sequence[Gated]", fail_if: "Sequence[str]", pairs: "Pairs", *, undecided_fails: bool) -> None:
+    from middlemark.analysis.verdict.next_run import TOO_FEW_RUNS
     from middlemark.analysis.verdict.verdict import Judgement
     from middlemark.errors import ResultsNotAccepted, UsageError
     from middlemark.report.gated import headline
@@ -94,6 +107,11 @@ def _check(found: "Sequence[Gated]", fail_if: "Sequence[str]", pairs: "Pairs", *
     refused = {Judgement.REFUTED, *([Judgement.UNDECIDED] if undecided_fails else [])}
     if any(each.judged.judgement in refused for each in found):
         remedy = "more trials narrow the intervals; the table has the figures"
+        if any(pair.base_runs for pair in pairs.pairs):
+            remedy = "more runs of the base narrow the intervals; the table has the figures"
+        if any(each.judged.reason == TOO_FEW_RUNS for each in found):
+            remedy = "give the last three or more runs of the base before the head, or measure both in turns with "
+            remedy += "`middlemark run --against`"
         if all(each.judged.judgement is not Judgement.REFUTED for each in found):
             remedy += "; with --undecided pass only what surely got worse fails"
         raise ResultsNotAccepted(headline(found), remedy=remedy)

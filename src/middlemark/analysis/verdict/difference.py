@@ -13,9 +13,10 @@ combines those of both shares (MOVER: Zou & Donner, Statistics in Medicine 27, 2
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import scipy
@@ -49,6 +50,8 @@ class Test(StrEnum):
     WELCH = "ratio of trials that share no block, Welch's t of logarithms"
     INTERVALS = "ratio of percentiles of all trials' messages, from the intervals of both (MOVER)"
     SHARES = "difference of two shares, from the intervals of both (Newcombe's hybrid, Korn and Graubard's ends)"
+    NEXT_RUN = "ratio of a run to the runs of the base, Student's prediction interval of logarithms of runs' figures"
+    NEXT_SHARE = "difference of a run's share to that of the base's runs, widened by how these differ"
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,8 @@ class Difference:
         else:
             reach = max(math.log(self.high / self.value), math.log(self.value / self.low))
         counted = self.test in {Test.SHARES, Test.INTERVALS}
-        freedom = math.inf if counted else min(self.n_first, self.n_second) - 1
+        of_runs = self.test in {Test.NEXT_RUN, Test.NEXT_SHARE}
+        freedom = math.inf if counted else (self.n_first if of_runs else min(self.n_first, self.n_second)) - 1
         both = 1 + float(scipy.special.stdtrit(freedom, POWER) / scipy.special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
         return math.expm1(min(reach * both, FARTHEST)) if self.is_ratio else reach * both
 
@@ -121,10 +125,12 @@ def ratio(first: Known, second: Known, *, paired: bool, confidence: float = CONF
     n = len(first.low.keys() & second.low.keys()) if paired else min(len(first), len(second))
     if n < FEWEST_BLOCKS:
         return NoDifference(TOO_FEW_SEARCHES if first.of_searches else TOO_FEW_BLOCKS if paired else TOO_FEW_TRIALS)
-    return _ratio_between(first, second, paired=paired, confidence=confidence)
+    return between(first, second, partial(_ratio, paired=paired, confidence=confidence))
 
 
-def _ratio_between(first: Known, second: Known, *, paired: bool, confidence: float) -> Difference | NoDifference:
+def between(
+    first: Known, second: Known, of_values: Callable[[Values, Values], Difference | NoDifference]
+) -> Difference | NoDifference:
     """From where the values are as near as they may be to where they are as far apart.
 
     Without that, searches that all ended at one step of their ladder would seem to agree to the last digit.
@@ -133,7 +139,7 @@ def _ratio_between(first: Known, second: Known, *, paired: bool, confidence: flo
     def of(one: Values, other: Values) -> Difference | None:
         if not all(0 < value < math.inf for value in (*one.values(), *other.values())):
             return None
-        found = _ratio(one, other, paired=paired, confidence=confidence)
+        found = of_values(one, other)
         return found if isinstance(found, Difference) else None
 
     least, most = of(first.upper, second.low), of(first.low, second.upper)
@@ -156,14 +162,19 @@ def _ratio(first: Values, second: Values, *, paired: bool, confidence: float) ->
     logs = np.log(one), np.log(other)
     test = Test.WELCH if not paired else Test.SIGNED_RANKS if _ranks_reach(len(one), confidence) else Test.PAIRED_T
     value, low, high, p_value = _SPANS[test](*logs, confidence)
-    middle, least, most = (math.exp(min(max(end, -FARTHEST), FARTHEST)) for end in (value, low, high))
+    middle, least, most = (from_logarithm(end) for end in (value, low, high))
     return Difference(middle, least, most, len(one), len(other), is_ratio=True, test=test, p_value=p_value)
+
+
+def from_logarithm(value: float) -> float:
+    """The ratio of a difference of logarithms, as far as a number can hold it."""
+    return math.exp(min(max(value, -FARTHEST), FARTHEST))
 
 
 def _paired_t(one: Floats, other: Floats, confidence: float) -> tuple[float, float, float, float]:
     change = other - one
     error = float(np.std(change, ddof=1)) / math.sqrt(len(change))
-    return _student(float(np.mean(change)), error, len(change) - 1, confidence)
+    return student(float(np.mean(change)), error, len(change) - 1, confidence)
 
 
 def _welch(one: Floats, other: Floats, confidence: float) -> tuple[float, float, float, float]:
@@ -171,10 +182,10 @@ def _welch(one: Floats, other: Floats, confidence: float) -> tuple[float, float,
     error = math.sqrt(sum(squares))
     shares = [square / error**2 if error else 0.5 for square in squares]  # squares themselves may be too small
     freedom = 1 / sum(share**2 / (len(side) - 1) for share, side in zip(shares, (one, other), strict=True))
-    return _student(float(np.mean(other) - np.mean(one)), error, freedom, confidence)
+    return student(float(np.mean(other) - np.mean(one)), error, freedom, confidence)
 
 
-def _student(middle: float, error: float, freedom: float, confidence: float) -> tuple[float, float, float, float]:
+def student(middle: float, error: float, freedom: float, confidence: float) -> tuple[float, float, float, float]:
     """The arithmetic of SciPy's `ttest_1samp` and `ttest_ind`, without what these check at every call."""
     if not error:
         return middle, middle, middle, float(middle == 0)
