@@ -124,9 +124,12 @@ def losses_of_run(rng: np.random.Generator, apart: float, trials: int = 8) -> Ev
     return Evidence(Known({}), counts, estimate, is_share=True)
 
 
-def next_run_seems_worse(of_share: bool, runs: int, apart: float, repeats: int) -> float:
+_RUNS = {"times": of_run, "losses": losses_of_run}
+
+
+def next_run_seems_worse(kind: str, runs: int, apart: float, repeats: int) -> float:
     """How often a run like all others lies wholly above them; by its trials alone where there is one other."""
-    rng, draw = np.random.default_rng([runs, round(1000 * apart)]), losses_of_run if of_share else of_run
+    rng, draw = np.random.default_rng([runs, round(1000 * apart)]), _RUNS[kind]
     found = 0
     for _ in range(repeats):
         base, head = [draw(rng, apart) for _ in range(runs)], draw(rng, apart)
@@ -186,8 +189,8 @@ def main(repeats: int) -> None:
         table(
             ("a run like those of the base seems worse, %", *(f"{n} base run{'s' if n > 1 else ''}" for n in runs)),
             [
-                (f"{name}, runs apart by {words}", all_of(next_run_seems_worse, *((share, n, apart) for n in runs)))
-                for name, share, each in (("times", False, 1), ("losses", True, 5))
+                (f"{name}, runs apart by {words}", all_of(next_run_seems_worse, *((name, n, apart) for n in runs)))
+                for name, each in (("times", 1), ("losses", 5))
                 for apart in (0.0, 0.05, 0.2)
                 for words in (f"{each * apart:.0%}",)
             ],

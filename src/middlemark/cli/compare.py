@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from middlemark.analysis.figure import Figure
+    from middlemark.analysis.pairing import Compared, Pairs
 
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
@@ -45,6 +46,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     sides.check("compare", [first] if second is None else [first, second], by, base, trust=trust)
     from middlemark.analysis.figure import figure as named
     from middlemark.analysis.figure import usual
+    from middlemark.analysis.over_settings import over_settings
     from middlemark.analysis.pairing import compared, usually_compared
 
     _check_streams(streams, figure)
@@ -62,20 +64,33 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     )
     _check_figures(found, figures or usual())
     if as_json:
-        from middlemark.report.compared import as_data
-
-        said = {"margin_share": margin / 100, "comparisons": as_data(found), "alone": pairs.alone}
-        typer.echo(json.dumps(said, indent=2))
+        _print_data(found, pairs, margin / 100)
         return
     from rich.console import Console
 
     from middlemark.report.compared import print_compared
+    from middlemark.report.over_settings import print_over_settings
 
     print_compared(found, margin / 100, Console())
+    print_over_settings(over_settings(found), Console())
     for each in pairs.alone:
         typer.echo(each)
     if not figures and not streams and any(pair.sides[0].experiment.chains for pair in pairs.pairs):
         typer.echo("Of pipelines the chains are compared; --streams has every stream too.")
+
+
+def _print_data(found: "Sequence[Compared]", pairs: "Pairs", margin: float) -> None:
+    from middlemark.analysis.over_settings import over_settings
+    from middlemark.report import over_settings as means
+    from middlemark.report.compared import as_data
+
+    said = {
+        "margin_share": margin,
+        "comparisons": as_data(found),
+        "over_settings": means.as_data(over_settings(found)),
+        "alone": pairs.alone,
+    }
+    typer.echo(json.dumps(said, indent=2))
 
 
 def _check_streams(streams: bool, figure: list[str] | None) -> None:

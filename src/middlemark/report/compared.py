@@ -154,7 +154,8 @@ def reading(all_compared: Sequence[Compared], margin: float) -> str:
     how = (
         "Trials of one block are compared with each other."
         if paired
-        else "The runs did not take turns: what the machine did between them is part of every difference."
+        else "The runs did not take turns: by how much runs differ without any change is part of every difference, "
+        "and one run of each does not tell it."
     )
     chance = (1 - CONFIDENCE) * n_told
     of_searches = (

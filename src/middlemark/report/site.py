@@ -23,9 +23,11 @@ from starlette.routing import Route
 
 from middlemark.analysis.figure import DISTRIBUTIONS, PLAIN, figure
 from middlemark.analysis.history import histories
+from middlemark.analysis.over_settings import over_settings
 from middlemark.analysis.pairing import of_two_runs, usually_compared
 from middlemark.analysis.verdict.verdict import Verdict
 from middlemark.errors import MiddlemarkError
+from middlemark.report import over_settings as means
 from middlemark.report.canvas import Chart
 from middlemark.report.compared import row
 from middlemark.report.html import script_json
@@ -133,6 +135,7 @@ class _Pages:
             base=base.path.name,
             head=head.path.name,
             sections=sections,
+            means=means.table(over_settings(found)),
             alone=pairs.alone,
             telling={Verdict.BETTER, Verdict.WORSE},
         )
