@@ -98,7 +98,7 @@ def test_junit_and_markdown_tell_failed_passed_and_undecided(
     assert names == {conditions[0]: ["failure"], conditions[1]: ["system-out"], conditions[2]: ["skipped"]}
     text = (tmp_path / "gate.md").read_text(encoding="utf-8")
     assert text.startswith("## Middlemark: ❌ 1 of 3 conditions failed, 1 passed, 1 undecided")
-    assert "| middleware=udp workload=imu | imu median(latency)" in text
+    assert "| head against 5 base runs, middleware=udp workload=imu | imu median(latency)" in text
 
 
 @pytest.mark.parametrize(("undecided", "mark"), [("pass", "❔"), ("fail", "❌")])

@@ -139,6 +139,7 @@ def test_two_runs_are_compared_as_on_the_command_line(client: Client) -> None:
     page = client.get("/compare", params={"base": "0", "head": "1"}).text
     assert "run-2 over run-1" in page
     assert "no difference" in page
+    assert "Over all settings" in page
 
 
 def test_the_report_of_a_run_is_shown_and_one_that_is_not_there_says_how_to_make_it(client: Client) -> None:

@@ -44,8 +44,7 @@ def headline(found: Sequence[Gated]) -> str:
 
 def _setting(each: Gated) -> str:
     pair = each.compared.pair
-    # A run may have many sides.
-    return f"{pair.names[1]} against {pair.names[0]}, {pair.setting}" if pair.paired else pair.setting
+    return f"{pair.names[1]} against {pair.names[0]}, {pair.setting}"
 
 
 def _cells(each: Gated) -> tuple[str, str, str, str]:
