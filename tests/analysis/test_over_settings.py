@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from middlemark.analysis.verdict.difference import Difference
 from middlemark.cli.main import app
 from middlemark.plan import NoCommunication
 from middlemark.plan.outcome import MissingPath
+from middlemark.report.over_settings import mean_words, table
 from middlemark.results.run_folder import RunFolder
 from run_builder import Behaviour, build_run
 
@@ -65,7 +67,9 @@ def test_where_a_setting_has_no_ratio_it_is_named_and_there_is_no_mean(tmp_path:
     mean = means(folder)["median(latency)"]
     assert mean.value is None
     assert len(mean.missing) == 3
-    assert "no communication" in mean.missing[0]
+    assert "workload=imu" in mean.missing[0]
+    assert not table([mean]).rows
+    assert "1 of 3 settings without a ratio (middleware=udp)" in mean_words(replace(mean, missing=("middleware=udp",)))
 
 
 def test_one_setting_has_no_mean_over_settings(tmp_path: Path) -> None:

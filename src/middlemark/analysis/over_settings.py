@@ -30,7 +30,7 @@ class OverSettings:
     """None where there is no interval: no block has all values."""
     high: float | None = None
     missing: tuple[str, ...] = ()
-    """The settings without a ratio that holds for all trials, each with the reason."""
+    """The settings without a ratio, or with one that trials which could not keep up flatter; `Compared` has why."""
 
 
 def over_settings(all_compared: Iterable[Compared]) -> tuple[OverSettings, ...]:
@@ -43,7 +43,7 @@ def over_settings(all_compared: Iterable[Compared]) -> tuple[OverSettings, ...]:
 
 
 def _over(names: tuple[str, str], figure: Figure, own: Sequence[Compared]) -> OverSettings:
-    missing = tuple(f"{_setting(each)}: {each.decided.reason}" for each in own if each.decided.reason)
+    missing = tuple(_setting(each) for each in own if each.decided.reason)
     ratios = [each.difference for each in own if isinstance(each.difference, Difference)]
     if missing or len(ratios) < len(own):
         return OverSettings(names, figure, len(own), None, missing=missing)

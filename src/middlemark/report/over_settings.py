@@ -45,20 +45,21 @@ def mean_words(found: OverSettings) -> str:
 
 
 def table(found: Sequence[OverSettings]) -> Table:
-    """One row a figure and two sides."""
+    """One row a figure and two sides; where no setting has a ratio there is nothing to sum up."""
     headings = ("second / first", "figure", "settings", "geometric mean")
     rows = tuple(
         (f"{each.names[1]} / {each.names[0]}", each.figure.name, str(each.n_settings), mean_words(each))
         for each in found
+        if len(each.missing) < each.n_settings
     )
     return Table("Over all settings", headings, rows, CAPTION)
 
 
 def print_over_settings(found: Sequence[OverSettings], console: Console) -> None:
-    """Nothing where there are not two settings."""
-    if not found:
-        return
+    """Nothing where there are no two settings."""
     shown = table(found)
+    if not shown.rows:
+        return
     console.print()
     console.print(Text(shown.title, "bold"))
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
