@@ -14,10 +14,11 @@ from enum import StrEnum
 
 import numpy as np
 
-from middlemark.analysis.carried import JUDGED_BY, Limit, Tried, steps_of
+from middlemark.analysis.carried import JUDGED_BY, Limit, Told, Tried, judged, steps_of
 from middlemark.analysis.experiment import ExperimentFindings, TrialOutcome
 from middlemark.analysis.metric_names import Key, of_stream, quantile_metric
 from middlemark.analysis.search_steps import Steps, bracket, is_refused_at_all, next_step, one_by_one
+from middlemark.analysis.threshold import NoThreshold, Threshold, threshold
 from middlemark.analysis.verdict.known import Block
 from middlemark.plan import Experiment
 from middlemark.plan.experiment import Search, Sought
@@ -78,6 +79,8 @@ class Capacity:
     knee: Load | None
     outcomes: tuple[TrialOutcome, ...]
     """Of the trials of all searches, in the order in which they ran."""
+    half_carried: Threshold | NoThreshold
+    """The rate or size that half of the trials carry, from all trials of all searches."""
     reason: str = ""
     """Why it is not applicable."""
 
@@ -146,8 +149,18 @@ def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
         points=points,
         knee=knee(points, middle.carried, search.sought),
         outcomes=tuple(outcome for _, outcome in by_block),
+        half_carried=threshold(_judged_loads(search, results), sum(each.state is not State.OPEN for each in searches)),
         reason=refused[0] if refused else "",
     )
+
+
+def _judged_loads(search: Search, results: Sequence[Told]) -> list[tuple[float, bool]]:
+    """Of each trial that says anything its load, and whether it carried it."""
+    said = (
+        (experiment, judged(search, experiment.streams[0].name, outcome, values))
+        for experiment, outcome, values in results
+    )
+    return [(load_of(experiment).of(search.sought), held is True) for experiment, held in said if held is not None]
 
 
 def _bracket(experiment: Experiment, search: Search, steps: Steps) -> Bracket:

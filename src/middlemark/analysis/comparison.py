@@ -104,6 +104,11 @@ class Comparison:
         """The first of those that none is surely better than."""
         return next((each for each in self.ranked if self.places[each.experiment.id].first == 1), None)
 
+    def of(self, findings: Iterable[ExperimentFindings]) -> Comparison:
+        """The same of its experiments as they are told here."""
+        by_id = {each.experiment.id: each for each in findings}
+        return replace(self, experiments=tuple(by_id[each.experiment.id] for each in self.experiments))
+
     def is_behind(self, each: ExperimentFindings, other: ExperimentFindings) -> bool:
         """Whether the other is surely better, as surely as the table holds together."""
         return other.experiment.id in self.places[each.experiment.id].behind

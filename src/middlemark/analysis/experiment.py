@@ -18,6 +18,7 @@ from middlemark.analysis.estimate import (
     Estimate,
 )
 from middlemark.analysis.figure import Figure
+from middlemark.analysis.levels import Levels, Untold
 from middlemark.analysis.message_path import ToldMessage
 from middlemark.analysis.metric_names import Key, metrics_of, of_samples, quantile_metric
 from middlemark.analysis.metrics import TrialMetrics
@@ -122,6 +123,8 @@ class ExperimentFindings:
     """Of the trials that count."""
     courses: Mapping[str, Course] = field(default_factory=dict)
     """By stream: the course of the trial with the median recovery, or else with the median latency."""
+    levels: Mapping[str, Levels | Untold] = field(default_factory=dict)
+    """By stream: where the variance of what it is ranked by comes from."""
     memory: tuple[MemoryCourse, ...] = ()
     """Of the first trial that counts, where its resources were sampled."""
     messages: Mapping[str, tuple[ToldMessage, ...]] = field(default_factory=dict)

@@ -24,6 +24,7 @@ from middlemark.analysis.estimate import (
     share_of_trials,
 )
 from middlemark.analysis.experiment import ExperimentFindings, MeasuredTrial, Totals, TrialOutcome
+from middlemark.analysis.levels import Levels, Untold, levels
 from middlemark.analysis.message_path import ToldMessage
 from middlemark.analysis.metric_names import Key, of_samples, of_stream, quantile_metric
 from middlemark.analysis.overload import OF_THE_PATH, of_the_path
@@ -75,6 +76,7 @@ def experiment_findings(
         path=next((each.record.path for each in measured if each.record.path), {}),
         records=tuple(each.record for each in measured),
         courses=_middle_courses(measured),
+        levels=_levels(experiment, measured),
         memory=measured[0].memory if measured else (),
         messages=_middle_messages(measured),
     )
@@ -86,6 +88,17 @@ def _middle_messages(measured: Sequence[MeasuredTrial]) -> dict[str, tuple[ToldM
         values = [trial.metrics.values.get(Key(of_stream(stream), "path_typical_whole_ns")) for trial in measured]
         middle = middle_trial([value if isinstance(value, Measured) else None for value in values])
         found[stream] = measured[middle].messages.get(stream, ())
+    return found
+
+
+def _levels(experiment: Experiment, measured: Sequence[MeasuredTrial]) -> dict[str, Levels | Untold]:
+    """Without the trials that are overloaded, as their latency is no path's."""
+    found = {}
+    for stream in experiment.streams:
+        of_received = stream.pattern.kind == "unthrottled"
+        kept = (each for each in measured if of_received or stream.name not in each.metrics.overloaded)
+        own = [each.courses[stream.name] for each in kept if stream.name in each.courses]
+        found[stream.name] = levels(experiment, own, of_received=of_received)
     return found
 
 

@@ -13,6 +13,8 @@ from middlemark.analysis.accounting import AccountingError
 from middlemark.analysis.capacity import Capacity, capacities
 from middlemark.analysis.comparison import Comparison, comparisons
 from middlemark.analysis.experiment import ExperimentFindings
+from middlemark.analysis.independence import Neighbours, neighbours_of, with_cautions
+from middlemark.analysis.levels import beside_window_ns
 from middlemark.analysis.measuring import measured
 from middlemark.analysis.over_trials import experiment_findings
 from middlemark.analysis.scaling import Scaling, scalings
@@ -47,6 +49,10 @@ class RunFindings:
     scalings: tuple[Scaling, ...]
     missing: tuple[str, ...]
     """Planned trials that are not stored: the run was interrupted, or goes on."""
+    neighbours: tuple[Neighbours, ...] = ()
+    """How alike trials are to those before them, of all that is ranked and has trials enough."""
+    beside_window_ns: float | None = None
+    """What a trial takes beside its window."""
 
     @property
     def comparable(self) -> tuple[ExperimentFindings, ...]:
@@ -76,16 +82,21 @@ def analyse(folder: RunFolder, conditions: Sequence[str] = ()) -> RunFindings:
         experiments.append(found)
         damaged += broken
     there = {trial.id for trial in stored}
+    compared = comparisons(each for each in experiments if each.experiment.search is None)
+    neighbours = neighbours_of(compared)
+    experiments = with_cautions(experiments, neighbours)
     given = [each for each in experiments if each.experiment.search is None]
     return RunFindings(
         folder=folder,
         manifest=manifest,
         experiments=tuple(experiments),
-        comparisons=comparisons(given),
+        comparisons=tuple(each.of(experiments) for each in compared),
         capacities=capacities(experiments),
         damaged=tuple(damaged),
         scalings=scalings(given),
         missing=tuple(trial.id for trial in manifest.trials if trial.id not in there),
+        neighbours=neighbours,
+        beside_window_ns=beside_window_ns(records),
     )
 
 

@@ -102,6 +102,7 @@ def _json(findings: "RunFindings", report: Path) -> str:
     from middlemark.report.claims import as_data
     from middlemark.report.contender import contenders
     from middlemark.report.recommendation import recommendation
+    from middlemark.report.spread import as_data as spread_data
     from middlemark.report.uncounted import as_data as uncounted_data
 
     recommended = recommendation(findings)
@@ -142,6 +143,7 @@ def _json(findings: "RunFindings", report: Path) -> str:
             }
             for scaling in findings.scalings
         ],
+        "spread_over_trials": spread_data(findings),
         "capacities": capacities_data(findings.capacities),
         "widths": [each.model_dump(mode="json") for each in findings.manifest.widths],
         "claims": as_data(own_claims(findings)),

@@ -175,6 +175,8 @@ class WarningKind(StrEnum):
     """A part of the window, at its begin, had another latency than the rest."""
     DISTURBED = "disturbed"
     """The latency of a stream left its level within the window and came back."""
+    DEPENDENT_TRIALS = "dependent_trials"
+    """Each trial resembles the one before it, while intervals over trials suppose that they are independent."""
 
 
 class Caution(Model):

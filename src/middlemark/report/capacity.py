@@ -5,10 +5,12 @@ It searches nothing: `analysis.capacity` did. What is not carried is told with t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from middlemark.analysis.capacity import Capacity, State
+from middlemark.analysis.threshold import Threshold
 from middlemark.plan import varying_factors
 from middlemark.plan.experiment import Sought
 from middlemark.plan.search import Load
@@ -32,11 +34,12 @@ def capacity_table(capacities: Sequence[Capacity], who: Mapping[str, Contender])
     )
     return Table(
         "Capacity",
-        ("", "message", "carries", "payload", "does not carry", "for", "knee", "trials"),
+        ("", "message", "carries", "payload", "does not carry", "for", "knee", "half carried", "trials"),
         rows,
         f"{_what(capacities)} of each publisher that is carried, {_bounds(capacities)}; the next one above it is not. "
         f"Both are confirmed by a majority of trials. {_several(capacities)}Knee: where latency "
-        "over load begins to climb (Kneedle).",
+        "over load begins to climb (Kneedle). Half carried: the load that half of the trials would carry, "
+        "of a logistic curve through all trials, with its 95 % interval.",
     )
 
 
@@ -64,15 +67,31 @@ def _bounds(capacities: Sequence[Capacity]) -> str:
     return ", or ".join(sorted(said))
 
 
-def _cells(each: Capacity) -> tuple[str, str, str, str, str]:
+def _cells(each: Capacity) -> tuple[str, ...]:
     if each.state is State.NOT_APPLICABLE:
-        return (ABSENT, ABSENT, ABSENT, f"not applicable: {each.reason}", ABSENT)
+        return (ABSENT, ABSENT, ABSENT, f"not applicable: {each.reason}", ABSENT, ABSENT)
     words = {State.AT_LEAST: "at least ", State.OPEN: "open: "}.get(each.state, "")
     carried = "nothing" if each.carried is None else words + load_words(each.carried, each.sought)
     carried += _scattered(each)
     above, knee = (ABSENT if load is None else load_words(load, each.sought) for load in (each.not_carried, each.knee))
     limits = ", ".join(limit.value.replace("_", " ") for limit in each.limits)
-    return carried, payload_words(each.carried), above, limits or ABSENT, knee
+    return carried, payload_words(each.carried), above, limits or ABSENT, knee, half_words(each)
+
+
+def half_words(each: Capacity) -> str:
+    """The load that half of the trials carry, with its interval; an end that no trial tells is said to be open."""
+    found = each.half_carried
+    if not isinstance(found, Threshold):
+        return found.reason
+    value, low = (_sought_words(one, each.sought) for one in (found.value, found.low))
+    high = "" if found.high == math.inf else _sought_words(found.high, each.sought)
+    if found.low and found.high < math.inf:
+        return f"{value} ({low} to {high})"
+    return f"{value} (from {low}, open above)" if found.low else f"{value} (up to {high}, open below)"
+
+
+def _sought_words(value: float, sought: Sought) -> str:
+    return rate(value) if sought is Sought.RATE else SIZE.text(float(f"{value:.3g}"))
 
 
 def _scattered(each: Capacity) -> str:
@@ -114,13 +133,14 @@ def capacity_lines(capacities: Sequence[Capacity], who: Mapping[str, Contender])
 
 
 def _line(row: tuple[str, ...]) -> str:
-    name, message, carries, payload, refused, why, knee, trials = row
+    name, message, carries, payload, refused, why, knee, half, trials = row
     amount = f" ({payload})" if payload != ABSENT else ""
     above = f", not {refused} ({why})" if refused != ABSENT else ""
     bent = f", knee at {knee}" if knee != ABSENT else ""
     if carries == ABSENT:
         return f"{name}, {message}: {why}"
-    return f"{name}, {message}: {carries}{amount}{above}{bent}, {plural(int(trials), 'trial')}"
+    curve = f", half carry {half}" if half[:1].isdigit() and "(" in half else ""
+    return f"{name}, {message}: {carries}{amount}{above}{bent}{curve}, {plural(int(trials), 'trial')}"
 
 
 def settings(capacities: Sequence[Capacity]) -> dict[str, str]:
@@ -157,6 +177,7 @@ def as_data(capacities: Sequence[Capacity]) -> list[dict[str, object]]:
             "not_carried": _load(each.not_carried),
             "limits": [limit.value for limit in each.limits],
             "knee": _load(each.knee),
+            "half_carried": _half_carried(each),
             "n_trials": each.n_trials,
             "searches": [
                 {"state": one.state.value, "carried": _load(one.carried), "not_carried": _load(one.not_carried)}
@@ -166,6 +187,15 @@ def as_data(capacities: Sequence[Capacity]) -> list[dict[str, object]]:
         }
         for each in capacities
     ]
+
+
+def _half_carried(each: Capacity) -> dict[str, object]:
+    """In hertz or bytes, null where an end is open; or the reason why there is none."""
+    found = each.half_carried
+    if not isinstance(found, Threshold):
+        return {"value": None, "reason": found.reason}
+    open_high = found.high == math.inf
+    return {**asdict(found), "low": found.low or None, "high": None if open_high else found.high, "reason": ""}
 
 
 def _load(load: Load | None) -> dict[str, float] | None:

@@ -48,6 +48,7 @@ from middlemark.report.recommendation import recommendation
 from middlemark.report.routes import route_table
 from middlemark.report.scaling import scaling_lines
 from middlemark.report.selection import selectable
+from middlemark.report.spread import spread_lines, spread_table
 from middlemark.report.stopping import stop_table
 from middlemark.report.surroundings import topology_table
 from middlemark.report.tables import (
@@ -146,6 +147,8 @@ def render(findings: RunFindings) -> str:
             settings_of=_settings_of(sections),
             overhead=overhead_table(findings.experiments, who),
             enough=stop_table(findings, who),
+            spread=spread_table(findings, who),
+            spread_lines=spread_lines(findings, who),
             capacity=capacity_table(findings.capacities, who),
             capacity_lines=capacity_lines(findings.capacities, who),
             drawn_in=lambda part: _drawn_in(beyond[part], who),

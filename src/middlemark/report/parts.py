@@ -32,6 +32,7 @@ from middlemark.report.html import Section, sections_of
 from middlemark.report.overview import heat_maps, heat_table
 from middlemark.report.ranking import Ranking
 from middlemark.report.recommendation import recommendation
+from middlemark.report.spread import spread_table
 from middlemark.report.stopping import stop_table
 from middlemark.report.surroundings import topology_table
 from middlemark.report.tables import Table
@@ -87,6 +88,7 @@ def _tables_of_run(
     for number, heat_map in enumerate(heat_maps(findings.comparisons, [each.id for each in sections], who), start=1):
         yield f"overview-{number}", heat_table(heat_map)
     yield "capacity", capacity_table(findings.capacities, who)
+    yield "spread-over-trials", spread_table(findings, who)
     yield "enough-trials", stop_table(findings, who)
     yield "wire-overhead", overhead_table(findings.experiments, who)
     yield "topologies", topology_table(findings)

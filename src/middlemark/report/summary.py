@@ -37,6 +37,7 @@ from middlemark.report.ranking import CLOCKS, Line, Ranking, ranking_table
 from middlemark.report.recommendation import print_recommendation, recommendation
 from middlemark.report.routes import route_lines
 from middlemark.report.scaling import scaling_lines
+from middlemark.report.spread import spread_lines
 from middlemark.report.stopping import stop_lines
 from middlemark.report.tables import outcome_table
 from middlemark.report.uncounted import uncounted
@@ -71,6 +72,7 @@ def _print_comparisons(findings: RunFindings, who: Mapping[str, Contender], cons
     _print_digest(digest(findings.comparisons, answers, who) if len(answers) > CROWDED else None, console)
     _print_lines("Capacity", capacity_lines(findings.capacities, who), console)
     _print_scaling(findings, console)
+    _print_lines("Spread over trials", spread_lines(findings, who), console)
     _print_lines("Enough trials", stop_lines(findings, who), console)
     claims = own_claims(findings)
     if claims:
