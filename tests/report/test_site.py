@@ -19,6 +19,7 @@ from middlemark.report.past_charts import history_charts
 from middlemark.report.site import site
 from middlemark.report.store import write_summary
 from middlemark.results.run_folder import RunFolder
+from run_builder import Behaviour, build_run
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
 
@@ -139,7 +140,15 @@ def test_two_runs_are_compared_as_on_the_command_line(client: Client) -> None:
     page = client.get("/compare", params={"base": "0", "head": "1"}).text
     assert "run-2 over run-1" in page
     assert "no difference" in page
+
+
+def test_a_comparison_of_two_runs_ends_with_means_over_all_settings(tmp_path: Path) -> None:
+    suite = "suite: s\ntrials: 3\nmiddlewares: all\nworkloads: [{workload: imu, windows: {window: 1 s}}]\n"
+    for seed in (1, 2):
+        build_run(tmp_path / f"run-{seed}", suite, {"udp": Behaviour(), "tcp": Behaviour()}, seed=seed)
+    page = Client(site([tmp_path], ["127.0.0.1"])).get("/compare", params={"base": "0", "head": "1"}).text
     assert "Over all settings" in page
+    assert "no forecast for others" in page
 
 
 def test_the_report_of_a_run_is_shown_and_one_that_is_not_there_says_how_to_make_it(client: Client) -> None:
