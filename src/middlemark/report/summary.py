@@ -33,7 +33,7 @@ from middlemark.report.links import link_lines
 from middlemark.report.message_path import message_lines
 from middlemark.report.observed import observed_lines, seen_by
 from middlemark.report.path import load_words
-from middlemark.report.ranking import CLOCKS, Line, Ranking, ranking_table
+from middlemark.report.ranking import CLOCKS, Line, ranking_table
 from middlemark.report.recommendation import print_recommendation, recommendation
 from middlemark.report.routes import route_lines
 from middlemark.report.scaling import scaling_lines
@@ -44,6 +44,8 @@ from middlemark.report.uncounted import uncounted
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Observation
 
+WIDE = 100
+"""Columns of a terminal that has room for the percentile from the intended send; the page always has it."""
 READING = (
     "Medians of trials with intervals below; *: of all trials' samples together. Ranks reach from the best to the "
     "worst that the trials leave open, and hold together with 95 %. †: a baseline, the machine's own limit."
@@ -108,18 +110,19 @@ def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Co
     console.print(Text.assemble((said.workload, "bold"), (f"  {said.asked}", "dim")))
     ranking = ranking_table(comparison, who)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    table.add_column("", justify="right")
+    table.add_column("", justify="right", no_wrap=True)
     table.add_column("middleware", min_width=14)
     main = f"{ranking.main_heading}\n{ranking.main_unit}"
     lost = [] if comparison.faulty else ["loss\n%"]  # the table of faults has what is missing
-    tails = [f"99 %\n{ranking.tail_unit}", *([f"intended\n99 %, {ranking.tail_unit}"] if ranking.from_intended else [])]
+    from_intended = ranking.from_intended and console.width >= WIDE
+    tails = [f"99 %\n{ranking.tail_unit}", *([f"intended\n99 %, {ranking.tail_unit}"] if from_intended else [])]
     for heading in (main, *tails, *lost, "first\nms"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("CPU\n% core", justify="right", no_wrap=True)
     table.add_column("memory\nMiB", justify="right", no_wrap=True)
     for line in ranking.lines:
         if not line.unranked:
-            table.add_row(*_cells(line, ranking, faulty=comparison.faulty))
+            table.add_row(*_cells(line, from_intended=from_intended, faulty=comparison.faulty))
     if table.row_count:
         console.print(table)
     if ranking.between_clocks:
@@ -167,14 +170,14 @@ def _print_table(shown: tables.Table, console: Console) -> None:
     console.print(table)
 
 
-def _cells(line: Line, ranking: Ranking, *, faulty: bool) -> tuple[Text, ...]:
+def _cells(line: Line, *, from_intended: bool, faulty: bool) -> tuple[Text, ...]:
     lost = () if faulty else (line.loss,)
     return (
         Text(line.rank, "bold"),
         Text.assemble(line.who.label, ("†" if line.who.baseline else "", "dim")),
         _text(line.main, "bold"),
         _text(line.tail),
-        *([_text(line.tail_from_intended)] if ranking.from_intended else []),
+        *([_text(line.tail_from_intended)] if from_intended else []),
         *(_text(replace(shown, interval="")) for shown in (*lost, line.first_message, line.cpu, line.memory)),
     )
 
