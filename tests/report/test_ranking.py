@@ -48,7 +48,7 @@ def test_the_tail_from_the_intended_send_stands_beside_that_from_the_actual_one(
 ) -> None:
     shown = lines(findings)["whole"]
     assert 0 < float(shown.tail.text) < float(shown.tail_from_intended.text)
-    assert "99 % from intended" in render(findings)
+    assert "99 %<small>intended, µs</small>" in render(findings)
     console = Console(file=StringIO(), width=120)
     print_summary(findings, console)
     assert isinstance(console.file, StringIO)
