@@ -20,7 +20,7 @@ from middlemark.analysis.figure import Figure
 from middlemark.analysis.interval import CONFIDENCE
 from middlemark.analysis.pairing import Compared
 from middlemark.analysis.verdict.difference import Difference, NoDifference
-from middlemark.analysis.verdict.verdict import SHARE_MARGIN, Verdict
+from middlemark.analysis.verdict.verdict import SHARE_MARGIN, Verdict, direction
 from middlemark.report.display import (
     ABSENT,
     MEBIBYTES,
@@ -118,8 +118,7 @@ def _why(compared: Compared) -> str:
     """Beside what is no difference, or undecided: the reason, or how small a difference could have been found."""
     if isinstance(compared.difference, NoDifference) and compared.difference.reason == compared.decided.reason:
         return ""
-    undecided = compared.decided.verdict in {Verdict.UNDECIDED, Verdict.NO_DIFFERENCE}
-    return compared.decided.reason or (detectable_words(compared.difference) if undecided else "")
+    return compared.decided.reason or ("" if direction(compared.difference) else detectable_words(compared.difference))
 
 
 def _value(estimate: Estimate | None, unit: Unit) -> str:
