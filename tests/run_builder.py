@@ -428,6 +428,7 @@ def _manifest(suite_text: str, suite: str, trials: tuple[Trial, ...], behaviours
                 dissectors=(Dissector(name="rtps"), Dissector(name="someip", remark="decode its ports")),
             )
             for name, how in behaviours.items()
+            if "/" not in name
         },
         left_out={"connext": "its library is not on this machine"},
         warnings=(

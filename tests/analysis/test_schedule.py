@@ -87,13 +87,13 @@ def test_what_goes_as_fast_as_it_can_has_no_schedule(pattern: StreamPattern) -> 
     assert schedule(stream, 0, 1, window) is None
 
 
-@given(st.floats(0.01, 5e4), st.integers(0, 10**9), st.sampled_from(Arrival), st.integers(0, 2**63))
+@given(st.floats(0.01, 5e4), st.integers(1, 10**9), st.sampled_from(Arrival), st.integers(0, 2**63))
 def test_a_schedule_is_in_order_and_within_the_window(
     rate_hz: float, span_ns: int, arrival: Arrival, seed: int
 ) -> None:
     found = elapsed_ns(Periodic(rate_hz=rate_hz, arrival=arrival), span_ns, seed=seed)
     assert all(np.diff(found) >= 0)
     assert all(0 <= each < span_ns for each in found)
-    assert bool(found) == (span_ns > 0)
+    assert found
     if arrival is Arrival.FIXED:
         assert abs(len(found) - span_ns * rate_hz / 1e9) <= 1

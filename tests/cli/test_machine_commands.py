@@ -121,11 +121,10 @@ def test_a_run_says_first_what_is_out_of_reach_and_goes_on(
 
     went_on: list[Path] = []
     monkeypatch.setattr(remote, "told", told)
-    monkeypatch.setattr(run, "_run_trials", lambda path, *_: went_on.append(path))
     path = tmp_path / "state/middlemark/ledgers/1-gone.jsonl"
     path.parent.mkdir(parents=True)
     entry = {"op": "create", "mark": "a", "kind": "remote_folder", "what": "robot@gone:/tmp/a"}
     path.write_text(json.dumps(entry) + "\n")
-    run.carry_out(tmp_path / "run", None, as_json=True)
+    run._watched(lambda _: went_on.append(tmp_path / "run"), as_json=True)
     assert "middlemark clean --forget robot@gone" in capsys.readouterr().err
     assert went_on == [tmp_path / "run"]

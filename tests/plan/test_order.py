@@ -72,7 +72,7 @@ def test_the_order_of_quick_is_the_same_on_every_machine() -> None:
 
 def test_quick_takes_less_than_four_minutes_with_eleven_middlewares() -> None:
     trials = plan_trials(QUICK, available=[f"middleware_{number}" for number in range(11)])
-    assert len(trials) == 99
+    assert len(trials) == 165
     assert campaign_duration_ns(trials) < 240e9
 
 

@@ -1,9 +1,11 @@
 """Trials that don't count stand before the figures wherever those are read: how many, whose, why, and the first's record."""
 
 import json
+import shutil
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
@@ -11,13 +13,13 @@ from typer.testing import CliRunner
 from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.cli.main import app
-from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, NotApplicable, Outcome
+from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, NotApplicable, Outcome, next_block
 from middlemark.plan.search import at_step
 from middlemark.report.contender import contenders
 from middlemark.report.html import render
 from middlemark.report.summary import print_summary
 from middlemark.report.uncounted import uncounted
-from run_builder import Behaviour, build_run
+from run_builder import Behaviour, build_run, write_trial
 
 SUITE = """
 suite: uncounted
@@ -61,12 +63,14 @@ def test_the_terminal_and_json_have_the_same_list(findings: RunFindings) -> None
 @pytest.mark.parametrize(("step", "outcome", "told"), [(0, ENDED, 1), (1, ENDED, 0), (1, STOLEN, 1)])
 def test_what_a_search_came_for_counts(tmp_path: Path, step: int, outcome: Outcome, told: int) -> None:
     run = build_run(tmp_path / "run", CAPACITY_SEARCH, {"one": Behaviour(outcome=outcome)})
-    (stored,) = run.stored_trials()
-    record = stored.read_record()
-    search = record.trial.experiment.search
-    assert search is not None
-    trial = record.trial.model_copy(update={"experiment": at_step(record.trial.experiment, search, step)})
-    stored.write_record(record.model_copy(update={"trial": trial}))
+    (lowest,) = run.stored_trials()
+    first = lowest.read_record().trial
+    experiment = first.experiment
+    assert experiment.search is not None
+    (trial,) = next_block([first], [at_step(experiment, experiment.search, step)], seed=1, observe=())
+    shutil.rmtree(lowest.path)
+    run.write_manifest(run.read_manifest().model_copy(update={"trials": (trial,)}))
+    write_trial(run, trial, Behaviour(outcome=outcome), np.random.default_rng(1))
     found = analyse(run)
     who = contenders(found.manifest, (each.experiment for each in found.experiments))
     assert len(uncounted(found, who)) == told

@@ -42,7 +42,6 @@ NAMES: list[Callable[[Any, str], object]] = [
     lambda r, name: r["trial"]["experiment"]["streams"][0].update(publishers=[name]),
     lambda r, name: r["trial"]["experiment"]["networks"][0].update(name=name),
     lambda r, name: r["trial"]["experiment"].update(services=[name]),
-    lambda r, name: r["trial"]["experiment"]["timeline"][0].update(target=name),
     lambda r, name: r["counts"]["publishers"][0].update(stream=name),
     lambda r, name: r.update(resources={name: next(iter(r["resources"].values()))}),
     lambda r, name: r.update(interrupted=[name]),
@@ -57,6 +56,14 @@ def test_a_name_that_no_suite_may_have_is_refused(
 ) -> None:
     record = first("run-format-1-links")
     change(record, name)
+    with pytest.raises(StoreError, match=r"trial\.json: it can't be read"):
+        read(tmp_path, record)
+
+
+@pytest.mark.parametrize("name", [name for name in BAD_NAMES if name != "a/b"])
+def test_a_fault_is_of_a_process_or_of_a_link_by_its_host_and_network(tmp_path: Path, name: str) -> None:
+    record = first("run-format-1-links")
+    record["trial"]["experiment"]["timeline"][0].update(target=name)
     with pytest.raises(StoreError, match=r"trial\.json: it can't be read"):
         read(tmp_path, record)
 

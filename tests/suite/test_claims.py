@@ -82,7 +82,7 @@ def test_a_wrong_figure_is_told_with_its_column() -> None:
     assert told("  - p99(latancy)[middleware=zenoh] < 1 ms\n") == snapshot("""\
 mine.yaml:6:5: `p99(latancy)` is no figure
   - p99(latancy)[middleware=zenoh] < 1 ms
-allowed: did you mean `p99(latency)`? (p99(latency), p99(latency_from_intended), p99(round_trip), p99(jitter), p99(publish_call), p99(pacing_error), p99(end_to_end), p99(communication), p99(idle), p99(computation), first_message, start_up, deadline_missed, loss, unanswered, goodput, capacity, cpu, memory)\
+allowed: did you mean `p99(latency)`? (p99(latency), p99(latency_from_intended), p99(round_trip), p99(jitter), p99(publish_call), p99(pacing_error), p99(end_to_end), p99(communication), p99(idle), p99(computation), first_message, start_up, deadline_missed, loss, unanswered, undelivered, goodput, capacity, cpu, memory)\
 """)
 
 
@@ -176,5 +176,5 @@ def test_a_claim_of_the_command_line_is_pointed_into() -> None:
 `p99(latancy)` is no figure
   p99(latancy) < 1 ms
   ^
-allowed: did you mean `p99(latency)`? (p99(latency), p99(latency_from_intended), p99(round_trip), p99(jitter), p99(publish_call), p99(pacing_error), p99(end_to_end), p99(communication), p99(idle), p99(computation), first_message, start_up, deadline_missed, loss, unanswered, goodput, capacity, cpu, memory)\
+allowed: did you mean `p99(latency)`? (p99(latency), p99(latency_from_intended), p99(round_trip), p99(jitter), p99(publish_call), p99(pacing_error), p99(end_to_end), p99(communication), p99(idle), p99(computation), first_message, start_up, deadline_missed, loss, unanswered, undelivered, goodput, capacity, cpu, memory)\
 """)
