@@ -80,11 +80,6 @@ class Difference:
         return 1.0 if self.is_ratio else 0.0
 
     @property
-    def change(self) -> float:
-        """The relative change, or the difference."""
-        return self.value - self.equal
-
-    @property
     def detectable(self) -> float:
         """The smallest relative change (of shares: difference) that so many trials would find in 80 % of cases.
 
@@ -101,14 +96,6 @@ class Difference:
         freedom = math.inf if counted else (self.n_first if of_runs else min(self.n_first, self.n_second)) - 1
         both = 1 + float(scipy.special.stdtrit(freedom, POWER) / scipy.special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
         return math.expm1(min(reach * both, FARTHEST)) if self.is_ratio else reach * both
-
-    @property
-    def inverse(self) -> Difference:
-        """The first side against the second."""
-        if not self.is_ratio:
-            return replace(self, value=-self.value, low=-self.high, high=-self.low)
-        low, high = (1 / end if end else math.inf for end in (self.high, self.low))
-        return replace(self, value=1 / self.value, low=low, high=high)
 
 
 @dataclass(frozen=True)
