@@ -33,7 +33,7 @@ def damaged(stored: Path, into: Path, chance: random.Random) -> str:
 
 
 def _a_file(run: Path, chance: random.Random, *endings: str) -> Path:
-    """Of the kinds of files one, of that kind one: most files would be logs otherwise."""
+    """Of the kinds of files one, of that kind one: a kind of which there are few would seldom come up otherwise."""
     files = [path for path in sorted(run.rglob("*")) if path.is_file() and not path.is_symlink()]
     kinds = sorted({path.name for path in files if not endings or path.name.endswith(endings)})
     kind = chance.choice(kinds or [files[0].name])
