@@ -1,8 +1,21 @@
-"""What all tests share: how properties are searched."""
+"""What all tests share: how properties are searched, and runs to look at."""
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
+
+from shared_runs import SharedRuns
 
 # Never judged by the clock, as other work may run beside the tests; `--hypothesis-profile=search` looks further.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=3000)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedRuns]:
+    """Runs, each of them built and analysed once."""
+    shared = SharedRuns(tmp_path_factory.mktemp("shared"))
+    yield shared
+    assert shared.changed() == [], "a test changed a run that others look at: it needs a copy"

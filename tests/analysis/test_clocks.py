@@ -25,7 +25,8 @@ from middlemark.plan import WarningKind
 from middlemark.plan.experiment import Search
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_claim, parse_demand, parse_suite
-from run_builder import MS, Behaviour, build_demand_run, build_run, with_clocks
+from run_builder import MS, Behaviour, build_demand_run, with_clocks
+from shared_runs import SharedRuns
 
 SUITE = """
 suite: apart
@@ -52,13 +53,13 @@ REFUSED = "one-way: within the clocks' ± 50 ms"
 SENT, ROUND_TRIP = Distribution.LATENCY_FROM_SEND, Distribution.ROUND_TRIP
 
 
-def build(path: Path, topology: str = "D1-1") -> RunFolder:
-    return build_run(path / "run", SUITE.replace("TOPOLOGY", topology), {"a": Behaviour(latency_ns=LATENCY_NS)})
+def build(runs: SharedRuns, path: Path, topology: str = "D1-1") -> RunFolder:
+    return runs.copy(path / "run", SUITE.replace("TOPOLOGY", topology), {"a": Behaviour(latency_ns=LATENCY_NS)})
 
 
 @pytest.fixture(scope="module")
-def wide_folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
-    return with_clocks(build(tmp_path_factory.mktemp("wide")), WIDE_NS)
+def wide_folder(runs: SharedRuns, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    return with_clocks(build(runs, tmp_path_factory.mktemp("wide")), WIDE_NS)
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +68,8 @@ def wide(wide_folder: RunFolder) -> RunFindings:
 
 
 @pytest.fixture(scope="module")
-def narrow(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
-    return analyse(with_clocks(build(tmp_path_factory.mktemp("narrow")), NARROW_NS))
+def narrow(runs: SharedRuns, tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
+    return analyse(with_clocks(build(runs, tmp_path_factory.mktemp("narrow")), NARROW_NS))
 
 
 def of_workload(run: RunFindings, name: str) -> ExperimentFindings:
@@ -153,16 +154,16 @@ def test_each_quantile_is_told_by_itself(narrow: RunFindings) -> None:
     assert value(imu, of_stream("imu"), CLOCK_BOUND) == NARROW_NS
 
 
-def test_on_one_host_all_is_by_one_clock(tmp_path: Path) -> None:
-    run = analyse(with_clocks(build(tmp_path, "C1-1"), WIDE_NS))
+def test_on_one_host_all_is_by_one_clock(runs: SharedRuns, tmp_path: Path) -> None:
+    run = analyse(with_clocks(build(runs, tmp_path, "C1-1"), WIDE_NS))
     imu = of_workload(run, "imu")
     assert value(imu, of_stream("imu"), "latency_from_send_p50_ns") == pytest.approx(LATENCY_NS, rel=0.2)
     assert imu.estimate(of_stream("imu"), CLOCK_BOUND) is None
 
 
-def test_one_trial_within_its_bound_refuses_the_figure_over_trials(tmp_path: Path) -> None:
+def test_one_trial_within_its_bound_refuses_the_figure_over_trials(runs: SharedRuns, tmp_path: Path) -> None:
     """Were it left out, only the trials that took longer would be left."""
-    folder = build(tmp_path)
+    folder = build(runs, tmp_path)
     trials = [each.id for each in folder.stored_trials() if each.read_record().trial.block == 1]
     imu = of_workload(analyse(with_clocks(folder, WIDE_NS, trials=trials)), "imu")
     assert value(imu, of_stream("imu"), "latency_from_send_p50_ns") is None
@@ -203,9 +204,9 @@ workloads: imu
 
 @pytest.mark.parametrize(("bound_ns", "is_told"), [(NARROW_NS // 10, True), (WIDE_NS, False)])
 def test_of_the_kernel_s_path_nothing_is_told_or_drawn_within_the_bound(
-    tmp_path: Path, bound_ns: int, *, is_told: bool
+    runs: SharedRuns, tmp_path: Path, bound_ns: int, *, is_told: bool
 ) -> None:
-    folder = build_run(tmp_path / "run", OBSERVED, {"a": Behaviour(latency_ns=LATENCY_NS)})
+    folder = runs.copy(tmp_path / "run", OBSERVED, {"a": Behaviour(latency_ns=LATENCY_NS)})
     (seen,) = of_workload(analyse(with_clocks(folder, bound_ns)), "imu").observed.values()
     assert (value(seen, of_stream("imu"), "path_typical_whole_ns") is not None) is is_told
     assert bool(seen.messages["imu"]) is is_told

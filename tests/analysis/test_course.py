@@ -1,7 +1,5 @@
 """A trial's course over its window: where messages stay away, and which trial stands for all."""
 
-from pathlib import Path
-
 import polars as pl
 import pytest
 
@@ -9,7 +7,8 @@ from middlemark.analysis import course as course_module
 from middlemark.analysis.course import PARTS, PARTS_OF_STEADY, courses, middle_trial
 from middlemark.analysis.quantile import Measured, needed
 from middlemark.results.record import TrialRecord
-from run_builder import BEGIN_NS, Behaviour, build_run
+from run_builder import BEGIN_NS, Behaviour
+from shared_runs import SharedRuns
 
 SUITE = """
 suite: x
@@ -20,16 +19,14 @@ conditions: {faults: {timeline: own, events: [{at: 1 s, do: pause, of: subscribe
 """
 
 
-def trial(path: Path, workload: str) -> tuple[TrialRecord, pl.DataFrame]:
-    run = build_run(
-        path / "run", SUITE.replace("WORKLOAD", workload), {"a": Behaviour(latency_ns=100_000, spread=0.01)}
-    )
+def trial(runs: SharedRuns, workload: str) -> tuple[TrialRecord, pl.DataFrame]:
+    run = runs.run(SUITE.replace("WORKLOAD", workload), {"a": Behaviour(latency_ns=100_000, spread=0.01)})
     (folder,) = run.stored_trials()
     return folder.read_record(), folder.read_received()
 
 
-def test_every_message_of_the_window_is_in_one_part_and_silence_is_empty(tmp_path: Path) -> None:
-    record, received = trial(tmp_path, "imu")
+def test_every_message_of_the_window_is_in_one_part_and_silence_is_empty(runs: SharedRuns) -> None:
+    record, received = trial(runs, "imu")
     silent = received.filter(~pl.col("received_ns").is_between(BEGIN_NS + 10**9, BEGIN_NS + 2 * 10**9))
     course = courses(record, silent)["imu"]
     assert len(course.received) == PARTS
@@ -40,8 +37,8 @@ def test_every_message_of_the_window_is_in_one_part_and_silence_is_empty(tmp_pat
     assert course.latency_p50_ns[3] == pytest.approx(100_000, rel=0.2)
 
 
-def test_a_median_is_given_only_where_enough_messages_arrived(tmp_path: Path) -> None:
-    record, received = trial(tmp_path, "imu")
+def test_a_median_is_given_only_where_enough_messages_arrived(runs: SharedRuns) -> None:
+    record, received = trial(runs, "imu")
     few = received.gather_every(2)
     course = courses(record, few)["imu"]
     assert sum(course.received) == len(few)
@@ -53,9 +50,9 @@ def test_a_median_is_given_only_where_enough_messages_arrived(tmp_path: Path) ->
 
 
 def test_of_very_many_messages_so_many_at_random_tell_the_latency(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    runs: SharedRuns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record, received = trial(tmp_path, "imu")
+    record, received = trial(runs, "imu")
     everything = courses(record, received)["imu"]
     monkeypatch.setattr(course_module, "LOOKED_AT", len(received) * 3 // 4)
     some = courses(record, received)["imu"]
@@ -66,14 +63,14 @@ def test_of_very_many_messages_so_many_at_random_tell_the_latency(
     assert len(known) > 10
 
 
-def test_a_ping_pong_is_about_its_round_trips(tmp_path: Path) -> None:
-    record, received = trial(tmp_path, "ping_pong")
+def test_a_ping_pong_is_about_its_round_trips(runs: SharedRuns) -> None:
+    record, received = trial(runs, "ping_pong")
     course = courses(record, received)["ping_pong"]
     assert course.latency_p50_ns[1] == pytest.approx(200_000, rel=0.2)
 
 
-def test_where_nothing_changes_the_course_has_fewer_parts(tmp_path: Path) -> None:
-    record, received = trial(tmp_path, "imu")
+def test_where_nothing_changes_the_course_has_fewer_parts(runs: SharedRuns) -> None:
+    record, received = trial(runs, "imu")
     still = record.trial.model_copy(update={"experiment": record.trial.experiment.model_copy(update={"timeline": ()})})
     course = courses(record.model_copy(update={"trial": still}), received)["imu"]
     assert len(course.received) == PARTS_OF_STEADY

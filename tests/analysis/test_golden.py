@@ -10,13 +10,14 @@ import jsonschema
 import polars as pl
 import pytest
 
-from middlemark.analysis.run import RunFindings, analyse
+from middlemark.analysis.run import RunFindings
 from middlemark.analysis.summary import summary_table
 from middlemark.errors import StoreError
 from middlemark.report.exported import schemas
 from middlemark.results.run_folder import RunFolder
+from shared_runs import GOLDEN, SharedRuns
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
+RUN = GOLDEN / "run-format-1"
 EXPECTED = {
     ("alpha", "latency_from_send_p50_ns"): 29352.5,
     ("alpha", "loss_share"): 0.055,
@@ -28,8 +29,8 @@ EXPECTED = {
 
 
 @pytest.fixture(scope="module")
-def golden() -> RunFindings:
-    return analyse(RunFolder(GOLDEN))
+def golden(runs: SharedRuns) -> RunFindings:
+    return runs.golden(RUN.name).findings
 
 
 def test_every_trial_of_the_golden_run_is_read(golden: RunFindings) -> None:
@@ -57,13 +58,13 @@ def test_its_verdicts_are_those_that_it_was_stored_with(golden: RunFindings) -> 
     assert why["gamma"] == "not applicable: it carries 16 bytes at most"
 
 
-OBSERVED = GOLDEN.with_name("run-format-1-observed")
+OBSERVED = GOLDEN / "run-format-1-observed"
 """A real run with every kind of file that there is."""
 
 
 @pytest.fixture(scope="module")
-def observed() -> RunFindings:
-    return analyse(RunFolder(OBSERVED))
+def observed(runs: SharedRuns) -> RunFindings:
+    return runs.golden(OBSERVED.name).findings
 
 
 def test_every_kind_of_file_of_the_observed_run_is_read(observed: RunFindings) -> None:
@@ -94,7 +95,7 @@ def test_its_estimates_are_those_of_the_summary_that_was_stored_with_it(observed
         assert now[key]["estimate"] == (value if value is None else pytest.approx(value, rel=1e-6)), key
 
 
-@pytest.mark.parametrize("path", [GOLDEN, OBSERVED], ids=["built", "observed"])
+@pytest.mark.parametrize("path", [RUN, OBSERVED], ids=["built", "observed"])
 def test_records_are_what_their_schemas_say(path: Path) -> None:
     said = {name: jsonschema.Draft202012Validator(schema) for name, schema in schemas().items()}
     trials = {each.read_record().trial.observation: each for each in RunFolder(path).stored_trials()}
@@ -104,7 +105,7 @@ def test_records_are_what_their_schemas_say(path: Path) -> None:
 
 
 def test_a_run_of_a_newer_format_is_refused(tmp_path: Path) -> None:
-    manifest = json.loads((GOLDEN / "manifest.json").read_bytes())
+    manifest = json.loads((RUN / "manifest.json").read_bytes())
     (tmp_path / "manifest.json").write_text(json.dumps({**manifest, "format_version": 2}), encoding="utf-8")
     with pytest.raises(StoreError, match="can't be read"):
         RunFolder(tmp_path).read_manifest()

@@ -13,14 +13,12 @@ from middlemark.analysis.figure import figure
 from middlemark.analysis.history import PastRun, Point, histories, level_changes
 from middlemark.analysis.settling import EQUAL
 from run_builder import Behaviour, build_run
-
-GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
-OBSERVED = GOLDEN.with_name("run-format-1-observed")
+from shared_runs import SharedRuns
 
 
 @pytest.fixture(scope="module")
-def past() -> PastRun:
-    run = middlemark.load(GOLDEN)
+def past(runs: SharedRuns) -> PastRun:
+    run = runs.golden("run-format-1")
     return PastRun("golden", run.manifest, run.estimates)
 
 
@@ -47,8 +45,8 @@ def test_figures_of_another_machine_are_another_series(past: PastRun) -> None:
     assert {each.machine for each in series} == {"another", "unknown, 2 CPUs, 24 GiB"}
 
 
-def test_the_machine_is_the_one_that_a_real_run_recorded() -> None:
-    run = middlemark.load(OBSERVED)
+def test_the_machine_is_the_one_that_a_real_run_recorded(runs: SharedRuns) -> None:
+    run = runs.golden("run-format-1-observed")
     series = histories([PastRun("real", run.manifest, run.estimates)], figure("median(latency)"))
     assert {each.machine for each in series} == {"AMD EPYC, 2 CPUs, 24 GiB, virtual machine (unknown)"}
 

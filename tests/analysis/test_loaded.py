@@ -10,13 +10,14 @@ import middlemark
 from middlemark.analysis.loaded import METRICS_SCHEMA, TRIALS_SCHEMA, LoadedRun
 from middlemark.errors import StoreError
 from middlemark.results.schema import RECEIVED_SCHEMA
+from shared_runs import GOLDEN, SharedRuns
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
+RUN = GOLDEN / "run-format-1"
 
 
 @pytest.fixture(scope="module")
-def run() -> LoadedRun:
-    return middlemark.load(GOLDEN)
+def run(runs: SharedRuns) -> LoadedRun:
+    return runs.golden(RUN.name)
 
 
 def test_every_stored_trial_is_a_row_whatever_its_outcome(run: LoadedRun) -> None:
@@ -49,7 +50,7 @@ def test_samples_are_lazy_and_carry_their_trial(run: LoadedRun) -> None:
 
 
 def test_a_damaged_trial_is_named_and_its_samples_left_out(tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(GOLDEN, tmp_path / "run"))
+    folder = Path(shutil.copytree(RUN, tmp_path / "run"))
     broken = folder / "trials" / "02-beta-imu-C1-1-93f2c47f"
     (broken / "received.parquet").write_bytes(b"nothing")
     damaged = middlemark.load(str(folder))
@@ -60,7 +61,7 @@ def test_a_damaged_trial_is_named_and_its_samples_left_out(tmp_path: Path) -> No
 
 
 def test_a_run_without_samples_has_frames_without_rows(tmp_path: Path) -> None:
-    shutil.copy(GOLDEN / "manifest.json", tmp_path)
+    shutil.copy(RUN / "manifest.json", tmp_path)
     empty = middlemark.load(tmp_path)
     assert (empty.trials.height, empty.metrics.height, empty.estimates.height) == (0, 0, 0)
     assert empty.received.collect().height == 0

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -17,7 +16,8 @@ from middlemark.analysis.quantile import Lost, Measured, Partial, Value
 from middlemark.analysis.samples import Distribution
 from middlemark.results.histogram_log import Logged
 from middlemark.results.record import PublisherCounts, SubscriberCounts, TrialRecord
-from run_builder import BEGIN_NS, MS, Behaviour, build_run
+from run_builder import BEGIN_NS, MS, Behaviour
+from shared_runs import SharedRuns
 
 SUITE = """
 suite: one
@@ -84,14 +84,14 @@ class Trial:
         return replace(refused, published=self.published.with_columns(accepted.cast(self.published.schema["accepted"])))
 
 
-def trial(tmp_path: Path, suite: str = SUITE.format(more=""), how: Behaviour | None = None) -> Trial:
-    folder = build_run(tmp_path / "run", suite, {"one": how or Behaviour()})
+def trial(runs: SharedRuns, suite: str = SUITE.format(more=""), how: Behaviour | None = None) -> Trial:
+    folder = runs.run(suite, {"one": how or Behaviour()})
     (stored,) = folder.stored_trials()
     return Trial(stored.read_record(), stored.read_received(), stored.read_published())
 
 
-def test_quantiles_are_of_all_messages_and_none_is_beyond_what_arrived(tmp_path: Path) -> None:
-    whole = trial(tmp_path)
+def test_quantiles_are_of_all_messages_and_none_is_beyond_what_arrived(runs: SharedRuns) -> None:
+    whole = trial(runs)
     lossy = whole.losing(20)
     for kind in ("latency_from_send", "latency_from_intended"):
         values = np.sort(_times(lossy, kind))
@@ -108,8 +108,8 @@ def _times(of: Trial, kind: str) -> np.ndarray:
     return of.received.select(pl.col("received_ns") - pl.col(earlier)).to_series().to_numpy()
 
 
-def test_what_comes_after_tmax_has_never_arrived(tmp_path: Path) -> None:
-    whole = trial(tmp_path)
+def test_what_comes_after_tmax_has_never_arrived(runs: SharedRuns) -> None:
+    whole = trial(runs)
     late_ns = whole.record.trial.experiment.windows.late_after_ns + 1
     late = pl.when(pl.col("sequence") < 20).then(pl.col("sent_ns") + late_ns).otherwise(pl.col("received_ns"))
     counted = whole.counting(subscriber=lambda each: each.model_copy(update={"received": 980, "late": 20}))
@@ -117,28 +117,28 @@ def test_what_comes_after_tmax_has_never_arrived(tmp_path: Path) -> None:
     assert moved.value("latency_from_send_p99_ns") == Lost(1000, 20)
 
 
-def test_a_stream_of_which_nothing_arrived_has_infinite_latency_and_no_extremes(tmp_path: Path) -> None:
-    silent = trial(tmp_path).losing(1000)
+def test_a_stream_of_which_nothing_arrived_has_infinite_latency_and_no_extremes(runs: SharedRuns) -> None:
+    silent = trial(runs).losing(1000)
     assert silent.value("latency_from_send_p50_ns") == Lost(1000, 1000)
     assert Key("stream:imu", "latency_from_send_max_ns") not in silent.metrics().values
 
 
-def test_what_the_middleware_refuses_is_lost_to_its_user(tmp_path: Path) -> None:
-    refused = trial(tmp_path).refusing(40)
+def test_what_the_middleware_refuses_is_lost_to_its_user(runs: SharedRuns) -> None:
+    refused = trial(runs).refusing(40)
     assert refused.number("loss_share") == 0
     assert refused.value("undelivered_share") == Measured(0.04, 1000)
     assert isinstance(refused.value("latency_from_send_p90_ns"), Measured)
     assert refused.value("latency_from_intended_p99_ns") == Lost(1000, 40)
 
 
-def test_what_had_no_time_left_to_be_offered_is_undelivered(tmp_path: Path) -> None:
-    whole = trial(tmp_path)
+def test_what_had_no_time_left_to_be_offered_is_undelivered(runs: SharedRuns) -> None:
+    whole = trial(runs)
     unsent = whole.counting(lambda counts: counts.model_copy(update={"intended": 1250, "unsent": 250}))
     assert unsent.value("undelivered_share") == Measured(0.2, 1250)
 
 
-def test_a_question_without_an_answer_is_undelivered_whatever_became_of_it(tmp_path: Path) -> None:
-    asked = trial(tmp_path, PING_PONG)
+def test_a_question_without_an_answer_is_undelivered_whatever_became_of_it(runs: SharedRuns) -> None:
+    asked = trial(runs, PING_PONG)
     (n,) = {each.intended for each in asked.record.counts.publishers}
     refused = asked.refusing(n // 2)
     assert refused.number("undelivered_share") == pytest.approx(n // 2 / n)
@@ -148,13 +148,13 @@ def test_a_question_without_an_answer_is_undelivered_whatever_became_of_it(tmp_p
     assert isinstance(unanswered.value("round_trip_p50_ns"), Lost)
 
 
-def test_a_refusal_paces_who_sends_as_fast_as_he_can(tmp_path: Path) -> None:
-    refused = trial(tmp_path, UNTHROTTLED).refusing(40)
+def test_a_refusal_paces_who_sends_as_fast_as_he_can(runs: SharedRuns) -> None:
+    refused = trial(runs, UNTHROTTLED).refusing(40)
     assert refused.number("undelivered_share") == 0
 
 
-def test_one_straggler_makes_no_rate_slower(tmp_path: Path) -> None:
-    whole = trial(tmp_path)
+def test_one_straggler_makes_no_rate_slower(runs: SharedRuns) -> None:
+    whole = trial(runs)
     held_ns = whole.record.trial.experiment.windows.late_after_ns // 2
     held_up = pl.col("sequence") == 999
     stretched = pl.when(held_up).then(pl.col("sent_ns") + held_ns).otherwise(pl.col("received_ns"))
@@ -166,8 +166,8 @@ def test_one_straggler_makes_no_rate_slower(tmp_path: Path) -> None:
     assert slow.value("after_window_share") == Measured(0.001, 1000)
 
 
-def test_who_sends_at_his_own_pace_and_ends_early_is_measured_until_then(tmp_path: Path) -> None:
-    whole = trial(tmp_path, UNTHROTTLED)
+def test_who_sends_at_his_own_pace_and_ends_early_is_measured_until_then(runs: SharedRuns) -> None:
+    whole = trial(runs, UNTHROTTLED)
     half_ns = BEGIN_NS + 500 * MS
     early = whole.received.filter(pl.col("received_ns") < half_ns)
     n = len(early)
@@ -179,8 +179,8 @@ def test_who_sends_at_his_own_pace_and_ends_early_is_measured_until_then(tmp_pat
     assert ended.number("received_rate_hz") == pytest.approx(2 * n)
 
 
-def test_one_publisher_far_behind_its_own_schedule_overloads_the_stream(tmp_path: Path) -> None:
-    whole = trial(tmp_path, SUITE.format(more="").replace("middlewares:", "topologies: [C3-1]\nmiddlewares:"))
+def test_one_publisher_far_behind_its_own_schedule_overloads_the_stream(runs: SharedRuns) -> None:
+    whole = trial(runs, SUITE.format(more="").replace("middlewares:", "topologies: [C3-1]\nmiddlewares:"))
     left_out = (pl.col("publisher") == 1) & (pl.col("sequence") >= 900)
 
     def behind(counts: PublisherCounts) -> PublisherCounts:
@@ -212,8 +212,8 @@ def _beyond(whole: Trial, n: int, *, logged: bool) -> Trial:
     )
 
 
-def test_what_not_all_messages_left_a_sample_of_is_not_told(tmp_path: Path) -> None:
-    whole = trial(tmp_path)
+def test_what_not_all_messages_left_a_sample_of_is_not_told(runs: SharedRuns) -> None:
+    whole = trial(runs)
     found = _beyond(whole, 300, logged=True)
     sent = found.value("latency_from_send_p99_ns")
     assert isinstance(sent, Measured)
@@ -228,18 +228,18 @@ def test_what_not_all_messages_left_a_sample_of_is_not_told(tmp_path: Path) -> N
 
 
 def test_when_messages_without_a_sample_came_nobody_knows_where_sending_went_on_after_the_window(
-    tmp_path: Path,
+    runs: SharedRuns,
 ) -> None:
-    found = _beyond(trial(tmp_path), 300, logged=True)
+    found = _beyond(trial(runs), 300, logged=True)
     behind = found.counting(lambda counts: counts.model_copy(update={"last_returned_ns": END_NS + MS}))
     assert behind.value("goodput_bytes_per_s") == Partial(700, 1000)
 
 
 @pytest.mark.parametrize("round_trips", [True, False])
 def test_answers_without_a_sample_are_in_the_round_trip_where_their_worker_logged_it(
-    tmp_path: Path, *, round_trips: bool
+    runs: SharedRuns, *, round_trips: bool
 ) -> None:
-    whole = trial(tmp_path, PING_PONG)
+    whole = trial(runs, PING_PONG)
     n_answers = sum(each.received for each in whole.record.counts.subscribers if each.answers)
     last = whole.received.filter(pl.col("answer") == 1)["sequence"].max()
     assert isinstance(last, int)

@@ -16,7 +16,8 @@ from middlemark.results import streaming
 from middlemark.results.record import ClockAgreement, HappenedFault, TrialRecord
 from middlemark.results.streaming import Frame, stored
 from middlemark.suite import Action, Arrival
-from run_builder import Behaviour, build_run
+from run_builder import Behaviour
+from shared_runs import SharedRuns
 
 SUITE = """
 suite: x
@@ -27,9 +28,9 @@ windows: {window: 1 s}
 """
 
 
-@pytest.fixture
-def trial(tmp_path: Path) -> tuple[TrialRecord, pl.DataFrame]:
-    (folder,) = build_run(tmp_path / "run", SUITE, {"a": Behaviour(latency_ns=100_000)}).stored_trials()
+@pytest.fixture(scope="module")
+def trial(runs: SharedRuns) -> tuple[TrialRecord, pl.DataFrame]:
+    (folder,) = runs.run(SUITE, {"a": Behaviour(latency_ns=100_000)}).stored_trials()
     return folder.read_record(), folder.read_received()
 
 
@@ -137,11 +138,11 @@ RECORDED = Recorded(offsets_ns=(0, 2_000_000, 3_000_000, 90_000_000), sizes_byte
 
 
 @pytest.fixture(params=["poisson", "burst", "recorded"])
-def uneven(tmp_path: Path, request: pytest.FixtureRequest) -> tuple[TrialRecord, pl.DataFrame]:
+def uneven(runs: SharedRuns, request: pytest.FixtureRequest) -> tuple[TrialRecord, pl.DataFrame]:
     """A trial whose messages are not at equal distances, of which all arrived."""
     own = PATTERNS.get(request.param, "{workload: own, pattern: periodic, size: 64 B, rate: 20 Hz}")
     suite = SUITE.replace("{workload: imu, rate: 100 Hz}", own)
-    (folder,) = build_run(tmp_path / "run", suite, {"a": Behaviour()}).stored_trials()
+    (folder,) = runs.run(suite, {"a": Behaviour()}).stored_trials()
     record = folder.read_record()
     experiment = record.trial.experiment
     (stream,) = experiment.streams

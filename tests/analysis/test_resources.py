@@ -1,7 +1,5 @@
 """Samples of known growth and known rates give these very figures, and what was not sampled gives none."""
 
-from pathlib import Path
-
 import polars as pl
 import pytest
 
@@ -9,7 +7,8 @@ from middlemark.analysis.metric_names import TRIAL, Key, of_host, of_process
 from middlemark.analysis.resources import memory_courses, resource_values
 from middlemark.results.record import TrialRecord
 from middlemark.results.schema import MACHINE_SCHEMA, PROCESSES_SCHEMA
-from run_builder import BEGIN_NS, MS, Behaviour, build_run
+from run_builder import BEGIN_NS, MS, Behaviour
+from shared_runs import SharedRuns
 
 SUITE = """
 suite: known
@@ -22,9 +21,9 @@ PERIOD_NS = 100 * MS
 PRESSURES = ("cpu_pressure_ns", "memory_pressure_ns", "io_pressure_ns", "observer_cpu_ns")
 
 
-@pytest.fixture
-def record(tmp_path: Path) -> TrialRecord:
-    (folder,) = build_run(tmp_path / "run", SUITE, {"one": Behaviour()}).stored_trials()
+@pytest.fixture(scope="module")
+def record(runs: SharedRuns) -> TrialRecord:
+    (folder,) = runs.run(SUITE, {"one": Behaviour()}).stored_trials()
     return folder.read_record()
 
 

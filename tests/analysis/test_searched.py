@@ -24,11 +24,10 @@ from middlemark.plan import expand
 from middlemark.plan.experiment import Search
 from middlemark.plan.search import load_of
 from middlemark.report.compared import as_data, row
-from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_claim, parse_suite
 from run_builder import Behaviour, build_run, write_trial
+from shared_runs import SharedRuns
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "run-format-1-capacity"
 SUITE = """
 suite: load
 trials: 1
@@ -151,8 +150,8 @@ def test_claims_of_other_figures_speak_of_the_loads_that_were_tried(base: RunFin
     assert len(found.parts) == sum(each.experiment.middleware == "quick" for each in base.experiments)
 
 
-def test_one_search_of_each_tells_no_difference_and_says_what_to_do() -> None:
-    stored = analyse(RunFolder(GOLDEN))
+def test_one_search_of_each_tells_no_difference_and_says_what_to_do(runs: SharedRuns) -> None:
+    stored = runs.golden("run-format-1-capacity").findings
     pairs = of_two_runs(stored, stored)
     capacity = [each for each in usually_compared(pairs.pairs, 0.05) if each.figure.of_search]
     (found,) = capacity

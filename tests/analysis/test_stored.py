@@ -24,7 +24,8 @@ from middlemark.errors import StoreError
 from middlemark.results import writer
 from middlemark.results.record import is_valid
 from middlemark.results.run_folder import RunFolder, TrialFolder
-from run_builder import Behaviour, build_run
+from run_builder import Behaviour
+from shared_runs import SharedRuns
 
 GOLDEN = sorted((Path(__file__).parent.parent / "golden").glob("run-*"))
 SUITE = """
@@ -33,18 +34,25 @@ trials: 2
 middlewares: all
 workloads: [{workload: imu, windows: {window: 200 ms}}]
 """
+BEHAVIOURS = {"one": Behaviour(), "two": Behaviour(latency_ns=90_000)}
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> RunFolder:
-    return build_run(tmp_path / "run", SUITE, {"one": Behaviour(), "two": Behaviour(latency_ns=90_000)})
+def run(runs: SharedRuns, tmp_path: Path) -> RunFolder:
+    return runs.copy(tmp_path / "run", SUITE, BEHAVIOURS)
+
+
+@pytest.fixture(scope="module")
+def kept(runs: SharedRuns, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """The same, with the metrics of the first trial."""
+    run = runs.copy(tmp_path_factory.mktemp("kept") / "run", SUITE, BEHAVIOURS)
+    keep(next(run.stored_trials()))
+    return run
 
 
 @pytest.fixture
-def trial(run: RunFolder) -> TrialFolder:
-    folder = next(run.stored_trials())
-    keep(folder)
-    return folder
+def trial(kept: RunFolder, tmp_path: Path) -> TrialFolder:
+    return next(RunFolder(shutil.copytree(kept.path, tmp_path / "run")).stored_trials())
 
 
 def keep(folder: TrialFolder) -> None:

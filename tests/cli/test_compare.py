@@ -9,7 +9,8 @@ from typer.testing import CliRunner
 from middlemark.cli.main import app
 from middlemark.errors import UsageError
 from middlemark.results.run_folder import RunFolder
-from run_builder import Behaviour, build_run
+from run_builder import Behaviour
+from shared_runs import SharedRuns
 
 SUITE = """
 suite: {name}
@@ -24,8 +25,8 @@ def suite(workload: str = "imu", middlewares: str = "all", trials: int = 8) -> s
     return SUITE.format(name="s", trials=trials, middlewares=middlewares, workload=workload)
 
 
-def run(path: Path, seed: int = 1, text: str = "", **behaviours: Behaviour) -> RunFolder:
-    return build_run(path, text or suite(), behaviours, seed=seed)
+def run(runs: SharedRuns, seed: int = 1, text: str = "", **behaviours: Behaviour) -> RunFolder:
+    return runs.run(text or suite(), behaviours, seed=seed)
 
 
 def verdicts(*arguments: str) -> dict[tuple[str, str, str], str]:
@@ -35,9 +36,9 @@ def verdicts(*arguments: str) -> dict[tuple[str, str, str], str]:
     return {(*each["sides"], each["figure"]): each["verdict"] for each in said["comparisons"]}
 
 
-def test_two_runs_of_one_suite_are_compared_experiment_by_experiment(tmp_path: Path) -> None:
-    base = run(tmp_path / "base", 1, udp=Behaviour(latency_ns=50_000), tcp=Behaviour(latency_ns=80_000))
-    head = run(tmp_path / "head", 2, udp=Behaviour(latency_ns=50_000), tcp=Behaviour(latency_ns=40_000))
+def test_two_runs_of_one_suite_are_compared_experiment_by_experiment(runs: SharedRuns) -> None:
+    base = run(runs, 1, udp=Behaviour(latency_ns=50_000), tcp=Behaviour(latency_ns=80_000))
+    head = run(runs, 2, udp=Behaviour(latency_ns=50_000), tcp=Behaviour(latency_ns=40_000))
     answer = RUNNER.invoke(app, ["compare", str(base.path), str(head.path), "--json", "--margin", "10"])
     found = {
         each["setting"]: each
@@ -50,8 +51,8 @@ def test_two_runs_of_one_suite_are_compared_experiment_by_experiment(tmp_path: P
     assert found["middleware=udp workload=imu"]["verdict"] == "no difference"
 
 
-def test_middlewares_of_one_run_are_compared_block_by_block(tmp_path: Path) -> None:
-    folder = run(tmp_path / "run", udp=Behaviour(latency_ns=50_000), tcp=Behaviour(latency_ns=80_000))
+def test_middlewares_of_one_run_are_compared_block_by_block(runs: SharedRuns) -> None:
+    folder = run(runs, udp=Behaviour(latency_ns=50_000), tcp=Behaviour(latency_ns=80_000))
     found = verdicts(str(folder.path), "--by", "middleware")
     assert found["tcp", "udp", "median(latency)"] == "faster"
     assert found["tcp", "udp", "loss"] == "undecided"  # 1600 messages without a loss leave 0.2 % open
@@ -60,25 +61,25 @@ def test_middlewares_of_one_run_are_compared_block_by_block(tmp_path: Path) -> N
     )
 
 
-def test_with_three_trials_a_small_difference_can_not_be_told(tmp_path: Path) -> None:
+def test_with_three_trials_a_small_difference_can_not_be_told(runs: SharedRuns) -> None:
     how = {"a": Behaviour(latency_ns=50_000, drift=0.2), "b": Behaviour(latency_ns=53_000, drift=0.2)}
-    folder = run(tmp_path / "run", text=suite(trials=3), **how)
+    folder = run(runs, text=suite(trials=3), **how)
     assert verdicts(str(folder.path), "--by", "middleware")["a", "b", "median(latency)"] == "undecided"
 
 
-def test_the_table_shows_both_sides_the_ratio_and_how_to_read_it(tmp_path: Path) -> None:
-    folder = run(tmp_path / "run", udp=Behaviour(latency_ns=50_000), tcp=Behaviour(latency_ns=80_000))
+def test_the_table_shows_both_sides_the_ratio_and_how_to_read_it(runs: SharedRuns) -> None:
+    folder = run(runs, udp=Behaviour(latency_ns=50_000), tcp=Behaviour(latency_ns=80_000))
     answer = RUNNER.invoke(app, ["compare", str(folder.path), "--by", "middleware"], env={"COLUMNS": "140"})
     assert "udp /" in answer.stdout
     assert "faster" in answer.stdout
     assert "would seem different by chance" in " ".join(answer.stdout.split())
 
 
-def test_a_side_without_a_valid_trial_is_named_with_its_outcome(tmp_path: Path) -> None:
+def test_a_side_without_a_valid_trial_is_named_with_its_outcome(runs: SharedRuns) -> None:
     from middlemark.plan import Failed  # noqa: PLC0415
 
     failed = Failed(application="publisher_0", doing="starting", causes=("no memory",))
-    folder = run(tmp_path / "run", udp=Behaviour(), tcp=Behaviour(outcome=failed))
+    folder = run(runs, udp=Behaviour(), tcp=Behaviour(outcome=failed))
     answer = RUNNER.invoke(app, ["compare", str(folder.path), "--by", "middleware", "--json"])
     (median,) = (e for e in json.loads(answer.stdout)["comparisons"] if e["figure"] == "median(latency)")
     assert (median["verdict"], median["reason"]) == (
@@ -87,15 +88,15 @@ def test_a_side_without_a_valid_trial_is_named_with_its_outcome(tmp_path: Path) 
     )
 
 
-def test_experiments_that_one_run_has_only_are_named(tmp_path: Path) -> None:
-    base = run(tmp_path / "base", udp=Behaviour(), tcp=Behaviour())
-    head = run(tmp_path / "head", udp=Behaviour())
+def test_experiments_that_one_run_has_only_are_named(runs: SharedRuns, tmp_path: Path) -> None:
+    base = runs.copy(tmp_path / "base", suite(), {"udp": Behaviour(), "tcp": Behaviour()})
+    head = runs.copy(tmp_path / "head", suite(), {"udp": Behaviour()})
     answer = RUNNER.invoke(app, ["compare", str(base.path), str(head.path)])
     assert "only base has middleware=tcp" in answer.stdout
 
 
-def test_only_leaves_a_part_of_the_run(tmp_path: Path) -> None:
-    folder = run(tmp_path / "run", a=Behaviour(), b=Behaviour(), c=Behaviour())
+def test_only_leaves_a_part_of_the_run(runs: SharedRuns) -> None:
+    folder = run(runs, a=Behaviour(), b=Behaviour(), c=Behaviour())
     found = verdicts(str(folder.path), "--by", "middleware", "--only", "middleware=a,c", "--figure", "cpu")
     assert list(found) == [("a", "c", "cpu")]
 
@@ -111,16 +112,16 @@ def test_only_leaves_a_part_of_the_run(tmp_path: Path) -> None:
         (["--base", "udp"], "--by middleware"),
     ],
 )
-def test_what_there_is_not_is_refused_with_what_there_is(tmp_path: Path, arguments: list[str], remedy: str) -> None:
-    folder = run(tmp_path / "run", text=suite(trials=2), udp=Behaviour(), tcp=Behaviour())
+def test_what_there_is_not_is_refused_with_what_there_is(runs: SharedRuns, arguments: list[str], remedy: str) -> None:
+    folder = run(runs, text=suite(trials=2), udp=Behaviour(), tcp=Behaviour())
     answer = RUNNER.invoke(app, ["compare", str(folder.path), *arguments])
     assert isinstance(answer.exception, UsageError)
     assert remedy in (answer.exception.remedy or "")
 
 
-def test_runs_without_a_common_experiment_say_in_what_they_differ(tmp_path: Path) -> None:
-    base = run(tmp_path / "base", text=suite("imu", trials=2), udp=Behaviour())
-    head = run(tmp_path / "head", text=suite("ping_pong", trials=2), udp=Behaviour())
+def test_runs_without_a_common_experiment_say_in_what_they_differ(runs: SharedRuns) -> None:
+    base = run(runs, text=suite("imu", trials=2), udp=Behaviour())
+    head = run(runs, text=suite("ping_pong", trials=2), udp=Behaviour())
     answer = RUNNER.invoke(app, ["compare", str(base.path), str(head.path)])
     assert isinstance(answer.exception, UsageError)
     assert "workload" in (answer.exception.remedy or "")

@@ -13,15 +13,17 @@ from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, UsageError
 from middlemark.plan import NoCommunication, Outcome
 from middlemark.plan.outcome import MissingPath
+from middlemark.report.store import recompute_metrics
 from middlemark.results.run_folder import RunFolder
-from run_builder import Behaviour, build_run
+from run_builder import Behaviour
+from shared_runs import SharedRuns
 
 SUITE = "suite: s\ntrials: 8\nmiddlewares: all\nworkloads: [{workload: imu, windows: {window: 1 s}}]\n"
 SLOWER = "median(latency) > +5 %"
 
 
-def run(path: Path, seed: int, **behaviours: Behaviour) -> RunFolder:
-    return build_run(path, SUITE, behaviours, seed=seed)
+def run(runs: SharedRuns, seed: int, **behaviours: Behaviour) -> Path:
+    return runs.run(SUITE, behaviours, seed=seed).path
 
 
 def gate(*arguments: object) -> Result:
@@ -29,16 +31,22 @@ def gate(*arguments: object) -> Result:
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Five runs that differ by some percent from one to the next."""
+def base(runs: SharedRuns, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Five runs that differ by some percent from one to the next, whose metrics are stored as a campaign stores them."""
     levels, path = (50_000, 51_000, 49_500, 50_500, 49_000), tmp_path_factory.mktemp("runs")
-    return [run(path / f"base_{n}", n, udp=Behaviour(latency_ns=each)).path for n, each in enumerate(levels, 1)]
+    measured = [
+        runs.copy(path / f"base_{n}", SUITE, {"udp": Behaviour(latency_ns=each)}, seed=n)
+        for n, each in enumerate(levels, 1)
+    ]
+    for each in measured:
+        recompute_metrics(each)
+    return [each.path for each in measured]
 
 
 @pytest.fixture
-def head(tmp_path: Path) -> Callable[..., Path]:
+def head(runs: SharedRuns, tmp_path: Path) -> Callable[..., Path]:
     def built(latency_ns: float = 50_000, **how: Outcome) -> Path:
-        return run(tmp_path / "head", 9, udp=Behaviour(latency_ns=latency_ns, **how)).path
+        return runs.copy(tmp_path / "head", SUITE, {"udp": Behaviour(latency_ns=latency_ns, **how)}, seed=9).path
 
     return built
 
@@ -111,10 +119,10 @@ def test_the_headline_has_no_tick_where_something_is_undecided(
     assert (tmp_path / "gate.md").read_text(encoding="utf-8").startswith(f"## Middlemark: {mark} 0 of 1")
 
 
-def test_an_experiment_that_head_lacks_is_told_and_undecided(tmp_path: Path) -> None:
+def test_an_experiment_that_head_lacks_is_told_and_undecided(runs: SharedRuns, tmp_path: Path) -> None:
     quick = Behaviour(latency_ns=50_000)
-    both = [run(tmp_path / f"both_{n}", n, udp=quick, tcp=quick).path for n in range(1, 5)]
-    one = [run(tmp_path / f"one_{n}", n, udp=quick).path for n in range(5, 9)]
+    both = [run(runs, n, udp=quick, tcp=quick) for n in range(1, 5)]
+    one = [run(runs, n, udp=quick) for n in range(5, 9)]
     asked = ["--fail-if", "median(latency) > +30 %", "--junit", tmp_path / "gate.xml"]
     assert gate(*both, one[0], *asked, "--undecided", "pass").exit_code == 0
     text = (tmp_path / "gate.xml").read_text(encoding="utf-8")
@@ -126,8 +134,8 @@ def test_an_experiment_that_head_lacks_is_told_and_undecided(tmp_path: Path) -> 
     assert gate(*one, both[0], *asked).exit_code == 0
 
 
-def test_base_and_head_may_have_taken_turns_in_one_run(tmp_path: Path) -> None:
-    folder = run(tmp_path / "run", 1, old=Behaviour(latency_ns=50_000), new=Behaviour(latency_ns=60_000)).path
+def test_base_and_head_may_have_taken_turns_in_one_run(runs: SharedRuns) -> None:
+    folder = run(runs, 1, old=Behaviour(latency_ns=50_000), new=Behaviour(latency_ns=60_000))
     answer = gate(folder, "--by", "middleware", "--base", "old", "--fail-if", SLOWER)
     assert isinstance(answer.exception, ResultsNotAccepted)
     assert "new against old, workload=imu\n" in answer.stdout
@@ -159,10 +167,10 @@ def test_a_bound_of_head_alone_needs_no_more_than_one_run_of_the_base(
     assert "1 of 1 condition failed" in gate(base[0], slow, "--fail-if", "median(latency) > 60 µs").stdout
 
 
-def test_a_change_within_what_runs_differ_by_does_not_fail(tmp_path: Path) -> None:
+def test_a_change_within_what_runs_differ_by_does_not_fail(runs: SharedRuns) -> None:
     levels = (50_000, 56_000, 46_000, 60_000, 44_000)
-    bases = [run(tmp_path / f"b{n}", n, udp=Behaviour(latency_ns=each)).path for n, each in enumerate(levels, 1)]
-    slower = run(tmp_path / "head", 9, udp=Behaviour(latency_ns=60_000)).path
+    bases = [run(runs, n, udp=Behaviour(latency_ns=each)) for n, each in enumerate(levels, 1)]
+    slower = run(runs, 9, udp=Behaviour(latency_ns=60_000))
     assert "0 of 1 condition failed, 0 passed, 1 undecided" in gate(*bases, slower, "--fail-if", SLOWER).stdout
 
 
@@ -187,8 +195,8 @@ def test_runs_of_two_machines_are_refused_with_both_names_unless_told_otherwise(
     assert gate(*asked, "--across-machines").exit_code == 0
 
 
-def test_runs_of_two_suites_are_refused(base: list[Path], tmp_path: Path) -> None:
-    other = build_run(tmp_path / "head", SUITE.replace("suite: s", "suite: t"), {"udp": Behaviour()}, seed=9).path
+def test_runs_of_two_suites_are_refused(runs: SharedRuns, base: list[Path]) -> None:
+    other = runs.run(SUITE.replace("suite: s", "suite: t"), {"udp": Behaviour()}, seed=9).path
     refused = gate(*base, other, "--fail-if", SLOWER).exception
     assert isinstance(refused, UsageError)
     assert "different suites" in str(refused)

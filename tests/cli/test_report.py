@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, StoreError
 from middlemark.results.run_folder import RunFolder
-from run_builder import Behaviour, build_run
+from run_builder import Behaviour
+from shared_runs import SharedRuns
 
 SUITE = """
 suite: again
@@ -22,8 +23,8 @@ RUNNER = CliRunner()
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> RunFolder:
-    return build_run(
+def run(runs: SharedRuns, tmp_path: Path) -> RunFolder:
+    return runs.copy(
         tmp_path / "run", SUITE, {"fast": Behaviour(latency_ns=20_000), "slow": Behaviour(latency_ns=90_000)}
     )
 

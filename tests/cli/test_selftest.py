@@ -2,7 +2,6 @@
 
 import json
 from functools import partial
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -10,14 +9,15 @@ from typer.testing import CliRunner
 from middlemark.analysis.verdict.difference import ratio
 from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, UsageError
-from run_builder import Behaviour, build_run
+from run_builder import Behaviour
+from shared_runs import SharedRuns
 
 SUITE = "suite: s\ntrials: {trials}\nmiddlewares: all\nworkloads: [{{workload: imu, windows: {{window: 200 ms}}}}]\n"
 RUNNER = CliRunner()
 
 
-def test_a_stored_run_is_dealt_to_equal_sides_and_the_rate_is_stated(tmp_path: Path) -> None:
-    run = build_run(tmp_path / "run", SUITE.format(trials=120), {"one": Behaviour(drift=0.05)})
+def test_a_stored_run_is_dealt_to_equal_sides_and_the_rate_is_stated(runs: SharedRuns) -> None:
+    run = runs.run(SUITE.format(trials=120), {"one": Behaviour(drift=0.05)})
     answer = RUNNER.invoke(app, ["selftest", "--from", str(run.path), "--blocks", "3", "--json"])
     assert answer.exit_code == 0, answer.exception
     figures = {each["figure"]: each for each in json.loads(answer.stdout)["figures"]}
@@ -27,16 +27,16 @@ def test_a_stored_run_is_dealt_to_equal_sides_and_the_rate_is_stated(tmp_path: P
     assert "At most 5 % may" in table.stdout
 
 
-def test_differences_that_are_not_there_end_it_with_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_differences_that_are_not_there_end_it_with_an_error(runs: SharedRuns, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("middlemark.analysis.chance.ratio", partial(ratio, confidence=0.3))
-    run = build_run(tmp_path / "run", SUITE.format(trials=120), {"one": Behaviour(drift=0.05)})
+    run = runs.run(SUITE.format(trials=120), {"one": Behaviour(drift=0.05)})
     answer = RUNNER.invoke(app, ["selftest", "--from", str(run.path), "--blocks", "3"])
     assert isinstance(answer.exception, ResultsNotAccepted)
     assert "imu median(latency)" in answer.exception.text
 
 
-def test_a_run_with_too_few_trials_says_how_many_it_takes(tmp_path: Path) -> None:
-    run = build_run(tmp_path / "run", SUITE.format(trials=3), {"one": Behaviour()})
+def test_a_run_with_too_few_trials_says_how_many_it_takes(runs: SharedRuns) -> None:
+    run = runs.run(SUITE.format(trials=3), {"one": Behaviour()})
     answer = RUNNER.invoke(app, ["selftest", "--from", str(run.path)])
     assert isinstance(answer.exception, UsageError)
     assert "10 valid trials" in answer.exception.text

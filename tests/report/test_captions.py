@@ -11,11 +11,10 @@ from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.contender import contenders
 from middlemark.report.html import render
 from middlemark.report.parts import figures
-from middlemark.results.run_folder import RunFolder
 from report_page import opened
 from run_builder import Behaviour, build_run
+from shared_runs import SharedRuns
 
-GOLDEN = Path(__file__).parent.parent / "golden"
 SIZES = """
 suite: sizes
 trials: 1
@@ -47,8 +46,8 @@ CAPTION = re.compile(r"<figcaption>(.*?)</figcaption>", re.DOTALL)
 
 
 @pytest.mark.parametrize("name", ["run-format-1", "run-format-1-observed"])
-def test_each_figure_of_a_stored_run_has_n(name: str) -> None:
-    assert without_n(analyse(RunFolder(GOLDEN / name))) == set()
+def test_each_figure_of_a_stored_run_has_n(runs: SharedRuns, name: str) -> None:
+    assert without_n(runs.golden(name).findings) == set()
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from middlemark.report.ranking import CLOCKS, ranking_table
 from middlemark.report.summary import print_summary
 from middlemark.report.tables import quantile_table
 from report_page import opened, specs
-from run_builder import MS, Behaviour, build_run, with_clocks
+from run_builder import MS, Behaviour, with_clocks
+from shared_runs import SharedRuns
 
 SUITE = """
 suite: apart
@@ -37,19 +38,19 @@ workloads:
 REASON = "one-way: within the clocks' ± 50 ms"
 
 
-def run(path: Path, bound_ns: int) -> RunFindings:
+def run(runs: SharedRuns, path: Path, bound_ns: int) -> RunFindings:
     behaviours = {"quick": Behaviour(latency_ns=60_000), "slow": Behaviour(latency_ns=90_000)}
-    return analyse(with_clocks(build_run(path / "run", SUITE, behaviours), bound_ns))
+    return analyse(with_clocks(runs.copy(path / "run", SUITE, behaviours), bound_ns))
 
 
 @pytest.fixture(scope="module")
-def wide(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
-    return run(tmp_path_factory.mktemp("wide"), 50 * MS)
+def wide(runs: SharedRuns, tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
+    return run(runs, tmp_path_factory.mktemp("wide"), 50 * MS)
 
 
 @pytest.fixture(scope="module")
-def narrow(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
-    return run(tmp_path_factory.mktemp("narrow"), 40_000)
+def narrow(runs: SharedRuns, tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
+    return run(runs, tmp_path_factory.mktemp("narrow"), 40_000)
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +86,8 @@ def test_the_bound_stands_beside_each_one_way_figure_of_the_ranking(narrow: RunF
     assert '<span class="interval">± 40.0</span>' in page_of_narrow
 
 
-def test_by_one_clock_nothing_is_said_of_clocks(tmp_path: Path) -> None:
-    text = printed(run(tmp_path, 0))
+def test_by_one_clock_nothing_is_said_of_clocks(runs: SharedRuns, tmp_path: Path) -> None:
+    text = printed(run(runs, tmp_path, 0))
     assert "±" not in text
 
 
@@ -114,10 +115,10 @@ def test_a_chain_s_tables_give_the_reason_and_what_one_clock_tells(wide: RunFind
     assert (fate["deadline, ms"], fate["missed, %"]) == ("40.0", REASON)
 
 
-def test_a_chain_of_which_one_part_is_refused_has_no_bar(narrow: RunFindings, tmp_path: Path) -> None:
+def test_a_chain_of_which_one_part_is_refused_has_no_bar(runs: SharedRuns, narrow: RunFindings, tmp_path: Path) -> None:
     """Its whole takes longer than the bound, its communication does not."""
     assert [chart.id for chart in chain_of(narrow).charts] == ["chainway", "chainshares"]
-    shown = chain_of(run(tmp_path, 200_000))
+    shown = chain_of(run(runs, tmp_path, 200_000))
     assert shown.charts == ()
     assert "± 0.2" in shown.split.rows[0][2]
     assert shown.split.rows[0][3] == "one-way: within the clocks' ± 200 µs"

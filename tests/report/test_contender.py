@@ -1,18 +1,18 @@
 """A middleware has one colour, and its configurations a dash each, wherever lines are drawn."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from known_suites import CAPACITY_SEARCH
-from middlemark.analysis.run import RunFindings, analyse
+from middlemark.analysis.run import RunFindings
 from middlemark.plan.side import sided
 from middlemark.report.contender import COLOURS, DASHES, contenders
 from middlemark.report.html import render
 from middlemark.report.packing import Rows
 from report_page import specs
-from run_builder import Behaviour, build_run
+from run_builder import Behaviour
+from shared_runs import SharedRuns
 
 SUITE = """
 suite: configured
@@ -27,8 +27,8 @@ BOTH = {"one": Behaviour(per_byte_ns=1), "two": Behaviour(latency_ns=90_000, per
 
 
 @pytest.fixture(scope="module")
-def findings(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
-    return analyse(build_run(tmp_path_factory.mktemp("configured") / "run", SUITE, BOTH))
+def findings(runs: SharedRuns) -> RunFindings:
+    return runs.findings(SUITE, BOTH)
 
 
 def test_profiles_share_a_colour_and_differ_in_their_dash(findings: RunFindings) -> None:
@@ -67,8 +67,8 @@ def lines(spec: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - JSON is anything
 
 
 @pytest.mark.parametrize("suite", [SUITE, SEARCHED])
-def test_every_line_chart_tells_the_profiles_apart_and_its_legend_does_too(tmp_path: Path, suite: str) -> None:
-    page = render(analyse(build_run(tmp_path / "run", suite, BOTH)))
+def test_every_line_chart_tells_the_profiles_apart_and_its_legend_does_too(runs: SharedRuns, suite: str) -> None:
+    page = render(runs.findings(suite, BOTH))
     drawn = {name: spec for name, spec in specs(page).items() if lines(spec)}
     assert drawn
     for name, spec in drawn.items():

@@ -1,5 +1,6 @@
 """What faults did is told apart from loss, in figures, in words and over time."""
 
+import shutil
 from io import StringIO
 from pathlib import Path
 
@@ -52,19 +53,27 @@ def strike(folder: TrialFolder, gap_ns: int) -> TrialRecord:
     return struck
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> RunFolder:
+@pytest.fixture(scope="module")
+def struck(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     folder = build_run(
-        tmp_path / "run", PAUSED_SUBSCRIBERS, {"brief": Behaviour(), "lasting": Behaviour(latency_ns=90_000)}
+        tmp_path_factory.mktemp("struck") / "run",
+        PAUSED_SUBSCRIBERS,
+        {"brief": Behaviour(), "lasting": Behaviour(latency_ns=90_000)},
     )
     for trial in folder.stored_trials():
         strike(trial, 1500 * MS if "lasting" in trial.id else 500 * MS)
     return folder
 
 
+@pytest.fixture(scope="module")
+def findings(struck: RunFolder) -> RunFindings:
+    return analyse(struck)
+
+
 @pytest.fixture
-def findings(run: RunFolder) -> RunFindings:
-    return analyse(run)
+def run(struck: RunFolder, tmp_path: Path) -> RunFolder:
+    """A copy, to be struck once more."""
+    return RunFolder(shutil.copytree(struck.path, tmp_path / "run"))
 
 
 def test_missing_messages_gaps_recovery_and_growth_are_in_the_table(findings: RunFindings) -> None:
@@ -142,9 +151,9 @@ def test_the_timeline_says_what_was_asked_and_how_late_it_happened(findings: Run
     assert second.startswith("1.50 s: resume of subscriber_0")
 
 
-def test_what_the_faults_took_is_no_loss_and_keeps_no_one_from_being_ranked(run: RunFolder) -> None:
+def test_what_the_faults_took_is_no_loss_and_keeps_no_one_from_being_ranked(findings: RunFindings) -> None:
     console = Console(file=StringIO(), width=80)
-    print_summary(run.path, console)
+    print_summary(findings.folder.path, console)
     assert isinstance(console.file, StringIO)
     text = console.file.getvalue()
     assert "brief has the lowest latency" in text

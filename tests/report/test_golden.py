@@ -3,7 +3,6 @@
 import io
 import json
 from collections import Counter
-from functools import cache
 from pathlib import Path
 
 import jsonschema
@@ -12,7 +11,6 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from rich.console import Console
 
-import middlemark
 from middlemark.analysis.capacity import State
 from middlemark.analysis.claims import own_claims
 from middlemark.analysis.gate import condition, gated
@@ -27,8 +25,8 @@ from middlemark.report.html import render
 from middlemark.report.library import Library
 from middlemark.report.recommendation import recommendation
 from middlemark.report.summary import print_summary
+from shared_runs import GOLDEN, SharedRuns
 
-GOLDEN = Path(__file__).parent.parent / "golden"
 KINDS = ("pipeline", "links", "capacity", "demand", "sides", "observers")
 
 
@@ -111,14 +109,13 @@ MANY_TABLES = ("stored_pipeline", "stored_demand", "stored_capacity")
 """Percentile tables take a fifth of a second each, and these have many; `analysis.percentile_tables` has its own tests."""
 
 
-@cache
-def stored(kind: str) -> LoadedRun:
-    return middlemark.load(GOLDEN / f"run-format-1-{kind}")
+def stored(runs: SharedRuns, kind: str) -> LoadedRun:
+    return runs.golden(f"run-format-1-{kind}")
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def run(request: pytest.FixtureRequest) -> LoadedRun:
-    return stored(request.param)
+def run(runs: SharedRuns, request: pytest.FixtureRequest) -> LoadedRun:
+    return stored(runs, request.param)
 
 
 def test_every_trial_is_read(run: LoadedRun) -> None:
@@ -173,8 +170,8 @@ def test_every_export_is_read_by_its_own_reader(run: LoadedRun, tmp_path: Path) 
     assert run.damaged == ()
 
 
-def test_a_capacity_search_ends_where_it_ended_and_its_claims_come_to_the_same() -> None:
-    findings = stored("capacity").findings
+def test_a_capacity_search_ends_where_it_ended_and_its_claims_come_to_the_same(runs: SharedRuns) -> None:
+    findings = stored(runs, "capacity").findings
     (found,) = findings.capacities
     assert found.state is State.FOUND
     assert [load and load.size_bytes for load in (found.carried, found.not_carried)] == [48_000, 72_000]
@@ -183,8 +180,8 @@ def test_a_capacity_search_ends_where_it_ended_and_its_claims_come_to_the_same()
     assert [(width.n_trials, width.settled) for width in findings.manifest.widths] == [(3, False)] * 4
 
 
-def test_two_trials_recommend_nothing_and_what_can_not_be_done_stays_out() -> None:
-    said = recommendation(stored("demand").findings)
+def test_two_trials_recommend_nothing_and_what_can_not_be_done_stays_out(runs: SharedRuns) -> None:
+    said = recommendation(stored(runs, "demand").findings)
     assert said is not None
     assert said.fitting is None
     why = dict(said.others)
@@ -193,14 +190,14 @@ def test_two_trials_recommend_nothing_and_what_can_not_be_done_stays_out() -> No
     assert why["UDP sockets †"].startswith("not applicable: ")
 
 
-def test_two_blocks_of_base_and_head_gate_nothing() -> None:
-    pairs = within_run(stored("sides").findings.experiments, FACTOR, Side.BASE).pairs
+def test_two_blocks_of_base_and_head_gate_nothing(runs: SharedRuns) -> None:
+    pairs = within_run(stored(runs, "sides").findings.experiments, FACTOR, Side.BASE).pairs
     asked = [condition(text) for text in ("median(latency) > +5000 %", "median(latency) > +5 %", "loss > +0.1 pp")]
     assert [each.judged.judgement.value for each in gated(pairs, asked)] == ["undecided"] * 3
 
 
-def test_what_happened_to_links_and_processes_is_read() -> None:
-    records = stored("links").records
+def test_what_happened_to_links_and_processes_is_read(runs: SharedRuns) -> None:
+    records = stored(runs, "links").records
     assert {each.trial.observation: len(each.wire) for each in records} == {None: 0, "capture": 0, "wire": 8}
     assert Counter(fault.action.value for each in records for fault in each.faults) == dict.fromkeys(
         ("kill", "restart", "link_down", "link_up", "pause", "resume"), 3
@@ -213,8 +210,8 @@ def test_what_happened_to_links_and_processes_is_read() -> None:
     assert [(sum(link.captured for link in each.links), each.snap_bytes) for each in captures] == [(134, 64), (115, 64)]
 
 
-def test_the_parts_of_a_message_on_the_kernels_path_are_its_whole_way() -> None:
-    typical = stored("observers").estimates.filter(pl.col("metric").str.starts_with("path_typical_"))
+def test_the_parts_of_a_message_on_the_kernels_path_are_its_whole_way(runs: SharedRuns) -> None:
+    typical = stored(runs, "observers").estimates.filter(pl.col("metric").str.starts_with("path_typical_"))
     found = dict(typical.select("metric", "estimate").iter_rows())
     parts = [found[f"path_typical_{part}_ns"] for part in Part]
     assert sum(parts) == pytest.approx(found["path_typical_whole_ns"])

@@ -13,7 +13,8 @@ from middlemark.errors import StoreError
 from middlemark.plan import Failed, NotApplicable
 from middlemark.report.html import render, write_report
 from report_page import specs as page_specs
-from run_builder import Behaviour, build_run
+from run_builder import Behaviour
+from shared_runs import SharedRuns
 
 SUITE = """
 suite: shown
@@ -55,8 +56,8 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def text(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return render(analyse(build_run(tmp_path_factory.mktemp("report") / "run", SUITE, BEHAVIOURS)))
+def text(runs: SharedRuns) -> str:
+    return render(runs.findings(SUITE, BEHAVIOURS))
 
 
 @pytest.fixture(scope="module")
@@ -145,16 +146,16 @@ def test_too_few_samples_are_said_and_never_nan(text: str) -> None:
     assert not re.search(r"\bnan\b|\bNone\b|\binf\b", body)
 
 
-def test_a_folder_that_can_not_be_written_is_named(tmp_path: Path) -> None:
-    folder = build_run(tmp_path / "run", SUITE, {"fast": Behaviour()})
+def test_a_folder_that_can_not_be_written_is_named(runs: SharedRuns, tmp_path: Path) -> None:
+    folder = runs.copy(tmp_path / "run", SUITE, {"fast": Behaviour()})
     findings = analyse(folder)
     folder.report_path.mkdir()
     with pytest.raises(StoreError, match=r"report\.html"):
         write_report(findings)
 
 
-def test_a_run_without_trials_still_has_a_page(tmp_path: Path) -> None:
-    folder = build_run(tmp_path / "run", SUITE, {"fast": Behaviour()})
+def test_a_run_without_trials_still_has_a_page(runs: SharedRuns, tmp_path: Path) -> None:
+    folder = runs.copy(tmp_path / "run", SUITE, {"fast": Behaviour()})
     for trial in list(folder.stored_trials()):
         trial.record_path.unlink()
     assert "6 planned trials not run" in write_report(folder.path).read_text(encoding="utf-8")

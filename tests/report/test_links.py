@@ -13,7 +13,8 @@ from middlemark.report.surroundings import topology_table
 from middlemark.results.record import LinkMeasured
 from middlemark.results.run_folder import RunFolder
 from report_page import specs as page_specs
-from run_builder import Behaviour, build_run
+from run_builder import Behaviour
+from shared_runs import SharedRuns
 
 SUITE = """
 suite: linked
@@ -53,9 +54,9 @@ def probe(run: RunFolder, round_trips_ns: Sequence[int], problem: str | None = N
         trial.write_record(trial.read_record().model_copy(update={"links": seen}))
 
 
-@pytest.fixture
-def findings(tmp_path: Path) -> RunFindings:
-    run = build_run(tmp_path / "run", SUITE, {"one": Behaviour()})
+@pytest.fixture(scope="module")
+def findings(runs: SharedRuns, tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
+    run = runs.copy(tmp_path_factory.mktemp("probed") / "run", SUITE, {"one": Behaviour()})
     probe(run, (20_100_000, 20_300_000, 20_200_000), "the round trip is too long")
     return analyse(run)
 
@@ -70,9 +71,9 @@ def test_what_was_asked_stands_beside_what_was_measured_before_and_after(finding
     assert after[-1] == "the round trip is too long"
 
 
-def test_copies_order_and_spread_stand_in_the_table_where_they_were_asked(tmp_path: Path) -> None:
+def test_copies_order_and_spread_stand_in_the_table_where_they_were_asked(runs: SharedRuns, tmp_path: Path) -> None:
     suite = SUITE.replace("loss: 1 %", "jitter: 1 ms, incoming: {duplication: 2 %, reordering: 5 %}")
-    run = build_run(tmp_path / "run", suite, {"one": Behaviour()})
+    run = runs.copy(tmp_path / "run", suite, {"one": Behaviour()})
     shares = {"outgoing_loss_share": 0, "incoming_duplicated_share": 0.02, "incoming_overtaking_share": 0.05}
     seen = LinkMeasured(
         host="host_0",
@@ -90,8 +91,8 @@ def test_copies_order_and_spread_stand_in_the_table_where_they_were_asked(tmp_pa
     assert (found["incoming duplicated, %"], found["incoming overtaking, %"]) == ("2", "5")
 
 
-def test_in_the_terminal_links_that_are_as_asked_are_one_line(tmp_path: Path) -> None:
-    run = build_run(tmp_path / "run", SUITE, {"one": Behaviour()})
+def test_in_the_terminal_links_that_are_as_asked_are_one_line(runs: SharedRuns, tmp_path: Path) -> None:
+    run = runs.copy(tmp_path / "run", SUITE, {"one": Behaviour()})
     probe(run, (20_100_000, 20_300_000, 20_200_000))
     (line,) = link_lines(analyse(run).comparisons[0])
     asked = "host_0 – lan: delay 10 ms, loss 1 %"
@@ -105,16 +106,15 @@ def test_in_the_terminal_each_measurement_is_a_line_where_one_is_not_as_asked(fi
     assert after.endswith("problem the round trip is too long")
 
 
-def test_a_link_that_no_probe_saw_is_said_to_be_unmeasured(tmp_path: Path) -> None:
-    run = build_run(tmp_path / "run", SUITE, {"one": Behaviour()})
-    table = link_table(analyse(run).comparisons[0])
+def test_a_link_that_no_probe_saw_is_said_to_be_unmeasured(runs: SharedRuns) -> None:
+    table = link_table(runs.findings(SUITE, {"one": Behaviour()}).comparisons[0])
     assert table is not None
     assert table.rows == (("host_0 – lan", "delay 10 ms, loss 1 %", "–", "not measured", "–"),)
 
 
-def test_plain_links_that_no_probe_saw_are_left_out(tmp_path: Path) -> None:
+def test_plain_links_that_no_probe_saw_are_left_out(runs: SharedRuns) -> None:
     suite = SUITE.replace(", links: [{host: host_0, network: lan, delay: 10 ms, loss: 1 %}]", "")
-    assert link_table(analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()})).comparisons[0]) is None
+    assert link_table(runs.findings(suite, {"one": Behaviour()}).comparisons[0]) is None
 
 
 def test_directions_that_differ_are_told_apart() -> None:
@@ -134,8 +134,8 @@ def test_hosts_and_links_are_told_under_conditions_and_the_topology_is_drawn(fin
     assert 'src="data:image/svg+xml;base64,' in render(findings)
 
 
-def test_a_moving_host_has_its_links_figures_drawn_below_the_latency_on_the_same_axis(tmp_path: Path) -> None:
-    page = render(analyse(build_run(tmp_path / "run", MOVING, {"one": Behaviour()})))
+def test_a_moving_host_has_its_links_figures_drawn_below_the_latency_on_the_same_axis(runs: SharedRuns) -> None:
+    page = render(runs.findings(MOVING, {"one": Behaviour()}))
     specs = page_specs(page)
     over_time = {name.split("-", 2)[-1]: spec for name, spec in specs.items() if "trace" in name or "overtime" in name}
     assert next(iter(over_time)) == "overtime"
@@ -155,11 +155,11 @@ def test_a_moving_host_has_its_links_figures_drawn_below_the_latency_on_the_same
     assert signals[0] == max(signals)
 
 
-def test_all_that_changes_along_a_trace_is_drawn_and_nothing_else(tmp_path: Path) -> None:
+def test_all_that_changes_along_a_trace_is_drawn_and_nothing_else(runs: SharedRuns) -> None:
     asked = "{at: 0 s}, {at: 1 s, jitter: 2 ms, duplication: 1 %, reordering: 2 %, corruption: 3 %, queue: 20}"
     link = f"delay: 10 ms, rate: 10 Mbit/s, queue: 50, loss: 1 %, trace: {{points: [{asked}]}}"
     suite = MOVING.replace("mobility: {farthest: 200 m, speed: 100 m/s}", link)
-    specs = page_specs(render(analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()}))))
+    specs = page_specs(render(runs.findings(suite, {"one": Behaviour()})))
     over_time = {name.split("-", 2)[-1]: spec for name, spec in specs.items() if "trace" in name}
     changed = {"jitter": 2, "duplication": 1, "reordering": 2, "corruption": 3, "queue": 20}
     assert list(over_time) == [f"trace-{name}" for name in changed]

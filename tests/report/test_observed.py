@@ -9,7 +9,8 @@ from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.contender import Contender, contenders
 from middlemark.report.observed import Observed, observed, observed_lines
 from middlemark.report.wire import overhead_chart, overhead_table
-from run_builder import Behaviour, build_run
+from run_builder import Behaviour
+from shared_runs import SharedRuns
 
 SUITE = """
 suite: watched
@@ -21,13 +22,15 @@ topologies: D1-1
 """
 
 
-def watched(path: Path, observe: str = "[resources, wire]", **how: float) -> tuple[RunFindings, dict[str, Contender]]:
-    findings = analyse(build_run(path / "run", SUITE.format(observe=observe), {"one": Behaviour(**how)}))  # type: ignore[arg-type]
+def watched(
+    runs: SharedRuns, observe: str = "[resources, wire]", **how: float
+) -> tuple[RunFindings, dict[str, Contender]]:
+    findings = runs.findings(SUITE.format(observe=observe), {"one": Behaviour(**how)})  # type: ignore[arg-type]
     return findings, contenders(findings.manifest, (each.experiment for each in findings.experiments))
 
 
-def shown(path: Path, observe: str = "[resources, wire]", **how: float) -> Observed:
-    findings, who = watched(path, observe, **how)
+def shown(runs: SharedRuns, observe: str = "[resources, wire]", **how: float) -> Observed:
+    findings, who = watched(runs, observe, **how)
     found = observed(findings.comparisons[0], who)
     assert found is not None
     return found
@@ -38,37 +41,37 @@ def table(found: Observed, title: str) -> list[dict[str, str]]:
     return [dict(zip(wanted.headings, row, strict=True)) for row in wanted.rows]
 
 
-def test_a_process_has_its_cpu_time_by_message(tmp_path: Path) -> None:
-    rows = table(shown(tmp_path, cpu_share=0.1), "CPU and threads")
+def test_a_process_has_its_cpu_time_by_message(runs: SharedRuns) -> None:
+    rows = table(shown(runs, cpu_share=0.1), "CPU and threads")
     assert [row["process"] for row in rows] == ["publisher_0", "subscriber_0"]
     assert {row["CPU, % of one core"] for row in rows} == {"10.0"}
     assert {row["CPU, µs a message"] for row in rows} == {"500"}
 
 
-def test_an_observer_that_doubles_the_latency_is_said_to(tmp_path: Path) -> None:
-    found = shown(tmp_path, observed_times=2.0, drift=0.001)
+def test_an_observer_that_doubles_the_latency_is_said_to(runs: SharedRuns) -> None:
+    found = shown(runs, observed_times=2.0, drift=0.001)
     assert all(row[3].startswith(("1.9", "2.0")) and "no difference" not in row[3] for row in found.cost.rows)
     assert {row[1] for row in found.cost.rows} == {"resources", "wire"}
 
 
-def test_an_observer_that_costs_nothing_is_not_said_to_cost(tmp_path: Path) -> None:
-    found = shown(tmp_path, observe="wire")
+def test_an_observer_that_costs_nothing_is_not_said_to_cost(runs: SharedRuns) -> None:
+    found = shown(runs, observe="wire")
     assert all("no significant difference" in row[3] for row in found.cost.rows)
 
 
-def test_what_could_not_be_seen_is_said_once_with_its_reason(tmp_path: Path) -> None:
-    assert shown(tmp_path).unavailable == ("cgroup: no group of its own",)
+def test_what_could_not_be_seen_is_said_once_with_its_reason(runs: SharedRuns) -> None:
+    assert shown(runs).unavailable == ("cgroup: no group of its own",)
 
 
-def test_the_wire_is_told_by_phase_and_by_message(tmp_path: Path) -> None:
-    (row,) = table(shown(tmp_path), "On the wire, all hosts together")
+def test_the_wire_is_told_by_phase_and_by_message(runs: SharedRuns) -> None:
+    (row,) = table(shown(runs), "On the wire, all hosts together")
     assert row["discovery"] == "500 B, 5.00 packets"
     assert row["data in the window"] == row["control in the window"] == "can't be told apart"
     assert (row["bytes a message"], row["wire to payload"]) in {("200 B", "2.00"), ("1.10 kB", "1.10")}
 
 
-def test_the_overhead_falls_with_the_size(tmp_path: Path) -> None:
-    findings, who = watched(tmp_path)
+def test_the_overhead_falls_with_the_size(runs: SharedRuns) -> None:
+    findings, who = watched(runs)
     overhead = overhead_table(findings.experiments, who)
     assert overhead is not None
     assert overhead.headings[2:] == ("100 B", "1.00 kB")
@@ -76,8 +79,8 @@ def test_the_overhead_falls_with_the_size(tmp_path: Path) -> None:
     assert overhead_chart(findings.experiments, who) is not None
 
 
-def test_the_way_of_a_message_is_told_in_its_parts_and_drawn(tmp_path: Path) -> None:
-    found = shown(tmp_path, observe="kernel_path")
+def test_the_way_of_a_message_is_told_in_its_parts_and_drawn(runs: SharedRuns) -> None:
+    found = shown(runs, observe="kernel_path")
     (row,) = table(found, "The way of a typical message")
     assert {name: cell.split(", ")[-1] for name, cell in row.items() if name not in {"", "whole, µs"}} == {
         "middleware, sender": "10 %",
@@ -101,8 +104,8 @@ def test_the_way_of_a_message_is_told_in_its_parts_and_drawn(tmp_path: Path) -> 
     assert json.dumps(charts["kernelpath"].spec).count('"interval": "') == 8
 
 
-def test_where_many_ways_are_not_found_the_bar_says_so(tmp_path: Path) -> None:
-    run = build_run(tmp_path / "run", SUITE.format(observe="kernel_path"), {"one": Behaviour()})
+def test_where_many_ways_are_not_found_the_bar_says_so(runs: SharedRuns, tmp_path: Path) -> None:
+    run = runs.copy(tmp_path / "run", SUITE.format(observe="kernel_path"), {"one": Behaviour()})
     for trial in run.stored_trials():
         if trial.read_record().trial.observation:
             events = trial.read_kernel_events()
@@ -118,28 +121,28 @@ def test_where_many_ways_are_not_found_the_bar_says_so(tmp_path: Path) -> None:
     assert 90 <= float(counts["set aside: no way found"]) <= 110
 
 
-def test_cpu_time_by_message_and_memory_over_time_are_drawn(tmp_path: Path) -> None:
-    found = shown(tmp_path, observe="resources", cpu_share=0.1)
+def test_cpu_time_by_message_and_memory_over_time_are_drawn(runs: SharedRuns) -> None:
+    found = shown(runs, observe="resources", cpu_share=0.1)
     charts = {chart.id: chart for chart in found.charts}
     assert set(charts) == {"percpu", "memorycourse"}
     assert '"value": 1000' in json.dumps(charts["percpu"].spec) or "1000.0" in json.dumps(charts["percpu"].spec)
     assert "publisher_0" in json.dumps(charts["memorycourse"].spec)
 
 
-def test_without_an_observation_there_is_nothing_of_it(tmp_path: Path) -> None:
+def test_without_an_observation_there_is_nothing_of_it(runs: SharedRuns) -> None:
     unobserved = SUITE.replace("observe: {observe}", "").format()
-    findings = analyse(build_run(tmp_path, unobserved, {"one": Behaviour()}))
+    findings = runs.findings(unobserved, {"one": Behaviour()})
     assert observed(findings.comparisons[0], {}) is None
     assert overhead_table(findings.experiments, {}) is None
 
 
-def test_only_what_was_observed_is_shown(tmp_path: Path) -> None:
-    found = shown(tmp_path, "resources")
+def test_only_what_was_observed_is_shown(runs: SharedRuns) -> None:
+    found = shown(runs, "resources")
     assert not any("wire" in each.title for each in found.tables)
 
 
-def test_captured_frames_are_counted_and_their_file_is_named(tmp_path: Path) -> None:
-    rows = table(shown(tmp_path, observe="capture"), "Captured frames")
+def test_captured_frames_are_counted_and_their_file_is_named(runs: SharedRuns) -> None:
+    rows = table(shown(runs, observe="capture"), "Captured frames")
     assert len(rows) == 4
     for row in rows:
         assert row["file in the run's folder"].endswith("/capture.pcapng")
@@ -147,13 +150,13 @@ def test_captured_frames_are_counted_and_their_file_is_named(tmp_path: Path) -> 
         assert row["dissectors"] == "rtps; someip (decode its ports)"
 
 
-def test_a_window_too_short_for_a_leak_says_so(tmp_path: Path) -> None:
-    rows = table(shown(tmp_path, observe="resources"), "Growth of memory")
+def test_a_window_too_short_for_a_leak_says_so(runs: SharedRuns) -> None:
+    rows = table(shown(runs, observe="resources"), "Growth of memory")
     assert {row["lasts"] for row in rows} == {"can't tell: the window is below 60 s"}
 
 
-def test_the_terminal_says_what_observing_cost_and_what_was_seen(tmp_path: Path) -> None:
-    findings, who = watched(tmp_path, observe="[resources, wire, capture]", cpu_share=0.1)
+def test_the_terminal_says_what_observing_cost_and_what_was_seen(runs: SharedRuns) -> None:
+    findings, who = watched(runs, observe="[resources, wire, capture]", cpu_share=0.1)
     lines = observed_lines(findings.comparisons[0], who)
     assert sum(": observing " in line for line in lines) == 3
     (figures,) = (line for line in lines if "a message" in line and "observing" not in line)

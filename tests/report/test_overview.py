@@ -3,12 +3,15 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan import MissingPath, NoCommunication, NotApplicable
 from middlemark.report.contender import contenders
 from middlemark.report.html import CROWDED, render
 from middlemark.report.overview import HeatMap, heat_maps
-from run_builder import Behaviour, build_run
+from run_builder import Behaviour
+from shared_runs import SharedRuns
 
 SUITE = """
 suite: wide
@@ -27,13 +30,18 @@ BEHAVIOURS = {
 }
 
 
+@pytest.fixture(scope="module")
+def page(runs: SharedRuns) -> str:
+    return render(runs.findings(SUITE, {"fast": BEHAVIOURS["fast"]}))
+
+
 def maps(findings: RunFindings) -> list[HeatMap]:
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
     return heat_maps(findings.comparisons, [str(n) for n in range(len(findings.comparisons))], who)
 
 
-def test_a_map_for_each_load_has_middlewares_down_and_topologies_across(tmp_path: Path) -> None:
-    found = maps(analyse(build_run(tmp_path / "run", SUITE, BEHAVIOURS)))
+def test_a_map_for_each_load_has_middlewares_down_and_topologies_across(runs: SharedRuns) -> None:
+    found = maps(runs.findings(SUITE, BEHAVIOURS))
     assert [each.title for each in found] == [
         f"imu: {size} kB at 200 Hz, periodic, {reliability}"
         for size in (1, 2)
@@ -48,8 +56,8 @@ def test_a_map_for_each_load_has_middlewares_down_and_topologies_across(tmp_path
     assert all(cell is not None and "loses" in cell.note for cell in rows["losing"])
 
 
-def test_a_middleware_all_of_whose_trials_are_damaged_is_said_to_be(tmp_path: Path) -> None:
-    run = build_run(tmp_path / "run", SUITE, {"fast": Behaviour(), "slow": Behaviour()})
+def test_a_middleware_all_of_whose_trials_are_damaged_is_said_to_be(runs: SharedRuns, tmp_path: Path) -> None:
+    run = runs.copy(tmp_path / "run", SUITE, {"fast": Behaviour(), "slow": Behaviour()})
     for trial in run.stored_trials():
         if "slow" in trial.id:
             trial.received_path.write_bytes(b"no table")
@@ -57,22 +65,21 @@ def test_a_middleware_all_of_whose_trials_are_damaged_is_said_to_be(tmp_path: Pa
     assert {cell.text for cell in rows["slow"] if cell} == {"damaged"}
 
 
-def test_what_differs_in_a_column_beyond_the_load_has_rows_of_its_own(tmp_path: Path) -> None:
+def test_what_differs_in_a_column_beyond_the_load_has_rows_of_its_own(runs: SharedRuns) -> None:
     suite = SUITE.replace(
         "qos: [{reliability: best_effort}, {reliability: reliable}]", "conditions: [{}, {spin: 5 us}]"
     )
-    found = maps(analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()})))
+    found = maps(runs.findings(suite, {"one": Behaviour()}))
     assert sorted(label for label, _, _ in found[0].rows) == ["one", "one (5 µs)"]
 
 
-def test_a_single_setting_has_no_map(tmp_path: Path) -> None:
+def test_a_single_setting_has_no_map(runs: SharedRuns) -> None:
     suite = SUITE.replace("[1 kB, 2 kB]", "1 kB").replace("[{reliability: best_effort}, {reliability: reliable}]", "{}")
     suite = re.sub("topologies: .*", "topologies: C1-1", suite)
-    assert maps(analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()}))) == []
+    assert maps(runs.findings(suite, {"one": Behaviour()})) == []
 
 
-def test_many_sections_are_closed_until_asked_for_and_every_cell_leads_to_one(tmp_path: Path) -> None:
-    page = render(analyse(build_run(tmp_path / "run", SUITE, {"fast": BEHAVIOURS["fast"]})))
+def test_many_sections_are_closed_until_asked_for_and_every_cell_leads_to_one(page: str) -> None:
     sections = set(re.findall(r'<section id="([^"]+)" class="workload"[^>]*>', page))
     assert len(sections) == 16 > CROWDED
     assert page.count('<details class="body">') == 16
@@ -80,7 +87,6 @@ def test_many_sections_are_closed_until_asked_for_and_every_cell_leads_to_one(tm
     assert set(re.findall(r'href="#([^"]+)"', heat)) == sections
 
 
-def test_sections_of_one_workload_are_told_apart_by_their_titles(tmp_path: Path) -> None:
-    page = render(analyse(build_run(tmp_path / "run", SUITE, {"fast": BEHAVIOURS["fast"]})))
+def test_sections_of_one_workload_are_told_apart_by_their_titles(page: str) -> None:
     titles = re.findall(r'class="workload"[^>]*>\s*<h2>(.*?)</h2>', page, re.DOTALL)
     assert len(set(titles)) == len(titles) == 16

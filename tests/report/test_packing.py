@@ -10,17 +10,16 @@ from middlemark.analysis.run import analyse
 from middlemark.report.contender import contenders
 from middlemark.report.html import render, sections_of
 from middlemark.report.packing import Folded, by_columns, packed
-from middlemark.results.run_folder import RunFolder
 from report_page import opened, specs
 from run_builder import Behaviour, build_run
+from shared_runs import SharedRuns
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
 AUTOMOTIVE_TRIALS = 640
 MOST_BYTES = 4_300_000
 
 
-def test_every_chart_is_carried_whole() -> None:
-    findings = analyse(RunFolder(GOLDEN))
+def test_every_chart_is_carried_whole(runs: SharedRuns) -> None:
+    findings = runs.golden("run-format-1").findings
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
     drawn = {
         f"{section.id}-{chart.id}": chart.spec for section in sections_of(findings, who) for chart in section.charts

@@ -9,21 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.analysis.run import RunFindings, analyse
+from middlemark.analysis.run import RunFindings
 from middlemark.report.contender import contenders
 from middlemark.report.formats import ReportFormat
 from middlemark.report.html import render
 from middlemark.report.parts import as_csv, as_latex, as_markdown, figures, standing_alone, tables, write_parts
 from middlemark.report.tables import Table
-from middlemark.results.run_folder import RunFolder
+from shared_runs import SharedRuns
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
 AWKWARD = Table("Rates, 50 %", ("", "a_b & c"), (("x|y", "1\u202f000 −5"),), "At most ≥ 10 % of $n$.")
 
 
 @pytest.fixture(scope="module")
-def golden() -> RunFindings:
-    return analyse(RunFolder(GOLDEN))
+def golden(runs: SharedRuns) -> RunFindings:
+    return runs.golden("run-format-1").findings
 
 
 def test_every_figure_is_an_svg_with_its_title_and_its_contenders(golden: RunFindings, tmp_path: Path) -> None:
@@ -61,8 +60,8 @@ def test_figures_are_of_the_kind_that_was_asked_for(
 
 
 @pytest.mark.parametrize("name", ["run-format-1", "run-format-1-observed"])
-def test_every_table_of_the_page_is_a_file_too(name: str) -> None:
-    findings = analyse(RunFolder(GOLDEN.parent / name))
+def test_every_table_of_the_page_is_a_file_too(runs: SharedRuns, name: str) -> None:
+    findings = runs.golden(name).findings
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
     page = render(findings)
     said = {table.title for _, table in tables(findings, who)}

@@ -8,7 +8,8 @@ from middlemark.analysis.run import analyse
 from middlemark.report.contender import contenders
 from middlemark.report.path import path_table
 from middlemark.results.record import InterfaceTraffic, LoadReached, PathProof
-from run_builder import Behaviour, build_run
+from run_builder import Behaviour
+from shared_runs import SharedRuns
 
 SUITE = """
 suite: ways
@@ -21,9 +22,9 @@ conditions: {cpu_load: 50 %, deployment: {deployment: multi_container, ipc: host
 MESSAGES = 200
 
 
-def row_of(path: Path, sent_bytes: int, segments: tuple[str, ...] = ()) -> dict[str, str]:
+def row_of(runs: SharedRuns, path: Path, sent_bytes: int, segments: tuple[str, ...] = ()) -> dict[str, str]:
     """The table's row where interfaces carried so many bytes for each message."""
-    run = build_run(path / "run", SUITE, {"one": Behaviour(transport="tcp")})
+    run = runs.copy(path / "run", SUITE, {"one": Behaviour(transport="tcp")})
     traffic = InterfaceTraffic(
         interface="lo", received_bytes=0, received_packets=0, sent_bytes=sent_bytes * MESSAGES, sent_packets=1
     )
@@ -49,15 +50,15 @@ def row_of(path: Path, sent_bytes: int, segments: tuple[str, ...] = ()) -> dict[
     ],
 )
 def test_the_way_is_told_from_interfaces_and_segments(
-    tmp_path: Path, sent_bytes: int, segments: tuple[str, ...], way: str
+    runs: SharedRuns, tmp_path: Path, sent_bytes: int, segments: tuple[str, ...], way: str
 ) -> None:
-    row = row_of(tmp_path, sent_bytes, segments)
+    row = row_of(runs, tmp_path, sent_bytes, segments)
     assert row["messages went"] == way
     assert row["shared memory"] == ("1 segment" if segments else "none")
     assert row["on interfaces, a message"].startswith({3120: "lo 3.12 kB", 40: "lo 40 B", 0: "nothing"}[sent_bytes])
 
 
-def test_deployment_and_the_load_reached_stand_beside_the_path(tmp_path: Path) -> None:
-    row = row_of(tmp_path, 1000)
+def test_deployment_and_the_load_reached_stand_beside_the_path(runs: SharedRuns, tmp_path: Path) -> None:
+    row = row_of(runs, tmp_path, 1000)
     assert row["deployment"] == "multi container, ipc host"
     assert row["CPU load"] == "local: 50 % asked, 49.0 % (48.0–50.0) reached"
