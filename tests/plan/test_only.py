@@ -34,32 +34,41 @@ def told(*conditions: str) -> str:
     return str(raised.value)
 
 
-def test_an_unknown_factor_names_all_factors() -> None:
-    assert told("midleware=udp") == snapshot("""\
+MISTAKES = {
+    "an unknown factor names all factors": (
+        ("midleware=udp",),
+        snapshot("""\
 `--only midleware=udp`: no factor `midleware`
 factors: arrival, congestion, cpus, depth, durability, history, keep_awake, middleware, pattern, placement, profile, rate, reliability, scheduling, size, spin, topology, workload\
-""")
-
-
-def test_an_unknown_value_names_all_values() -> None:
-    assert told("middleware=mqtt") == snapshot("""\
+"""),
+    ),
+    "an unknown value names all values": (
+        ("middleware=mqtt",),
+        snapshot("""\
 `--only middleware=mqtt`: no experiment has this middleware
 middleware: shm, udp, zenoh\
-""")
-
-
-def test_a_condition_without_a_value() -> None:
-    assert told("udp") == snapshot("""\
+"""),
+    ),
+    "a condition without a value": (
+        ("udp",),
+        snapshot("""\
 `--only udp` is no condition
 write `--only factor=value`\
-""")
-
-
-def test_conditions_that_no_experiment_satisfies_together() -> None:
-    assert told("workload=imu", "size=4 MB") == snapshot("""\
+"""),
+    ),
+    "conditions that no experiment satisfies together": (
+        ("workload=imu", "size=4 MB"),
+        snapshot("""\
 no experiment of the suite has workload=imu and size=4 MB
 see all of them with `--dry-run`\
-""")
+"""),
+    ),
+}
+
+
+@pytest.mark.parametrize(("conditions", "said"), MISTAKES.values(), ids=MISTAKES)
+def test_what_no_experiment_has_is_told_with_what_there_is(conditions: tuple[str, ...], said: str) -> None:
+    assert told(*conditions) == said
 
 
 def test_a_value_with_commas_is_named_whole_and_with_or_without_spaces() -> None:

@@ -78,68 +78,77 @@ def told(claim: str) -> str:
     return str(raised.value)
 
 
-def test_a_wrong_figure_is_told_with_its_column() -> None:
-    assert told("  - p99(latancy)[middleware=zenoh] < 1 ms\n") == snapshot("""\
+MISTAKES = {
+    "a wrong figure is told with its column": (
+        "  - p99(latancy)[middleware=zenoh] < 1 ms\n",
+        snapshot("""\
 mine.yaml:6:5: `p99(latancy)` is no figure
   - p99(latancy)[middleware=zenoh] < 1 ms
 allowed: did you mean `p99(latency)`? (p99(latency), p99(latency_from_intended), p99(round_trip), p99(jitter), p99(publish_call), p99(pacing_error), p99(end_to_end), p99(communication), p99(idle), p99(computation), first_message, start_up, deadline_missed, loss, unanswered, undelivered, goodput, capacity, cpu, memory)\
-""")
-
-
-def test_an_unknown_middleware() -> None:
-    assert told("  - no loss\n  - p99(latency)[middleware=zeno] < 1 ms\n") == snapshot("""\
+"""),
+    ),
+    "an unknown middleware": (
+        "  - no loss\n  - p99(latency)[middleware=zeno] < 1 ms\n",
+        snapshot("""\
 mine.yaml:7:5: the suite has no middleware `zeno`
   - p99(latency)[middleware=zeno] < 1 ms
 allowed: did you mean `zenoh`? (zenoh, mqtt)\
-""")
-
-
-def test_a_bound_without_its_unit() -> None:
-    assert told("  - 'p99(latency)[middleware=zenoh] < 5'\n") == snapshot("""\
+"""),
+    ),
+    "a bound without its unit": (
+        "  - 'p99(latency)[middleware=zenoh] < 5'\n",
+        snapshot("""\
 mine.yaml:6:39: `5` is no bound of p99(latency)
   - 'p99(latency)[middleware=zenoh] < 5'
 allowed: a value as `200 µs`\
-""")
-
-
-def test_a_claim_that_ends_too_early() -> None:
-    assert told("  - p99(latency)[middleware=zenoh]\n") == snapshot("""\
+"""),
+    ),
+    "a claim that ends too early": (
+        "  - p99(latency)[middleware=zenoh]\n",
+        snapshot("""\
 mine.yaml:6:35: the claim ends too early
   - p99(latency)[middleware=zenoh]
 allowed: `<`, `/`\
-""")
-
-
-def test_a_word_that_can_not_stand_where_it_does() -> None:
-    assert told("  - no lost\n") == snapshot("""\
+"""),
+    ),
+    "a word that can not stand where it does": (
+        "  - no lost\n",
+        snapshot("""\
 mine.yaml:6:8: `lost` can't stand here
   - no lost
 allowed: `loss`, `communication`\
-""")
-
-
-def test_a_ratio_of_shares() -> None:
-    assert told("  - loss[middleware=zenoh] / loss[middleware=mqtt] > 2\n") == snapshot("""\
+"""),
+    ),
+    "a ratio of shares": (
+        "  - loss[middleware=zenoh] / loss[middleware=mqtt] > 2\n",
+        snapshot("""\
 mine.yaml:6:52: a share may be nought, and so has no ratio
   - loss[middleware=zenoh] / loss[middleware=mqtt] > 2
 allowed: `A < B`, which judges their difference\
-""")
-
-
-def test_figures_of_two_kinds() -> None:
-    assert told("  - loss[middleware=zenoh] < cpu\n") == snapshot("""\
+"""),
+    ),
+    "figures of two kinds": (
+        "  - loss[middleware=zenoh] < cpu\n",
+        snapshot("""\
 mine.yaml:6:28: these can't be compared
   - loss[middleware=zenoh] < cpu
 allowed: two figures of one kind; loss is a number of share, cpu of percent_of_core\
-""")
-
-
-def test_a_factor_that_does_not_grow() -> None:
-    assert told("  - monotone in topology: p99(latency)\n") == snapshot("""\
+"""),
+    ),
+    "a factor that does not grow": (
+        "  - monotone in topology: p99(latency)\n",
+        snapshot("""\
 mine.yaml:6:17: `topology` is no factor that grows
   - monotone in topology: p99(latency)
 allowed: size, rate, answer, interval, patience, spin, cpu_load\
-""")
+"""),
+    ),
+}
+
+
+@pytest.mark.parametrize(("claims", "said"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_told_with_its_place_and_what_is_allowed(claims: str, said: str) -> None:
+    assert told(claims) == said
 
 
 def test_a_mapping_is_a_claim_only_if_it_reads_as_one() -> None:

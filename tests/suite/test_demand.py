@@ -43,28 +43,67 @@ def test_a_file_is_a_demand_or_a_suite_by_its_first_key() -> None:
     assert isinstance(parse_given("suite: s\nmiddlewares: all\nworkloads: imu\n", file="s.yaml"), Suite)
 
 
-def test_a_node_that_there_is_not() -> None:
-    assert told("subscribers: control", "subscribers: [contorl]") == snapshot("""\
+MISTAKES = {
+    "a node that there is not": (
+        "subscribers: control",
+        "subscribers: [contorl]",
+        snapshot("""\
 amr.yaml:6:19: there is no process `contorl`
   subscribers: [contorl]
 allowed: did you mean `control`? (drivers, control)\
-""")
-
-
-def test_a_node_without_a_stream() -> None:
-    assert told("[drivers, {", "[drivers, spare, {") == snapshot("""\
+"""),
+    ),
+    "a node without a stream": (
+        "[drivers, {",
+        "[drivers, spare, {",
+        snapshot("""\
 amr.yaml:2:22: `spare` has no stream
   processes: [drivers, spare, {process: control, host: base}]
 allowed: processes that publish or subscribe\
-""")
-
-
-def test_a_stream_without_a_rate() -> None:
-    assert told("    rate: 200 Hz\n", "") == snapshot("""\
+"""),
+    ),
+    "a stream without a rate": (
+        "    rate: 200 Hz\n",
+        "",
+        snapshot("""\
 amr.yaml:4:5: `/imu/data` has no `rate`
   - topic: /imu/data
 allowed: `size` and `rate`, or `recorded`\
-""")
+"""),
+    ),
+    "a link where no network is": (
+        "{process: control, host: base}]",
+        "control]\nlink: {delay: 1 ms}",
+        snapshot("""\
+amr.yaml:3:1: `link` is of the network that joins the processes' hosts
+  link: {delay: 1 ms}
+allowed: processes on several hosts, and no `topology`\
+"""),
+    ),
+    "faults that it asks for": (
+        "processes:",
+        "conditions: {faults: pause}\nprocesses:",
+        snapshot("""\
+amr.yaml:2:14: a demand is judged without faults
+  conditions: {faults: pause}
+allowed: a suite\
+"""),
+    ),
+    "a host that the topology lacks": (
+        "processes:",
+        "topology: D1-1\nprocesses:",
+        snapshot("""\
+amr.yaml:3:22: `D1-1` has no host `base`
+  processes: [drivers, {process: control, host: base}]
+allowed: host_0, host_1\
+"""),
+    ),
+}
+
+
+@pytest.mark.parametrize(("right", "wrong", "said"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_told_with_its_place_and_what_is_allowed(right: str, wrong: str, said: str) -> None:
+    assert told(right, wrong) == said
 
 
 def test_topics_that_are_one_in_letters_and_digits() -> None:
@@ -73,30 +112,6 @@ def test_topics_that_are_one_in_letters_and_digits() -> None:
 amr.yaml:10:5: `imu-data` is `imu_data` in letters and digits, as a topic before it is
   - topic: imu-data
 allowed: topics that differ\
-""")
-
-
-def test_a_link_where_no_network_is() -> None:
-    assert told("{process: control, host: base}]", "control]\nlink: {delay: 1 ms}") == snapshot("""\
-amr.yaml:3:1: `link` is of the network that joins the processes' hosts
-  link: {delay: 1 ms}
-allowed: processes on several hosts, and no `topology`\
-""")
-
-
-def test_faults() -> None:
-    assert told("processes:", "conditions: {faults: pause}\nprocesses:") == snapshot("""\
-amr.yaml:2:14: a demand is judged without faults
-  conditions: {faults: pause}
-allowed: a suite\
-""")
-
-
-def test_a_host_that_the_topology_lacks() -> None:
-    assert told("processes:", "topology: D1-1\nprocesses:") == snapshot("""\
-amr.yaml:3:22: `D1-1` has no host `base`
-  processes: [drivers, {process: control, host: base}]
-allowed: host_0, host_1\
 """)
 
 

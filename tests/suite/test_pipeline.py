@@ -63,114 +63,136 @@ def test_a_size_and_a_rate_that_nodes_leave_out_widen_the_matrix() -> None:
     assert workload.needs("rate")
 
 
-def test_a_stream_that_no_node_sends() -> None:
-    assert told_with("inputs: [image]", "inputs: [imaje]") == snapshot("""\
+MISTAKES = {
+    "a stream that no node sends": (
+        "inputs: [image]",
+        "inputs: [imaje]",
+        snapshot("""\
 mine.yaml:11:18: no node sends `imaje`
   inputs: [imaje]
 allowed: did you mean `image`? (image, objects, command)\
-""")
-
-
-def test_a_stream_that_no_node_reads() -> None:
-    assert told_with("inputs: [command]", "inputs: [objects]") == snapshot("""\
+"""),
+    ),
+    "a stream that no node reads": (
+        "inputs: [command]",
+        "inputs: [objects]",
+        snapshot("""\
 mine.yaml:17:19: no node reads `command`
   outputs: [{stream: command, size: 100 B}]
 allowed: a node with it among its `inputs`\
-""")
-
-
-def test_a_stream_that_two_nodes_send() -> None:
-    assert told_with("{stream: command, size: 100 B}", "{stream: image, size: 100 B}") == snapshot("""\
+"""),
+    ),
+    "a stream that two nodes send": (
+        "{stream: command, size: 100 B}",
+        "{stream: image, size: 100 B}",
+        snapshot("""\
 mine.yaml:17:19: `camera` sends `image` already
   outputs: [{stream: image, size: 100 B}]
 allowed: each stream is sent by one node, once\
-""")
-
-
-def test_nodes_that_run_in_a_circle() -> None:
-    assert told_with("inputs: [image]", "inputs: [image, command]") == snapshot("""\
+"""),
+    ),
+    "nodes that run in a circle": (
+        "inputs: [image]",
+        "inputs: [image, command]",
+        snapshot("""\
 mine.yaml:10:9: the nodes run in a circle: detect → plan → detect
   - node: detect
 allowed: a graph in which no message comes back to a node it came from\
-""")
-
-
-def test_a_node_that_nothing_makes_run() -> None:
-    assert told_with("\n        rate: 30 Hz", "") == snapshot("""\
+"""),
+    ),
+    "a node that nothing makes run": (
+        "\n        rate: 30 Hz",
+        "",
+        snapshot("""\
 mine.yaml:7:9: nothing makes the node `camera` run
   - node: camera
 allowed: `rate`, `inputs` or `unthrottled: true`; or a `rate` beside `nodes`, for all such\
-""")
-
-
-def test_a_node_that_does_nothing() -> None:
-    assert told_with("\n        inputs: [command]", "") == snapshot("""\
+"""),
+    ),
+    "a node that does nothing": (
+        "\n        inputs: [command]",
+        "",
+        snapshot("""\
 mine.yaml:18:9: the node `act` reads nothing and sends nothing
   - node: act
 allowed: `inputs` or `outputs`\
-""")
-
-
-def test_a_chain_that_is_no_path() -> None:
-    assert told_with("[camera, detect, plan, act]", "[camera, plan, act]") == snapshot("""\
+"""),
+    ),
+    "a chain that is no path": (
+        "[camera, detect, plan, act]",
+        "[camera, plan, act]",
+        snapshot("""\
 mine.yaml:22:24: the chain `whole` is no path: `plan` reads nothing of `camera`
   path: [camera, plan, act]
 allowed: after `camera`: detect\
-""")
-
-
-def test_a_chain_of_a_node_that_is_not_there() -> None:
-    assert told_with("[camera, detect, plan, act]", "[camera, detekt]") == snapshot("""\
+"""),
+    ),
+    "a chain of a node that is not there": (
+        "[camera, detect, plan, act]",
+        "[camera, detekt]",
+        snapshot("""\
 mine.yaml:22:24: there is no node `detekt`
   path: [camera, detekt]
 allowed: did you mean `detect`? (camera, detect, plan, act)\
-""")
-
-
-def test_a_node_in_two_applications() -> None:
-    twice = "nodes: [detect, plan]\n      - {application: other, nodes: [plan]}"
-    assert told_with("nodes: [detect, plan]", twice) == snapshot("""\
+"""),
+    ),
+    "a node in two applications": (
+        "nodes: [detect, plan]",
+        "nodes: [detect, plan]\n      - {application: other, nodes: [plan]}",
+        snapshot("""\
 mine.yaml:26:38: `perception` has the node `plan` already
   - {application: other, nodes: [plan]}
 allowed: each node once\
-""")
-
-
-def test_an_application_named_as_a_node_that_is_not_in_it() -> None:
-    assert told_with("application: perception", "application: camera") == snapshot("""\
+"""),
+    ),
+    "an application named as a node that is not in it": (
+        "application: perception",
+        "application: camera",
+        snapshot("""\
 mine.yaml:24:9: the node `camera` is an application of its own, of the same name
   - application: camera
 allowed: another name, or the node in it\
-""")
-
-
-def test_a_computation_whose_figures_do_not_fit() -> None:
-    assert told_with("mean: 2 ms, deviation: 100 us", "minimum: 2 ms") == snapshot("""\
+"""),
+    ),
+    "a computation whose figures do not fit": (
+        "mean: 2 ms, deviation: 100 us",
+        "minimum: 2 ms",
+        snapshot("""\
 mine.yaml:12:9: this computation has no `deviation`
   compute: {distribution: normal, minimum: 2 ms}
 allowed: a time; or uniform: minimum, maximum; normal: mean, deviation; lognormal: mean, deviation\
-""")
-
-
-def test_passing_over_where_each_message_is_an_execution() -> None:
-    assert told_with("inputs: [image]", "inputs: [{stream: image, take: newest}]") == snapshot("""\
+"""),
+    ),
+    "passing over where each message is an execution": (
+        "inputs: [image]",
+        "inputs: [{stream: image, take: newest}]",
+        snapshot("""\
 mine.yaml:11:34: the node `detect` runs on any message, so it passes none over
   inputs: [{stream: image, take: newest}]
 allowed: `take: newest` with `on: all`, or with a timer's `rate`\
-""")
-
-
-def test_a_size_that_no_stream_needs() -> None:
-    assert told_with("    pattern: pipeline\n", "    pattern: pipeline\n    size: 1 kB\n") == snapshot("""\
+"""),
+    ),
+    "a size that no stream needs": (
+        "    pattern: pipeline\n",
+        "    pattern: pipeline\n    size: 1 kB\n",
+        snapshot("""\
 mine.yaml:6:5: every node has its own size
   size: 1 kB
 allowed: a stream that has none of its own\
-""")
-
-
-def test_nodes_of_another_pattern() -> None:
-    assert told_with("pattern: pipeline", "pattern: periodic") == snapshot("""\
+"""),
+    ),
+    "nodes of another pattern": (
+        "pattern: pipeline",
+        "pattern: periodic",
+        snapshot("""\
 mine.yaml:23:5: a periodic workload has no `applications`
   applications:
 allowed: size, rate, arrival, qos\
-""")
+"""),
+    ),
+}
+
+
+@pytest.mark.parametrize(("right", "wrong", "said"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_told_with_its_place_and_what_is_allowed(right: str, wrong: str, said: str) -> None:
+    assert told_with(right, wrong) == said

@@ -79,53 +79,62 @@ def test_an_unknown_column_suggests_the_closest(tmp_path: Path) -> None:
     )
 
 
-def test_a_column_of_instants_is_needed(tmp_path: Path) -> None:
-    assert told("loss_percent\n1\n", tmp_path) == snapshot("""\
+MISTAKES = {
+    "a column of instants is needed": (
+        "loss_percent\n1\n",
+        snapshot("""\
 walk.csv:1: there is no column `at_…`
 allowed: at_s, at_ms, at_us\
-""")
-
-
-def test_a_figure_out_of_bounds_is_told_with_its_line(tmp_path: Path) -> None:
-    assert told("at_s,loss_percent\n0,1\n1,101\n", tmp_path) == snapshot("""\
+"""),
+    ),
+    "a figure out of bounds is told with its line": (
+        "at_s,loss_percent\n0,1\n1,101\n",
+        snapshot("""\
 walk.csv:3: `101 %` is out of bounds
   1,101
 allowed: a share as `2 %` (units: %), 0 % to 100 %\
-""")
-
-
-def test_a_cell_that_is_no_figure_is_told_with_its_line(tmp_path: Path) -> None:
-    assert told("at_ms,queue_frames\n0,many\n", tmp_path) == snapshot("""\
+"""),
+    ),
+    "a cell that is no figure is told with its line": (
+        "at_ms,queue_frames\n0,many\n",
+        snapshot("""\
 walk.csv:2: `many` can't stand here
   0,many
 allowed: a whole number\
-""")
-
-
-def test_instants_have_to_grow(tmp_path: Path) -> None:
-    assert told("at_ms,loss_percent\n0,1\n5,2\n5,3\n", tmp_path) == snapshot("""\
+"""),
+    ),
+    "instants have to grow": (
+        "at_ms,loss_percent\n0,1\n5,2\n5,3\n",
+        snapshot("""\
 walk.csv:4: a point is not after the one before it
   5,3
 allowed: growing instants\
-""")
-
-
-def test_a_file_without_points(tmp_path: Path) -> None:
-    assert told("at_ms,loss_percent\n", tmp_path) == snapshot("""\
+"""),
+    ),
+    "a file without points": (
+        "at_ms,loss_percent\n",
+        snapshot("""\
 walk.csv: 0 points
 allowed: 1 to 20000\
-""")
-
-
-def test_an_empty_file(tmp_path: Path) -> None:
-    assert told("", tmp_path) == snapshot("""\
+"""),
+    ),
+    "an empty file": (
+        "",
+        snapshot("""\
 walk.csv: this is no CSV: empty CSV
 allowed: a line of columns, then values\
-""")
-
-
-def test_a_line_with_too_many_cells(tmp_path: Path) -> None:
-    assert told("at_ms,loss_percent\n0,1\n5,2,3\n", tmp_path) == snapshot("""\
+"""),
+    ),
+    "a line with too many cells": (
+        "at_ms,loss_percent\n0,1\n5,2,3\n",
+        snapshot("""\
 walk.csv: this is no CSV: found more fields than defined in 'Schema'
 allowed: a line of columns, then values\
-""")
+"""),
+    ),
+}
+
+
+@pytest.mark.parametrize(("csv", "said"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_in_a_file_is_told_with_its_line_and_what_is_allowed(tmp_path: Path, csv: str, said: str) -> None:
+    assert told(csv, tmp_path) == said
