@@ -22,11 +22,11 @@ from types import MappingProxyType
 import polars as pl
 
 from middlemark.analysis.run import analyse
-from middlemark.report.html import write_report
-from middlemark.report.store import write_summary
+from middlemark.report.output.data import write_summary
+from middlemark.report.output.html import write_report
 from middlemark.results.record import Counts, TrialRecord
 from middlemark.results.run_folder import RunFolder, TrialFolder
-from middlemark.results.schema import (
+from middlemark.results.tables import (
     EXECUTIONS_SCHEMA,
     INPUTS_SCHEMA,
     OUTPUTS_SCHEMA,

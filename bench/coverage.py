@@ -18,9 +18,8 @@ from itertools import product
 
 import numpy as np
 
-from middlemark.analysis.condensed import Condensed, condensed, whole
-from middlemark.analysis.estimate import Estimate, quantile_of_trials, share_of_trials
-from middlemark.analysis.quantile import Measured, Samples
+from middlemark.analysis.stats.estimate import Estimate, quantile_of_trials, share_of_trials
+from middlemark.analysis.stats.quantiles import Measured, Samples, Sketch, sketch_of, whole
 from populations import (
     SHAPES,
     drawn_events,
@@ -83,12 +82,12 @@ def quantile_held(  # noqa: PLR0913, PLR0917 - all that makes a simulation
             times = drawn_times_ns(rng, shape, spread, n_trials, messages)
         trials = [_losing(rng, each, int(n)) for each, n in zip(times, lost, strict=True)]
         own = [each.quantile(level) for each in trials]
-        found = quantile_of_trials(own, [condensed(each) for each in trials], level)
+        found = quantile_of_trials(own, [sketch_of(each) for each in trials], level)
         held[place], marked[place] = _holds(found, true_ns), found.is_rough
     return Held(float(held.mean()), float(marked.mean()), float((~held & ~marked).mean()))
 
 
-def _losing(rng: np.random.Generator, times: Samples, n: int) -> Condensed:
+def _losing(rng: np.random.Generator, times: Samples, n: int) -> Sketch:
     return whole(np.sort(rng.permutation(times)[n:]), lost=n) if n else whole(times)
 
 

@@ -18,8 +18,8 @@ from importlib import resources
 from pathlib import Path
 
 from middlemark.analysis.run import analyse
-from middlemark.report.html import write_report
-from middlemark.report.store import recompute_metrics, write_summary
+from middlemark.report.output.data import recompute_metrics, write_summary
+from middlemark.report.output.html import write_report
 from middlemark.results.run_folder import RunFolder
 from run_builder import Behaviour, build_run
 
@@ -35,7 +35,9 @@ RUNS = 1000
 
 def build_automotive(folder: Path) -> None:
     """Each of its experiments for ten middlewares in one trial: 640, and as many settings as there can be."""
-    text = resources.files("middlemark.suite").joinpath("suites", "automotive.yaml").read_text(encoding="utf-8")
+    text = (
+        resources.files("middlemark.suite").joinpath("shipped", "suites", "automotive.yaml").read_text(encoding="utf-8")
+    )
     how = {name: Behaviour(latency_ns=40_000 * (1 + place / 5)) for place, name in enumerate(MIDDLEWARES)}
     run = build_run(folder, text.replace("trials: 3", "trials: 1"), how)
     recompute_metrics(run)
@@ -65,7 +67,7 @@ def first_page(folder: Path) -> None:
     """What `middlemark serve` does until its list is there."""
     from starlette.testclient import TestClient  # noqa: PLC0415 - the report's process needs it not
 
-    from middlemark.report.site import site  # noqa: PLC0415 - as above
+    from middlemark.serve.app import site  # noqa: PLC0415 - as above
 
     answer = TestClient(site([folder], ["testserver"])).get("/")
     assert answer.status_code == 200, answer.text

@@ -18,15 +18,15 @@ from pathlib import Path
 
 from middlemark.plan.network import Direction, Host, Link, Network
 from middlemark.suite import ContainerIpc, Deployment, DeploymentKind, HostKind
-from middlemark.testbed import ledger, processes, slot
-from middlemark.testbed.deployment import deployed
-from middlemark.testbed.host import LocalHost
-from middlemark.testbed.observer import executable
-from middlemark.testbed.probe import Measured, probe
-from middlemark.testbed.root_filesystem import Contents
+from middlemark.testbed.hosts.container import deployed
+from middlemark.testbed.hosts.host import LocalHost
+from middlemark.testbed.hosts.rootfs import Contents
+from middlemark.testbed.probe.probe import Measured, probe
+from middlemark.testbed.probe.verify import link_verdict
+from middlemark.testbed.processes import ledger, procfs, slot
+from middlemark.testbed.processes.child import executable
 from middlemark.testbed.testbed import Testbed, built
-from middlemark.testbed.verdict import verdict
-from middlemark.worker import locate
+from middlemark.worker import executables
 
 MS, MBIT, GBIT = 1_000_000, 10**6, 10**9
 ASKED = (
@@ -80,7 +80,7 @@ def costs(repetitions: int) -> None:
 
 def deployments(repetitions: int) -> None:
     """What it takes until a host's processes can be started, to start one that ends at once, and to remove it all."""
-    worker = locate.worker("udp")
+    worker = executables.worker("udp")
     print(
         "\n| deployment | make ms: median (range) | start and end a worker ms | remove ms |\n| --- | --- | --- | --- |"
     )
@@ -104,7 +104,7 @@ def deployment_times(deployment: Deployment, worker: Path) -> tuple[float, float
         with deployed(host, deployment, Contents(worker), folder, entries) as place:
             made = time.monotonic()
             command = place.command([str(worker), "describe"])
-            environment = os.environ | {processes.MARK_VARIABLE: entries.enter("process", "describes itself")}
+            environment = os.environ | {procfs.MARK_VARIABLE: entries.enter("process", "describes itself")}
             subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=True)
             ended = time.monotonic()
         removed = time.monotonic()
@@ -126,7 +126,7 @@ def links(repetitions: int) -> None:
         ways = [way for each in found for way in (each.outgoing, each.incoming)]
         rates = [way.rate_bits_per_s / 1e6 for way in ways if way.rate_bits_per_s]
         lost = [float(way.loss.lost) for way in ways if way.loss]
-        good = sum(verdict(asked, each) is None for each in found)
+        good = sum(link_verdict(asked, each) is None for each in found)
         cells = [spread(values) if values else "" for values in (trips, rates, lost)]
         print(f"| {words} | {' | '.join(cells)} | {good} of {len(found)} |", flush=True)
 

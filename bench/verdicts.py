@@ -15,15 +15,14 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from middlemark.analysis.estimate import Estimate, Method
-from middlemark.analysis.pairing import differs
-from middlemark.analysis.verdict.difference import Difference, difference_of_shares, ratio
-from middlemark.analysis.verdict.evidence import Evidence, against_bound
-from middlemark.analysis.verdict.known import Known
-from middlemark.analysis.verdict.next_run import next_run
-from middlemark.analysis.verdict.ranking import Candidate, ranking
-from middlemark.analysis.verdict.setbacks import Setbacks
-from middlemark.analysis.verdict.verdict import Judgement, Verdict, change_stays_within, verdict
+from middlemark.analysis.compare.pairing import differs
+from middlemark.analysis.stats.estimate import Estimate, Method
+from middlemark.analysis.verdicts.across_runs import next_run
+from middlemark.analysis.verdicts.bounds import Evidence, against_bound
+from middlemark.analysis.verdicts.difference import Difference, difference_of_shares, ratio
+from middlemark.analysis.verdicts.ranking import Candidate, ranking
+from middlemark.analysis.verdicts.values import Known
+from middlemark.analysis.verdicts.verdict import Judgement, Setbacks, Verdict, change_stays_within, verdict
 from populations import drawn_events
 
 NOISES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], NDArray[np.float64]]] = {

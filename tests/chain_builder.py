@@ -14,7 +14,7 @@ import polars as pl
 
 from middlemark.plan import Experiment, Node
 from middlemark.results.record import Counts, NodeCounts, PublisherCounts, SubscriberCounts
-from middlemark.results.schema import (
+from middlemark.results.tables import (
     EXECUTIONS_SCHEMA,
     INPUTS_SCHEMA,
     OUTPUTS_SCHEMA,

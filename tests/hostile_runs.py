@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from middlemark.report.store import recompute_metrics
+from middlemark.report.output.data import recompute_metrics
 from middlemark.results.run_folder import RunFolder
 
 ODD: list[Any] = [

@@ -14,7 +14,7 @@ import polars as pl
 
 from chain_builder import counts as chain_counts
 from chain_builder import play
-from middlemark.analysis.kernel_event import Kind
+from middlemark.analysis.kernel.events import Kind
 from middlemark.plan import (
     Caution,
     Outcome,
@@ -47,7 +47,7 @@ from middlemark.results.record import (
     Window,
 )
 from middlemark.results.run_folder import RunFolder
-from middlemark.results.schema import (
+from middlemark.results.tables import (
     KERNEL_EVENTS_SCHEMA,
     MACHINE_SCHEMA,
     PROCESSES_SCHEMA,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from middlemark.analysis.loaded import LoadedRun
+    from middlemark.analysis.dataframes import LoadedRun
 
 GOLDEN = ROOT / "tests" / "golden"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from middlemark.analysis.loaded import LoadedRun
+    from middlemark.analysis.dataframes import LoadedRun
 
 __all__ = ["__version__", "load"]
 
@@ -18,6 +18,6 @@ def load(run: str | Path, *, trust: bool = False) -> "LoadedRun":
     Raises `middlemark.errors.StoreError` where the folder is no run; what is damaged within it is named in `damaged`.
     A folder of another user is refused unless it is said to be one to `trust`.
     """
-    from middlemark.analysis.loaded import load as opened  # noqa: PLC0415 - every part imports this package first
+    from middlemark.analysis.dataframes import load as opened  # noqa: PLC0415 - every part imports this package first
 
     return opened(Path(run), trust=trust)

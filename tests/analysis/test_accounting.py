@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.accounting import breaches, flows
+from middlemark.analysis.metrics.accounting import breaches, flows
 from middlemark.results.record import Counts, PublisherCounts, SubscriberCounts
-from middlemark.results.schema import RECEIVED_SCHEMA
+from middlemark.results.tables import RECEIVED_SCHEMA
 
 
 def publisher(*, intended: int, refused: int = 0) -> PublisherCounts:

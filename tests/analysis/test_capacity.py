@@ -7,19 +7,18 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from middlemark.analysis.capacity import Point, State, knee
-from middlemark.analysis.carried import Limit
-from middlemark.analysis.further import further
-from middlemark.analysis.result import result
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.campaign import acceptance
+from middlemark.analysis.search.bisection import Limit, result
+from middlemark.analysis.search.capacity import Point, State, knee
+from middlemark.analysis.search.stopping import further
+from middlemark.campaign import campaign
 from middlemark.errors import SuiteError
 from middlemark.plan import NoCommunication, NotApplicable, Trial, expand, order_trials
 from middlemark.plan.experiment import Search, Sought
 from middlemark.plan.outcome import MissingPath
-from middlemark.plan.search import Load, at_step, last_step, load_of, step_of, value_at
-from middlemark.report.html import render
-from middlemark.report.summary import print_summary
+from middlemark.plan.schedule import Load, at_step, last_step, load_of, step_of, value_at
+from middlemark.report.output.html import render
+from middlemark.report.output.terminal import print_summary
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_suite
 from run_builder import Behaviour, build_run, write_trial
@@ -157,7 +156,7 @@ def test_the_report_and_the_summary_tell_it(found: RunFindings) -> None:
 
 
 def test_what_fails_above_the_lowest_rate_is_what_was_sought(found: RunFindings) -> None:
-    kinds = acceptance.outcomes(found.folder)
+    kinds = campaign.outcomes(found.folder)
     assert kinds["no_communication"] == 4  # two each at the lowest rate, which ought to work
     assert kinds["valid"] == sum(each.n_trials for each in found.capacities) - 4
 
@@ -190,7 +189,7 @@ def test_at_a_given_rate_the_largest_size_is_found_and_one_that_is_refused_is_it
             assert each.not_carried is not None
             assert each.carried.rate_hz == each.not_carried.rate_hz == rate_hz
             assert each.carried.size_bytes <= truth < each.not_carried.size_bytes <= 1.11 * each.carried.size_bytes
-    assert set(acceptance.outcomes(folder)) == {"valid", "not_applicable"}
+    assert set(campaign.outcomes(folder)) == {"valid", "not_applicable"}
     console = Console(record=True, width=160)
     print_summary(found, console)
     assert "long, stream, 50 Hz: 19.19 kB (0.96 MB/s, 7.68 Mbit/s), not 21.11 kB (loss)" in console.export_text()

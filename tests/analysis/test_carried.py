@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from middlemark.analysis.carried import Limit, judged
-from middlemark.analysis.metric_names import Key
+from middlemark.analysis.metrics.catalog import Key
+from middlemark.analysis.search.bisection import Limit, judged
 from middlemark.plan.experiment import Search
 
 SEARCH = Search(

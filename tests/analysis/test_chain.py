@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.chain import ChainPart, Fate, Followed, Route, Rows, followed
+from middlemark.analysis.chains.trace import ChainPart, Fate, Followed, Route, Rows, followed
 
 END_NS = 1_000_000
 CAMERA, DETECT, PLAN, ACTUATE, LIDAR = range(5)

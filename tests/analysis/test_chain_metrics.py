@@ -2,11 +2,10 @@
 
 import pytest
 
-from middlemark.analysis import chain
-from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.figure import figure
-from middlemark.analysis.metric_names import TRIAL, Key, of_chain, of_node, of_place
-from middlemark.analysis.pairing import usually_compared, within_run
+from middlemark.analysis.chains import trace
+from middlemark.analysis.compare.pairing import usually_compared, within_run
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.catalog import TRIAL, Key, metric_named, of_chain, of_node, of_place
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.results import tables
 from run_builder import MS, Behaviour, build_run
@@ -142,9 +141,9 @@ def test_nodes_have_their_start_up_and_the_trial_the_last_one_s(found: dict[str,
 
 
 def test_chains_have_figures_that_can_be_asked_for() -> None:
-    assert figure("p99(idle)").key("by_camera") == Key("chain:by_camera", "idle_p99_ns")
-    assert figure("deadline_missed").key("by_camera") == Key("chain:by_camera", "deadline_missed_share")
-    assert figure("start_up").key("by_camera") == Key("trial", "start_up_ns")
+    assert metric_named("p99(idle)").key("by_camera") == Key("chain:by_camera", "idle_p99_ns")
+    assert metric_named("deadline_missed").key("by_camera") == Key("chain:by_camera", "deadline_missed_share")
+    assert metric_named("start_up").key("by_camera") == Key("trial", "start_up_ns")
 
 
 def test_chains_are_compared_in_the_place_of_their_streams(run: RunFindings) -> None:
@@ -168,7 +167,7 @@ def test_a_comparison_is_of_chains_and_of_streams_only_on_demand(run: RunFinding
 def test_a_trial_that_is_followed_piece_by_piece_comes_to_the_same(
     run: RunFindings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chain, "PIECE_ROWS", 7)
+    monkeypatch.setattr(trace, "PIECE_ROWS", 7)
     monkeypatch.setattr(tables, "FEW_ROWS", 0)
     again = analyse(run.folder)
     assert again.damaged == ()

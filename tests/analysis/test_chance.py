@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from middlemark.analysis.chance import ChanceRate, campaigns, chance_rates
-from middlemark.analysis.figure import figure
+from middlemark.analysis.compare.selftest import ChanceRate, campaigns, chance_rates
+from middlemark.analysis.metrics.catalog import metric_named
 from middlemark.analysis.run import analyse
-from middlemark.analysis.verdict.difference import Difference, ratio
-from middlemark.analysis.verdict.known import Known
+from middlemark.analysis.verdicts.difference import Difference, ratio
+from middlemark.analysis.verdicts.values import Known
 from run_builder import Behaviour, build_run
 
 
@@ -43,7 +43,7 @@ def test_a_rate_that_is_surely_above_the_bound_breaks_it(found: int, of: int, *,
 def test_what_does_not_vary_is_no_test_of_chance(tmp_path: Path) -> None:
     suite = "suite: s\ntrials: 20\nmiddlewares: all\nworkloads: [{workload: imu, windows: {window: 200 ms}}]\n"
     experiments = analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()})).experiments
-    rates = chance_rates(experiments, [figure("loss"), figure("median(latency)")], blocks=5, seed=1)
+    rates = chance_rates(experiments, [metric_named("loss"), metric_named("median(latency)")], blocks=5, seed=1)
     assert [each.figure for each in rates] == ["median(latency)"]
 
 
@@ -51,7 +51,7 @@ def test_a_workload_names_an_experiment_where_no_other_has_it(tmp_path: Path) ->
     workloads = "[{workload: imu, size: [64 B, 1 kB]}, {workload: camera}]"
     suite = f"suite: s\ntrials: 20\nmiddlewares: all\nwindows: {{window: 1 s}}\nworkloads: {workloads}\n"
     experiments = analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()})).experiments
-    rates = chance_rates(experiments, [figure("median(latency)")], blocks=5, seed=1)
+    rates = chance_rates(experiments, [metric_named("median(latency)")], blocks=5, seed=1)
     labels = [each.label for each in rates]
     assert labels.count("camera") == 1
     assert [label.startswith("one-imu-") for label in labels if label != "camera"] == [True, True]

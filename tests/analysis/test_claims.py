@@ -6,18 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from middlemark.analysis.claim_part import Scale
-from middlemark.analysis.claims import JudgedClaim, decisive, judge
-from middlemark.analysis.claims import judged as judged_claims
-from middlemark.analysis.estimate import no_estimate, share_of_trials
-from middlemark.analysis.experiment import ExperimentFindings, TrialOutcome
-from middlemark.analysis.figure import figure
-from middlemark.analysis.over_trials import experiment_findings
-from middlemark.analysis.quantile import Measured
-from middlemark.analysis.verdict.difference import Test
-from middlemark.analysis.verdict.verdict import Judgement
+from middlemark.analysis.decisions.claim_tests import Scale
+from middlemark.analysis.decisions.claims import JudgedClaim, decisive, judge
+from middlemark.analysis.decisions.claims import judged as judged_claims
+from middlemark.analysis.experiment.aggregate import experiment_findings
+from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome
+from middlemark.analysis.metrics.catalog import metric_named
+from middlemark.analysis.stats.estimate import no_estimate, share_of_trials
+from middlemark.analysis.stats.quantiles import Measured
+from middlemark.analysis.verdicts.difference import Test
+from middlemark.analysis.verdicts.verdict import Judgement
 from middlemark.plan import Experiment, Side, expand
-from middlemark.plan.side import sided
+from middlemark.plan.matrix import sided
 from middlemark.suite import parse_claim, parse_suite
 from populations import drawn_events
 
@@ -41,7 +41,7 @@ def found(
     experiment: Experiment, figures: Mapping[str, list[float]], kind: str = "valid", side: Side | None = None
 ) -> ExperimentFindings:
     """An experiment with these values of its trials, block by block."""
-    values = {figure(name).key(experiment.streams[0].name): own for name, own in figures.items()}
+    values = {metric_named(name).key(experiment.streams[0].name): own for name, own in figures.items()}
     trials = max((len(own) for own in figures.values()), default=3)
     outcomes = tuple(TrialOutcome(f"t{block}", block, 1, kind, "") for block in range(trials))
     measured = {key: [Measured(value, MESSAGES) for value in own] for key, own in values.items()}

@@ -6,23 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.carried import Limit, judged
-from middlemark.analysis.claims import judge
-from middlemark.analysis.clocks import CLOCK_BOUND, told
-from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.fitness import Requirement, candidate
-from middlemark.analysis.measuring import metrics_of_samples
-from middlemark.analysis.metric_names import TRIAL, Key, of_chain, of_place, of_stream
-from middlemark.analysis.percentile_tables import percentile_tables
-from middlemark.analysis.quantile import Measured, TooFewSamples, Value, WithinClocks, bound_words
-from middlemark.analysis.result import result
+from middlemark.analysis.decisions.claims import judge
+from middlemark.analysis.decisions.requirements import Requirement, candidate
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.catalog import TRIAL, Key, of_chain, of_place, of_stream
+from middlemark.analysis.metrics.latency import CLOCK_BOUND, Distribution, told
+from middlemark.analysis.metrics.stored import metrics_of_samples
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.samples import Distribution
-from middlemark.analysis.stopping import open_experiments, widths
-from middlemark.analysis.verdict.verdict import Judgement
-from middlemark.campaign.judgement import cautions
+from middlemark.analysis.search.bisection import Limit, judged, result
+from middlemark.analysis.search.stopping import open_experiments, widths
+from middlemark.analysis.stats.quantiles import Measured, TooFewSamples, Value, WithinClocks, bound_words
+from middlemark.analysis.verdicts.verdict import Judgement
+from middlemark.campaign.trial.validity import cautions
 from middlemark.plan import WarningKind
 from middlemark.plan.experiment import Search
+from middlemark.report.output.data import percentile_tables
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_claim, parse_demand, parse_suite
 from run_builder import MS, Behaviour, build_demand_run, with_clocks

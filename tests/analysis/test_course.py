@@ -3,9 +3,9 @@
 import polars as pl
 import pytest
 
-from middlemark.analysis import course as course_module
-from middlemark.analysis.course import PARTS, PARTS_OF_STEADY, courses, middle_trial
-from middlemark.analysis.quantile import Measured, needed
+from middlemark.analysis.metrics import timeseries as course_module
+from middlemark.analysis.metrics.timeseries import PARTS_DRAWN, PARTS_OF_STEADY, middle_trial, time_series
+from middlemark.analysis.stats.quantiles import Measured, needed
 from middlemark.results.record import TrialRecord
 from run_builder import BEGIN_NS, Behaviour
 from shared_runs import SharedRuns
@@ -28,8 +28,8 @@ def trial(runs: SharedRuns, workload: str) -> tuple[TrialRecord, pl.DataFrame]:
 def test_every_message_of_the_window_is_in_one_part_and_silence_is_empty(runs: SharedRuns) -> None:
     record, received = trial(runs, "imu")
     silent = received.filter(~pl.col("received_ns").is_between(BEGIN_NS + 10**9, BEGIN_NS + 2 * 10**9))
-    course = courses(record, silent)["imu"]
-    assert len(course.received) == PARTS
+    course = time_series(record, silent)["imu"]
+    assert len(course.received) == PARTS_DRAWN
     assert sum(course.received) == len(silent)
     assert all(n == 0 for n in course.received[41:79])
     together = course.latency_part_ns // course.part_ns
@@ -40,7 +40,7 @@ def test_every_message_of_the_window_is_in_one_part_and_silence_is_empty(runs: S
 def test_a_median_is_given_only_where_enough_messages_arrived(runs: SharedRuns) -> None:
     record, received = trial(runs, "imu")
     few = received.gather_every(2)
-    course = courses(record, few)["imu"]
+    course = time_series(record, few)["imu"]
     assert sum(course.received) == len(few)
     parts = (few["received_ns"] - BEGIN_NS) // course.latency_part_ns
     numbers = [(parts == part).sum() for part in range(len(course.latency_p50_ns))]
@@ -53,9 +53,9 @@ def test_of_very_many_messages_so_many_at_random_tell_the_latency(
     runs: SharedRuns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record, received = trial(runs, "imu")
-    everything = courses(record, received)["imu"]
+    everything = time_series(record, received)["imu"]
     monkeypatch.setattr(course_module, "LOOKED_AT", len(received) * 3 // 4)
-    some = courses(record, received)["imu"]
+    some = time_series(record, received)["imu"]
     assert some.received == everything.received
     assert some.latency_p50_ns != everything.latency_p50_ns
     known = [us for us in some.latency_p50_ns if us is not None]
@@ -65,14 +65,14 @@ def test_of_very_many_messages_so_many_at_random_tell_the_latency(
 
 def test_a_ping_pong_is_about_its_round_trips(runs: SharedRuns) -> None:
     record, received = trial(runs, "ping_pong")
-    course = courses(record, received)["ping_pong"]
+    course = time_series(record, received)["ping_pong"]
     assert course.latency_p50_ns[1] == pytest.approx(200_000, rel=0.2)
 
 
 def test_where_nothing_changes_the_course_has_fewer_parts(runs: SharedRuns) -> None:
     record, received = trial(runs, "imu")
     still = record.trial.model_copy(update={"experiment": record.trial.experiment.model_copy(update={"timeline": ()})})
-    course = courses(record.model_copy(update={"trial": still}), received)["imu"]
+    course = time_series(record.model_copy(update={"trial": still}), received)["imu"]
     assert len(course.received) == PARTS_OF_STEADY
     assert sum(course.received) == len(received)
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.condensed import condensed, whole
-from middlemark.analysis.estimate import (
+from middlemark.analysis.stats.estimate import (
     Estimate,
     Method,
     ends_of_median,
@@ -16,8 +15,8 @@ from middlemark.analysis.estimate import (
     quantile_of_trials,
     share_of_trials,
 )
-from middlemark.analysis.interval import coverage
-from middlemark.analysis.quantile import Lost, Measured, Partial, Samples, Value, quantile
+from middlemark.analysis.stats.intervals import coverage
+from middlemark.analysis.stats.quantiles import Lost, Measured, Partial, Samples, Value, quantile, sketch_of, whole
 from populations import drawn_stalling_times_ns, drawn_times_ns
 
 values = st.lists(st.integers(1, 10**9).map(float), min_size=2, max_size=12)
@@ -25,7 +24,7 @@ values = st.lists(st.integers(1, 10**9).map(float), min_size=2, max_size=12)
 
 def _quantile(trials: list[Samples], level: float) -> Estimate:
     own = [quantile(samples, level) for samples in trials]
-    return quantile_of_trials(own, [condensed(whole(samples)) for samples in trials], level)
+    return quantile_of_trials(own, [sketch_of(whole(samples)) for samples in trials], level)
 
 
 @given(values)

@@ -2,8 +2,7 @@
 
 import pytest
 
-from middlemark.analysis.figure import figure, usual
-from middlemark.analysis.metric_names import Key
+from middlemark.analysis.metrics.catalog import Key, metric_named, usual
 from middlemark.errors import UsageError
 
 
@@ -20,7 +19,7 @@ from middlemark.errors import UsageError
     ],
 )
 def test_a_name_stands_for_a_metric(written: str, key: Key) -> None:
-    assert figure(written).key("imu") == key
+    assert metric_named(written).key("imu") == key
 
 
 @pytest.mark.parametrize(
@@ -29,7 +28,7 @@ def test_a_name_stands_for_a_metric(written: str, key: Key) -> None:
 )
 def test_what_there_is_not_is_refused_with_what_there_is(written: str, remedy: str) -> None:
     with pytest.raises(UsageError) as refused:
-        figure(written)
+        metric_named(written)
     assert remedy in (refused.value.remedy or "")
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from middlemark.analysis.estimate import Estimate, Method
-from middlemark.analysis.fitness import Check, Requirement, judged_loss, tightest, use_by_block
-from middlemark.analysis.verdict.evidence import Evidence
-from middlemark.analysis.verdict.known import Known
-from middlemark.analysis.verdict.verdict import Judgement
+from middlemark.analysis.decisions.requirements import Check, Requirement, judged_loss, tightest, use_by_block
+from middlemark.analysis.stats.estimate import Estimate, Method
+from middlemark.analysis.verdicts.bounds import Evidence
+from middlemark.analysis.verdicts.values import Known
+from middlemark.analysis.verdicts.verdict import Judgement
 from middlemark.suite import StreamDemand
 
 MET, MISSED, OPEN = Judgement.HOLDS, Judgement.REFUTED, Judgement.UNDECIDED

@@ -2,7 +2,7 @@
 
 import pytest
 
-from middlemark.analysis.gate import condition
+from middlemark.analysis.decisions.gate import condition
 from middlemark.errors import UsageError
 
 

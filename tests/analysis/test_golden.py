@@ -10,10 +10,10 @@ import jsonschema
 import polars as pl
 import pytest
 
+from middlemark.analysis.dataframes import summary_table
 from middlemark.analysis.run import RunFindings
-from middlemark.analysis.summary import summary_table
 from middlemark.errors import StoreError
-from middlemark.report.exported import schemas
+from middlemark.report.output.data import schemas
 from middlemark.results.run_folder import RunFolder
 from shared_runs import GOLDEN, SharedRuns
 

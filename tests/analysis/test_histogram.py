@@ -10,8 +10,8 @@ from hdrh.log import HistogramLogReader
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.condensed import Condensed, whole
-from middlemark.analysis.histogram import bucketed, empty, merged, of_samples, percentile_table, recorded
+from middlemark.analysis.stats.histogram import bucketed, empty, merged, of_samples, percentile_table, recorded
+from middlemark.analysis.stats.quantiles import Sketch, whole
 from middlemark.results.histogram_log import read_log
 
 WORKERS = Path(__file__).parent.parent / "golden" / "histogram" / "worker.beyond.hlog"
@@ -24,7 +24,7 @@ PLAIN = (
 )
 
 
-def expanded(found: Condensed) -> list[int]:
+def expanded(found: Sketch) -> list[int]:
     values: list[int] = np.repeat(found.values, found.counts).tolist()
     return values
 

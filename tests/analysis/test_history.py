@@ -9,9 +9,9 @@ import pytest
 
 import middlemark
 from known_suites import CHAIN_OF_THREE_NODES
-from middlemark.analysis.figure import figure
-from middlemark.analysis.history import PastRun, Point, histories, level_changes
-from middlemark.analysis.settling import EQUAL
+from middlemark.analysis.compare.history import PastRun, Point, histories, level_changes
+from middlemark.analysis.metrics.catalog import metric_named
+from middlemark.analysis.metrics.timeseries import EQUAL
 from run_builder import Behaviour, build_run
 from shared_runs import SharedRuns
 
@@ -30,7 +30,7 @@ def test_runs_come_in_the_order_in_which_they_began_whatever_the_order_given(pas
     early = replace(
         past, name="early", manifest=past.manifest.model_copy(update={"started_at": "2025-01-01T00:00:00+00:00"})
     )
-    series = histories([past, early], figure("median(latency)"))
+    series = histories([past, early], metric_named("median(latency)"))
     assert {each.middleware for each in series} == {"alpha", "beta"}
     for each in series:
         assert [point.run for point in each.points] == ["early", "golden"]
@@ -40,14 +40,14 @@ def test_runs_come_in_the_order_in_which_they_began_whatever_the_order_given(pas
 
 def test_figures_of_another_machine_are_another_series(past: PastRun) -> None:
     elsewhere = past.manifest.model_copy(update={"machine": {"cpu_model": "another"}})
-    series = histories([past, replace(past, name="elsewhere", manifest=elsewhere)], figure("cpu"))
+    series = histories([past, replace(past, name="elsewhere", manifest=elsewhere)], metric_named("cpu"))
     assert all(len(each.points) == 1 for each in series)
     assert {each.machine for each in series} == {"another", "unknown, 2 CPUs, 24 GiB"}
 
 
 def test_the_machine_is_the_one_that_a_real_run_recorded(runs: SharedRuns) -> None:
     run = runs.golden("run-format-1-observed")
-    series = histories([PastRun("real", run.manifest, run.estimates)], figure("median(latency)"))
+    series = histories([PastRun("real", run.manifest, run.estimates)], metric_named("median(latency)"))
     assert {each.machine for each in series} == {"AMD EPYC, 2 CPUs, 24 GiB, virtual machine (unknown)"}
 
 
@@ -56,7 +56,7 @@ def test_two_machines_of_one_model_are_two_series(past: PastRun) -> None:
         replace(past, manifest=past.manifest.model_copy(update={"machine": {"cpu_model": "same", "machine_id": each}}))
         for each in ("0a", "0b", "0a")
     ]
-    series = histories(runs, figure("cpu"))
+    series = histories(runs, metric_named("cpu"))
     assert {(each.machine, len(each.points)) for each in series} == {("same (machine 0a)", 2), ("same (machine 0b)", 1)}
 
 
@@ -69,20 +69,20 @@ def test_where_no_id_was_recorded_other_facts_tell_machines_of_one_model_apart(
         replace(past, manifest=past.manifest.model_copy(update={"machine": machine}))
         for machine in (known, known, known | fact)
     ]
-    assert sorted({len(each.points) for each in histories(runs, figure("cpu"))}) == [1, 2]
+    assert sorted({len(each.points) for each in histories(runs, metric_named("cpu"))}) == [1, 2]
 
 
 def test_observed_trials_and_missing_figures_have_no_point(past: PastRun) -> None:
     estimates = past.estimates.with_columns(observation=pl.lit("wire"))
-    assert histories([replace(past, estimates=estimates)], figure("loss")) == []
-    assert histories([past], figure("p9999(latency)")) == []
+    assert histories([replace(past, estimates=estimates)], metric_named("loss")) == []
+    assert histories([past], metric_named("p9999(latency)")) == []
 
 
 def test_a_figure_of_chains_has_a_history_of_each_chain(tmp_path: Path) -> None:
     run = middlemark.load(build_run(tmp_path / "run", CHAIN_OF_THREE_NODES, {"udp": Behaviour()}).path)
-    series = histories([PastRun("chained", run.manifest, run.estimates)], figure("median(end_to_end)"))
+    series = histories([PastRun("chained", run.manifest, run.estimates)], metric_named("median(end_to_end)"))
     assert [(each.stream, len(each.points)) for each in series] == [("whole", 1)]
-    streams = histories([PastRun("chained", run.manifest, run.estimates)], figure("median(latency)"))
+    streams = histories([PastRun("chained", run.manifest, run.estimates)], metric_named("median(latency)"))
     assert {each.stream for each in streams} == {"image", "objects"}
 
 
@@ -93,7 +93,7 @@ def test_a_side_has_the_version_of_its_own_library(past: PastRun) -> None:
         past.estimates.with_columns(factors=pl.col("factors") + f" side={side}") for side in ("base", "head")
     )
     sided = replace(past, manifest=past.manifest.model_copy(update={"base": {"alpha": older}}), estimates=both)
-    series = [each for each in histories([sided], figure("cpu")) if each.middleware == "alpha"]
+    series = [each for each in histories([sided], metric_named("cpu")) if each.middleware == "alpha"]
     versions = {
         side: {each.points[0].library_version for each in series if f"side={side}" in each.setting}
         for side in ("base", "head")

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from middlemark.analysis.independence import FEWEST_TRIALS, lag_1_test, without_drift
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.verdict.ranking import holm
+from middlemark.analysis.stats.independence import FEWEST_TRIALS, lag_1_test, without_drift
+from middlemark.analysis.verdicts.ranking import holm
 from middlemark.plan import WarningKind
-from middlemark.report.cautions import warned_of
-from middlemark.report.contender import contenders
+from middlemark.report.conclusions.warnings import warned_of
+from middlemark.report.elements.labels import contenders
 from run_builder import Behaviour, build_run, write_trial
 
 SUITE = """

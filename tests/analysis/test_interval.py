@@ -9,10 +9,10 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.condensed import condensed, pooled, whole
-from middlemark.analysis.interval import coverage, median_interval, pooled_quantile_ranks, share_interval
-from middlemark.analysis.verdict.difference import Difference, ratio
-from middlemark.analysis.verdict.known import Known
+from middlemark.analysis.stats.intervals import coverage, median_interval, pooled_quantile_ranks, share_interval
+from middlemark.analysis.stats.quantiles import pooled, sketch_of, whole
+from middlemark.analysis.verdicts.difference import Difference, ratio
+from middlemark.analysis.verdicts.values import Known
 from middlemark.errors import InternalError
 from populations import drawn_events, drawn_times_ns, true_quantile_ns
 
@@ -123,7 +123,7 @@ def _held(shape: str, level: float, n_trials: int, messages: int, spread: float)
     rng = np.random.default_rng([n_trials, messages, 8])
     true_ns, held = true_quantile_ns(shape, spread, level), 0
     for _ in range(POOLED_REPEATS):
-        trials = [condensed(whole(times)) for times in drawn_times_ns(rng, shape, spread, n_trials, messages)]
+        trials = [sketch_of(whole(times)) for times in drawn_times_ns(rng, shape, spread, n_trials, messages)]
         together = pooled(trials)
         low, high = together.at(np.array(pooled_quantile_ranks(trials, together, level)))
         held += low <= true_ns <= high
@@ -131,7 +131,7 @@ def _held(shape: str, level: float, n_trials: int, messages: int, spread: float)
 
 
 def test_a_quantile_of_trials_that_measure_the_same_every_time_is_that() -> None:
-    trials = [condensed(whole(np.full(300, 7))) for _ in range(5)]
+    trials = [sketch_of(whole(np.full(300, 7))) for _ in range(5)]
     low, high = pooled_quantile_ranks(trials, pooled(trials), 0.99)
     assert 1 <= low <= 1485 <= high <= 1500
 

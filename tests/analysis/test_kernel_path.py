@@ -8,13 +8,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from middlemark.analysis.kernel_event import Kind
-from middlemark.analysis.kernel_path import Paths, paths
-from middlemark.analysis.kernel_trace import KernelTrace
-from middlemark.analysis.message_path import told_messages
-from middlemark.analysis.path_following import Ends
-from middlemark.analysis.path_parts import Part, SetAside, Side
-from middlemark.results.schema import KERNEL_EVENTS_SCHEMA, RECEIVED_SCHEMA
+from middlemark.analysis.kernel.breakdown import Paths, paths, told_messages
+from middlemark.analysis.kernel.events import Kind
+from middlemark.analysis.kernel.follow import Ends
+from middlemark.analysis.kernel.segments import Part, SetAside, Side
+from middlemark.analysis.kernel.trace import KernelTrace
+from middlemark.results.tables import KERNEL_EVENTS_SCHEMA, RECEIVED_SCHEMA
 
 SENDER, RECEIVER, BROKER, STRANGER = 100, 200, 300, 400
 HERE, THERE = 1, 2

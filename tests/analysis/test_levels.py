@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from middlemark.analysis.levels import Levels, Pays, advice, long_stretches, of_stretches
+from middlemark.analysis.stats.variance import Levels, Pays, advice, long_stretches, of_stretches
 
 S = 10**9
 

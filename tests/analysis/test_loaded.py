@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 import middlemark
-from middlemark.analysis.loaded import METRICS_SCHEMA, TRIALS_SCHEMA, LoadedRun
+from middlemark.analysis.dataframes import METRICS_SCHEMA, TRIALS_SCHEMA, LoadedRun
 from middlemark.errors import StoreError
-from middlemark.results.schema import RECEIVED_SCHEMA
+from middlemark.results.tables import RECEIVED_SCHEMA
 from shared_runs import GOLDEN, SharedRuns
 
 RUN = GOLDEN / "run-format-1"

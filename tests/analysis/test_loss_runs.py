@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.loss_runs import run_figures, runs
+from middlemark.analysis.metrics.accounting import run_figures, runs
 from middlemark.analysis.run import analyse
 from run_builder import Behaviour, build_run
 

@@ -9,11 +9,10 @@ import polars as pl
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from middlemark.analysis.metric_names import Key, metrics_of
-from middlemark.analysis.metrics import TrialMetrics, trial_metrics
-from middlemark.analysis.overload import of_the_path
-from middlemark.analysis.quantile import Lost, Measured, Partial, Value
-from middlemark.analysis.samples import Distribution
+from middlemark.analysis.metrics.catalog import Key, metrics_of
+from middlemark.analysis.metrics.latency import Distribution
+from middlemark.analysis.metrics.trial import TrialMetrics, of_the_path, trial_metrics
+from middlemark.analysis.stats.quantiles import Lost, Measured, Partial, Value
 from middlemark.results.histogram_log import Logged
 from middlemark.results.record import PublisherCounts, SubscriberCounts, TrialRecord
 from run_builder import BEGIN_NS, MS, Behaviour

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.estimate import median_of_trials
-from middlemark.analysis.outlier import Outliers, Place, outliers, places
-from middlemark.analysis.quantile import Measured
+from middlemark.analysis.stats.estimate import median_of_trials
+from middlemark.analysis.stats.intervals import Outliers, Place, outliers, places
+from middlemark.analysis.stats.quantiles import Measured
 
 SEVEN = [10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0]
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from middlemark.analysis.over_settings import OverSettings, over_settings
-from middlemark.analysis.pairing import usually_compared, within_run
+from middlemark.analysis.compare.over_settings import OverSettings, over_settings
+from middlemark.analysis.compare.pairing import usually_compared, within_run
 from middlemark.analysis.run import analyse
-from middlemark.analysis.verdict.difference import Difference
+from middlemark.analysis.verdicts.difference import Difference
 from middlemark.cli.main import app
 from middlemark.plan import NoCommunication
 from middlemark.plan.outcome import MissingPath
-from middlemark.report.over_settings import mean_words, table
+from middlemark.report.conclusions.digest import mean_words, means_table
 from middlemark.results.run_folder import RunFolder
 from run_builder import Behaviour, build_run
 
@@ -68,7 +68,7 @@ def test_where_a_setting_has_no_ratio_it_is_named_and_there_is_no_mean(tmp_path:
     assert mean.value is None
     assert len(mean.missing) == 3
     assert "workload=imu" in mean.missing[0]
-    assert not table([mean]).rows
+    assert not means_table([mean]).rows
     assert "1 of 3 settings without a ratio (middleware=udp)" in mean_words(replace(mean, missing=("middleware=udp",)))
 
 

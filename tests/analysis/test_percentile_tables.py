@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from known_suites import CHAIN_OF_THREE_NODES
-from middlemark.analysis.percentile_tables import percentile_tables
+from middlemark.report.output.data import percentile_tables
 from run_builder import Behaviour, build_run
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.quantile import LEVELS, Measured, TooFewSamples, needed, quantile, rank
+from middlemark.analysis.stats.quantiles import LEVELS, Measured, TooFewSamples, needed, quantile, rank
 
 samples = st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=3000).map(lambda v: np.sort(np.array(v)))
 

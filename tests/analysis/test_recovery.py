@@ -5,12 +5,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from middlemark.analysis import recovery
-from middlemark.analysis.accounting import AccountingError
-from middlemark.analysis.estimate import refusal
-from middlemark.analysis.quantile import Measured, NoSchedule, Partial, Value, WithinClocks
-from middlemark.analysis.recovery import affected_flows, fault_figures
-from middlemark.analysis.schedule import schedule
+from middlemark.analysis.metrics import recovery
+from middlemark.analysis.metrics.accounting import AccountingError
+from middlemark.analysis.metrics.rates import schedule
+from middlemark.analysis.metrics.recovery import affected_flows, fault_figures
+from middlemark.analysis.stats.estimate import refusal
+from middlemark.analysis.stats.quantiles import Measured, NoSchedule, Partial, Value, WithinClocks
 from middlemark.plan import Recorded
 from middlemark.results import streaming
 from middlemark.results.record import ClockAgreement, HappenedFault, TrialRecord

@@ -3,10 +3,10 @@
 import polars as pl
 import pytest
 
-from middlemark.analysis.metric_names import TRIAL, Key, of_host, of_process
-from middlemark.analysis.resources import memory_courses, resource_values
+from middlemark.analysis.metrics.catalog import TRIAL, Key, of_host, of_process
+from middlemark.analysis.metrics.resources import memory_courses, resource_values
 from middlemark.results.record import TrialRecord
-from middlemark.results.schema import MACHINE_SCHEMA, PROCESSES_SCHEMA
+from middlemark.results.tables import MACHINE_SCHEMA, PROCESSES_SCHEMA
 from run_builder import BEGIN_NS, MS, Behaviour
 from shared_runs import SharedRuns
 

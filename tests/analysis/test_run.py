@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from middlemark.analysis.comparison import Comparison
-from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.metric_names import TRIAL
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.dataframes import summary_table
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.catalog import TRIAL
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.summary import summary_table
 from middlemark.plan import Failed, NotApplicable
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Observation

@@ -3,8 +3,8 @@
 import numpy as np
 import polars as pl
 
-from middlemark.analysis.samples import Distribution, distributions
-from middlemark.results.schema import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
+from middlemark.analysis.metrics.latency import Distribution, distributions
+from middlemark.results.tables import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
 
 LATE_AFTER_NS = 1000
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from middlemark.analysis.compare.scaling import fit
 from middlemark.analysis.run import analyse
-from middlemark.analysis.scaling import fit
 from run_builder import Behaviour, build_run
 
 SUITE = """

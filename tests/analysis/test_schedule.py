@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.schedule import schedule
+from middlemark.analysis.metrics.rates import schedule
 from middlemark.plan import Burst, PingPong, Recorded, Stream, StreamPattern, Unthrottled
-from middlemark.plan.stream import KeepLast, Periodic, StreamQos
+from middlemark.plan.streams import KeepLast, Periodic, StreamQos
 from middlemark.results.record import Window
 from middlemark.suite import Arrival, Congestion, Durability, Reliability
 

@@ -4,10 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.carried import Limit, Tried
-from middlemark.analysis.search_steps import bracket, next_step
+from middlemark.analysis.search.bisection import Limit, Tried, bracket, next_step
 from middlemark.plan.experiment import Search
-from middlemark.plan.search import last_step
+from middlemark.plan.schedule import last_step
 
 SEARCH = Search(
     lowest_hz=100, highest_hz=1e5, precision=0.05, loss_share=0.001, latency_ns=10_000_000, confirm=3, max_trials=60

@@ -7,23 +7,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from middlemark.analysis.capacity import State
-from middlemark.analysis.carried import Limit, Tried
-from middlemark.analysis.claims import judge
-from middlemark.analysis.figure import figure
-from middlemark.analysis.further import further
-from middlemark.analysis.gate import condition, gated
-from middlemark.analysis.pairing import Compared, of_two_runs, usually_compared, within_run
-from middlemark.analysis.result import result
+from middlemark.analysis.compare.pairing import Compared, of_two_runs, usually_compared, within_run
+from middlemark.analysis.decisions.claims import judge
+from middlemark.analysis.decisions.gate import condition, gated
+from middlemark.analysis.metrics.catalog import metric_named
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.search_steps import bracket, next_step
-from middlemark.analysis.verdict.difference import Difference, NoDifference, Test, ratio
-from middlemark.analysis.verdict.known import Known
-from middlemark.analysis.verdict.verdict import NO_SETBACKS, Decided, Judgement, Verdict
+from middlemark.analysis.search.bisection import Limit, Tried, bracket, next_step, result
+from middlemark.analysis.search.capacity import State
+from middlemark.analysis.search.stopping import further
+from middlemark.analysis.verdicts.difference import Difference, NoDifference, Test, ratio
+from middlemark.analysis.verdicts.values import Known
+from middlemark.analysis.verdicts.verdict import NO_SETBACKS, Decided, Judgement, Verdict
 from middlemark.plan import expand
 from middlemark.plan.experiment import Search
-from middlemark.plan.search import load_of
-from middlemark.report.compared import as_data, row
+from middlemark.plan.schedule import load_of
+from middlemark.report.conclusions.comparison import comparison_data, row
 from middlemark.suite import parse_claim, parse_suite
 from run_builder import Behaviour, build_run, write_trial
 from shared_runs import SharedRuns
@@ -191,8 +189,8 @@ def test_what_carries_nothing_is_surely_less(base: RunFindings) -> None:
     assert isinstance(found, Difference)
     assert (found.low, found.high) == (0.0, pytest.approx(0.1))
     (pair,) = within_run(base.comparable, "middleware").pairs
-    data = as_data(
-        [Compared(pair, figure("capacity"), None, (None, None), found, Decided(Verdict.WORSE), NO_SETBACKS)]
+    data = comparison_data(
+        [Compared(pair, metric_named("capacity"), None, (None, None), found, Decided(Verdict.WORSE), NO_SETBACKS)]
     )[0]["difference"]
     assert isinstance(data, dict)
     assert data["high"] == pytest.approx(0.1)
@@ -201,8 +199,8 @@ def test_what_carries_nothing_is_surely_less(base: RunFindings) -> None:
 def test_an_end_that_is_not_known_is_null_for_a_program(base: RunFindings) -> None:
     (pair,) = within_run(base.comparable, "middleware").pairs
     one_ended = Difference(9.0, 8.5, math.inf, 3, 3, is_ratio=True, test=Test.PAIRED_T)
-    data = as_data(
-        [Compared(pair, figure("capacity"), None, (None, None), one_ended, Decided(Verdict.BETTER), NO_SETBACKS)]
+    data = comparison_data(
+        [Compared(pair, metric_named("capacity"), None, (None, None), one_ended, Decided(Verdict.BETTER), NO_SETBACKS)]
     )[0]["difference"]
     assert isinstance(data, dict)
     assert data["high"] is None

@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 import ruptures
 
-from middlemark.analysis.run import analyse
-from middlemark.analysis.settling import (
+from middlemark.analysis.metrics.timeseries import (
     PARTS,
     PENALTY,
     SHORTEST_SEGMENT,
@@ -20,6 +19,7 @@ from middlemark.analysis.settling import (
     settling,
     unsteady,
 )
+from middlemark.analysis.run import analyse
 from middlemark.plan import WarningKind
 from run_builder import Behaviour, build_run
 

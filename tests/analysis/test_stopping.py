@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.further import Further, further
-from middlemark.analysis.interval import median_interval
-from middlemark.analysis.result import result
-from middlemark.analysis.stopping import first_look, relative_width, settled_after
+from middlemark.analysis.search.bisection import result
+from middlemark.analysis.search.stopping import Further, first_look, further, relative_width, settled_after
+from middlemark.analysis.stats.intervals import median_interval
 from middlemark.plan import NotApplicable
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Suite, parse_suite

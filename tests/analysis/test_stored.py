@@ -11,15 +11,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from middlemark.analysis import stored as module
-from middlemark.analysis.experiment import MeasuredTrial
-from middlemark.analysis.measuring import measure, measured
-from middlemark.analysis.metric_names import TRIAL, Key
-from middlemark.analysis.metrics import TrialMetrics
-from middlemark.analysis.quantile import Value
+from middlemark.analysis.dataframes import summary_table
+from middlemark.analysis.experiment.findings import MeasuredTrial
+from middlemark.analysis.metrics import stored as module
+from middlemark.analysis.metrics.catalog import TRIAL, Key
+from middlemark.analysis.metrics.stored import measure, measured, stored, stored_form
+from middlemark.analysis.metrics.trial import TrialMetrics
 from middlemark.analysis.run import analyse
-from middlemark.analysis.stored import stored, stored_form
-from middlemark.analysis.summary import summary_table
+from middlemark.analysis.stats.quantiles import Value
 from middlemark.errors import StoreError
 from middlemark.results import writer
 from middlemark.results.record import is_valid

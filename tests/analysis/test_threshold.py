@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 
-from middlemark.analysis.carried import Limit, Tried
-from middlemark.analysis.search_steps import next_step
-from middlemark.analysis.threshold import NoThreshold, Threshold, threshold
+from middlemark.analysis.search.bisection import Limit, Tried, next_step
+from middlemark.analysis.search.threshold import NoThreshold, Threshold, threshold
 from middlemark.plan.experiment import Search
-from middlemark.plan.search import value_at
+from middlemark.plan.schedule import value_at
 
 SEARCH = Search(
     lowest_hz=100, highest_hz=1e5, precision=0.05, loss_share=0.001, latency_ns=10_000_000, confirm=3, max_trials=60

@@ -2,8 +2,8 @@
 
 import pytest
 
-from middlemark.analysis.metric_names import TRIAL, Key
-from middlemark.analysis.wire import payload_hosts, receiving_hosts, wire_values
+from middlemark.analysis.metrics.catalog import TRIAL, Key
+from middlemark.analysis.metrics.wire import payload_hosts, receiving_hosts, wire_values
 from middlemark.results.record import LinkTraffic, Phase, TrialRecord
 from run_builder import Behaviour
 from shared_runs import SharedRuns

@@ -7,7 +7,7 @@ import pytest
 from staged import own_machine, placed
 
 from middlemark.campaign.campaign import run_new
-from middlemark.plan.progress import Observer
+from middlemark.results.progress import Observer
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 

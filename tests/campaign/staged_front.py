@@ -12,7 +12,7 @@ from staged import placed
 
 from middlemark.campaign.campaign import run_new
 from middlemark.errors import MiddlemarkError
-from middlemark.plan.progress import Event, StepReached
+from middlemark.results.progress import Event, StepReached
 
 
 class Doomed:

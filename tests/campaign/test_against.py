@@ -6,7 +6,7 @@ import pytest
 from staged import install_fake_worker, suite_text
 from typer.testing import CliRunner
 
-from middlemark.analysis.pairing import within_run
+from middlemark.analysis.compare.pairing import within_run
 from middlemark.analysis.run import analyse
 from middlemark.campaign.campaign import run_new, run_on
 from middlemark.campaign.order import Order, place

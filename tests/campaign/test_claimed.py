@@ -2,7 +2,7 @@
 
 import pytest
 
-from middlemark.campaign.claimed import check
+from middlemark.campaign.order import check_claims
 from middlemark.errors import SuiteError
 from middlemark.plan import expand
 from middlemark.suite import LoadedSuite, parse_suite
@@ -20,7 +20,7 @@ claims:
 def checked(claim: str, middlewares: str = "[one, two]") -> None:
     text = SUITE.format(claim=claim, middlewares=middlewares)
     suite = parse_suite(text, file="mine.yaml")
-    check(LoadedSuite("mine.yaml", text, suite), expand(suite, available=["one", "two"]))
+    check_claims(LoadedSuite("mine.yaml", text, suite), expand(suite, available=["one", "two"]))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from staged import marked_processes, suite_text
 from middlemark.plan import NotApplicable, Valid
 from middlemark.results.record import TrialRecord
 from middlemark.suite import Action
-from middlemark.testbed import cpu_load
+from middlemark.testbed.machine import cpus
 
 Campaign = Callable[..., list[TrialRecord]]
 
@@ -93,7 +93,7 @@ def test_a_timeline_that_names_a_service_which_the_trial_has_not_is_not_applicab
     assert record.outcome == NotApplicable(capability="faults", reason="this trial has no broker_0")
 
 
-@pytest.mark.skipif(shutil.which(cpu_load.PROGRAM) is None, reason="stress-ng is not installed")
+@pytest.mark.skipif(shutil.which(cpus.PROGRAM) is None, reason="stress-ng is not installed")
 def test_the_load_reached_on_each_cpu_is_stored(campaign: Campaign) -> None:
     (record,) = campaign(suite_text(more="conditions: {cpu_load: {level: 40 %, hosts: subscribers}}"))
     (load,) = record.cpu_load.values()

@@ -13,7 +13,7 @@ from staged import marked_processes, suite_text
 from middlemark.campaign.campaign import run_on
 from middlemark.errors import ExitCode
 from middlemark.results.run_folder import RunFolder, TrialFolder
-from middlemark.testbed import abandoned
+from middlemark.testbed.processes import ledger
 
 FRONT = Path(__file__).with_name("staged_front.py")
 # Every process of the trial is deaf: neither the end of its standard input nor SIGTERM ends it.
@@ -59,11 +59,11 @@ def test_after_sigkill_a_sweep_leaves_nothing_and_resume_completes(tmp_path: Pat
     assert status == -signal.SIGKILL
     folders = folders_of_trials(tmp_path)
 
-    abandoned.sweep()
+    ledger.sweep()
     assert marked_processes() == set()
     assert not any(folder.exists() for folder in folders)
     assert list((tmp_path / "state/middlemark/ledgers").iterdir()) == []
-    assert abandoned.sweep() == []
+    assert ledger.sweep() == []
 
     run_on(tmp_path / "run")
     records = [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
@@ -74,7 +74,7 @@ def test_a_sweep_ends_what_a_killed_front_left_running_and_says_so(tmp_path: Pat
     kill_front(tmp_path, DEAF, signal.SIGKILL.value, "measuring", 0.1)
     running = marked_processes()
     assert len(running) >= 2
-    removed = abandoned.sweep()
+    removed = ledger.sweep()
     assert {each.what for each in removed if each.kind == "process"} >= {
         f"middlemark-worker-fake application {name}" for name in ("publisher_0", "subscriber_0")
     }
@@ -97,7 +97,7 @@ def test_a_sweep_leaves_the_run_of_a_living_front_alone(tmp_path: Path) -> None:
     process = front(tmp_path, suite_text().replace("trials: 1", "trials: 2"))
     removed = []
     while process.poll() is None:
-        removed += abandoned.sweep()
+        removed += ledger.sweep()
     _, said = process.communicate()
     assert (process.returncode, said, removed) == (0, b"", [])
     records = [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
@@ -146,7 +146,7 @@ def _given(folder: TrialFolder) -> Given:
 def test_trials_that_results_ask_for_are_planned_before_they_run_and_decided_alike_by_resume(tmp_path: Path) -> None:
     text = suite_text(more="stop: {relative_width: 0.1 %, max_trials: 8, figures: [first_message]}")
     kill_front(tmp_path, text.replace("trials: 1", "trials: 6"), signal.SIGKILL.value, "stopping", 0)
-    abandoned.sweep()
+    ledger.sweep()
     run = RunFolder(tmp_path / "run")
     run_on(run.path)
     manifest = run.read_manifest()

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from middlemark.campaign import judgement, links, trial
-from middlemark.campaign.hearing import TrialOver
+from middlemark.campaign.trial import link_check, run, validity
+from middlemark.campaign.trial.events import TrialOver
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Invalid, InvalidKind, InvalidReason
 from middlemark.plan.network import Direction, Link
 from middlemark.results.record import LinkMeasured
 from middlemark.suite import Disturbance
-from middlemark.testbed.probe import Found, Loss, Measured, RoundTrip
+from middlemark.testbed.probe.probe import Found, Loss, Measured, RoundTrip
 from run_builder import Behaviour, build_run
 
 MS = 1_000_000
@@ -51,14 +51,14 @@ def found(*, spread_ns: int = 0, **counted: int) -> Measured:
 def judged(asked: Direction, measured: Measured, folder: Path, patch: pytest.MonkeyPatch) -> tuple[InvalidReason, ...]:
     """What a trial is found to be whose one link was asked for and measured like this."""
     link = Link(host="host_0", network="lan", outgoing=asked, incoming=Direction(delay_ns=10 * MS), offloads=False)
-    patch.setattr(links, "probe", lambda *_: {"host_0/lan": measured})
-    patch.setattr(links, "asked_now", lambda *_: link)
+    patch.setattr(link_check, "probe", lambda *_: {"host_0/lan": measured})
+    patch.setattr(link_check, "asked_now", lambda *_: link)
     testbed = SimpleNamespace(links={"host_0/lan": "relay"}, relay_reports=dict, routes=())
     setting: Any = SimpleNamespace(testbed=testbed)
-    seen: tuple[LinkMeasured, ...] = asyncio.run(links.measured(setting, "before"))
+    seen: tuple[LinkMeasured, ...] = asyncio.run(link_check.measured(setting, "before"))
     (stored,) = build_run(folder / "run", SUITE, {"one": Behaviour()}).stored_trials()
     record = stored.read_record().model_copy(update={"links": seen})
-    return judgement.reasons(record, stored.read_received(), Disturbance(), 2)
+    return validity.reasons(record, stored.read_received(), Disturbance(), 2)
 
 
 @pytest.mark.parametrize(
@@ -93,12 +93,12 @@ def measured_route(
     route = SimpleNamespace(
         host=SimpleNamespace(name="far"), to=SimpleNamespace(name="farther"), network="cable", declared=link
     )
-    patch.setattr(links, "probe", lambda *_: {})
-    patch.setattr(links, "probe_route", probed)
+    patch.setattr(link_check, "probe", lambda *_: {})
+    patch.setattr(link_check, "probe_route", probed)
     setting: Any = SimpleNamespace(
         testbed=SimpleNamespace(routes=[route], links={}, relay_reports=dict, ledger=object())
     )
-    (seen,) = asyncio.run(links.measured(setting, "before"))
+    (seen,) = asyncio.run(link_check.measured(setting, "before"))
     return seen
 
 
@@ -112,8 +112,8 @@ def test_of_a_route_nothing_is_judged_that_nothing_is_declared_of(monkeypatch: p
 
 def test_of_a_route_what_is_declared_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = measured_route(lambda *_: found(), monkeypatch, Direction(delay_ns=5 * MS, rate_bits_per_s=10**9))
-    assert seen.figures["probes"] == links.PROBES
-    (reason,) = judgement.unlike([seen])
+    assert seen.figures["probes"] == link_check.PROBES
+    (reason,) = validity.unlike([seen])
     assert reason.kind is InvalidKind.LINK
     assert reason.text.startswith(
         "far – farther over cable before the trial: the round trip takes 20 ms, asked were 10 ms"
@@ -127,7 +127,7 @@ def test_a_route_through_which_nothing_comes_ends_its_trial_before_it_begins(mon
     seen = measured_route(lambda *_: dead, monkeypatch)
     assert (seen.is_dead, seen.figures["probes"]) == (True, 1)
     with pytest.raises(TrialOver) as over:
-        trial._check_alive((seen,))
+        run._check_alive((seen,))
     assert isinstance(over.value.outcome, Invalid)
     assert "far – farther over cable before the trial: nothing comes through" in over.value.outcome.detail
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from staged import planned
 
-from middlemark.campaign.hearing import Hearing
-from middlemark.campaign.life import missing_paths
+from middlemark.campaign.trial.events import EventReader
+from middlemark.campaign.trial.lifecycle import missing_paths
 from middlemark.worker.contract import ApplicationFirstMessage
 from middlemark.worker.process import Said
 
@@ -17,7 +17,7 @@ def first(*, answers: bool) -> ApplicationFirstMessage:
 
 
 def test_a_ping_pong_has_come_together_only_when_an_answer_has_come_back(tmp_path: Path) -> None:
-    trial, hearing = planned("workloads: ping_pong"), Hearing(tmp_path)
+    trial, hearing = planned("workloads: ping_pong"), EventReader(tmp_path)
     hearing.hear(Said("subscriber_0", 1, first(answers=False)))
     assert [str(path) for path in missing_paths(trial, hearing, APPLICATIONS)] == [
         "ping_pong's answers from subscriber 0 to publisher 0"
@@ -27,5 +27,5 @@ def test_a_ping_pong_has_come_together_only_when_an_answer_has_come_back(tmp_pat
 
 
 def test_a_one_way_stream_waits_for_no_answers(tmp_path: Path) -> None:
-    paths = missing_paths(planned("workloads: imu"), Hearing(tmp_path), APPLICATIONS)
+    paths = missing_paths(planned("workloads: imu"), EventReader(tmp_path), APPLICATIONS)
     assert [path.answers for path in paths] == [False]

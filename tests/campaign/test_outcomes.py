@@ -7,20 +7,10 @@ from pathlib import Path
 import pytest
 from staged import marked_processes, suite_text
 
-from middlemark.analysis.measuring import measure
-from middlemark.analysis.stored import stored
-from middlemark.campaign import life, running
+from middlemark.analysis.metrics.stored import measure, stored
+from middlemark.campaign.trial import lifecycle, processes
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan import (
-    Failed,
-    Invalid,
-    MissingPath,
-    NoCommunication,
-    NotApplicable,
-    TimedOut,
-    Valid,
-    WarningKind,
-)
+from middlemark.plan import Failed, Invalid, MissingPath, NoCommunication, NotApplicable, TimedOut, Valid, WarningKind
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 
@@ -126,7 +116,7 @@ def test_a_silent_publisher_is_no_communication_with_its_paths(campaign: Campaig
 def test_a_hanging_worker_is_timed_out_with_what_was_waited_for(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch, fault: str, constant: str, word: str
 ) -> None:
-    monkeypatch.setattr(life, constant, 400_000_000)
+    monkeypatch.setattr(lifecycle, constant, 400_000_000)
     outcome = only(campaign(suite_text(fault=fault, faulty="subscriber_0"))).outcome
     assert isinstance(outcome, TimedOut)
     assert outcome.waiting_for == f"`{word}` of subscriber_0"
@@ -150,8 +140,8 @@ def test_a_refusal_holds_for_all_trials_of_its_experiment(campaign: Campaign) ->
 def test_a_worker_that_does_not_close_makes_the_trial_invalid(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(life, "CLOSING_NS", 300_000_000)
-    monkeypatch.setattr(running, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(lifecycle, "CLOSING_NS", 300_000_000)
+    monkeypatch.setattr(processes, "PATIENCE_S", 0.2)
     outcome = only(campaign(suite_text(fault="ignores_stop", faulty="subscriber_0"))).outcome
     assert isinstance(outcome, Invalid)
     assert [reason.kind for reason in outcome.reasons] == ["leftover"]

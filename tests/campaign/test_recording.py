@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from mcap.writer import Writer
 
-from middlemark.campaign.derived import derived
-from middlemark.campaign.recording import RecordedTopic, read_recording
+from middlemark.campaign.import_recording import RecordedTopic, derived, read_recording
 from middlemark.errors import UsageError
 from middlemark.plan import experiments_of
 from middlemark.suite import Durability, Reliability, load_demand

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from staged import install_fake_worker, placed, suite_text
 
-from middlemark.analysis.loaded import load
+from middlemark.analysis.dataframes import load
 from middlemark.campaign.campaign import run_new, run_on
-from middlemark.campaign.manifest import gather
+from middlemark.campaign.manifest import gather, resumed
 from middlemark.campaign.order import place
-from middlemark.campaign.resume import resumed
 from middlemark.errors import StoreError, UsageError
 from middlemark.plan import WarningKind
 from middlemark.results.run_folder import RunFolder

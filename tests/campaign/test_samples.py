@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from middlemark.campaign import samples
+from middlemark.campaign.trial import record as trial_record
 from middlemark.results.run_folder import TrialFolder
-from middlemark.results.schema import PUBLISHED_SCHEMA
+from middlemark.results.tables import PUBLISHED_SCHEMA
 
 ROW = np.dtype(
     [
@@ -32,10 +32,10 @@ def record(folder: Path, application: str, messages: int) -> None:
 
 @pytest.fixture
 def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pl.LazyFrame:
-    monkeypatch.setattr(samples, "PIECE_ROWS", 4)
+    monkeypatch.setattr(trial_record, "PIECE_ROWS", 4)
     for application, messages in {"drivers": 10, "idle": 0, "control": 3}.items():
         record(tmp_path, application, messages)
-    return samples.published(dict.fromkeys(("drivers", "idle", "control", "silent"), tmp_path))
+    return trial_record.published(dict.fromkeys(("drivers", "idle", "control", "silent"), tmp_path))
 
 
 def test_rows_of_all_applications_are_joined_in_their_order(recorded: pl.LazyFrame) -> None:
@@ -54,6 +54,6 @@ def test_a_query_gets_the_rows_and_columns_that_it_asks_for(recorded: pl.LazyFra
 
 def test_they_are_stored_as_they_were_recorded(recorded: pl.LazyFrame, tmp_path: Path) -> None:
     folder = TrialFolder(tmp_path / "trial")
-    folder.write_samples(samples.received({}), recorded)
+    folder.write_samples(trial_record.received({}), recorded)
     assert folder.read_published().equals(recorded.collect())
     assert folder.read_received().is_empty()

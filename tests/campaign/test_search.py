@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from staged import install_fake_worker, suite_text
 
-from middlemark.analysis.capacity import State
 from middlemark.analysis.run import analyse
+from middlemark.analysis.search.capacity import State
 from middlemark.campaign.campaign import run_new, run_on
 from middlemark.campaign.order import place
 from middlemark.errors import Interrupted
 from middlemark.plan import Side
-from middlemark.plan.progress import Event, TrialStarted
-from middlemark.plan.search import Load
+from middlemark.plan.schedule import Load
+from middlemark.results.progress import Event, TrialStarted
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import LoadedSuite, parse_suite
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from staged import planned
 
-from middlemark.campaign.spec import Place, specs
+from middlemark.campaign.trial.spec import Place, specs
 from middlemark.plan import expand, order_trials
 from middlemark.suite import parse_suite
-from middlemark.testbed.host import LocalHost
-from middlemark.testbed.slot import Slot
+from middlemark.testbed.hosts.host import LocalHost
+from middlemark.testbed.processes.slot import Slot
 from middlemark.worker.contract import (
     Capabilities,
     Description,

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 from middlemark.plan import Valid
-from middlemark.plan.progress import Event, StepReached
+from middlemark.results.progress import Event, StepReached
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
-from middlemark.testbed import ledger
-from middlemark.worker import locate
+from middlemark.testbed.processes import ledger
+from middlemark.worker import executables
 
 SUITE = """
 suite: stall
@@ -27,7 +27,7 @@ disturbance: {steal: 100 %}
 STALL_S = 0.3
 LONG_NS = 50_000_000
 # Found before the test has a worker folder of its own.
-UDP = locate.workers().get("udp")
+UDP = executables.workers().get("udp")
 
 
 @pytest.fixture

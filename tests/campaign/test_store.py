@@ -12,8 +12,8 @@ from staged import marked_processes, placed, suite_text
 
 from middlemark.campaign.campaign import run_new, run_on
 from middlemark.errors import StoreError
-from middlemark.plan.progress import Event, StepReached
 from middlemark.results import writer
+from middlemark.results.progress import Event, StepReached
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 

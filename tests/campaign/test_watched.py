@@ -11,7 +11,7 @@ from middlemark.plan import Valid
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Observation
-from middlemark.testbed.observer import executable
+from middlemark.testbed.processes.child import executable
 
 Campaign = Callable[..., list[TrialRecord]]
 

@@ -5,7 +5,7 @@ import io
 from inline_snapshot import snapshot
 from rich.console import Console
 
-from middlemark.cli.dry_run import print_plan
+from middlemark.cli.run import print_plan
 from middlemark.plan import plan_trials
 from middlemark.suite import load_suite
 

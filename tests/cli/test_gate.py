@@ -13,7 +13,7 @@ from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, UsageError
 from middlemark.plan import NoCommunication, Outcome
 from middlemark.plan.outcome import MissingPath
-from middlemark.report.store import recompute_metrics
+from middlemark.report.output.data import recompute_metrics
 from middlemark.results.run_folder import RunFolder
 from run_builder import Behaviour
 from shared_runs import SharedRuns

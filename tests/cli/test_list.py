@@ -43,7 +43,7 @@ def test_one_subject_is_shown_alone(subject: str, shown: str) -> None:
 
 
 def test_without_a_worker_the_way_to_find_out_why_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("middlemark.worker.locate.workers", dict)
+    monkeypatch.setattr("middlemark.worker.executables.workers", dict)
     assert "middlemark doctor" in listed("middlewares")
     assert json.loads(listed("middlewares", "--json")) == {"middlewares": []}
 

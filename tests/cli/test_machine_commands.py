@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from middlemark.cli import run
 from middlemark.cli.main import app
 from middlemark.errors import EnvironmentNotReady, UsageError
-from middlemark.testbed import remote
+from middlemark.testbed.processes import remote
 
 RUNNER = CliRunner()
 

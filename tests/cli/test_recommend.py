@@ -8,12 +8,12 @@ from typer.testing import CliRunner, Result
 
 from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, UsageError
-from middlemark.worker import locate
+from middlemark.worker import executables
 
 pytestmark = [
     pytest.mark.worker,
     pytest.mark.skipif(
-        not {"udp", "synthetic"} <= set(locate.workers()), reason="the workers `udp` and `synthetic` are not built"
+        not {"udp", "synthetic"} <= set(executables.workers()), reason="the workers `udp` and `synthetic` are not built"
     ),
 ]
 APPLICATION = """\

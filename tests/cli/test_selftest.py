@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from typer.testing import CliRunner
 
-from middlemark.analysis.verdict.difference import ratio
+from middlemark.analysis.verdicts.difference import ratio
 from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, UsageError
 from run_builder import Behaviour
@@ -28,7 +28,7 @@ def test_a_stored_run_is_dealt_to_equal_sides_and_the_rate_is_stated(runs: Share
 
 
 def test_differences_that_are_not_there_end_it_with_an_error(runs: SharedRuns, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("middlemark.analysis.chance.ratio", partial(ratio, confidence=0.3))
+    monkeypatch.setattr("middlemark.analysis.compare.selftest.ratio", partial(ratio, confidence=0.3))
     run = runs.run(SUITE.format(trials=120), {"one": Behaviour(drift=0.05)})
     answer = RUNNER.invoke(app, ["selftest", "--from", str(run.path), "--blocks", "3"])
     assert isinstance(answer.exception, ResultsNotAccepted)

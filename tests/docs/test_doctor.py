@@ -2,13 +2,15 @@
 
 import re
 
-from middlemark.cli.doctor import _shown
-from middlemark.testbed import ability, container_engine, machine
+from middlemark.cli.inspect.doctor import _shown
+from middlemark.testbed import capabilities
+from middlemark.testbed.hosts import container
+from middlemark.testbed.machine import readiness
 from pages import text
 
 
 def test_every_row_is_explained() -> None:
     first_cells = re.findall(r"^\| ([a-z][^|]*) \|", text("doctor"), re.MULTILINE)
     explained = {row for cell in first_cells for row in cell.split(", ")}
-    facts = [*machine.facts(), *ability.facts(), container_engine.fact()]
+    facts = [*readiness.facts(), *capabilities.facts(), container.containers_fact()]
     assert {_shown(fact)[0] for fact in facts} <= explained

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.plan import expand, experiments_of
-from middlemark.report.topology_text import drawn
+from middlemark.report.elements.topology_text import drawn
 from middlemark.suite import load_topologies, parse_demand, parse_suite
 from pages import PAGES, blocks, name
 

@@ -6,21 +6,21 @@ from fnmatch import fnmatch
 import polars as pl
 import pytest
 
-from middlemark.analysis import summary
-from middlemark.results import schema
+from middlemark.analysis import dataframes
+from middlemark.results import tables
 from pages import ROOT, text
 
 FILES = {
-    "received.parquet": schema.RECEIVED_SCHEMA,
-    "published.parquet": schema.PUBLISHED_SCHEMA,
-    "executions.parquet": schema.EXECUTIONS_SCHEMA,
-    "inputs.parquet": schema.INPUTS_SCHEMA,
-    "outputs.parquet": schema.OUTPUTS_SCHEMA,
-    "processes.parquet": schema.PROCESSES_SCHEMA,
-    "machine.parquet": schema.MACHINE_SCHEMA,
-    "kernel_path.parquet": schema.KERNEL_EVENTS_SCHEMA,
-    "sketches.parquet": schema.SKETCHES_SCHEMA,
-    "summary.parquet": summary.SCHEMA,
+    "received.parquet": tables.RECEIVED_SCHEMA,
+    "published.parquet": tables.PUBLISHED_SCHEMA,
+    "executions.parquet": tables.EXECUTIONS_SCHEMA,
+    "inputs.parquet": tables.INPUTS_SCHEMA,
+    "outputs.parquet": tables.OUTPUTS_SCHEMA,
+    "processes.parquet": tables.PROCESSES_SCHEMA,
+    "machine.parquet": tables.MACHINE_SCHEMA,
+    "kernel_path.parquet": tables.KERNEL_EVENTS_SCHEMA,
+    "sketches.parquet": tables.SKETCHES_SCHEMA,
+    "summary.parquet": dataframes.SCHEMA,
 }
 
 

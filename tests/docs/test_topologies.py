@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from middlemark.plan.mobility import MODULATIONS, channel, received_dbm
-from middlemark.report.topology_text import drawn
+from middlemark.plan.wifi import MODULATIONS, channel, received_dbm
+from middlemark.report.elements.topology_text import drawn
 from middlemark.suite import Mobility, load_topologies, shipped_suite_names
 from middlemark.suite.load import shipped_timelines
 from pages import ROOT, blocks, text

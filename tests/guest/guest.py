@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed import root_filesystem
-from middlemark.testbed.observer import CHECKOUT
-from middlemark.testbed.root_filesystem import Contents
+from middlemark.testbed.hosts import rootfs
+from middlemark.testbed.hosts.rootfs import Contents
+from middlemark.testbed.processes.child import CHECKOUT
 
 KERNELS = Path(os.environ.get("CARGO_TARGET_DIR") or CHECKOUT / "target") / "guest"
 GET_KERNEL = (
@@ -59,7 +59,7 @@ def guest(folder: Path, contents: Contents, script: str) -> Guest:
     package = _kernel_package()
     unpacked, root = folder / "kernel", folder / "root"
     subprocess.run(["dpkg-deb", "-x", package, unpacked], check=True)
-    root_filesystem._build(root, root_filesystem.files_of(contents))
+    rootfs._build(root, rootfs.files_of(contents))
     _add_busybox(root)
     modules = _in_order(MODULES, {file.stem: file for file in unpacked.rglob("*.ko")})
     for module in modules:

@@ -8,22 +8,14 @@ import pytest
 
 from guest.guest import Guest, guest
 from middlemark.plan.network import Direction, Link, Network
-from middlemark.testbed.ability import _netem_wanted
-from middlemark.testbed.holder import required
-from middlemark.testbed.link.parts import Backend
-from middlemark.testbed.observer import executable
-from middlemark.testbed.probe import (
-    LOSS_INTERVAL_NS,
-    LOSS_PACKETS,
-    LOSS_SIZE_BYTES,
-    Measured,
-    read,
-    what,
-)
-from middlemark.testbed.root_filesystem import Contents
-from middlemark.testbed.switch import Wire, wires
-from middlemark.testbed.verdict import verdict
-from middlemark.testbed.wiring import _of_a_host, _of_the_switch
+from middlemark.testbed.capabilities import _netem_wanted
+from middlemark.testbed.hosts.rootfs import Contents
+from middlemark.testbed.network.shaping import Backend
+from middlemark.testbed.network.wiring import Wire, _of_a_host, _of_the_switch, wires
+from middlemark.testbed.probe.probe import LOSS_INTERVAL_NS, LOSS_PACKETS, LOSS_SIZE_BYTES, Measured, read, what
+from middlemark.testbed.probe.verify import link_verdict
+from middlemark.testbed.processes.child import executable
+from middlemark.testbed.processes.namespaces import required
 
 pytestmark = [pytest.mark.guest, pytest.mark.timeout(700)]
 MS, MBIT = 1_000_000, 1_000_000
@@ -65,11 +57,11 @@ def found(wired: list[Wire], tmp_path_factory: pytest.TempPathFactory) -> dict[s
     contents = Contents(executable("probe"), tools)
     machine = guest(tmp_path_factory.mktemp("guest"), contents, script(wired, contents))
     first = measured(wired, machine)
-    if not any(verdict(wire.link, first[wire.link.host]) for wire in wired):
+    if not any(link_verdict(wire.link, first[wire.link.host]) for wire in wired):
         return first
     second = measured(wired, machine)
     return {
-        wire.link.host: (second if verdict(wire.link, first[wire.link.host]) else first)[wire.link.host]
+        wire.link.host: (second if link_verdict(wire.link, first[wire.link.host]) else first)[wire.link.host]
         for wire in wired
     }
 
@@ -106,4 +98,4 @@ def script(wired: list[Wire], contents: Contents) -> str:
 @pytest.mark.parametrize("name", LINKS)
 def test_a_link_by_netem_is_what_was_asked(name: str, wired: list[Wire], found: dict[str, Measured]) -> None:
     asked = next(wire.link for wire in wired if wire.link.host == name)
-    assert verdict(asked, found[name]) is None, found[name]
+    assert link_verdict(asked, found[name]) is None, found[name]

@@ -34,7 +34,7 @@ def main() -> None:
     suite, folder, times, longest_s = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
     chance = random.Random(1)
     leaving = 0
-    for module in ("middlemark.campaign.campaign", "middlemark.report.live"):
+    for module in ("middlemark.campaign.campaign", "middlemark.report.output.live"):
         importlib.import_module(module)
     for number in range(times):
         child = os.fork()

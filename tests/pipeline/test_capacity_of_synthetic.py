@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.analysis.capacity import State
-from middlemark.analysis.carried import Limit
 from middlemark.analysis.run import analyse
+from middlemark.analysis.search.bisection import Limit
+from middlemark.analysis.search.capacity import State
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import LoadedSuite, parse_suite
-from middlemark.worker import locate
+from middlemark.worker import executables
 
 RATE_HZ = 100
 LINK_BITS_PER_S = 8_000_000
@@ -31,7 +31,7 @@ disturbance: {{steal: 100 %}}
 
 pytestmark = [
     pytest.mark.worker,
-    pytest.mark.skipif("synthetic" not in locate.workers(), reason="the worker `synthetic` is not built"),
+    pytest.mark.skipif("synthetic" not in executables.workers(), reason="the worker `synthetic` is not built"),
 ]
 
 

@@ -12,8 +12,8 @@ from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Valid
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import LoadedSuite, Observation, parse_suite
-from middlemark.testbed.observer import executable
-from middlemark.worker import locate
+from middlemark.testbed.processes.child import executable
+from middlemark.worker import executables
 
 SNAP_BYTES = 96
 DATAGRAM_BYTES = 100
@@ -37,7 +37,7 @@ def is_built() -> bool:
         executable("capture")
     except EnvironmentNotReady:
         return False
-    return "udp" in locate.workers()
+    return "udp" in executables.workers()
 
 
 pytestmark = [

@@ -11,16 +11,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from middlemark.analysis.kernel_path import Paths, paths
-from middlemark.analysis.kernel_trace import KernelTrace
-from middlemark.analysis.path_parts import Part, Side
-from middlemark.analysis.path_shares import ends_of, messages_of
+from middlemark.analysis.kernel.breakdown import Paths, ends_of, messages_of, paths
+from middlemark.analysis.kernel.segments import Part, Side
+from middlemark.analysis.kernel.trace import KernelTrace
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
 from middlemark.results.run_folder import RunFolder, TrialFolder
 from middlemark.suite import LoadedSuite, parse_suite
-from middlemark.testbed import kernel_path
-from middlemark.worker import locate
+from middlemark.testbed import observers
+from middlemark.worker import executables
 
 # By the call that hands a message over, where a wake-up of the receiver takes the place of packets on one host.
 WITHOUT_PACKETS = {"uds": "sendto", "shm": "futex", "iceoryx2": "sendto", "vsomeip": "sendmsg"}
@@ -48,7 +47,7 @@ disturbance: {steal: 100 %}
 
 @pytest.fixture(scope="module")
 def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    if missing := kernel_path.missing():
+    if missing := observers.kernel_path_missing():
         pytest.skip(missing)
     folder = tmp_path_factory.mktemp("kernel_path")
     with pytest.MonkeyPatch.context() as patched:
@@ -79,7 +78,7 @@ def ways(request: pytest.FixtureRequest, state: Path) -> dict[str, Ways]:
     found = observed(
         state / topology,
         f"""
-middlewares: [{", ".join(each for each in asked if each in locate.workers())}]
+middlewares: [{", ".join(each for each in asked if each in executables.workers())}]
 topologies: [{topology}]
 workloads: [{{workload: imu, rate: 200 Hz}}]
 """,

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.worker import locate
+from middlemark.worker import executables
 
 pytestmark = [
     pytest.mark.worker,
-    pytest.mark.skipif("udp" not in locate.workers(), reason="the worker `udp` is not built"),
+    pytest.mark.skipif("udp" not in executables.workers(), reason="the worker `udp` is not built"),
     pytest.mark.skipif(os.geteuid() != 0, reason="only root makes namespaces everywhere"),
 ]
 

@@ -19,11 +19,11 @@ from fate import Fate, Program, fate
 from middlemark.plan import Valid
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder, TrialFolder
-from middlemark.worker import locate
+from middlemark.worker import executables
 
 pytestmark = [
     pytest.mark.worker,
-    pytest.mark.skipif("synthetic" not in locate.workers(), reason="the worker `synthetic` is not built"),
+    pytest.mark.skipif("synthetic" not in executables.workers(), reason="the worker `synthetic` is not built"),
 ]
 
 MESSAGES = 2000

@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.analysis.metric_names import Key, of_process
-from middlemark.analysis.quantile import Measured
-from middlemark.analysis.resources import resource_values
+from middlemark.analysis.metrics.catalog import Key, of_process
+from middlemark.analysis.metrics.resources import resource_values
+from middlemark.analysis.stats.quantiles import Measured
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Valid
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import LoadedSuite, parse_suite
-from middlemark.testbed.observer import executable
-from middlemark.worker import locate
+from middlemark.testbed.processes.child import executable
+from middlemark.worker import executables
 
 SUITE = """
 suite: watched
@@ -32,7 +32,7 @@ def is_built() -> bool:
         executable("resources")
     except EnvironmentNotReady:
         return False
-    return "udp" in locate.workers()
+    return "udp" in executables.workers()
 
 
 pytestmark = [

@@ -14,9 +14,9 @@ from middlemark.plan import NotApplicable, Valid
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import LoadedSuite, parse_suite
-from middlemark.worker import locate
+from middlemark.worker import executables
 
-BUILT = locate.workers()
+BUILT = executables.workers()
 BROADCAST_OVER_IP = re.compile(rb"\xff{6}.{6}\x08\x00", re.DOTALL)
 MULTICAST_OF_DISCOVERY = bytes.fromhex("01005e60e000")
 """Of 224.224.224.0, RFC 1112, section 6.4."""

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.plan.mobility import (
+from middlemark.plan.network import Direction
+from middlemark.plan.wifi import (
     MODULATIONS,
     STEP_NS,
     channel,
@@ -16,7 +17,6 @@ from middlemark.plan.mobility import (
     received_dbm,
     trace_of,
 )
-from middlemark.plan.network import Direction
 from middlemark.suite import Mobility
 
 RATES = [rate for rate, _ in MODULATIONS]

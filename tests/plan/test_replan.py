@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.plan import expand, next_block, only, order_trials, plan_trials, replanned, sided
-from middlemark.plan.search import at_step
+from middlemark.plan.schedule import at_step
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_given, parse_suite
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from middlemark.analysis.run import analyse
-from middlemark.report.answer import Answer, answer, interval_words
-from middlemark.report.contender import contenders
+from middlemark.report.conclusions.headline import Answer, answer, interval_words
+from middlemark.report.elements.labels import contenders
 from run_builder import Behaviour, build_run
 
 SUITE = """

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from known_suites import THIRTEEN_SIZES
-from middlemark.report.html import write_report
+from middlemark.report.output.html import write_report
 from run_builder import Behaviour, build_run
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

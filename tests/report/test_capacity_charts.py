@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from known_suites import CAPACITY_SEARCH
-from middlemark.analysis.capacity import Capacity, Point
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.plan.search import Load
-from middlemark.report.canvas import Chart
-from middlemark.report.capacity_charts import capacity_charts
-from middlemark.report.contender import contenders
+from middlemark.analysis.search.capacity import Capacity, Point
+from middlemark.plan.schedule import Load
+from middlemark.report.elements.chart import Chart
+from middlemark.report.elements.labels import contenders
+from middlemark.report.traffic.capacity_charts import capacity_charts
 from run_builder import Behaviour, build_run
 
 

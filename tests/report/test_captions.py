@@ -8,9 +8,9 @@ import pytest
 
 from known_suites import CAPACITY_SEARCH, CHAIN_IN_TWO_CONDITIONS, PAUSED_SUBSCRIBERS
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.report.contender import contenders
-from middlemark.report.html import render
-from middlemark.report.parts import figures
+from middlemark.report.elements.labels import contenders
+from middlemark.report.output.figures import figures
+from middlemark.report.output.html import render
 from report_page import opened
 from run_builder import Behaviour, build_run
 from shared_runs import SharedRuns

@@ -15,10 +15,10 @@ from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.cli.main import app
 from middlemark.plan import Caution, WarningKind
-from middlemark.report.cautions import as_data, warned_of
-from middlemark.report.contender import contenders
-from middlemark.report.html import render
-from middlemark.report.summary import print_summary
+from middlemark.report.conclusions.warnings import warned_of, warnings_data
+from middlemark.report.elements.labels import contenders
+from middlemark.report.output.html import render
+from middlemark.report.output.terminal import print_summary
 from middlemark.results.run_folder import RunFolder
 from run_builder import Behaviour, build_run
 
@@ -91,8 +91,8 @@ def test_an_overload_is_no_warning_where_it_is_searched_for(tmp_path: Path) -> N
             trial.write_record(trial.read_record().model_copy(update={"warnings": (overload,)}))
         found = analyse(run)
         who = contenders(found.manifest, (each.experiment for each in found.experiments))
-        assert len(warned_of(found, who)) == len(as_data(found, who)["trials"])
-        return as_data(found, who)["trials"]
+        assert len(warned_of(found, who)) == len(warnings_data(found, who)["trials"])
+        return warnings_data(found, who)["trials"]
 
     assert warned(tmp_path / "searched", CAPACITY_SEARCH) == []
     (told,) = warned(tmp_path / "asked", SUITE)

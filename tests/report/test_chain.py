@@ -8,14 +8,14 @@ import pytest
 from rich.console import Console
 
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.report.canvas import Chart
-from middlemark.report.chain import ChainShown, chain_shown
-from middlemark.report.chain_charts import chains_overview
-from middlemark.report.contender import Contender, contenders
-from middlemark.report.html import render
-from middlemark.report.parts import tables
-from middlemark.report.summary import print_summary
-from middlemark.report.tables import Table
+from middlemark.report.elements.chart import Chart
+from middlemark.report.elements.labels import Contender, contenders
+from middlemark.report.elements.tables import Table
+from middlemark.report.internals.chain_charts import chains_overview
+from middlemark.report.internals.chains import ChainShown, chain_shown
+from middlemark.report.output.figures import tables
+from middlemark.report.output.html import render
+from middlemark.report.output.terminal import print_summary
 from run_builder import Behaviour, build_run
 
 SUITE = """

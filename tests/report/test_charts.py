@@ -3,8 +3,8 @@
 import pytest
 from altair.utils import schemapi
 
-from middlemark.report.contender import contenders
-from middlemark.report.html import sections_of
+from middlemark.report.elements.labels import contenders
+from middlemark.report.output.html import sections_of
 from shared_runs import SharedRuns
 
 

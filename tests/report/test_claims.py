@@ -7,10 +7,10 @@ import pytest
 from inline_snapshot import snapshot
 from rich.console import Console
 
-from middlemark.analysis.claims import own_claims
+from middlemark.analysis.decisions.claims import own_claims
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.report.claims import as_data, print_claims
-from middlemark.report.html import render
+from middlemark.report.conclusions.claims import as_data, print_claims
+from middlemark.report.output.html import render
 from run_builder import Behaviour, build_run
 
 SUITE = """

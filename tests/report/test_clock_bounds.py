@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.samples import Distribution
-from middlemark.report.chain import ChainShown, chain_shown
-from middlemark.report.contender import contenders
-from middlemark.report.html import render
-from middlemark.report.over_time import time_charts
-from middlemark.report.overview import heat_maps
-from middlemark.report.ranking import CLOCKS, ranking_table
-from middlemark.report.summary import print_summary
-from middlemark.report.tables import quantile_table
+from middlemark.report.conclusions.heatmap import heat_maps
+from middlemark.report.conclusions.ranking import CLOCKS, ranking_table
+from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.tables import quantile_table
+from middlemark.report.internals.chains import ChainShown, chain_shown
+from middlemark.report.output.html import render
+from middlemark.report.output.terminal import print_summary
+from middlemark.report.traffic.timeseries import time_charts
 from report_page import opened, specs
 from run_builder import MS, Behaviour, with_clocks
 from shared_runs import SharedRuns

@@ -13,9 +13,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from middlemark.report.chain_parts import PARTS as PARTS_OF_CHAINS
-from middlemark.report.contender import COLOURS
-from middlemark.report.kernel_path import PARTS as PARTS_OF_PATHS
+from middlemark.report.elements.labels import COLOURS
+from middlemark.report.internals.chain_charts import PARTS as PARTS_OF_CHAINS
+from middlemark.report.internals.kernel_path import PARTS as PARTS_OF_PATHS
 
 EYES = {
     "all cones": ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),

@@ -6,10 +6,10 @@ import pytest
 
 from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import RunFindings
-from middlemark.plan.side import sided
-from middlemark.report.contender import COLOURS, DASHES, contenders
-from middlemark.report.html import render
-from middlemark.report.packing import Rows
+from middlemark.plan.matrix import sided
+from middlemark.report.elements.labels import COLOURS, DASHES, contenders
+from middlemark.report.output.html import render
+from middlemark.report.output.packing import Rows
 from report_page import specs
 from run_builder import Behaviour
 from shared_runs import SharedRuns

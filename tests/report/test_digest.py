@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from middlemark.analysis.run import analyse
-from middlemark.report.answer import answer
-from middlemark.report.contender import contenders
-from middlemark.report.digest import Digest, digest
+from middlemark.report.conclusions.digest import Digest, digest
+from middlemark.report.conclusions.headline import answer
+from middlemark.report.elements.labels import contenders
 from run_builder import Behaviour, build_run
 
 SUITE = """

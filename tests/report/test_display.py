@@ -2,9 +2,19 @@
 
 import pytest
 
-from middlemark.analysis.estimate import Estimate, Method, no_estimate
-from middlemark.analysis.verdict.difference import Difference, Test
-from middlemark.report.display import MEBIBYTES, MICROSECONDS, PERCENT, Shown, digits, fact, listed, show, times
+from middlemark.analysis.stats.estimate import Estimate, Method, no_estimate
+from middlemark.analysis.verdicts.difference import Difference, Test
+from middlemark.report.elements.formatting import (
+    MEBIBYTES,
+    MICROSECONDS,
+    PERCENT,
+    Shown,
+    digits,
+    fact,
+    listed,
+    show,
+    times,
+)
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from rich.console import Console
 
 from known_suites import PAUSED_SUBSCRIBERS
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.report.contender import contenders
-from middlemark.report.faults import fault_sentence, fault_table, flow_words, timeline_words
-from middlemark.report.html import render
-from middlemark.report.summary import print_summary
+from middlemark.report.elements.labels import contenders
+from middlemark.report.output.html import render
+from middlemark.report.output.terminal import print_summary
+from middlemark.report.traffic.faults import fault_sentence, fault_table, flow_words, timeline_words
 from middlemark.results.record import HappenedFault, TrialRecord
 from middlemark.results.run_folder import RunFolder, TrialFolder
 from report_page import specs as page_specs

@@ -11,20 +11,20 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from rich.console import Console
 
-from middlemark.analysis.capacity import State
-from middlemark.analysis.claims import own_claims
-from middlemark.analysis.gate import condition, gated
-from middlemark.analysis.loaded import LoadedRun
-from middlemark.analysis.pairing import within_run
-from middlemark.analysis.path_parts import Part
+from middlemark.analysis.compare.pairing import within_run
+from middlemark.analysis.dataframes import LoadedRun
+from middlemark.analysis.decisions.claims import own_claims
+from middlemark.analysis.decisions.gate import condition, gated
+from middlemark.analysis.kernel.segments import Part
+from middlemark.analysis.search.capacity import State
 from middlemark.plan import Side
-from middlemark.plan.side import FACTOR
-from middlemark.report.exported import export, schemas
-from middlemark.report.formats import ExportFormat
-from middlemark.report.html import render
-from middlemark.report.library import Library
-from middlemark.report.recommendation import recommendation
-from middlemark.report.summary import print_summary
+from middlemark.plan.matrix import FACTOR
+from middlemark.report.conclusions.recommendation import recommendation
+from middlemark.report.output.data import export, schemas
+from middlemark.report.output.formats import ExportFormat
+from middlemark.report.output.html import render
+from middlemark.report.output.terminal import print_summary
+from middlemark.serve.runs import Library
 from shared_runs import GOLDEN, SharedRuns
 
 KINDS = ("pipeline", "links", "capacity", "demand", "sides", "observers")

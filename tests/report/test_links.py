@@ -7,9 +7,9 @@ import pytest
 
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan.network import Direction, Link
-from middlemark.report.html import render
-from middlemark.report.links import direction_words, link_lines, link_table, link_words
-from middlemark.report.surroundings import topology_table
+from middlemark.report.internals.configuration import topology_table
+from middlemark.report.output.html import render
+from middlemark.report.traffic.links import direction_words, link_lines, link_table, link_words
 from middlemark.results.record import LinkMeasured
 from middlemark.results.run_folder import RunFolder
 from report_page import specs as page_specs

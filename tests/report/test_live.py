@@ -5,7 +5,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from middlemark.plan.progress import (
+from middlemark.report.output.live import live
+from middlemark.results.progress import (
     CampaignFinished,
     CampaignStarted,
     Headline,
@@ -13,7 +14,6 @@ from middlemark.plan.progress import (
     TrialFinished,
     TrialStarted,
 )
-from middlemark.report.live import live
 
 HEADLINE = Headline(
     first_message_ns=40_000_000,

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from middlemark.analysis.kernel_packets import Cuts
-from middlemark.analysis.message_path import ToldMessage
-from middlemark.analysis.path_parts import Call, Crossing, MessagePath, Part, Segment, Side
+from middlemark.analysis.kernel.breakdown import ToldMessage
+from middlemark.analysis.kernel.packets import Cuts
+from middlemark.analysis.kernel.segments import Call, Crossing, MessagePath, Part, Segment, Side
 from middlemark.analysis.run import analyse
-from middlemark.report.contender import contenders
-from middlemark.report.message_path import message_charts, message_lines, stretches, told_lines
-from middlemark.report.observed import seen_by
+from middlemark.report.elements.labels import contenders
+from middlemark.report.internals.message_path import message_charts, message_lines, stretches, told_lines
+from middlemark.report.internals.observers import seen_by
 from middlemark.suite import Observation
 from run_builder import Behaviour, build_run
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import polars as pl
 
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.report.contender import Contender, contenders
-from middlemark.report.observed import Observed, observed, observed_lines
-from middlemark.report.wire import overhead_chart, overhead_table
+from middlemark.report.elements.labels import Contender, contenders
+from middlemark.report.internals.observers import Observed, observed, observed_lines
+from middlemark.report.internals.wire import overhead_chart, overhead_table
 from run_builder import Behaviour
 from shared_runs import SharedRuns
 

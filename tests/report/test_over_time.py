@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from middlemark.analysis.run import analyse
-from middlemark.report.contender import contenders
-from middlemark.report.over_time import time_charts
+from middlemark.report.elements.labels import contenders
+from middlemark.report.traffic.timeseries import time_charts
 from run_builder import Behaviour, build_run
 
 SUITE = """

@@ -7,9 +7,9 @@ import pytest
 
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan import MissingPath, NoCommunication, NotApplicable
-from middlemark.report.contender import contenders
-from middlemark.report.html import CROWDED, render
-from middlemark.report.overview import HeatMap, heat_maps
+from middlemark.report.conclusions.heatmap import HeatMap, heat_maps
+from middlemark.report.elements.labels import contenders
+from middlemark.report.output.html import CROWDED, render
 from run_builder import Behaviour
 from shared_runs import SharedRuns
 

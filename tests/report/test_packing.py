@@ -7,9 +7,9 @@ import vl_convert
 
 from known_suites import THIRTEEN_SIZES
 from middlemark.analysis.run import analyse
-from middlemark.report.contender import contenders
-from middlemark.report.html import render, sections_of
-from middlemark.report.packing import Folded, by_columns, packed
+from middlemark.report.elements.labels import contenders
+from middlemark.report.output.html import render, sections_of
+from middlemark.report.output.packing import Folded, by_columns, packed
 from report_page import opened, specs
 from run_builder import Behaviour, build_run
 from shared_runs import SharedRuns

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from middlemark.analysis.run import RunFindings
-from middlemark.report.contender import contenders
-from middlemark.report.formats import ReportFormat
-from middlemark.report.html import render
-from middlemark.report.parts import as_csv, as_latex, as_markdown, figures, standing_alone, tables, write_parts
-from middlemark.report.tables import Table
+from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.tables import Table
+from middlemark.report.output.figures import as_csv, as_latex, as_markdown, figures, standing_alone, tables, write_parts
+from middlemark.report.output.formats import ReportFormat
+from middlemark.report.output.html import render
 from shared_runs import SharedRuns
 
 AWKWARD = Table("Rates, 50 %", ("", "a_b & c"), (("x|y", "1\u202f000 −5"),), "At most ≥ 10 % of $n$.")
@@ -54,7 +54,7 @@ def test_figures_are_of_the_kind_that_was_asked_for(
 ) -> None:
     who = contenders(golden.manifest, (each.experiment for each in golden.experiments))
     first = next(iter(figures(golden, who)))
-    monkeypatch.setattr("middlemark.report.parts.figures", lambda *_: [first])  # the others are drawn above
+    monkeypatch.setattr("middlemark.report.output.figures.figures", lambda *_: [first])  # the others are drawn above
     (drawn, _) = write_parts(golden, kind, tmp_path)
     assert drawn.read_bytes().startswith(magic)
 

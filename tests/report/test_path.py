@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from middlemark.analysis.run import analyse
-from middlemark.report.contender import contenders
-from middlemark.report.path import path_table
+from middlemark.report.elements.labels import contenders
+from middlemark.report.internals.configuration import path_table
 from middlemark.results.record import InterfaceTraffic, LoadReached, PathProof
 from run_builder import Behaviour
 from shared_runs import SharedRuns

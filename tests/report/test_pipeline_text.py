@@ -3,7 +3,7 @@
 from inline_snapshot import snapshot
 
 from middlemark.plan import expand
-from middlemark.report.pipeline_text import pipeline_text
+from middlemark.report.elements.topology_text import pipeline_text
 from middlemark.suite import parse_suite
 
 SUITE = """

@@ -10,13 +10,13 @@ from rich.console import Console
 
 import middlemark
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.report.contender import contenders
-from middlemark.report.exported import export
-from middlemark.report.formats import ExportFormat, ReportFormat
-from middlemark.report.html import render
-from middlemark.report.parts import write_parts
-from middlemark.report.ranking import Line, ranking_table
-from middlemark.report.summary import print_summary
+from middlemark.report.conclusions.ranking import Line, ranking_table
+from middlemark.report.elements.labels import contenders
+from middlemark.report.output.data import export
+from middlemark.report.output.figures import write_parts
+from middlemark.report.output.formats import ExportFormat, ReportFormat
+from middlemark.report.output.html import render
+from middlemark.report.output.terminal import print_summary
 from run_builder import Behaviour, build_run
 
 SUITE = """

@@ -8,9 +8,9 @@ from rich.console import Console
 from middlemark.analysis.run import analyse
 from middlemark.plan import NoCommunication, NotApplicable
 from middlemark.plan.outcome import MissingPath
-from middlemark.report.html import render
-from middlemark.report.recommendation import Recommendation, recommendation
-from middlemark.report.summary import print_summary
+from middlemark.report.conclusions.recommendation import Recommendation, recommendation
+from middlemark.report.output.html import render
+from middlemark.report.output.terminal import print_summary
 from run_builder import Behaviour, build_demand_run, build_run
 
 AMR = """\

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from middlemark.analysis.run import analyse
-from middlemark.report.html import render
-from middlemark.report.links import link_table
-from middlemark.report.routes import route_lines, route_table
+from middlemark.report.output.html import render
+from middlemark.report.traffic.links import link_table, route_lines, route_table
 from middlemark.results.record import LinkMeasured
 from run_builder import Behaviour, build_run
 

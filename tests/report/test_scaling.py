@@ -7,8 +7,8 @@ from pathlib import Path
 from rich.console import Console
 
 from middlemark.analysis.run import analyse
-from middlemark.report.scaling import scaling_lines
-from middlemark.report.summary import print_summary
+from middlemark.report.output.terminal import print_summary
+from middlemark.report.traffic.scaling import scaling_lines
 from run_builder import Behaviour, build_run
 
 SUITE = """

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from middlemark.analysis.run import analyse
-from middlemark.report.contender import contenders
-from middlemark.report.selection import selectable
+from middlemark.report.elements.labels import contenders
+from middlemark.report.output.packing import selectable
 from run_builder import Behaviour, build_run
 
 SUITE = """

@@ -10,15 +10,15 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from middlemark.analysis.figure import figure
-from middlemark.analysis.history import History, Point
+from middlemark.analysis.compare.history import History, Point
+from middlemark.analysis.metrics.catalog import metric_named
 from middlemark.analysis.run import analyse
 from middlemark.errors import UsageError
-from middlemark.report.html import write_report
-from middlemark.report.past_charts import history_charts
-from middlemark.report.site import site
-from middlemark.report.store import write_summary
+from middlemark.report.output.data import write_summary
+from middlemark.report.output.html import write_report
 from middlemark.results.run_folder import RunFolder
+from middlemark.serve.app import site
+from middlemark.serve.history import history_charts
 from run_builder import Behaviour, build_run
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "run-format-1"
@@ -108,7 +108,7 @@ def test_a_stream_that_is_written_out_as_a_factor_stands_in_the_caption_of_its_c
     stream = "stream.imu=320 B at 200 Hz, best_effort, history 16, drivers to control"
     points = tuple(Point(f"run-{n}", f"2026-0{n}-01", "1", "1", 1e5, None, None, 1) for n in (1, 2))
     series = History("udp", f"workload=robot {stream} spin=0 ns", "imu", "here", points, ())
-    (chart,) = history_charts([series], figure("median(latency)"), ["udp"])
+    (chart,) = history_charts([series], metric_named("median(latency)"), ["udp"])
     assert chart.title == "workload=robot spin=0 ns, stream imu, on here"
     assert f"With {stream}." in chart.caption
 

@@ -3,9 +3,9 @@
 import pytest
 
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.report.contender import contenders
-from middlemark.report.html import render
-from middlemark.report.spread import as_data, spread_table
+from middlemark.report.elements.labels import contenders
+from middlemark.report.output.html import render
+from middlemark.report.traffic.variance import as_data, spread_table
 from run_builder import Behaviour, build_run
 
 SUITE = """

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from middlemark.plan import Failed, NotApplicable
-from middlemark.report.summary import print_summary
+from middlemark.report.output.terminal import print_summary
 from run_builder import Behaviour, build_run
 
 SUITE = """

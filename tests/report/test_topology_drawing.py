@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from middlemark.report.topology_layout import laid_out
-from middlemark.report.topology_svg import svg
-from middlemark.report.topology_text import drawn
+from middlemark.report.elements.topology_drawing import laid_out, svg
+from middlemark.report.elements.topology_text import drawn
 from middlemark.suite import Application, Host, Network, Role, Topology, load_topologies
-from middlemark.suite.link import LinkSettings
+from middlemark.suite.topology.link import LinkSettings
 
 HOSTS = ["a", "b", "c", "d", "e"]
 

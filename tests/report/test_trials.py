@@ -7,11 +7,9 @@ import pytest
 
 from known_suites import CAPACITY_SEARCH, CHAIN_IN_TWO_CONDITIONS
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.report.beyond import figures_beyond
-from middlemark.report.contender import contenders
-from middlemark.report.html import render
-from middlemark.report.overview import heat_maps
-from middlemark.report.trials import Trials
+from middlemark.report.conclusions.heatmap import heat_maps
+from middlemark.report.elements.labels import Trials, contenders
+from middlemark.report.output.html import figures_beyond, render
 from report_page import opened
 from run_builder import Behaviour, build_run
 

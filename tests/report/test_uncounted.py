@@ -14,11 +14,11 @@ from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.cli.main import app
 from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, NotApplicable, Outcome, next_block
-from middlemark.plan.search import at_step
-from middlemark.report.contender import contenders
-from middlemark.report.html import render
-from middlemark.report.summary import print_summary
-from middlemark.report.uncounted import uncounted
+from middlemark.plan.schedule import at_step
+from middlemark.report.conclusions.warnings import uncounted
+from middlemark.report.elements.labels import contenders
+from middlemark.report.output.html import render
+from middlemark.report.output.terminal import print_summary
 from run_builder import Behaviour, build_run, write_trial
 
 SUITE = """

@@ -13,15 +13,15 @@ from unittest.mock import patch
 import pytest
 
 from hostile_runs import damaged
-from middlemark.analysis.loaded import load
+from middlemark.analysis.dataframes import load
 from middlemark.campaign.campaign import Campaign  # noqa: F401 - that it comes up beside the rest
 from middlemark.errors import MiddlemarkError
 from middlemark.plan import replanned
-from middlemark.report.exported import export
-from middlemark.report.formats import ExportFormat
-from middlemark.report.html import render
-from middlemark.report.library import Library, findings
+from middlemark.report.output.data import export
+from middlemark.report.output.formats import ExportFormat
+from middlemark.report.output.html import render
 from middlemark.results.run_folder import RunFolder
+from middlemark.serve.runs import Library, findings
 from middlemark.suite import parse_given
 
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -49,7 +49,7 @@ def _reported(run: Path) -> None:
 
 def _exported(run: Path, out: Path) -> None:
     loaded = load(run)
-    with patch("middlemark.analysis.percentile_tables.percentile_table", lambda *_: ""):  # the library's takes seconds
+    with patch("middlemark.report.output.data.percentile_table", lambda *_: ""):  # the library's takes seconds
         for kind in (ExportFormat.PARQUET, ExportFormat.OPENMETRICS, ExportFormat.HGRM):
             export(loaded, kind, out)
     assert all(path.resolve().parent == out for path in out.iterdir())

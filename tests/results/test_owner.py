@@ -10,8 +10,8 @@ from middlemark import load
 from middlemark.analysis.run import analyse
 from middlemark.cli.main import app
 from middlemark.errors import StoreError
-from middlemark.report.library import Library
 from middlemark.results.run_folder import RunFolder
+from middlemark.serve.runs import Library
 from run_builder import Behaviour, build_run
 
 SUITE = "suite: small\ntrials: 2\nmiddlewares: all\nworkloads: [{workload: imu, windows: {window: 200 ms}}]\n"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from middlemark.errors import StoreError
-from middlemark.results.paths import file_name, folder_inside, inside
+from middlemark.results.files import file_name, folder_inside, inside
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 from pydantic_core import PydanticCustomError
 
-from middlemark.analysis.figure import DISTRIBUTIONS, PLAIN, figure
+from middlemark.analysis.metrics.catalog import DISTRIBUTIONS, PLAIN, metric_named
 from middlemark.errors import SuiteError, UsageError
 from middlemark.suite import (
     Bound,
@@ -22,8 +22,7 @@ from middlemark.suite import (
     parse_claim,
     parse_suite,
 )
-from middlemark.suite.claim import Statement
-from middlemark.suite.figure_name import DISTRIBUTION_NAMES, LEVEL_NAMES, PLAIN_NAMES, dimension
+from middlemark.suite.claims.claim import DISTRIBUTION_NAMES, LEVEL_NAMES, PLAIN_NAMES, Statement, dimension
 from middlemark.suite.load import parse_claims
 
 SUITE = """\
@@ -68,8 +67,8 @@ def test_the_names_of_figures_are_those_that_are_measured() -> None:
     assert set(DISTRIBUTION_NAMES) == set(DISTRIBUTIONS)
     assert {each.name: each.dimension for each in PLAIN} == PLAIN_NAMES
     for name in [f"{level}({what})" for level in LEVEL_NAMES for what in DISTRIBUTION_NAMES] + list(PLAIN_NAMES):
-        assert figure(name).name == name
-        assert figure(name).dimension is dimension(name)
+        assert metric_named(name).name == name
+        assert metric_named(name).dimension is dimension(name)
 
 
 def told(claim: str) -> str:

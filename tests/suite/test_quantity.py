@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
 from middlemark.suite import DURATION, RATE, SHARE, SIZE
-from middlemark.suite.quantity import Quantity
+from middlemark.suite.yaml.quantity import Quantity
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from middlemark.errors import SuiteError
 from middlemark.plan import expand
 from middlemark.plan.network import Direction, Link
 from middlemark.suite import load_suite, parse_suite
-from middlemark.suite.beside import Beside
+from middlemark.suite.yaml.model import Beside
 
 SUITE = "suite: x\nmiddlewares: toy\nworkloads: imu\ntopologies: {topology: D1-1, link: {rate: 10 Mbit/s, queue: 50, delay: 1 ms}}\n"
 TRACED = SUITE + "conditions: {link: {trace: walk.csv}}\n"

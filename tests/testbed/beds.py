@@ -11,12 +11,13 @@ import pytest
 from middlemark.plan.network import Host as PlannedHost
 from middlemark.plan.network import Link, Network
 from middlemark.suite import HostKind
-from middlemark.testbed import ability, ledger, slot
-from middlemark.testbed.host import Host
+from middlemark.testbed import capabilities
+from middlemark.testbed.hosts.host import Host
+from middlemark.testbed.processes import ledger, slot
 from middlemark.testbed.testbed import Testbed, built
 
 needs_namespaces = pytest.mark.skipif(
-    ability.namespaces_missing() is not None, reason=f"no hosts in namespaces: {ability.namespaces_missing()}"
+    capabilities.namespaces_missing() is not None, reason=f"no hosts in namespaces: {capabilities.namespaces_missing()}"
 )
 LAN = (Network(name="lan", hosts=("host_0", "host_1")),)
 

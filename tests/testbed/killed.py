@@ -17,8 +17,8 @@ import psutil
 
 from middlemark.plan.network import Direction, Host, Link, Network
 from middlemark.suite import HostKind
-from middlemark.testbed import abandoned, ledger, slot
-from middlemark.testbed.link import relay
+from middlemark.testbed.network import shaping
+from middlemark.testbed.processes import ledger, slot
 from middlemark.testbed.testbed import built
 
 NAMES = ("kill_0", "kill_1")
@@ -29,7 +29,7 @@ def build(limited: str) -> None:
     """Builds and removes test-beds with something of each kind in them until it is killed."""
     more = {"cpu_quota": 0.5, "memory_bytes": 10**9} if limited == "limited" else {}
     hosts = [Host.model_validate({"name": name, "kind": HostKind.NETNS, **more}) for name in NAMES]
-    shaped = Direction(rate_bits_per_s=10**8, delay_ns=0 if relay.missing() else 10**6)
+    shaped = Direction(rate_bits_per_s=10**8, delay_ns=0 if shaping.relay_missing() else 10**6)
     links = [
         Link(host=NAMES[0], network="lan", outgoing=shaped, offloads=False),
         Link(host=NAMES[1], network="lan"),
@@ -84,7 +84,7 @@ def main() -> None:
         time.sleep(random.uniform(0, longest_s))  # the instant of the kill is what is random here
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        for each in abandoned.sweep():
+        for each in ledger.sweep():
             removed[each.kind] = removed.get(each.kind, 0) + 1
     deadline = time.monotonic() + 10
     while (after := machine(state)) != before and time.monotonic() < deadline:

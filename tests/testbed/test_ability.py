@@ -4,18 +4,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from middlemark.testbed import ability
+from middlemark.testbed import capabilities
 
 
 @pytest.fixture(autouse=True)
 def nothing_known() -> Iterator[None]:
-    ability.netem_missing.cache_clear()
+    capabilities.netem_missing.cache_clear()
     yield
-    ability.netem_missing.cache_clear()
+    capabilities.netem_missing.cache_clear()
 
 
 def test_programs_that_went_missing_after_namespaces_were_found_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ability, "namespaces_missing", lambda: None)
-    monkeypatch.setattr("middlemark.testbed.holder.shutil.which", lambda *_, **__: None)
-    said = {fact.name: fact for fact in ability.facts()}
+    monkeypatch.setattr(capabilities, "namespaces_missing", lambda: None)
+    monkeypatch.setattr("middlemark.testbed.processes.namespaces.shutil.which", lambda *_, **__: None)
+    said = {fact.name: fact for fact in capabilities.facts()}
     assert "`ip` is not installed" in said["link_backend"].value

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from middlemark.plan.network import Direction
-from middlemark.testbed.chance import frames, round_trips
+from middlemark.testbed.probe.verify import frames, round_trips
 
 MS = 1_000_000
 

@@ -5,7 +5,15 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.testbed.clock_estimate import MOST_DRIFT, ClockOffset, Exchange, PtpClock, by_ptp, estimate, over_window
+from middlemark.testbed.hosts.clock_sync import (
+    MOST_DRIFT,
+    ClockOffset,
+    Exchange,
+    PtpClock,
+    by_ptp,
+    estimate,
+    over_window,
+)
 
 OFFSETS = st.integers(-(10**15), 10**15)
 DELAYS = st.integers(0, 50_000_000)

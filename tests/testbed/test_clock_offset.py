@@ -8,9 +8,9 @@ from typing import cast
 
 import pytest
 
-from middlemark.testbed import ledger
-from middlemark.testbed.clock_offset import Reading, measured, parsed
-from middlemark.testbed.ssh_host import SshHost
+from middlemark.testbed.hosts.clock_sync import Reading, measured, parsed
+from middlemark.testbed.hosts.ssh import SshHost
+from middlemark.testbed.processes import ledger
 
 READING = Reading(monotonic_ns=10, realtime_ns=1000, gap_ns=40)
 # As `pmc` of linuxptp 3.1.1 prints it.

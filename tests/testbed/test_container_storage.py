@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.testbed.cgroup import MEMBERS
-from middlemark.testbed.container_storage import CGROUPS, Storage
+from middlemark.testbed.processes.cgroup import MEMBERS
+from middlemark.testbed.processes.podman import CGROUPS, Storage
 
 
 def test_a_monitor_that_has_not_left_its_group_keeps_no_storage(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed import cpu_load, ledger
-from middlemark.testbed.host import LocalHost
+from middlemark.testbed.hosts.host import LocalHost
+from middlemark.testbed.machine import cpus
+from middlemark.testbed.processes import ledger
 
 
 @pytest.fixture(autouse=True)
@@ -17,20 +18,20 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
-@pytest.mark.skipif(shutil.which(cpu_load.PROGRAM) is None, reason="stress-ng is not installed")
+@pytest.mark.skipif(shutil.which(cpus.PROGRAM) is None, reason="stress-ng is not installed")
 def test_each_cpu_has_a_stressor_of_its_own_and_the_load_reached_is_near_the_one_asked() -> None:
-    cpus = sorted(os.sched_getaffinity(0))[:2]
-    with ledger.opened() as entries, cpu_load.loaded(LocalHost(), cpus, 30, entries) as load:
-        affinities = {cpu: [each.cpu_affinity() for each in load.stressors[cpu]] for cpu in cpus}
+    kept = sorted(os.sched_getaffinity(0))[:2]
+    with ledger.opened() as entries, cpus.loaded(LocalHost(), kept, 30, entries) as load:
+        affinities = {cpu: [each.cpu_affinity() for each in load.stressors[cpu]] for cpu in kept}
         before = load.read()
         deadline = time.monotonic() + 1.5
         while time.monotonic() < deadline:
             time.sleep(0.1)
         reached = load.reached_percent(before, load.read())
-    assert all(affinity == [cpu] for cpu in cpus for affinity in affinities[cpu])
-    assert list(reached) == cpus
+    assert all(affinity == [cpu] for cpu in kept for affinity in affinities[cpu])
+    assert list(reached) == kept
     assert all(5 < percent < 60 for percent in reached.values())
-    assert not any(member.is_running() for cpu in cpus for member in load.stressors[cpu])
+    assert not any(member.is_running() for cpu in kept for member in load.stressors[cpu])
 
 
 def test_without_the_program_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,6 +39,6 @@ def test_without_the_program_it_says_what_to_install(monkeypatch: pytest.MonkeyP
     with (
         pytest.raises(EnvironmentNotReady, match="apt-get install stress-ng"),
         ledger.opened() as entries,
-        cpu_load.loaded(LocalHost(), [0], 30, entries),
+        cpus.loaded(LocalHost(), [0], 30, entries),
     ):
         pytest.fail("it ran")

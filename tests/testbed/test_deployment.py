@@ -14,12 +14,13 @@ import pytest
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan.network import Host as PlannedHost
 from middlemark.suite import ContainerIpc, ContainerNetwork, Deployment, DeploymentKind, HostKind
-from middlemark.testbed import abandoned, container_engine, ledger, limits, processes
-from middlemark.testbed.container_storage import CGROUPS, Runtime, Storage
-from middlemark.testbed.deployment import deployed, process_of
-from middlemark.testbed.host import Host, LocalHost
-from middlemark.testbed.ledger import Ledger
-from middlemark.testbed.root_filesystem import Contents
+from middlemark.testbed.hosts import container, limits
+from middlemark.testbed.hosts.container import deployed, process_of
+from middlemark.testbed.hosts.host import Host, LocalHost
+from middlemark.testbed.hosts.rootfs import Contents
+from middlemark.testbed.processes import ledger, procfs
+from middlemark.testbed.processes.ledger import Ledger
+from middlemark.testbed.processes.podman import CGROUPS, Runtime, Storage
 from testbed.beds import HEARS_LINES, answers_each_line_and_ends_as_it_said, needs_namespaces, on, two_hosts
 
 SHELL = Path("/bin/sh")
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.containers
 @pytest.fixture(autouse=True, scope="module")
 def engine() -> None:
     try:
-        container_engine.runtime()
+        container.runtime()
     except EnvironmentNotReady as missing:
         pytest.skip(missing.missing)
 
@@ -78,7 +79,7 @@ def shell(host: Host, script: str, mark: str = "") -> subprocess.Popen[str]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env=os.environ | {processes.MARK_VARIABLE: mark},
+        env=os.environ | {procfs.MARK_VARIABLE: mark},
     )
 
 
@@ -140,10 +141,10 @@ def test_what_a_worker_started_in_its_container_is_paused_with_it(
             found = process_of(mark, SHELL)
             assert found is not None
             (child,) = psutil.Process(found.pid).children()
-            processes.signal_family(found.pid, signal.SIGSTOP)
+            procfs.signal_family(found.pid, signal.SIGSTOP)
             until(lambda: child.status() == psutil.STATUS_STOPPED)
             assert psutil.Process(process.pid).status() != psutil.STATUS_STOPPED
-            processes.signal_family(found.pid, signal.SIGCONT)
+            procfs.signal_family(found.pid, signal.SIGCONT)
             until(lambda: child.status() != psutil.STATUS_STOPPED)
             process.communicate("\n", timeout=DEADLINE_S)
 
@@ -201,10 +202,10 @@ def test_a_killed_front_leaves_no_running_container_and_a_sweep_removes_the_rest
 import os, signal, subprocess, sys
 from pathlib import Path
 from middlemark.suite import Deployment
-from middlemark.testbed import ledger
-from middlemark.testbed.deployment import deployed
-from middlemark.testbed.host import LocalHost
-from middlemark.testbed.root_filesystem import Contents
+from middlemark.testbed.hosts.container import deployed
+from middlemark.testbed.hosts.host import LocalHost
+from middlemark.testbed.hosts.rootfs import Contents
+from middlemark.testbed.processes import ledger
 deployment = Deployment.model_validate_json({deployment.model_dump_json()!r})
 with ledger.opened() as entries:
     with deployed(LocalHost(), deployment, Contents(Path("/bin/sh")), Path({str(folder)!r}), entries) as host:
@@ -218,8 +219,8 @@ with ledger.opened() as entries:
     killed = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=False)
     assert killed.returncode == -signal.SIGKILL
     mark = killed.stdout.strip()
-    until(lambda: not processes.marked([mark])[mark])
-    storages = [Storage(Path(removed.what)) for removed in abandoned.sweep() if removed.kind == "containers"]
+    until(lambda: not procfs.marked([mark])[mark])
+    storages = [Storage(Path(removed.what)) for removed in ledger.sweep() if removed.kind == "containers"]
     assert len(storages) == 1
     assert traces(storages[0]) == []
 
@@ -234,11 +235,11 @@ def test_a_stopped_worker_does_not_outlive_the_sweep(entries: Ledger, folder: Pa
         found = process_of(mark, SHELL)
         assert found is not None
         os.kill(found.pid, signal.SIGSTOP)
-    assert not processes.is_alive(found)
+    assert not procfs.is_alive(found)
     process.communicate(timeout=DEADLINE_S)
 
 
-@pytest.mark.skipif(limits.fact().ready is False, reason="no control groups to limit hosts with")
+@pytest.mark.skipif(limits.limits_fact().ready is False, reason="no control groups to limit hosts with")
 @pytest.mark.parametrize("deployment", [CONTAINED[0], CONTAINED[3]], ids=str)
 def test_the_limits_of_the_host_hold_for_its_containers_together(
     deployment: Deployment, entries: Ledger, folder: Path

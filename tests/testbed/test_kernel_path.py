@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed import ability, kernel_path, ledger
-from middlemark.testbed.kernel_path import KernelPath
+from middlemark.testbed import capabilities, observers
+from middlemark.testbed.observers import KernelPath
+from middlemark.testbed.processes import ledger
 
 _CALLED = 1
 
 
 def test_the_calls_of_a_process_are_recorded_by_name_and_nothing_is_lost(tmp_path: Path) -> None:
-    if missing := kernel_path.missing():
+    if missing := observers.kernel_path_missing():
         pytest.skip(missing)
     file = tmp_path / "events.npy"
     with ledger.opened() as entries:
@@ -34,14 +35,14 @@ def test_the_calls_of_a_process_are_recorded_by_name_and_nothing_is_lost(tmp_pat
 
 
 def test_an_observer_that_is_not_there_is_a_fact_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_path, "missing", lambda: "there is no middlemark-kernel-path")
-    fact = next(fact for fact in ability.facts() if fact.name == "kernel_path")
+    monkeypatch.setattr(observers, "kernel_path_missing", lambda: "there is no middlemark-kernel-path")
+    fact = next(fact for fact in capabilities.facts() if fact.name == "kernel_path")
     assert fact.value == "there is no middlemark-kernel-path"
     assert "clang" in (fact.remedy or "")
 
 
 def test_an_observer_that_refuses_is_ended(tmp_path: Path) -> None:
-    if missing := kernel_path.missing():
+    if missing := observers.kernel_path_missing():
         pytest.skip(missing)
     with ledger.opened() as entries:
         with pytest.raises(EnvironmentNotReady, match="kernel path"):

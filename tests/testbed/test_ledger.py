@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed import ledger, processes
+from middlemark.testbed.processes import ledger, procfs
 
 
 @pytest.fixture(autouse=True)
@@ -22,18 +22,18 @@ def ledgers(tmp_path: Path) -> list[Path]:
 
 
 def sleeper(mark: str | None = None) -> subprocess.Popen[bytes]:
-    environment = os.environ | ({processes.MARK_VARIABLE: mark} if mark else {})
+    environment = os.environ | ({procfs.MARK_VARIABLE: mark} if mark else {})
     child = subprocess.Popen(["sleep", "600"], env=environment)
     # For an instant after its start a process has no environment to be found by yet.
     deadline = time.monotonic() + 10
-    while mark and not processes.marked([mark])[mark]:
+    while mark and not procfs.marked([mark])[mark]:
         assert time.monotonic() < deadline
     return child
 
 
 def is_gone(child: subprocess.Popen[bytes]) -> bool:
     """Whether it has ended, at once; it may have been waited for already."""
-    return processes.identity(child.pid) is None and child.poll() is not None
+    return procfs.identity(child.pid) is None and child.poll() is not None
 
 
 def test_everything_entered_is_gone_with_the_context_even_after_an_error(tmp_path: Path) -> None:

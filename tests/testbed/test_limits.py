@@ -10,8 +10,9 @@ import pytest
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan.network import Host
 from middlemark.suite import HostKind
-from middlemark.testbed import cgroup, ledger, limits, processes, slot
-from middlemark.testbed.cgroup import Hierarchy
+from middlemark.testbed.hosts import limits
+from middlemark.testbed.processes import cgroup, ledger, procfs, slot
+from middlemark.testbed.processes.cgroup import Hierarchy
 from middlemark.testbed.testbed import built
 from testbed.beds import needs_namespaces
 
@@ -96,7 +97,7 @@ def test_what_a_limited_host_starts_is_ended_and_its_groups_are_removed() -> Non
             groups = [hierarchy.top / f"{taken.name}-ecu" for hierarchy in cgroup.hierarchies().values()]
             assert all(str(child.pid) in (group / cgroup.MEMBERS).read_text().split() for group in groups)
         assert not any(group.exists() for group in groups)
-        assert processes.identity(child.pid) is None
+        assert procfs.identity(child.pid) is None
         child.wait(timeout=5)
         child.stdout.close()
 

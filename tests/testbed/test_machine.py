@@ -9,18 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.testbed import awake, ledger, machine, processes
+from middlemark.testbed.machine import cpus, readiness
+from middlemark.testbed.processes import ledger, procfs
 
 
 def test_every_fact_has_a_value_and_every_unready_one_a_remedy() -> None:
-    facts = machine.facts()
+    facts = readiness.facts()
     assert len({fact.name for fact in facts}) == len(facts)
     assert all(fact.value != "" for fact in facts)
     assert all(fact.remedy for fact in facts if fact.ready is False)
 
 
 def test_what_a_report_needs_of_the_machine_is_among_the_facts() -> None:
-    names = {fact.name for fact in machine.facts()}
+    names = {fact.name for fact in readiness.facts()}
     assert names >= {
         "machine_id", "kernel", "cpu_model", "cpus", "memory_bytes", "virtualisation", "governor", "turbo", "idle_states", "load_1min",
         "rmem_max_bytes", "wmem_max_bytes", "clock_source", "clock_cost_ns", "clock_resolution_ns",
@@ -29,26 +30,26 @@ def test_what_a_report_needs_of_the_machine_is_among_the_facts() -> None:
 
 
 def files(monkeypatch: pytest.MonkeyPatch, contents: dict[str, str]) -> None:
-    monkeypatch.setattr(machine, "_read", contents.get)
+    monkeypatch.setattr(readiness, "_read", contents.get)
 
 
 def test_the_machine_s_id_is_its_own_and_tells_nothing_of_the_installation_s(monkeypatch: pytest.MonkeyPatch) -> None:
     raw = "4c1bb2a7a1b94d5c8f3f2f6f0d9e8a77"
     files(monkeypatch, {"/etc/machine-id": raw})
-    found = machine._machine_id()
+    found = readiness._machine_id()
     assert len(found) == 16
     assert found not in raw
-    assert machine._machine_id() == found
+    assert readiness._machine_id() == found
     files(monkeypatch, {"/etc/machine-id": raw[::-1]})
-    assert machine._machine_id() not in {found, "unknown"}
+    assert readiness._machine_id() not in {found, "unknown"}
     files(monkeypatch, {})
-    assert machine._machine_id() == "unknown"
+    assert readiness._machine_id() == "unknown"
 
 
 @pytest.mark.parametrize(("boost", "value", "ready"), [("0", "off", True), ("1", "on", False)])
 def test_turbo_is_ready_when_off(monkeypatch: pytest.MonkeyPatch, boost: str, value: str, *, ready: bool) -> None:
     files(monkeypatch, {"/sys/devices/system/cpu/cpufreq/boost": boost})
-    fact = machine._turbo()
+    fact = readiness._turbo()
     assert (fact.value, fact.ready) == (value, ready)
     assert "echo 0" in fact.remedy
 
@@ -58,21 +59,21 @@ def test_intels_switch_is_the_other_way_round(
     monkeypatch: pytest.MonkeyPatch, no_turbo: str, value: str, *, ready: bool
 ) -> None:
     files(monkeypatch, {"/sys/devices/system/cpu/intel_pstate/no_turbo": no_turbo})
-    fact = machine._turbo()
+    fact = readiness._turbo()
     assert (fact.value, fact.ready) == (value, ready)
     assert "echo 1" in fact.remedy
 
 
 def test_steal_is_the_share_of_all_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
     files(monkeypatch, {"/proc/stat": "cpu  400 0 100 400 0 0 0 100 0 0\ncpu0 ..."})
-    fact = machine._steal()
+    fact = readiness._steal()
     assert (fact.value, fact.ready) == (10.0, False)
 
 
 @pytest.mark.parametrize(("size", "ready"), [("212992", False), ("4194304", True)])
 def test_small_socket_buffers_are_not_ready(monkeypatch: pytest.MonkeyPatch, size: str, *, ready: bool) -> None:
     files(monkeypatch, {"/proc/sys/net/core/rmem_max": size})
-    fact = machine._socket_buffer("rmem_max")
+    fact = readiness._socket_buffer("rmem_max")
     assert (fact.value, fact.ready) == (int(size), ready)
 
 
@@ -80,14 +81,14 @@ def test_kept_awake_cpus_have_an_idle_class_spinner_each_only_as_long_as_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    cpus = sorted(os.sched_getaffinity(0))
+    kept = sorted(os.sched_getaffinity(0))
     with ledger.opened() as entries:
-        with awake.kept_awake(cpus, entries):
+        with cpus.kept_awake(kept, entries):
             spinners = [entry.process for entry in ledger.read(entries.path)]
             pids = [spinner.pid for spinner in spinners if spinner]
             _wait_until(lambda: all(os.sched_getscheduler(pid) == os.SCHED_IDLE for pid in pids))
-            _wait_until(lambda: [os.sched_getaffinity(pid) for pid in pids] == [{cpu} for cpu in cpus])
-        assert all(processes.identity(pid) is None for pid in pids)
+            _wait_until(lambda: [os.sched_getaffinity(pid) for pid in pids] == [{cpu} for cpu in kept])
+        assert all(procfs.identity(pid) is None for pid in pids)
         assert ledger.read(entries.path) == []
 
 
@@ -97,7 +98,7 @@ def test_spinners_take_next_to_nothing_from_a_process_of_another_session(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     cpu = min(os.sched_getaffinity(0))
     program = f"import os; os.sched_setaffinity(0, {{{cpu}}}); print(flush=True)\nwhile True: pass"
-    with ledger.opened() as entries, awake.kept_awake([cpu], entries):
+    with ledger.opened() as entries, cpus.kept_awake([cpu], entries):
         (spinner,) = (entry.process.pid for entry in ledger.read(entries.path) if entry.process)
         _wait_until(lambda: os.sched_getscheduler(spinner) == os.SCHED_IDLE)
         command = [sys.executable, "-c", program]

@@ -4,7 +4,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from middlemark.testbed.namespace_host import PrivateFolders, setting_up
+from middlemark.testbed.hosts.namespace import PrivateFolders, setting_up
 
 
 def test_a_name_is_one_word_of_the_commands_whatever_it_holds(tmp_path: Path) -> None:

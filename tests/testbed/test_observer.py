@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed import ledger, processes
-from middlemark.testbed.observer import Observer
+from middlemark.testbed.processes import ledger, procfs
+from middlemark.testbed.processes.child import Observer
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def test_an_observer_that_is_ready_goes_on() -> None:
     with ledger.opened() as entries:
         observer = Observer("observes", saying('{"event": "ready"}'), entries)
         observer.begin({})
-        assert processes.identity(observer.pid) is not None
+        assert procfs.identity(observer.pid) is not None
         observer.end()
 
 
@@ -34,4 +34,4 @@ def test_an_observer_that_refuses_is_ended_and_says_why() -> None:
         observer = Observer("observes", saying('{"event": "refused", "reason": "there is no such interface"}'), entries)
         with pytest.raises(EnvironmentNotReady, match="no such interface"):
             observer.begin({})
-        assert processes.identity(observer.pid) is None
+        assert procfs.identity(observer.pid) is None

@@ -10,15 +10,15 @@ import pytest
 
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan.network import Direction, Link, TracePoint
-from middlemark.testbed import observer
-from middlemark.testbed.link import relay
-from middlemark.testbed.probe import asked_now, probe, what
-from middlemark.testbed.verdict import verdict
+from middlemark.testbed.network import shaping
+from middlemark.testbed.probe.probe import asked_now, probe, what
+from middlemark.testbed.probe.verify import link_verdict
+from middlemark.testbed.processes import child
 from testbed.beds import needs_namespaces, on, started, two_hosts
 from testbed.test_testbed import ANSWERING, ASKING
 
 MS = 1_000_000
-observers_built = pytest.mark.skipif(relay.missing() is not None, reason=f"{relay.missing()}")
+observers_built = pytest.mark.skipif(shaping.relay_missing() is not None, reason=f"{shaping.relay_missing()}")
 
 
 @pytest.fixture(autouse=True)
@@ -47,11 +47,11 @@ def links(outgoing: Direction, incoming: Direction, trace: tuple[TracePoint, ...
 def test_a_link_is_what_was_asked_in_each_direction(outgoing: Direction, incoming: Direction) -> None:
     asked = links(outgoing, incoming)
     deadline = time.monotonic() + 40
-    with two_hosts(links=asked, shown=(observer.executable("probe").parent,)) as testbed:
+    with two_hosts(links=asked, shown=(child.executable("probe").parent,)) as testbed:
         verdicts: list[str | None] = ["not measured"]
         while any(verdicts) and time.monotonic() < deadline:  # another program may have had the CPUs meanwhile
             found = probe(testbed)
-            verdicts = [verdict(link, found[f"{link.host}/{link.network}"]) for link in asked]
+            verdicts = [link_verdict(link, found[f"{link.host}/{link.network}"]) for link in asked]
     assert verdicts == [None, None]
 
 
@@ -59,14 +59,14 @@ def test_a_link_is_what_was_asked_in_each_direction(outgoing: Direction, incomin
 @observers_built
 def test_a_link_that_is_not_what_was_asked_is_found_out() -> None:
     asked = links(Direction(loss=0.1), Direction(delay_ns=5 * MS))
-    with two_hosts(links=asked, shown=(observer.executable("probe").parent,)) as testbed:
+    with two_hosts(links=asked, shown=(child.executable("probe").parent,)) as testbed:
         found = probe(testbed)["host_0/lan"]
     unlike = Direction(loss=0.3, duplication=0.1, reordering=0.1, delay_ns=2 * MS)
     wrong = asked[0].model_copy(update={"outgoing": unlike})
-    said = str(verdict(wrong, found))
+    said = str(link_verdict(wrong, found))
     assert re.search(r"outgoing frames 0 came twice.*outgoing frames 0 overtook others", said)
     wrong = asked[0].model_copy(update={"outgoing": Direction(loss=0.3), "incoming": Direction()})
-    said = str(verdict(wrong, found))
+    said = str(link_verdict(wrong, found))
     assert re.search(r"the round trip takes .*, asked were 0 ns", said)
     assert "outgoing frames" in said
 
@@ -75,14 +75,14 @@ def test_a_link_that_is_not_what_was_asked_is_found_out() -> None:
 @observers_built
 def test_a_cut_link_is_found_dead_and_a_mended_one_carries_again_through_the_relay() -> None:
     asked = links(Direction(delay_ns=MS), Direction())
-    with two_hosts(links=asked, shown=(observer.executable("probe").parent,)) as testbed:
+    with two_hosts(links=asked, shown=(child.executable("probe").parent,)) as testbed:
         testbed.link_down("host_0/lan")
-        assert verdict(asked[0], probe(testbed)["host_0/lan"]) == "nothing comes through"
+        assert link_verdict(asked[0], probe(testbed)["host_0/lan"]) == "nothing comes through"
         testbed.link_up("host_0/lan")
         asker, answerer = testbed.hosts["host_0"], testbed.hosts["host_1"]
-        child = started(answerer, ANSWERING, answerer.address, "239.1.2.3")
+        answering = started(answerer, ANSWERING, answerer.address, "239.1.2.3")
         assert on(asker, sys.executable, "-c", ASKING, answerer.address).startswith("cba")
-        child.communicate(timeout=10)
+        answering.communicate(timeout=10)
         assert testbed.relay_reports()["host_0/lan"].outgoing.frames_out > 0
 
 
@@ -95,7 +95,7 @@ def test_a_trace_changes_the_link_when_it_is_due() -> None:
         TracePoint(at_ns=1, outgoing=after, incoming=before),
     )
     asked = links(Direction(), Direction(), points)
-    with two_hosts(links=asked, shown=(observer.executable("probe").parent,)) as testbed:
+    with two_hosts(links=asked, shown=(child.executable("probe").parent,)) as testbed:
         assert asked_now(testbed, "host_0/lan").outgoing == before
         first = probe(testbed)["host_0/lan"]
         testbed.begin(time.monotonic_ns())
@@ -118,10 +118,10 @@ def test_a_trace_that_is_cut_short_holds_its_last_point() -> None:
         TracePoint(at_ns=3_600_000_000_000, outgoing=after, incoming=before),
     )
     asked = links(Direction(), Direction(), points)
-    with two_hosts(links=asked, shown=(observer.executable("probe").parent,)) as testbed:
+    with two_hosts(links=asked, shown=(child.executable("probe").parent,)) as testbed:
         testbed.begin(time.monotonic_ns())
         testbed.finish_traces()
-        assert verdict(asked_now(testbed, "host_0/lan"), probe(testbed)["host_0/lan"]) is None
+        assert link_verdict(asked_now(testbed, "host_0/lan"), probe(testbed)["host_0/lan"]) is None
 
 
 def test_only_what_is_asked_of_a_link_is_measured() -> None:
@@ -153,4 +153,4 @@ def test_an_observer_that_is_not_built_is_named(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EnvironmentNotReady, match=r"no middlemark-probe(.|\n)*make workers"):
-        observer.executable("probe")
+        child.executable("probe")

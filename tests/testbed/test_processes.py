@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import psutil
 import pytest
 
-from middlemark.testbed import processes
+from middlemark.testbed.processes import procfs
 
 DEADLINE_S = 10.0
 # A shell that waits for its child, which waits for its own: as a worker does for the broker that it started.
@@ -38,15 +38,15 @@ def family() -> Iterator[list[psutil.Process]]:
 
 
 def test_who_is_paused_stands_still_with_its_descendants_and_goes_on_with_them(family: list[psutil.Process]) -> None:
-    processes.signal_family(family[0].pid, signal.SIGSTOP)
+    procfs.signal_family(family[0].pid, signal.SIGSTOP)
     until(lambda: [member.status() for member in family] == [STOPPED] * 3)
-    processes.signal_family(family[0].pid, signal.SIGCONT)
+    procfs.signal_family(family[0].pid, signal.SIGCONT)
     until(lambda: all(member.status() != STOPPED for member in family))
 
 
 def test_no_other_child_of_the_same_parent_is_paused(family: list[psutil.Process]) -> None:
     with subprocess.Popen(["sleep", "600"]) as sibling:
-        processes.signal_family(family[1].pid, signal.SIGSTOP)
+        procfs.signal_family(family[1].pid, signal.SIGSTOP)
         until(lambda: family[2].status() == STOPPED)
         assert family[0].status() != STOPPED
         assert psutil.Process(sibling.pid).status() != STOPPED
@@ -58,8 +58,8 @@ def test_parents_are_stopped_before_their_children_and_go_on_after_them(
 ) -> None:
     sent: list[tuple[int, signal.Signals]] = []
     monkeypatch.setattr(psutil.Process, "send_signal", lambda self, number: sent.append((self.pid, number)))
-    processes.signal_family(family[0].pid, signal.SIGSTOP)
-    processes.signal_family(family[0].pid, signal.SIGCONT)
+    procfs.signal_family(family[0].pid, signal.SIGSTOP)
+    procfs.signal_family(family[0].pid, signal.SIGCONT)
     downwards = [member.pid for member in family]
     assert sent == [
         *((pid, signal.SIGSTOP) for pid in downwards),
@@ -68,7 +68,7 @@ def test_parents_are_stopped_before_their_children_and_go_on_after_them(
 
 
 def test_a_killed_process_takes_its_descendants_with_it(family: list[psutil.Process]) -> None:
-    processes.signal_family(family[0].pid, signal.SIGKILL)
+    procfs.signal_family(family[0].pid, signal.SIGKILL)
     until(lambda: not any(member.is_running() and member.status() != psutil.STATUS_ZOMBIE for member in family))
 
 
@@ -80,14 +80,14 @@ def test_memory_that_a_child_holds_is_its_parents_too() -> None:
     ) as parent:
         assert parent.stdout is not None
         assert parent.stdout.readline() == "1\n"
-        resident = processes.resident_bytes(parent.pid)
+        resident = procfs.resident_bytes(parent.pid)
         assert resident is not None
         assert resident > 64 << 20
         parent.communicate("\n", timeout=DEADLINE_S)
-    assert processes.resident_bytes(parent.pid) is None
+    assert procfs.resident_bytes(parent.pid) is None
 
 
 def test_who_is_gone_is_signalled_by_nobody() -> None:
     with subprocess.Popen(["true"]) as process:
         process.wait(DEADLINE_S)
-    processes.signal_family(process.pid, signal.SIGKILL)
+    procfs.signal_family(process.pid, signal.SIGKILL)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.testbed import ledger
-from middlemark.testbed.ledger import Ledger
-from middlemark.testbed.root_filesystem import WORKERS, Contents, files_of, root_filesystem
+from middlemark.testbed.hosts.rootfs import WORKERS, Contents, files_of, root_filesystem
+from middlemark.testbed.processes import ledger
+from middlemark.testbed.processes.ledger import Ledger
 
 
 @pytest.fixture

@@ -9,12 +9,13 @@ import pytest
 
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan.network import Direction, Link
-from middlemark.testbed import ledger, observer, route_probe
-from middlemark.testbed.host import ALONE, Attachment, LocalHost
-from middlemark.testbed.ledger import Ledger
-from middlemark.testbed.probe import Found, Measured
-from middlemark.testbed.route import Route, routes
-from middlemark.testbed.ssh_host import Connection, SshHost
+from middlemark.testbed.hosts.host import ALONE, Attachment, LocalHost
+from middlemark.testbed.hosts.ssh import Connection, SshHost
+from middlemark.testbed.probe import probe
+from middlemark.testbed.probe.probe import Found, Measured
+from middlemark.testbed.processes import child, ledger
+from middlemark.testbed.processes.ledger import Ledger
+from middlemark.testbed.testbed import Route, routes
 
 PLAIN = Link(host="here", network=ALONE.network)
 
@@ -58,26 +59,26 @@ def sounded(outgoing: float | None, incoming: float | None) -> Measured:
 
 @pytest.mark.parametrize("rate", [1e5, 1e7, 1e9, 4e10])
 def test_a_route_of_any_rate_takes_bounded_time_and_bytes(rate: float) -> None:
-    told = route_probe.trains(PLAIN, sounded(rate, rate))
+    told = probe.trains(PLAIN, sounded(rate, rate))
     seconds = told["rate"]["duration_ns"] / 1e9
     assert seconds <= 2
-    assert seconds * told["rate"]["offered_bits_per_s"] / 8 <= 2 * route_probe.RATE_BYTES
-    assert told["loss"]["packets"] * told["loss"]["interval_ns"] <= route_probe.LONGEST_NS
+    assert seconds * told["rate"]["offered_bits_per_s"] / 8 <= 2 * probe.RATE_BYTES
+    assert told["loss"]["packets"] * told["loss"]["interval_ns"] <= probe.LONGEST_NS
     json.dumps(told)
 
 
 def test_more_is_offered_than_was_declared_or_found_and_nothing_where_neither_is_known() -> None:
     declared = PLAIN.model_copy(update={"outgoing": Direction(rate_bits_per_s=10**9)})
-    assert route_probe.trains(declared, sounded(1e8, 1e8))["rate"]["offered_bits_per_s"] == 1.5e9
-    assert route_probe.trains(declared, sounded(4e9, None))["rate"]["offered_bits_per_s"] == 6e9
-    assert "rate" not in route_probe.trains(PLAIN, sounded(None, None))
+    assert probe.trains(declared, sounded(1e8, 1e8))["rate"]["offered_bits_per_s"] == 1.5e9
+    assert probe.trains(declared, sounded(4e9, None))["rate"]["offered_bits_per_s"] == 6e9
+    assert "rate" not in probe.trains(PLAIN, sounded(None, None))
 
 
 @pytest.fixture
 def entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     try:
-        observer.executable("probe")
+        child.executable("probe")
     except EnvironmentNotReady as missing:
         pytest.skip(missing.missing)
     with ledger.opened() as opened:
@@ -101,7 +102,7 @@ def between(host: LocalHost, to: LocalHost) -> Route:
 
 
 def test_round_trip_loss_and_rate_of_a_route_are_measured(entries: Ledger) -> None:
-    found = route_probe.probe_route(between(LocalHost("here"), LocalHost("there")), entries)
+    found = probe.probe_route(between(LocalHost("here"), LocalHost("there")), entries)
     assert found.reachable
     assert found.round_trip is not None
     assert found.round_trip.p50_ns
@@ -116,9 +117,9 @@ def test_round_trip_loss_and_rate_of_a_route_are_measured(entries: Ledger) -> No
 def test_where_nothing_comes_through_that_is_found_in_bounded_time(
     entries: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(route_probe, "PATIENCE_NS", 200_000_000)
+    monkeypatch.setattr(probe, "PATIENCE_NS", 200_000_000)
     silent = Elsewhere("sh", "-c", """echo '{"event": "ready", "address": "127.0.0.1:9"}'; exec cat""")
-    assert not route_probe.probe_route(between(LocalHost("here"), silent), entries).reachable
+    assert not probe.probe_route(between(LocalHost("here"), silent), entries).reachable
 
 
 @pytest.mark.parametrize("who", ["answers", "measures"])
@@ -126,4 +127,4 @@ def test_a_host_on_which_the_probe_cannot_run_says_why(who: str, entries: Ledger
     broken, whole = Elsewhere("sh", "-c", "echo cannot execute >&2; exit 126"), LocalHost("here")
     route = between(whole, broken) if who == "answers" else between(broken, whole)
     with pytest.raises(EnvironmentNotReady, match="cannot execute"):
-        route_probe.probe_route(route, entries)
+        probe.probe_route(route, entries)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed import slot
+from middlemark.testbed.processes import slot
 
-HOLDER = "from middlemark.testbed import slot\nwith slot.taken() as s: print(s.domain, flush=True); input()"
+HOLDER = "from middlemark.testbed.processes import slot\nwith slot.taken() as s: print(s.domain, flush=True); input()"
 
 
 @pytest.fixture(autouse=True)

@@ -15,8 +15,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from middlemark.analysis.metric_names import Key, of_host, of_process
-from middlemark.analysis.resources import resource_values
+from middlemark.analysis.metrics.catalog import Key, of_host, of_process
+from middlemark.analysis.metrics.resources import resource_values
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
 from middlemark.errors import EnvironmentNotReady
@@ -25,13 +25,14 @@ from middlemark.plan.network import Host as PlannedHost
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import HostKind, LoadedSuite, parse_suite
-from middlemark.testbed import abandoned, clock_offset, ledger, observer, processes, remote, ssh_host
-from middlemark.testbed.holder import required
-from middlemark.testbed.host import ALONE, Attachment
-from middlemark.testbed.ledger import Ledger
-from middlemark.testbed.remote import RemoteFolder
-from middlemark.testbed.ssh_host import SshHost
-from middlemark.worker import locate
+from middlemark.testbed.hosts import clock_sync, ssh
+from middlemark.testbed.hosts.host import ALONE, Attachment
+from middlemark.testbed.hosts.ssh import SshHost
+from middlemark.testbed.processes import child, ledger, procfs, remote
+from middlemark.testbed.processes.ledger import Ledger
+from middlemark.testbed.processes.namespaces import required
+from middlemark.testbed.processes.remote import RemoteFolder
+from middlemark.worker import executables
 from testbed.beds import HEARS_LINES, answers_each_line_and_ends_as_it_said
 
 DEADLINE_S = 20.0
@@ -105,7 +106,7 @@ def another_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
 
 def nothing_is_left(state: Path) -> None:
     """To be asked while there is a server: afterwards nobody could remove what is entered."""
-    left = abandoned.sweep()
+    left = ledger.sweep()
     assert left == []
     assert list((state / "middlemark/ledgers").iterdir()) == []
 
@@ -135,7 +136,7 @@ def host(server: str, entries: Ledger) -> SshHost:
 
 def made(target: str, entries: Ledger, *executables: Path) -> SshHost:
     planned = PlannedHost(name="far", kind=HostKind.SSH, ssh=target)
-    return ssh_host.ssh_host(planned, ["lan"], executables, entries)
+    return ssh.ssh_host(planned, ["lan"], executables, entries)
 
 
 def started(host: SshHost, *program: str, mark: str = "") -> subprocess.Popen[str]:
@@ -144,7 +145,7 @@ def started(host: SshHost, *program: str, mark: str = "") -> subprocess.Popen[st
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env=os.environ | {processes.MARK_VARIABLE: mark},
+        env=os.environ | {procfs.MARK_VARIABLE: mark},
     )
 
 
@@ -161,7 +162,7 @@ def test_words_arrive_as_they_are(host: SshHost) -> None:
 
 
 def test_the_mark_of_the_client_is_that_of_the_program(host: SshHost) -> None:
-    with started(host, "printenv", processes.MARK_VARIABLE, remote.REMOTE_VARIABLE, mark="a1b2") as process:
+    with started(host, "printenv", procfs.MARK_VARIABLE, remote.REMOTE_VARIABLE, mark="a1b2") as process:
         said, _ = process.communicate(timeout=DEADLINE_S)
     assert said.split() == ["a1b2", str(host.connection.folder.path)]
 
@@ -171,15 +172,15 @@ def test_without_an_address_it_has_the_one_that_the_client_reached(host: SshHost
 
 
 def test_this_machine_is_beside_it_by_the_address_that_it_sees(host: SshHost) -> None:
-    here = ssh_host.attachments_here(["lan", "elsewhere"], [host])
+    here = ssh.attachments_here(["lan", "elsewhere"], [host])
     assert here == (Attachment("lan", "127.0.0.1", "lo"),)
-    assert ssh_host.attachments_here(["elsewhere"], [host]) == (ALONE,)
+    assert ssh.attachments_here(["elsewhere"], [host]) == (ALONE,)
 
 
 def test_an_address_that_is_translated_on_the_way_is_refused(host: SshHost) -> None:
     behind = replace(host, client_address="192.0.2.9")
     with pytest.raises(EnvironmentNotReady, match=r"this machine has no interface with the address 192\.0\.2\.9"):
-        ssh_host.attachments_here(["lan"], [behind])
+        ssh.attachments_here(["lan"], [behind])
 
 
 def test_executables_are_copied_with_their_own_libraries_and_run_from_the_copy(
@@ -202,7 +203,7 @@ def test_what_arrives_as_something_else_is_refused(
 ) -> None:
     worker = tmp_path / "worker"
     worker.write_text("#!/bin/sh\n")
-    monkeypatch.setattr(ssh_host, "file_hash", lambda *_: "0" * 64)
+    monkeypatch.setattr(ssh, "file_hash", lambda *_: "0" * 64)
     with pytest.raises(EnvironmentNotReady, match=r"arrived at .* as something else"):
         made(server, entries, worker)
 
@@ -232,8 +233,8 @@ def test_after_kill_9_a_sweep_ends_what_runs_there_and_removes_the_folders(serve
     program = f"""
 import os, signal, subprocess
 from middlemark.plan.network import Host
-from middlemark.testbed import ledger
-from middlemark.testbed.ssh_host import ssh_host
+from middlemark.testbed.hosts.ssh import ssh_host
+from middlemark.testbed.processes import ledger
 with ledger.opened() as entries:
     host = ssh_host(Host(name="far", kind="ssh", ssh={server!r}), ["lan"], [], entries)
     stuck = "trap '' HUP TERM; echo $$; exec sleep 600"  # it does not look at its standard input
@@ -246,11 +247,11 @@ with ledger.opened() as entries:
     assert killed.returncode == -signal.SIGKILL
     pid, folder = killed.stdout.split()
     entries.enter("process", "so that this test's own ledger is not swept")
-    removed = abandoned.sweep()
+    removed = ledger.sweep()
     assert ("remote_folder", f"{server}:{folder}") in {(each.kind, each.what) for each in removed}
     assert [each.problem for each in removed if each.problem] == []
     assert not Path(folder).exists()
-    assert processes.identity(int(pid)) is None
+    assert procfs.identity(int(pid)) is None
 
 
 @pytest.mark.usefixtures("entries")
@@ -262,28 +263,28 @@ def test_what_cannot_be_reached_is_reported_and_not_forgotten(tmp_path: Path, se
     entry = {"op": "create", "mark": "a", "kind": "remote_folder", "what": gone}
     left.write_text(json.dumps(entry) + "\n")
     for _ in range(2):
-        (kept,) = abandoned.sweep()
+        (kept,) = ledger.sweep()
         assert kept.what == gone
         assert kept.problem is not None
         assert "Connection refused" in kept.problem
     left.write_text(json.dumps(entry | {"what": str(RemoteFolder(server, folder))}) + "\n")
-    assert [each.problem for each in abandoned.sweep()] == [None]
+    assert [each.problem for each in ledger.sweep()] == [None]
     assert not folder.exists()
     assert not left.exists()
 
 
 def test_the_clock_of_a_host_with_this_machines_clock_is_found_to_be_the_same(server: str, entries: Ledger) -> None:
     try:
-        probe = observer.executable("probe")
+        probe = child.executable("probe")
     except EnvironmentNotReady as missing:
         pytest.skip(missing.missing)
-    found = clock_offset.measured(made(server, entries, probe), probe, entries)
+    found = clock_sync.measured(made(server, entries, probe), probe, entries)
     assert found.low_ns <= 0 <= found.high_ns
     assert found.bound_ns < 10_000_000
 
 
 @pytest.mark.worker
-@pytest.mark.skipif("udp" not in locate.workers(), reason="the worker `udp` is not built")
+@pytest.mark.skipif("udp" not in executables.workers(), reason="the worker `udp` is not built")
 def test_a_trial_between_this_machine_and_another_is_measured_on_one_clock(
     another_machine: str, tmp_path: Path
 ) -> None:

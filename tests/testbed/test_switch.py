@@ -3,9 +3,9 @@
 from inline_snapshot import snapshot
 
 from middlemark.plan.network import Link, Network
-from middlemark.testbed.host import Attachment, LocalHost
-from middlemark.testbed.link.parts import Backend
-from middlemark.testbed.switch import Wire, batch, host_commands, switch_commands, wires
+from middlemark.testbed.hosts.host import Attachment, LocalHost
+from middlemark.testbed.network.shaping import Backend
+from middlemark.testbed.network.wiring import Wire, batch, host_commands, switch_commands, wires
 
 NETWORKS = (
     Network(name="left", hosts=("camera", "router")),

@@ -14,7 +14,7 @@ import pytest
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.network import Host, Network
 from middlemark.suite import HostKind
-from middlemark.testbed import holder, ledger, processes, slot
+from middlemark.testbed.processes import ledger, namespaces, procfs, slot
 from middlemark.testbed.testbed import built
 from testbed.beds import LAN, needs_namespaces, netns, on, plain, started, two_hosts
 
@@ -235,7 +235,7 @@ def test_nothing_is_made_in_this_machines_namespaces_and_nothing_is_left(tmp_pat
         holders = [entry.process for entry in ledger.read(entries.path) if entry.process is not None]
         assert len(holders) == 3
     assert not list(Path(tempfile.gettempdir()).glob(f"{taken.name}*"))
-    assert not any(processes.is_alive(process) for process in holders)
+    assert not any(procfs.is_alive(process) for process in holders)
     assert list((tmp_path / "state/middlemark/ledgers").iterdir()) == []
 
 
@@ -261,9 +261,9 @@ def test_a_network_of_namespaces_and_this_machine_is_refused() -> None:
 
 
 def test_a_tool_that_is_missing_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holder.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr(namespaces.shutil, "which", lambda *_, **__: None)
     with pytest.raises(EnvironmentNotReady, match="apt-get install util-linux"):
-        holder.required("nsenter")
+        namespaces.required("nsenter")
 
 
 @pytest.mark.root

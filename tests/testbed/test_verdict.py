@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import binom
 
 from middlemark.plan.network import Direction, Link
-from middlemark.testbed.probe import Found, Loss, Measured, RoundTrip
-from middlemark.testbed.verdict import route_verdict, verdict
+from middlemark.testbed.probe.probe import Found, Loss, Measured, RoundTrip
+from middlemark.testbed.probe.verify import link_verdict, route_verdict
 
 MS = 1_000_000
 
@@ -49,7 +49,7 @@ def train(**counted: int) -> Found:
 
 @pytest.mark.parametrize("ms", [0, 0.05, 0.6])
 def test_a_plain_link_answers_within_the_floor(ms: float) -> None:
-    assert verdict(link(), measured(round(ms * MS))) is None
+    assert link_verdict(link(), measured(round(ms * MS))) is None
 
 
 @pytest.mark.parametrize(
@@ -67,16 +67,16 @@ def test_a_plain_link_answers_within_the_floor(ms: float) -> None:
 def test_a_delay_may_be_off_by_a_third_of_a_millisecond_or_a_twentieth(
     delay_ms: int, round_trip_ms: float, *, holds: bool
 ) -> None:
-    said = verdict(link(delay_ns=delay_ms * MS), measured(round(round_trip_ms * MS)))
+    said = link_verdict(link(delay_ns=delay_ms * MS), measured(round(round_trip_ms * MS)))
     assert (said is None) is holds
     assert holds or "round trip" in str(said)
 
 
 def test_jitter_grants_the_median_what_chance_does() -> None:
     asked = {"delay_ns": 10 * MS}
-    assert verdict(link(**asked), measured(21_500_000)) is not None
-    assert verdict(link(**asked, jitter_ns=5 * MS), measured(21_500_000, spread_ns=9 * MS)) is None
-    assert verdict(link(**asked, jitter_ns=5 * MS), measured(30 * MS, spread_ns=9 * MS)) is not None
+    assert link_verdict(link(**asked), measured(21_500_000)) is not None
+    assert link_verdict(link(**asked, jitter_ns=5 * MS), measured(21_500_000, spread_ns=9 * MS)) is None
+    assert link_verdict(link(**asked, jitter_ns=5 * MS), measured(30 * MS, spread_ns=9 * MS)) is not None
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_jitter_grants_the_median_what_chance_does() -> None:
 )
 def test_a_jitter_spreads_round_trips_as_far_as_chance_has_it(jitter_ms: int, spread_ms: float, *, holds: bool) -> None:
     asked = link(delay_ns=10 * MS, jitter_ns=jitter_ms * MS)
-    said = verdict(asked, measured(20 * MS, spread_ns=round(spread_ms * MS)))
+    said = link_verdict(asked, measured(20 * MS, spread_ns=round(spread_ms * MS)))
     assert (said is None) is holds
     assert holds or f"a jitter of {2 * jitter_ms} ms is" in str(said)
 
@@ -93,7 +93,7 @@ def test_a_jitter_spreads_round_trips_as_far_as_chance_has_it(jitter_ms: int, sp
     ("rate", "holds"), [(0.96e9, True), (1.04e9, True), (0.94e9, False), (1.06e9, False), (None, False)]
 )
 def test_a_rate_may_be_off_by_a_twentieth(rate: float | None, *, holds: bool) -> None:
-    said = verdict(link(rate_bits_per_s=1e9), measured(0, Found(rate_bits_per_s=rate)))
+    said = link_verdict(link(rate_bits_per_s=1e9), measured(0, Found(rate_bits_per_s=rate)))
     assert (said is None) is holds
     assert holds or "outgoing rate" in str(said)
     assert holds or "incoming rate" in str(said)
@@ -101,40 +101,40 @@ def test_a_rate_may_be_off_by_a_twentieth(rate: float | None, *, holds: bool) ->
 
 def test_what_is_lost_had_its_share_of_the_rate() -> None:
     asked = link(rate_bits_per_s=1e9, loss=0.1)
-    assert verdict(asked, measured(0, Found(rate_bits_per_s=0.9e9))) is None
-    assert verdict(asked, measured(0, Found(rate_bits_per_s=1e9))) is not None
+    assert link_verdict(asked, measured(0, Found(rate_bits_per_s=0.9e9))) is None
+    assert link_verdict(asked, measured(0, Found(rate_bits_per_s=1e9))) is not None
 
 
 @pytest.mark.parametrize(("count", "holds"), [(20, True), (0, False), (8, True), (4, False), (36, True), (40, False)])
 def test_a_loss_is_within_what_chance_makes_of_it(count: int, *, holds: bool) -> None:
-    assert (verdict(link(loss=0.01), measured(0, lost(count))) is None) is holds
+    assert (link_verdict(link(loss=0.01), measured(0, lost(count))) is None) is holds
 
 
 def test_a_frame_that_found_no_room_at_the_end_was_not_lost_by_the_link() -> None:
-    assert verdict(link(loss=0.01), measured(0, lost(60, dropped_by_receiver=40))) is None
+    assert link_verdict(link(loss=0.01), measured(0, lost(60, dropped_by_receiver=40))) is None
 
 
 def test_each_direction_is_judged_by_itself() -> None:
     asked = Link(host="camera", network="lan", outgoing=Direction(loss=0.1), offloads=False)
-    assert verdict(asked, measured(0, lost(200), lost(0))) is None
-    assert str(verdict(asked, measured(0, lost(200), lost(3)))).startswith("of 2000 incoming frames 3 were lost")
+    assert link_verdict(asked, measured(0, lost(200), lost(0))) is None
+    assert str(link_verdict(asked, measured(0, lost(200), lost(3)))).startswith("of 2000 incoming frames 3 were lost")
 
 
 @pytest.mark.parametrize(("count", "holds"), [(20, True), (0, False), (5, False), (8, True), (36, True), (40, False)])
 def test_copies_are_within_what_chance_makes_of_a_duplication(count: int, *, holds: bool) -> None:
-    said = verdict(link(duplication=0.01), measured(0, train(duplicates=count)))
+    said = link_verdict(link(duplication=0.01), measured(0, train(duplicates=count)))
     assert (said is None) is holds
     assert holds or f"of 2000 outgoing frames {count} came twice, 7 to 36 would be 1 %" in str(said)
 
 
 def test_copies_that_nobody_asked_for_are_not_of_the_link_that_was_asked() -> None:
-    assert "came twice" in str(verdict(link(loss=0.01), measured(0, train(lost=20, duplicates=1))))
+    assert "came twice" in str(link_verdict(link(loss=0.01), measured(0, train(lost=20, duplicates=1))))
 
 
 def test_no_copy_comes_of_what_is_lost_or_damaged() -> None:
     asked = link(duplication=0.5, loss=0.3, corruption=0.2)
-    assert verdict(asked, measured(0, train(lost=880, duplicates=560))) is None
-    assert verdict(asked, measured(0, train(lost=880, duplicates=1000))) is not None
+    assert link_verdict(asked, measured(0, train(lost=880, duplicates=560))) is None
+    assert link_verdict(asked, measured(0, train(lost=880, duplicates=1000))) is not None
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_link_that_is_as_asked_is_refused_no_more_than_once_in_a_thousand_prob
     accepted = [
         count
         for count in range(round(6000 * share) + 30)
-        if verdict(one_way, measured(0, train(**{counted: count}), train())) is None
+        if link_verdict(one_way, measured(0, train(**{counted: count}), train())) is None
     ]
     assert 0.999 <= sum(binom.pmf(count, 2000, share) for count in accepted) < 1
     assert len(accepted) < round(6000 * share) + 30
@@ -171,38 +171,38 @@ def test_frames_that_overtake_are_within_what_chance_makes_of_a_reordering(share
     one_way = Direction(delay_ns=10 * MS, reordering=share)
     asked = Link(host="camera", network="lan", outgoing=one_way, offloads=False)
     said = [
-        verdict(asked, measured(10 * MS if share < 0.5 else 0, train(overtaking=count), train()))
+        link_verdict(asked, measured(10 * MS if share < 0.5 else 0, train(overtaking=count), train()))
         for count in overtaking(share, interval_ns, 200)
     ]
     assert sum(each is not None for each in said) <= 1
     for wrong in (0, min(round(3000 * share) + 20, 2000)):
         found = measured(10 * MS if share < 0.5 else 0, train(overtaking=wrong), train())
-        assert f"of 2000 outgoing frames {wrong} overtook others" in str(verdict(asked, found))
+        assert f"of 2000 outgoing frames {wrong} overtook others" in str(link_verdict(asked, found))
 
 
 def test_frames_that_overtake_unasked_are_not_of_the_link_that_was_asked() -> None:
-    assert "1 overtook others" in str(verdict(link(loss=0.01), measured(0, train(lost=20, overtaking=1))))
+    assert "1 overtook others" in str(link_verdict(link(loss=0.01), measured(0, train(lost=20, overtaking=1))))
 
 
 def test_where_the_delay_is_shorter_than_between_two_frames_none_has_to_overtake() -> None:
     asked = link(delay_ns=MS // 10, reordering=0.1)
-    assert verdict(asked, measured(0, train(overtaking=0))) is None
-    assert verdict(asked, measured(0, train(overtaking=300))) is not None
+    assert link_verdict(asked, measured(0, train(overtaking=0))) is None
+    assert link_verdict(asked, measured(0, train(overtaking=300))) is not None
 
 
 def test_a_dead_link_is_no_link() -> None:
-    assert verdict(link(), measured(None, reachable=False)) == "nothing comes through"
-    assert verdict(link(), measured(None)) == "no ping was answered"
+    assert link_verdict(link(), measured(None, reachable=False)) == "nothing comes through"
+    assert link_verdict(link(), measured(None)) == "no ping was answered"
 
 
 def test_a_probe_that_could_not_offer_the_rate_says_nothing_of_the_link() -> None:
     asked = link(rate_bits_per_s=1_000_000_000)
     disturbed = Found(rate_bits_per_s=6e8, offered_bits_per_s=6e8)
-    said = verdict(asked, measured(100_000, disturbed))
+    said = link_verdict(asked, measured(100_000, disturbed))
     assert said is not None
     assert "outgoing rate can't be told: the probe had CPU time to offer 600 Mbit/s, asked was 1 Gbit/s" in said
     assert "the outgoing rate is 600 Mbit/s" in str(
-        verdict(asked, measured(100_000, Found(rate_bits_per_s=6e8, offered_bits_per_s=1.2e9)))
+        link_verdict(asked, measured(100_000, Found(rate_bits_per_s=6e8, offered_bits_per_s=1.2e9)))
     )
 
 
@@ -211,7 +211,7 @@ def test_a_probe_that_could_not_offer_the_rate_says_nothing_of_the_link() -> Non
     [(0.1, 20, True), (0.1, 0, False), (0.5, 20, False), (0.5, 10, True), (0.5, 0, False), (0.9, 0, True)],
 )
 def test_where_most_frames_overtake_a_median_is_of_those(reordering: float, round_trip_ms: int, *, holds: bool) -> None:
-    said = verdict(link(delay_ns=10 * MS, reordering=reordering), measured(round_trip_ms * MS))
+    said = link_verdict(link(delay_ns=10 * MS, reordering=reordering), measured(round_trip_ms * MS))
     assert (said is None) is holds
 
 

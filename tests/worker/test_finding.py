@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.errors import EnvironmentNotReady, WorkerFailed
-from middlemark.worker import description, locate
+from middlemark.worker import description, executables
 from middlemark.worker.contract import Description, ServiceNeed, When
 
 
@@ -51,17 +51,17 @@ def test_the_first_folder_that_has_a_worker_wins(tmp_path: Path) -> None:
     install(tmp_path / "target/release", "toy")
     install(tmp_path / "target/release", "built")
     second = install(tmp_path / "b", "toy")
-    assert locate.worker("toy") == second
+    assert executables.worker("toy") == second
     first = install(tmp_path / "a", "toy")
-    assert locate.worker("toy") == first
-    assert locate.worker("built") == tmp_path / "target/release/middlemark-worker-built"
+    assert executables.worker("toy") == first
+    assert executables.worker("built") == tmp_path / "target/release/middlemark-worker-built"
 
 
 def test_files_that_can_not_be_run_are_no_workers(tmp_path: Path) -> None:
     install(tmp_path / "a", "toy").chmod(0o644)
     install(tmp_path / "a", "toy.d")
     (tmp_path / "a/middlemark-worker-folder").mkdir()
-    assert not {"toy", "toy.d", "folder"} & locate.workers().keys()
+    assert not {"toy", "toy.d", "folder"} & executables.workers().keys()
 
 
 def test_a_missing_worker_is_said_with_the_reason_of_the_build(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_missing_worker_is_said_with_the_reason_of_the_build(tmp_path: Path) -
     }
     (tmp_path / "target/release/middlemark-workers.json").write_text(json.dumps(record))
     with pytest.raises(EnvironmentNotReady, match="no libtoy-dev"):
-        locate.worker("toy")
+        executables.worker("toy")
 
 
 def test_a_worker_is_asked_again_only_when_its_file_has_changed(tmp_path: Path) -> None:

@@ -10,15 +10,15 @@ from typer.testing import CliRunner
 
 from middlemark.cli.main import app
 from middlemark.errors import EnvironmentNotReady
-from middlemark.worker import locate
-from middlemark.worker.footprint import Size, footprint, libraries, size
+from middlemark.worker import executables
+from middlemark.worker.executables import Size, footprint, libraries, size
 
 SHELL = Path("/bin/sh").resolve()
 CAT = Path("/bin/cat").resolve()
 
 
 @pytest.mark.skipif(shutil.which("size") is None, reason="needs binutils: apt-get install binutils")
-@pytest.mark.parametrize("path", [SHELL, CAT, *list(locate.workers().values())[:2]], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [SHELL, CAT, *list(executables.workers().values())[:2]], ids=lambda path: path.name)
 def test_the_parts_add_up_to_what_binutils_says(path: Path) -> None:
     told = subprocess.run(["size", str(path)], capture_output=True, text=True, check=True).stdout.splitlines()[1]
     text, data, bss = (int(figure) for figure in told.split()[:3])
@@ -69,7 +69,7 @@ def test_a_script_has_no_footprint(tmp_path: Path) -> None:
         size(script)
 
 
-@pytest.mark.skipif("udp" not in locate.workers(), reason="the worker `udp` is not built")
+@pytest.mark.skipif("udp" not in executables.workers(), reason="the worker `udp` is not built")
 def test_the_command_tells_people_and_programs_the_same() -> None:
     told = json.loads(CliRunner().invoke(app, ["footprint", "udp", "--json"]).stdout)
     shown = CliRunner().invoke(app, ["footprint", "udp"], env={"COLUMNS": "200"}).stdout

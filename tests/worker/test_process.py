@@ -12,8 +12,7 @@ from pydantic import BaseModel, TypeAdapter
 from middlemark.errors import WorkerFailed
 from middlemark.worker import process as process_module
 from middlemark.worker.contract import ApplicationEvent, ApplicationStop
-from middlemark.worker.log import last_lines
-from middlemark.worker.process import Ended, Heard, Junk, Said, WorkerProcess
+from middlemark.worker.process import Ended, Heard, Junk, Said, WorkerProcess, last_lines
 
 EVENTS: TypeAdapter[BaseModel] = TypeAdapter(ApplicationEvent)
 ARMED = '{"event":"armed","clock_cost_ns":20.5,"resident_bytes":1}'

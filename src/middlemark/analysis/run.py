@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from middlemark.analysis.accounting import AccountingError
-from middlemark.analysis.capacity import Capacity, capacities
-from middlemark.analysis.comparison import Comparison, comparisons
-from middlemark.analysis.experiment import ExperimentFindings
-from middlemark.analysis.independence import Neighbours, neighbours_of, with_cautions
-from middlemark.analysis.levels import beside_window_ns
-from middlemark.analysis.measuring import measured
-from middlemark.analysis.over_trials import experiment_findings
-from middlemark.analysis.scaling import Scaling, scalings
-from middlemark.analysis.searched import searched
+from middlemark.analysis.compare.comparison import Comparison, comparisons
+from middlemark.analysis.compare.scaling import Scaling, scalings
+from middlemark.analysis.experiment.aggregate import experiment_findings
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.accounting import AccountingError
+from middlemark.analysis.metrics.stored import measured
+from middlemark.analysis.search.capacity import Capacity, capacities, searched
+from middlemark.analysis.stats.independence import Neighbours, neighbours_of, with_cautions
+from middlemark.analysis.stats.variance import beside_window_ns
 from middlemark.errors import StoreError
 from middlemark.plan import Experiment, only
 from middlemark.results.manifest import Manifest

@@ -1,4 +1,8 @@
-"""All trials of a campaign, one after another: repeats the disturbed, skips the refused, goes on where it was cut off.
+"""Whether the results of a finished campaign are to be accepted: what ended otherwise than it should, in one sentence.
+
+It looks at stored outcomes only; that a middleware can't do what was asked is a result like any other.
+
+All trials of a campaign, one after another: repeats the disturbed, skips the refused, goes on where it was cut off.
 
 It runs no step of a trial itself (`trial` does), and shows nothing: whoever watches gets events.
 """
@@ -14,17 +18,20 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from middlemark.analysis.further import asks_for_more, further
-from middlemark.analysis.result import Result, result
-from middlemark.campaign.account import Account
-from middlemark.campaign.grounds import Grounds
-from middlemark.campaign.manifest import gather
-from middlemark.campaign.order import Order
-from middlemark.campaign.resume import Resumed, resumed
-from middlemark.campaign.trial import run_trial
-from middlemark.errors import Interrupted
+from middlemark.analysis.search.bisection import Result, result
+from middlemark.analysis.search.stopping import asks_for_more, further
+from middlemark.campaign.manifest import Resumed, gather, resumed
+from middlemark.campaign.order import CampaignResources, Order
+from middlemark.campaign.trial.record import Account
+from middlemark.campaign.trial.run import run_trial
+from middlemark.errors import Interrupted, ResultsNotAccepted
 from middlemark.plan import FIXED_COST_NS, Invalid, InvalidKind, NotApplicable, Trial, campaign_duration_ns
-from middlemark.plan.progress import (
+from middlemark.plan.outcome import ACCEPTED
+from middlemark.plan.schedule import is_sought
+from middlemark.results import writer
+from middlemark.results.files import is_there
+from middlemark.results.manifest import Manifest
+from middlemark.results.progress import (
     CampaignExtended,
     CampaignFinished,
     CampaignStarted,
@@ -34,20 +41,38 @@ from middlemark.plan.progress import (
     TrialStarted,
     Unobserved,
 )
-from middlemark.results import writer
-from middlemark.results.manifest import Manifest
-from middlemark.results.paths import is_there
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Demand, Observation, Suite
-from middlemark.testbed import ledger
+from middlemark.testbed.processes import ledger
+
+
+def outcomes(run: RunFolder) -> Counter[str]:
+    """How many stored trials ended with each kind of outcome."""
+    return Counter(_outcome_kind(folder.read_record()) for folder in run.stored_trials())
+
+
+def _outcome_kind(record: TrialRecord) -> str:
+    """What a search came for is accepted."""
+    return "valid" if is_sought(record.trial.experiment, record.outcome.kind) else record.outcome.kind
+
+
+def check_accepted(found: Counter[str]) -> None:
+    """Raises where a trial is neither valid nor not applicable."""
+    others = {kind: number for kind, number in found.items() if kind not in ACCEPTED}
+    if others:
+        counts = ", ".join(f"{number} {kind}" for kind, number in sorted(others.items()))
+        raise ResultsNotAccepted(
+            f"{sum(others.values())} of {sum(found.values())} trials don't count: {counts}",
+            remedy="the report says why; each trial's events and logs are in its folder",
+        )
 
 
 def run_new(path: Path, order: Order, observer: Observer | None = None) -> None:
     """Runs all trials of an order into a new run folder; returns when all are stored."""
     manifest = gather(order)
     with writer.created(path, manifest) as run, ledger.opened() as entries:
-        grounds = Grounds(order.workers, order.base, entries, order.given.disturbance)
+        grounds = CampaignResources(order.workers, order.base, entries, order.given.disturbance)
         asyncio.run(Campaign(run, order.given, manifest, grounds, observer or Unobserved()).run())
 
 
@@ -62,7 +87,7 @@ def run_on(
     run = folder if isinstance(folder, RunFolder) else RunFolder(folder)
     with writer.reopened(run), ledger.opened() as entries:
         found = resumed(run, against, across=across)
-        grounds = Grounds(found.workers, found.base, entries, found.given.disturbance)
+        grounds = CampaignResources(found.workers, found.base, entries, found.given.disturbance)
         campaign = Campaign(run, found.given, found.manifest, grounds, observer or Unobserved(), found)
         asyncio.run(campaign.run())
 
@@ -74,7 +99,7 @@ class Campaign:
     run_folder: RunFolder
     given: Suite | Demand
     manifest: Manifest
-    grounds: Grounds
+    grounds: CampaignResources
     observer: Observer
     resumed: Resumed | None = None
     """None where the run is new."""

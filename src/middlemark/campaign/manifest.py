@@ -1,24 +1,32 @@
 """A run's manifest: what was asked for and what it ran on, gathered once before the first trial.
 
 It gathers only; `results.writer` writes, `results.manifest` says what the fields mean.
+
+What a run is gone on with: its suite planned anew, today's workers, and what differs from when it was begun.
+
+Nothing that a run folder says is carried out: trials are those that the suite's plan has, workers those that are found
+or named now. What differs is refused, or recorded with each later trial.
 """
 
 from __future__ import annotations
 
 import hashlib
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from middlemark import __version__
-from middlemark.campaign.grounds import Worker
-from middlemark.campaign.order import Order
-from middlemark.plan import Caution, WarningKind
+from middlemark.campaign.order import Order, Worker, available, base_workers, needed
+from middlemark.errors import EnvironmentNotReady, StoreError, SuiteError, UsageError
+from middlemark.plan import Caution, Side, WarningKind, replanned
 from middlemark.results.manifest import Dissector, Library, Manifest, Middleware
-from middlemark.suite import Suite
-from middlemark.testbed import machine
-from middlemark.testbed.machine import Fact
+from middlemark.results.run_folder import RunFolder
+from middlemark.suite import Demand, Suite, parse_given
+from middlemark.testbed.machine import readiness
+from middlemark.testbed.machine.readiness import Fact
 
 WARNED_OF = {
     "governor": WarningKind.GOVERNOR,
@@ -38,7 +46,7 @@ WARNED_OF = {
 
 def gather(order: Order) -> Manifest:
     """The manifest of a run that is about to begin."""
-    facts = machine.facts()
+    facts = readiness.facts()
     return Manifest(
         middlemark_version=__version__,
         suite=order.name,
@@ -89,5 +97,101 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _plain(value: machine.Value) -> str | int | float:
+def _plain(value: readiness.Value) -> str | int | float:
     return ", ".join(value) if isinstance(value, list) else value
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """A stored run with what it goes on with."""
+
+    given: Suite | Demand
+    manifest: Manifest
+    workers: Mapping[str, Worker]
+    base: Mapping[str, Worker]
+    differences: tuple[str, ...]
+    """From when the run was begun; empty unless they were allowed."""
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What is to be said of each trial from now on."""
+        if not self.differences:
+            return ()
+        text = f"it ran after its run was gone on with otherwise: {'; '.join(self.differences)}"
+        return (Caution(kind=WarningKind.ACROSS, text=text, remedy="run the suite anew on one machine and build"),)
+
+
+def resumed(run: RunFolder, against: Sequence[Path], *, across: bool) -> Resumed:
+    """What the run goes on with; refused where it is not what was planned, or was begun with something else."""
+    manifest = run.read_manifest()
+    given = _planned_anew(run, manifest)
+    _check_against(run, manifest, against)
+    workers = needed(manifest.trials, *available())
+    sides = [trial for trial in manifest.trials if trial.experiment.side is Side.BASE]
+    base = needed(sides, base_workers(against), {})
+    differences = differing(_origin_of(manifest), _origin_now(workers, base))
+    if differences and not across:
+        raise StoreError(
+            run.path,
+            f"it was begun otherwise: {'; '.join(differences)}",
+            "run the suite anew; or go on with `--across`, which is recorded with each trial",
+        )
+    return Resumed(given, manifest, workers, base, differences)
+
+
+def _planned_anew(run: RunFolder, manifest: Manifest) -> Suite | Demand:
+    try:
+        given = parse_given(manifest.suite_text, file=str(run.manifest_path), files=manifest.suite_files)
+        trials = replanned(given, manifest.trials)
+    except (SuiteError, UsageError, EnvironmentNotReady) as error:
+        raise StoreError(run.manifest_path, f"its suite can't be planned again: {error.text}") from error
+    if trials != manifest.trials or given.seed != manifest.seed:
+        others = (old.id for old, new in zip(manifest.trials, trials, strict=False) if old != new)
+        first = next(others, "their number")
+        raise StoreError(
+            run.manifest_path,
+            f"its trials are not those that its suite plans: {first} differs",
+            "run the suite anew: `suite_text` in the manifest is its file",
+        )
+    return given
+
+
+def _check_against(run: RunFolder, manifest: Manifest, against: Sequence[Path]) -> None:
+    """Folders of executables are the user's to name, whatever a run folder says."""
+    if bool(manifest.against) == bool(against):
+        return
+    if against:
+        raise UsageError("the run has no base", remedy=f"middlemark run --resume {run.path}")
+    named = " ".join(f"--against {shlex.quote(folder)}" for folder in manifest.against)
+    raise UsageError(
+        "the run has a base, whose workers are executables: name their folders again",
+        remedy=f"if these are yours: middlemark run --resume {shlex.quote(str(run.path))} {named}",
+    )
+
+
+def differing(then: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
+    """What is otherwise than it was, in words."""
+    names = [name for name in {**now, **then} if then.get(name) != now.get(name) or not then.get(name)]
+    return tuple(f"{name}: {then.get(name) or 'not recorded'}, now {now.get(name) or 'unknown'}" for name in names)
+
+
+def _origin_of(manifest: Manifest) -> dict[str, str]:
+    return _origin(manifest.middlemark_version, manifest.machine, manifest.middlewares, manifest.base)
+
+
+def _origin_now(workers: Mapping[str, Worker], base: Mapping[str, Worker]) -> dict[str, str]:
+    facts = {fact.name: str(fact.value) for fact in readiness.identity()}
+    told, told_base = ({name: stored_middleware(worker) for name, worker in side.items()} for side in (workers, base))
+    return _origin(__version__, facts, told, told_base)
+
+
+def _origin(
+    version: str, facts: Mapping[str, object], workers: Mapping[str, Middleware], base: Mapping[str, Middleware]
+) -> dict[str, str]:
+    """What figures depend on beside the suite, by what it is called."""
+    found = {"middlemark": version}
+    for name, of_side in (("", workers), ("base's ", base)):
+        for middleware, told in of_side.items():
+            found[f"{name}library of {middleware}"] = f"{told.library.name} {told.library.version}"
+            found[f"{name}worker of {middleware} (SHA-256)"] = (told.sha256 or "")[:16]
+    return found | {"kernel": str(facts.get("kernel", "")), "machine": str(facts.get("machine_id", ""))}

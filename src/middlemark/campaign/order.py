@@ -1,21 +1,189 @@
-"""What a user orders: a suite or a demand, which part of it, how often; and which workers carry it out.
+"""What a campaign stands on: the workers it may start, the CPUs it may give, its ledger.
+
+It is made once for a campaign and handed to every trial; nothing in it changes.
+
+Whether what a suite asks for by name is there: options and profiles of its middlewares, figures of its `stop`.
+
+The suite's models can't know these, as only the workers and the analysis do; so it is asked here, before anything runs,
+and answered with the place in the suite's file. Values are the worker's own to judge.
+
+Whether the experiments of a suite are there that its claims speak of.
+
+Names that the suite itself writes out are checked as it is read; what only the expanded matrix knows is asked here,
+before anything runs, and answered with the place in the suite's file.
+
+What a user orders: a suite or a demand, which part of it, how often; and which workers carry it out.
 
 It asks the workers what they are and has `plan` expand the suite; nothing is run or written yet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from middlemark.campaign import asked, claimed
-from middlemark.campaign.grounds import Worker
-from middlemark.errors import EnvironmentNotReady, WorkerFailed
-from middlemark.plan import Trial, expand, experiments_of, observed, only, order_trials, sided
-from middlemark.suite import ALL_MIDDLEWARES, Demand, LoadedDemand, LoadedSuite, Suite
-from middlemark.worker import locate
+from middlemark.analysis.metrics.catalog import metric_named
+from middlemark.errors import EnvironmentNotReady, SuiteError, UsageError, WorkerFailed
+from middlemark.plan import (
+    Experiment,
+    Side,
+    Trial,
+    expand,
+    experiments_of,
+    is_selected,
+    observed,
+    only,
+    order_trials,
+    sided,
+)
+from middlemark.suite import (
+    ALL_MIDDLEWARES,
+    Demand,
+    Disturbance,
+    LoadedDemand,
+    LoadedSuite,
+    MiddlewareChoice,
+    Selection,
+    Suite,
+)
+from middlemark.suite.claims.claim import STREAM
+from middlemark.suite.yaml.document import KeyPath, read_document
+from middlemark.suite.yaml.model import closest_first
+from middlemark.testbed.processes.ledger import Ledger
+from middlemark.worker import executables
+from middlemark.worker.contract import Description
 from middlemark.worker.description import describe
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A worker and what it says of itself."""
+
+    path: Path
+    description: Description
+
+
+@dataclass(frozen=True)
+class CampaignResources:
+    """What every trial of a campaign has in common."""
+
+    workers: Mapping[str, Worker]
+    """By middleware."""
+    base: Mapping[str, Worker]
+    """By middleware: those of the side that is compared against, where there is one."""
+    ledger: Ledger
+    bounds: Disturbance
+    """When a trial is invalid because the machine was taken away, and how often it is then repeated."""
+    cpus: tuple[int, ...] = field(default_factory=lambda: tuple(sorted(os.sched_getaffinity(0))))
+
+    def worker_of(self, experiment: Experiment) -> Worker:
+        """The worker that the experiment's applications are."""
+        return (self.base if experiment.side is Side.BASE else self.workers)[experiment.middleware]
+
+
+def check_settings(loaded: LoadedSuite, workers: Mapping[str, Worker]) -> None:
+    """Refuses the first name in the suite that no worker knows."""
+    _check_figures(loaded)
+    _check(loaded, loaded.suite.middlewares, loaded.suite.profiles, workers)
+
+
+def check_demand(loaded: LoadedDemand, workers: Mapping[str, Worker]) -> None:
+    """Refuses the first name in the demand that no worker knows."""
+    _check(loaded, loaded.demand.middlewares, loaded.demand.profiles or (), workers)
+
+
+def _check(
+    loaded: LoadedSuite | LoadedDemand,
+    choices: Sequence[MiddlewareChoice],
+    profiles: Sequence[str],
+    workers: Mapping[str, Worker],
+) -> None:
+    if not workers:
+        return  # that there are none is the first thing to say, and `plan` says it
+    for path, problem, name, known in (*_options(choices, workers), *_profiles(choices, profiles, workers)):
+        if name not in known:
+            document = read_document(loaded.text, file=loaded.file)
+            raise document.error(problem, path, closest_first(name, known))
+
+
+def _check_figures(loaded: LoadedSuite) -> None:
+    """Refuses a `stop` on what is no figure, or is a share: a width relative to a loss of nought says nothing."""
+    for number, each in enumerate(loaded.suite.stop.figures or () if loaded.suite.stop else ()):
+        path = ("stop", "figures", number)
+        document = read_document(loaded.text, file=loaded.file)
+        try:
+            asked = metric_named(each.figure)
+        except UsageError as unknown:
+            raise document.error(unknown.text, path, unknown.remedy) from unknown
+        if asked.of_search:
+            problem = f"`{each.figure}` is of searches, which have `searches` and `max_trials` of their own"
+            raise document.error(problem, path, "a latency, `first_message`, `goodput`, `cpu`, `memory`")
+        if asked.is_share:
+            others = "a latency, `first_message`, `goodput`, `cpu`, `memory`"
+            problem = f"`{each.figure}` is a share, which may be nought and has no relative width"
+            raise document.error(problem, path, others)
+
+
+Asked = Iterator[tuple[KeyPath, str, str, list[str]]]
+
+
+def _options(choices: Sequence[MiddlewareChoice], workers: Mapping[str, Worker]) -> Asked:
+    for number, choice in enumerate(choices):
+        every = choice.middleware == ALL_MIDDLEWARES
+        asked = list(workers) if every else [choice.middleware]
+        known = sorted({each.name for name in asked if name in workers for each in workers[name].description.options})
+        for option in choice.options if every or choice.middleware in workers else ():
+            problem = f"`{choice.middleware}` has no option `{option}`"
+            yield ("middlewares", number, "options", option), problem, option, known
+
+
+def _profiles(choices: Sequence[MiddlewareChoice], profiles: Sequence[str], workers: Mapping[str, Worker]) -> Asked:
+    known = sorted({profile for worker in workers.values() for profile in worker.description.profiles})
+    for profile in profiles:
+        yield ("profiles",), f"no middleware has a profile `{profile}`", profile, known
+    for number, choice in enumerate(choices):
+        for profile in choice.profiles or ():
+            yield ("middlewares", number, "profiles"), f"no middleware has a profile `{profile}`", profile, known
+
+
+def check_claims(loaded: LoadedSuite, experiments: Sequence[Experiment]) -> None:
+    """Refuses the first claim that speaks of what no experiment is."""
+    every = any(choice.middleware == ALL_MIDDLEWARES for choice in loaded.suite.middlewares)
+    for number, claim in enumerate(loaded.suite.claims):
+        for selection in claim.selections:
+            if every and "middleware" in dict(selection.factors):
+                selection = _without_middleware(selection)  # noqa: PLW2901 - who has no worker here is left out, not wrong
+            if not any(is_selected(each, selection) for each in experiments):
+                raise _refusal(loaded, number, selection, experiments)
+
+
+def _without_middleware(selection: Selection) -> Selection:
+    return Selection(tuple(pair for pair in selection.factors if pair[0] != "middleware"))
+
+
+def _refusal(loaded: LoadedSuite, number: int, selection: Selection, experiments: Sequence[Experiment]) -> SuiteError:
+    document = read_document(loaded.text, file=loaded.file)
+    for name, value in selection.factors:
+        known = _values(name, experiments)
+        if not known:
+            factors = sorted({factor for each in experiments for factor in each.factors} | {STREAM})
+            return document.error(f"no factor `{name}`", ("claims", number), closest_first(name, factors))
+        if not any(is_selected(each, Selection(((name, value),))) for each in experiments):
+            problem = f"no experiment of the suite has {name}={value}"
+            return document.error(problem, ("claims", number), f"{name}: {closest_first(value, known)}")
+    return document.error(
+        f"no experiment of the suite has all of {selection}",
+        ("claims", number),
+        "a selection that an experiment has; `middlemark run --dry-run` shows them",
+    )
+
+
+def _values(name: str, experiments: Sequence[Experiment]) -> list[str]:
+    if name == STREAM:
+        return sorted({stream.name for each in experiments for stream in each.streams})
+    return sorted({each.factors[name] for each in experiments if name in each.factors})
 
 
 @dataclass(frozen=True)
@@ -46,16 +214,16 @@ def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None, ag
     """Plans a suite with the workers that there are here, and those of the base as a second side where one is named."""
     suite = loaded.suite
     workers, unfit = available()
-    asked.check(loaded, workers)
+    check_settings(loaded, workers)
     base = base_workers(against)
     if against:
-        asked.check(loaded, base)
+        check_settings(loaded, base)
         unfit |= dict.fromkeys(workers.keys() - base.keys(), "the base has no worker for it")
         workers = {name: worker for name, worker in workers.items() if name in base}
         _check_base(suite, base, against)
     expanded = expand(suite, available=list(workers))
     whole = sided(expanded) if against else expanded
-    claimed.check(loaded, whole)
+    check_claims(loaded, whole)
     experiments = only(whole, conditions)
     blocks, observe = trials or suite.trials, suite.observe or ()
     fixed = suite.stop.max_trials if suite.stop else blocks
@@ -79,7 +247,7 @@ def place_demand(loaded: LoadedDemand, conditions: Sequence[str], trials: int | 
     """Plans the trials of an application with the workers that there are here."""
     demand = loaded.demand if trials is None else loaded.demand.model_copy(update={"trials": trials})
     workers, unfit = available()
-    asked.check_demand(loaded, workers)
+    check_demand(loaded, workers)
     profiles = {name: tuple(worker.description.profiles) for name, worker in workers.items()}
     experiments = only(experiments_of(demand, profiles), conditions)
     planned = order_trials(experiments, blocks=demand.trials, seed=demand.seed, observe=observed(demand))
@@ -100,20 +268,20 @@ def _check_base(suite: Suite, base: Mapping[str, Worker], against: Sequence[Path
     if missing:
         raise EnvironmentNotReady(
             f"the base has no worker for {', '.join(missing)} in {', '.join(map(str, against))}",
-            remedy=f"name folders that hold executables `{locate.PREFIX}<middleware>`",
+            remedy=f"name folders that hold executables `{executables.PREFIX}<middleware>`",
         )
 
 
 def base_workers(against: Sequence[Path]) -> dict[str, Worker]:
     """The workers of these folders; one that does not answer is an error, as it would be compared."""
-    return {name: Worker(path, describe(path)) for name, path in locate.workers(against).items()}
+    return {name: Worker(path, describe(path)) for name, path in executables.workers(against).items()}
 
 
 def available() -> tuple[dict[str, Worker], dict[str, str]]:
     """The workers that answer, and the middlewares that have none that does, with the reason."""
     fit: dict[str, Worker] = {}
-    unfit = {build.worker: build.reason or "not built" for build in locate.builds() if build.status != "built"}
-    for middleware, path in locate.workers().items():
+    unfit = {build.worker: build.reason or "not built" for build in executables.builds() if build.status != "built"}
+    for middleware, path in executables.workers().items():
         try:
             fit[middleware] = Worker(path, describe(path))
         except WorkerFailed as failure:

@@ -1,18 +1,37 @@
-"""The boundary where errors end: each becomes one message on standard error and the program's exit code.
+"""The end of a command that read a run some of whose trials are damaged: it did its work, names them, and says so.
+
+The boundary where errors end: each becomes one message on standard error and the program's exit code.
 
 What was raised on purpose says itself what to do; anything else is a mistake of Middlemark and goes into a log file.
 """
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from middlemark.analysis.run import Damage
 import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from middlemark.errors import ExitCode, MiddlemarkError
+
+
+def check_damage(damaged: "Sequence[Damage]") -> None:
+    """End with exit code 1 where trials were left out."""
+    from middlemark.errors import ResultsNotAccepted
+
+    if damaged:
+        names = ", ".join(damage.trial for damage in damaged)
+        raise ResultsNotAccepted(
+            f"{len(damaged)} stored trials are damaged and left out: {names}",
+            remedy="remove their folders and run `middlemark run --resume` on this run to try them again",
+        )
 
 
 @contextmanager

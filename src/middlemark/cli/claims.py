@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from middlemark.cli.trust import Trust
+from middlemark.cli.arguments import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from middlemark.analysis.claims import JudgedClaim
+    from middlemark.analysis.decisions.claims import JudgedClaim
     from middlemark.suite import Claim
 
 
@@ -42,9 +42,9 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     trust: Trust = False,
 ) -> None:
     """Judge claims on what a run measured: each holds, is refuted, or stays undecided."""
-    from middlemark.analysis.claims import judged, own_claims
+    from middlemark.analysis.decisions.claims import judged, own_claims
     from middlemark.analysis.run import analyse
-    from middlemark.report.claims import READING, as_data, print_claims
+    from middlemark.report.conclusions.claims import READING, as_data, print_claims
     from middlemark.results.run_folder import RunFolder
 
     asked = _asked(file, claim or [])
@@ -81,10 +81,10 @@ def _check_any(found: "Sequence[JudgedClaim]", run: Path) -> None:
 
 
 def _check(found: "Sequence[JudgedClaim]", fail_if: FailIf | None) -> None:
-    from middlemark.analysis.claims import decisive
-    from middlemark.analysis.verdict.verdict import Judgement
+    from middlemark.analysis.decisions.claims import decisive
+    from middlemark.analysis.verdicts.verdict import Judgement
     from middlemark.errors import ResultsNotAccepted
-    from middlemark.report.claims import headline
+    from middlemark.report.conclusions.claims import headline
 
     refused = {
         None: set(),

@@ -1,22 +1,83 @@
-"""`middlemark compare`: what differs between two runs, or within one run between the values of a factor.
+"""The sides that `compare` and `gate` are given: several runs, one run and a factor, or one run that has two sides.
+
+It only finds them; `analysis.pairing` and `analysis.base_runs` pair their experiments.
+
+`middlemark compare`: what differs between two runs, or within one run between the values of a factor.
 
 It reads, has `analysis.pairing` compare and `report.compared` show; the one decision here is which of the two is asked.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from middlemark.cli import sides
-from middlemark.cli.trust import Trust
+from middlemark.cli.arguments import Trust
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from middlemark.analysis.compare.pairing import Compared, Pairs
+    from middlemark.analysis.metrics.catalog import Metric
 
-    from middlemark.analysis.figure import Figure
-    from middlemark.analysis.pairing import Compared, Pairs
+
+def check_sides(command: str, runs: Sequence[Path], by: str | None, base: str | None, *, trust: bool) -> None:
+    """Refuses anything but several runs, or one run and a factor."""
+    from middlemark.errors import UsageError
+
+    one = len(runs) == 1
+    if one is (by is None) and (not one or not _has_sides(runs[0], trust)):
+        several = "two runs" if command == "compare" else "runs of the base and the head"
+        others = f"{runs[0]} OTHER_RUN" if command == "compare" else f"BASE_1 BASE_2 BASE_3 {runs[-1]}"
+        raise UsageError(
+            f"{command} takes {several}, or one run and `--by`, or one that was run `--against` another",
+            remedy=f"middlemark {command} {runs[0]} --by middleware, or middlemark {command} {others}",
+        )
+    if base is not None and by is None:
+        raise UsageError(
+            "`--base` names a value of the factor that `--by` names",
+            remedy=f"middlemark {command} {runs[0]} --by middleware --base {base}; of runs the last is the head",
+        )
+
+
+def _has_sides(run: Path, trust: bool) -> bool:
+    from middlemark.results.run_folder import RunFolder
+
+    folder = RunFolder(run, is_trusted=trust)
+    return folder.manifest_path.is_file() and bool(folder.read_manifest().against)
+
+
+def of_two_runs(first: Path, second: Path, only: Sequence[str], *, trust: bool) -> "Pairs":
+    """Read and analyse two runs, and pair their experiments."""
+    from middlemark.analysis.compare.pairing import of_two_runs as paired
+    from middlemark.analysis.run import analyse
+    from middlemark.results.run_folder import RunFolder
+
+    return paired(*(analyse(RunFolder(each, is_trusted=trust), only) for each in (first, second)))
+
+
+def within_run(run: Path, by: str | None, base: str | None, only: Sequence[str], *, trust: bool) -> "Pairs":
+    """Read and analyse one run, and pair its experiments by a factor, or by the sides that it has."""
+    from middlemark.analysis.compare.pairing import within_run as paired
+    from middlemark.analysis.run import analyse
+    from middlemark.plan import Side
+    from middlemark.plan.matrix import FACTOR
+    from middlemark.results.run_folder import RunFolder
+
+    return paired(analyse(RunFolder(run, is_trusted=trust), only).comparable, by or FACTOR, base if by else Side.BASE)
+
+
+def of_base_runs(runs: Sequence[Path], only: Sequence[str], *, across_machines: bool, trust: bool) -> "Pairs":
+    """Read and analyse runs of the base and, the last, the head, and pair their experiments."""
+    from middlemark.analysis.compare.history import check_alike
+    from middlemark.analysis.compare.history import of_base_runs as paired
+    from middlemark.analysis.run import analyse
+    from middlemark.results.run_folder import RunFolder
+
+    folders = [RunFolder(each, is_trusted=trust) for each in runs]
+    check_alike([(str(each.path), each.read_manifest()) for each in folders], across_machines=across_machines)
+    *bases, head = (analyse(each, only) for each in folders)
+    return paired(bases, head)
 
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
@@ -43,19 +104,17 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     trust: Trust = False,
 ) -> None:
     """Compare two runs, or within a run what differs in one factor, and say what can be told."""
-    sides.check("compare", [first] if second is None else [first, second], by, base, trust=trust)
-    from middlemark.analysis.figure import figure as named
-    from middlemark.analysis.figure import usual
-    from middlemark.analysis.over_settings import over_settings
-    from middlemark.analysis.pairing import compared, usually_compared
+    check_sides("compare", [first] if second is None else [first, second], by, base, trust=trust)
+    from middlemark.analysis.compare.over_settings import over_settings
+    from middlemark.analysis.compare.pairing import compared, usually_compared
+    from middlemark.analysis.metrics.catalog import metric_named as named
+    from middlemark.analysis.metrics.catalog import usual
 
     _check_streams(streams, figure)
     figures = [named(name) for name in figure or ()]
     chosen = only or []
     pairs = (
-        sides.of_two_runs(first, second, chosen, trust=trust)
-        if second
-        else sides.within_run(first, by, base, chosen, trust=trust)
+        of_two_runs(first, second, chosen, trust=trust) if second else within_run(first, by, base, chosen, trust=trust)
     )
     found = (
         compared(pairs.pairs, figures, margin / 100)
@@ -68,8 +127,8 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         return
     from rich.console import Console
 
-    from middlemark.report.compared import print_compared
-    from middlemark.report.over_settings import print_over_settings
+    from middlemark.report.conclusions.comparison import print_compared
+    from middlemark.report.conclusions.digest import print_over_settings
 
     print_compared(found, margin / 100, Console())
     print_over_settings(over_settings(found), Console())
@@ -80,14 +139,14 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
 
 def _print_data(found: "Sequence[Compared]", pairs: "Pairs", margin: float) -> None:
-    from middlemark.analysis.over_settings import over_settings
-    from middlemark.report import over_settings as means
-    from middlemark.report.compared import as_data
+    from middlemark.analysis.compare.over_settings import over_settings
+    from middlemark.report.conclusions import digest as means
+    from middlemark.report.conclusions.comparison import comparison_data
 
     said = {
         "margin_share": margin,
-        "comparisons": as_data(found),
-        "over_settings": means.as_data(over_settings(found)),
+        "comparisons": comparison_data(found),
+        "over_settings": means.means_data(over_settings(found)),
         "alone": pairs.alone,
     }
     typer.echo(json.dumps(said, indent=2))
@@ -103,7 +162,7 @@ def _check_streams(streams: bool, figure: list[str] | None) -> None:
         )
 
 
-def _check_figures(found: "Sequence[object]", figures: "Sequence[Figure]") -> None:
+def _check_figures(found: "Sequence[object]", figures: "Sequence[Metric]") -> None:
     from middlemark.errors import UsageError
 
     if not found:

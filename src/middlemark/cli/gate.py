@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from middlemark.cli import sides
-from middlemark.cli.trust import Trust
+from middlemark.cli import compare
+from middlemark.cli.arguments import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from middlemark.analysis.gate import Gated
-    from middlemark.analysis.pairing import Pairs
+    from middlemark.analysis.compare.pairing import Pairs
+    from middlemark.analysis.decisions.gate import Gated
 
 
 class Undecided(StrEnum):
@@ -63,17 +63,17 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     trust: Trust = False,
 ) -> None:
     """Fail where a change made something measurably worse than it may be."""
-    sides.check("gate", runs, by, base, trust=trust)
-    from middlemark.analysis.gate import condition, gated
-    from middlemark.report.gated import as_data, junit, markdown, print_gated
+    compare.check_sides("gate", runs, by, base, trust=trust)
+    from middlemark.analysis.decisions.gate import condition, gated
+    from middlemark.report.conclusions.gate import as_data, junit, markdown, print_gated
     from middlemark.results.files import write_text
 
     conditions = [condition(each) for each in fail_if]
     chosen = only or []
     pairs = (
-        sides.within_run(runs[0], by, base, chosen, trust=trust)
+        compare.within_run(runs[0], by, base, chosen, trust=trust)
         if len(runs) == 1
-        else sides.of_base_runs(runs, chosen, across_machines=across_machines, trust=trust)
+        else compare.of_base_runs(runs, chosen, across_machines=across_machines, trust=trust)
     )
     found = gated(pairs.pairs, conditions)
     if junit_file is not None:
@@ -92,10 +92,10 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
 
 def _check(found: "Sequence[Gated]", fail_if: "Sequence[str]", pairs: "Pairs", *, undecided_fails: bool) -> None:
-    from middlemark.analysis.verdict.next_run import TOO_FEW_RUNS
-    from middlemark.analysis.verdict.verdict import Judgement
+    from middlemark.analysis.verdicts.across_runs import TOO_FEW_RUNS
+    from middlemark.analysis.verdicts.verdict import Judgement
     from middlemark.errors import ResultsNotAccepted, UsageError
-    from middlemark.report.gated import headline
+    from middlemark.report.conclusions.gate import headline
 
     judged = {each.condition.text for each in found}
     idle = [each for each in fail_if if " ".join(each.split()) not in judged]

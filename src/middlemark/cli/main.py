@@ -8,24 +8,10 @@ from typing import Annotated
 
 import typer
 
-from middlemark.cli import (
-    claims,
-    clean,
-    compare,
-    describe,
-    doctor,
-    export,
-    footprint,
-    gate,
-    recommend,
-    report,
-    run,
-    selftest,
-    serve,
-    topology,
-)
-from middlemark.cli import list as list_command
+from middlemark.cli import claims, compare, gate, recommend, report, run, selftest
 from middlemark.cli.boundary import told_errors
+from middlemark.cli.inspect import clean, describe, doctor
+from middlemark.cli.inspect import list as list_command
 
 app = typer.Typer(
     name="middlemark",
@@ -58,14 +44,14 @@ app.command("report")(report.command)
 app.command("recommend")(recommend.command)
 app.command("compare")(compare.command)
 app.command("claims")(claims.command)
-app.command("export")(export.command)
+app.command("export")(report.export_command)
 app.command("list")(list_command.command)
-app.add_typer(topology.app, name="topology")
+app.add_typer(list_command.app, name="topology")
 app.command("describe")(describe.command)
-app.command("footprint")(footprint.command)
+app.command("footprint")(describe.footprint_command)
 app.command("gate")(gate.command)
 app.command("selftest")(selftest.command)
-app.command("serve")(serve.command)
+app.command("serve")(report.serve_command)
 app.command("doctor")(doctor.command)
 app.command("clean")(clean.command)
 

@@ -41,8 +41,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
 def _derive(application: Path, recording: Path) -> None:
     """Write the application's file and beside it the messages; what is there already is its author's."""
-    from middlemark.campaign.derived import derived
-    from middlemark.campaign.recording import read_recording
+    from middlemark.campaign.import_recording import derived, read_recording
     from middlemark.errors import UsageError
     from middlemark.results.files import write_text
 
@@ -63,7 +62,7 @@ def _report(folder: Path, as_json: bool) -> None:
     from middlemark.analysis.run import analyse
     from middlemark.cli import report
     from middlemark.errors import ResultsNotAccepted
-    from middlemark.report.recommendation import recommendation
+    from middlemark.report.conclusions.recommendation import recommendation
     from middlemark.results.run_folder import RunFolder
 
     findings = analyse(RunFolder(folder))

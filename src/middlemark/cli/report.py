@@ -1,6 +1,14 @@
 """`middlemark report`: makes a run's report again from stored data alone.
 
 It analyses once and hands the findings to those who write and print; damaged trials end it with exit code 1.
+
+`middlemark export`: writes a run in the forms that other tools read.
+
+`report.exported` makes the files; here is chosen which and where. Damaged trials end it with exit code 1.
+
+`middlemark serve`: shows many runs on a local page until it is ended by Ctrl-C.
+
+`report.site` makes the pages; here is decided where they are served, and to whom.
 """
 
 import json
@@ -10,12 +18,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from middlemark.cli import damage
-from middlemark.cli.trust import Trust
-from middlemark.report.formats import ReportFormat
+from middlemark.cli import boundary
+from middlemark.cli.arguments import Trust
+from middlemark.report.output.formats import ReportFormat
 
 if TYPE_CHECKING:
     from middlemark.analysis.run import RunFindings
+from middlemark.report.output.formats import ExportFormat
+
+if TYPE_CHECKING:
+    import socket
 
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
@@ -50,26 +62,26 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
     folder = RunFolder(run, is_trusted=trust)
     if recompute:
-        from middlemark.report.store import recompute_metrics
+        from middlemark.report.output.data import recompute_metrics
 
         recompute_metrics(folder)
     findings = analyse(folder)
     if kind is not ReportFormat.HTML:
-        from middlemark.report.parts import write_parts
+        from middlemark.report.output.figures import write_parts
 
         into = out or run / kind
         typer.echo(f"{len(write_parts(findings, kind, into))} files: {into}")
-        damage.check(findings.damaged)
+        boundary.check_damage(findings.damaged)
         return
     show(findings, as_json, paths)
-    damage.check(findings.damaged)
+    boundary.check_damage(findings.damaged)
 
 
 def show(findings: "RunFindings", as_json: bool, paths: bool = False) -> None:
     """Write the page and the estimates of a run, and print what it came to."""
-    from middlemark.report.html import write_report
-    from middlemark.report.store import write_summary
-    from middlemark.report.summary import print_message_paths, print_summary
+    from middlemark.report.output.data import write_summary
+    from middlemark.report.output.html import write_report
+    from middlemark.report.output.terminal import print_message_paths, print_summary
 
     write_summary(findings)
     report = write_report(findings)
@@ -95,15 +107,14 @@ def _check_options(kind: ReportFormat, out: Path | None, *, as_json: bool) -> No
 
 
 def _json(findings: "RunFindings", report: Path) -> str:
-    from middlemark.analysis.claims import own_claims
-    from middlemark.analysis.summary import summary_table
-    from middlemark.report.capacity import as_data as capacities_data
-    from middlemark.report.cautions import as_data as warnings_data
-    from middlemark.report.claims import as_data
-    from middlemark.report.contender import contenders
-    from middlemark.report.recommendation import recommendation
-    from middlemark.report.spread import as_data as spread_data
-    from middlemark.report.uncounted import as_data as uncounted_data
+    from middlemark.analysis.dataframes import summary_table
+    from middlemark.analysis.decisions.claims import own_claims
+    from middlemark.report.conclusions.claims import as_data
+    from middlemark.report.conclusions.recommendation import recommendation
+    from middlemark.report.conclusions.warnings import uncounted_data, warnings_data
+    from middlemark.report.elements.labels import contenders
+    from middlemark.report.traffic.capacity import as_data as capacities_data
+    from middlemark.report.traffic.variance import as_data as spread_data
 
     recommended = recommendation(findings)
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
@@ -152,3 +163,74 @@ def _json(findings: "RunFindings", report: Path) -> str:
         "missing": findings.missing,
     }
     return json.dumps(said, indent=2)
+
+
+def export_command(
+    run: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder, as `middlemark run` printed it.")],
+    kind: Annotated[
+        ExportFormat,
+        typer.Option(
+            "--format",
+            help="hgrm: HdrHistogram's percentile tables; parquet, csv, json: trials, metrics and estimates; "
+            "openmetrics: the estimates.",
+        ),
+    ] = ExportFormat.HGRM,
+    out: Annotated[Path | None, typer.Option(help="Where the files go, instead of DIR/hgrm, DIR/parquet, ….")] = None,
+    trust: Trust = False,
+) -> None:
+    """Write a run's distributions and figures as files that other tools read."""
+    from middlemark import load
+    from middlemark.report.output.data import export
+
+    loaded = load(run, trust=trust)
+    folder = out or run / kind
+    written = export(loaded, kind, folder)
+    what = "percentile tables" if kind is ExportFormat.HGRM else "files"
+    typer.echo(f"{len(written)} {what}: {folder}")
+    boundary.check_damage(loaded.damaged)
+
+
+LOOPBACK = "127.0.0.1"
+
+
+def serve_command(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Run folders, and folders of runs such as `runs`.")
+    ],
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8450,
+    bind: Annotated[
+        str, typer.Option(help="The address to listen at; with others than loopback, others see the runs.")
+    ] = (LOOPBACK),
+    trust: Trust = False,
+) -> None:
+    """Show many runs in the browser: a figure's history with change points, and any two runs compared."""
+    import uvicorn
+    from rich.console import Console
+
+    from middlemark.serve.app import site
+
+    with Console(stderr=True).status("looking for runs"):
+        app = site(folders, ["localhost", LOOPBACK, bind], trust=trust)
+    with _listening(bind, port) as listener:
+        address = f"http://{bind}:{listener.getsockname()[1]}/"
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
+        if not bind.startswith("127."):
+            typer.echo(f"Everybody who reaches {bind} can read these runs.", err=True)
+        typer.echo(f"{address} (Ctrl-C ends it)")
+        try:
+            server.run(sockets=[listener])
+        except KeyboardInterrupt:
+            typer.echo("ended")
+
+
+def _listening(bind: str, port: int) -> "socket.socket":
+    import socket
+
+    from middlemark.errors import EnvironmentNotReady
+
+    try:
+        return socket.create_server((bind, port))
+    except OSError as error:
+        raise EnvironmentNotReady(
+            f"{bind}:{port} can't be listened at: {error.strerror}", remedy="choose another with `--port`, 0 for any"
+        ) from error

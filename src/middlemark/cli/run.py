@@ -1,36 +1,106 @@
-"""`middlemark run`: runs a suite, or goes on with a run that was interrupted, and says where the report is.
+"""What `middlemark run --dry-run` prints: the experiments, their trials in the order of running, and how long it takes.
+
+It plans nothing: it shows a plan that is given.
+
+`middlemark run`: runs a suite, or goes on with a run that was interrupted, and says where the report is.
 
 It plans, runs and reports by calling those who do; the only decision here is which of them.
 """
 
 import json
+from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from middlemark.cli import clean, completion
-from middlemark.cli.trust import Trust
+from middlemark.cli import arguments
+from middlemark.cli.arguments import Trust
+from middlemark.cli.inspect import clean
+from middlemark.plan import Experiment, Trial, campaign_duration_ns, varying_factors
+from middlemark.report.elements.topology_text import pipeline_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from middlemark.campaign.order import Order
-    from middlemark.plan.progress import Observer
+    from middlemark.results.progress import Observer
+
+
+_IMPLIED_BY_WORKLOAD = ("pattern", "arrival")
+
+
+def print_plan(trials: Sequence[Trial], console: Console) -> None:
+    """Print the plan as a table, one row an experiment."""
+    numbers: dict[str, list[str]] = defaultdict(list)
+    for trial in trials:
+        watched = f" ({trial.observation})" if trial.observation else ""
+        numbers[trial.experiment.id].append(f"{trial.number}{watched}")
+    experiments = list({trial.experiment.id: trial.experiment for trial in trials}.values())
+    experiments.sort(key=lambda experiment: list(experiment.factors.values()))
+
+    varying = varying_factors(experiments)
+    shown = [name for name in varying if name not in _IMPLIED_BY_WORKLOAD]
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in shown:
+        table.add_column(name)
+    table.add_column("window", justify="right")
+    table.add_column("runs as trial", style="dim")
+    for experiment in experiments:
+        table.add_row(*_cells(experiment, shown, numbers[experiment.id]))
+    console.print(table)
+    _print_graphs(experiments, console)
+    console.print(_shared(experiments[0], varying))
+    console.print(_total(experiments, trials))
+
+
+def _print_graphs(experiments: Sequence[Experiment], console: Console) -> None:
+    """Each pipeline once on each topology, whatever carries it."""
+    graphs = {(each.workload, each.topology, pipeline_text(each)): None for each in experiments if each.nodes}
+    for workload, topology, text in graphs:
+        console.print(Text(f"{workload} on {topology}", style="bold"))
+        console.print(Text(text), soft_wrap=True)
+
+
+def _cells(experiment: Experiment, varying: Sequence[str], numbers: Sequence[str]) -> list[Text]:
+    window = f"{experiment.windows.window_ns / 1e9:g} s"
+    cells = [*(experiment.factors.get(name, "") for name in varying), window, ", ".join(numbers)]
+    return [Text(cell) for cell in cells]
+
+
+def _shared(experiment: Experiment, varying: Sequence[str]) -> Text:
+    shared = ", ".join(f"{name} {value}" for name, value in experiment.factors.items() if name not in varying)
+    return Text(f"all of them: {shared}", style="dim")
+
+
+def _total(experiments: Sequence[Experiment], trials: Sequence[Trial]) -> str:
+    minutes, seconds = divmod(round(campaign_duration_ns(trials) / 1e9), 60)
+    blocks = trials[-1].block
+    observations = len({trial.observation for trial in trials}) - 1
+    each = f"{blocks} × (1 unobserved + {observations} observed)" if observations else f"{blocks}"
+    return (
+        f"{len(experiments)} experiments × {each} trials = {len(trials)} trials in {blocks} blocks, "
+        f"about {minutes} min {seconds:02} s"
+    )
 
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     suite: Annotated[
-        str | None, typer.Argument(help="A shipped suite's name, or a file.", autocompletion=completion.suites)
+        str | None, typer.Argument(help="A shipped suite's name, or a file.", autocompletion=arguments.suites)
     ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(
             metavar="K=V",
             help="Only experiments with this factor; again for another.",
-            autocompletion=completion.conditions,
+            autocompletion=arguments.conditions,
         ),
     ] = None,
     trials: Annotated[
@@ -103,8 +173,6 @@ def show_plan(order: "Order", as_json: bool) -> None:
         return
     from rich.console import Console
 
-    from middlemark.cli.dry_run import print_plan
-
     print_plan(order.trials, Console())
     for line in _left_to_results(order):
         typer.echo(line)
@@ -135,12 +203,12 @@ def _resume(path: Path, against: list[Path], *, across: bool, trust: bool, as_js
 
 
 def _end(path: Path, *, trust: bool, as_json: bool) -> None:
-    from middlemark.campaign import acceptance
+    from middlemark.campaign import campaign
     from middlemark.cli import report
     from middlemark.results.run_folder import RunFolder
 
     report.command(path, as_json=as_json, trust=trust)
-    acceptance.check(acceptance.outcomes(RunFolder(path, is_trusted=trust)))
+    campaign.check_accepted(campaign.outcomes(RunFolder(path, is_trusted=trust)))
 
 
 def carry_out(path: Path, order: "Order", as_json: bool) -> None:
@@ -153,12 +221,12 @@ def carry_out(path: Path, order: "Order", as_json: bool) -> None:
 def _watched(run: "Callable[[Observer], None]", as_json: bool) -> None:
     from rich.console import Console
 
-    from middlemark.plan.progress import Unobserved
-    from middlemark.report.live import live
-    from middlemark.testbed import abandoned
+    from middlemark.report.output.live import live
+    from middlemark.results.progress import Unobserved
+    from middlemark.testbed.processes import ledger
 
     # What runs left that were killed.
-    for line in clean.kept_lines(abandoned.sweep()):
+    for line in clean.kept_lines(ledger.sweep()):
         typer.echo(line, err=True)
     with nullcontext(Unobserved()) if as_json else live(Console(stderr=True)) as observer:
         run(observer)

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from middlemark.cli import completion
+from middlemark.cli import arguments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from middlemark.analysis.chance import ChanceRate
+    from middlemark.analysis.compare.selftest import ChanceRate
 
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     middleware: Annotated[
-        str, typer.Argument(help="What is compared with itself.", autocompletion=completion.middlewares)
+        str, typer.Argument(help="What is compared with itself.", autocompletion=arguments.middlewares)
     ] = "udp",
     campaigns: Annotated[int, typer.Option(min=1, help="How many campaigns of the same against the same.")] = 40,
     blocks: Annotated[int, typer.Option(min=2, help="How many blocks each has.")] = 5,
@@ -33,13 +33,13 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     folder = stored or _run(middleware, 2 * campaigns * blocks, out, as_json)
     rates = _rates(folder, blocks)
     if as_json:
-        from middlemark.report.chance import as_data
+        from middlemark.report.conclusions.comparison import selftest_data
 
-        typer.echo(json.dumps({"run": str(folder), "blocks": blocks, "figures": as_data(rates)}, indent=2))
+        typer.echo(json.dumps({"run": str(folder), "blocks": blocks, "figures": selftest_data(rates)}, indent=2))
     else:
         from rich.console import Console
 
-        from middlemark.report.chance import print_chance
+        from middlemark.report.conclusions.comparison import print_chance
 
         print_chance(rates, blocks, Console())
         typer.echo(f"run: {folder}")
@@ -57,8 +57,8 @@ def _run(middleware: str, trials: int, out: Path | None, as_json: bool) -> Path:
 
 
 def _rates(folder: Path, blocks: int) -> "tuple[ChanceRate, ...]":
-    from middlemark.analysis.chance import chance_rates
-    from middlemark.analysis.figure import usual
+    from middlemark.analysis.compare.selftest import chance_rates
+    from middlemark.analysis.metrics.catalog import usual
     from middlemark.analysis.run import analyse
     from middlemark.errors import UsageError
     from middlemark.results.run_folder import RunFolder

@@ -5,22 +5,19 @@
 It starts nothing and reads nothing; `campaign` runs what is planned here.
 """
 
-from middlemark.plan.cpus import loaded_hosts, share_cpus
 from middlemark.plan.demand import experiments_of, observed, topology_of
-from middlemark.plan.duration import FIXED_COST_NS, campaign_duration_ns, trial_duration_ns
-from middlemark.plan.expand import expand
 from middlemark.plan.experiment import (
     Application,
     CaptureBounds,
     Conditions,
     Endpoint,
+    Event,
     Experiment,
     Side,
     Windows,
     varying_factors,
 )
-from middlemark.plan.node import Chain, Node, NodeInput
-from middlemark.plan.only import only
+from middlemark.plan.matrix import expand, is_selected, only, sided
 from middlemark.plan.outcome import (
     Caution,
     Failed,
@@ -35,14 +32,24 @@ from middlemark.plan.outcome import (
     Valid,
     WarningKind,
 )
-from middlemark.plan.replan import replanned
-from middlemark.plan.selected import is_selected
-from middlemark.plan.side import sided
-from middlemark.plan.stream import (
+from middlemark.plan.schedule import (
+    FIXED_COST_NS,
+    Trial,
+    campaign_duration_ns,
+    next_block,
+    order_trials,
+    plan_trials,
+    replanned,
+    trial_duration_ns,
+)
+from middlemark.plan.streams import (
     Burst,
+    Chain,
     Computed,
     KeepAll,
     KeepLast,
+    Node,
+    NodeInput,
     Periodic,
     PingPong,
     Recorded,
@@ -51,8 +58,7 @@ from middlemark.plan.stream import (
     StreamQos,
     Unthrottled,
 )
-from middlemark.plan.timeline import Event
-from middlemark.plan.trial import Trial, next_block, order_trials, plan_trials
+from middlemark.plan.topology import loaded_hosts, share_cpus
 
 __all__ = [
     "FIXED_COST_NS",

@@ -10,9 +10,9 @@ from itertools import product
 
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.experiment import Application, Endpoint, Experiment, Windows, experiment_id
-from middlemark.plan.layout import figures, hosts, links, networks
 from middlemark.plan.resolve import Subject, condition_factors, conditions, quality
-from middlemark.plan.stream import Periodic, Recorded, Stream
+from middlemark.plan.streams import Periodic, Recorded, Stream
+from middlemark.plan.topology import figures, hosts, links, networks
 from middlemark.suite import (
     ALL_MIDDLEWARES,
     RATE,

@@ -1,4 +1,8 @@
-"""An experiment: one point of a suite's matrix, with everything fixed that a trial needs to know of it.
+"""The faults of an experiment on its window's clock, in their order.
+
+Pure; `resolve` makes it of a suite's timeline, `campaign` has it happen and stores when it really did.
+
+An experiment: one point of a suite's matrix, with everything fixed that a trial needs to know of it.
 
 Its factors name it: two suites that ask for the same point have the same experiment id.
 It knows no address, port or process; `campaign` makes the worker contract's specs of it.
@@ -13,11 +17,9 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from middlemark.plan.network import Host, Link, Network
-from middlemark.plan.node import Chain, Node
-from middlemark.plan.stream import Stream
-from middlemark.plan.timeline import Event
-from middlemark.suite import CpuLoad, Cpus, Deployment, Model, OptionValue, Role, Scheduling
-from middlemark.suite.bounds import (
+from middlemark.plan.streams import Chain, Node, Stream
+from middlemark.suite import Action, CpuLoad, Cpus, Deployment, Model, OptionValue, Role, Scheduling
+from middlemark.suite.yaml.model import (
     Count,
     ExperimentId,
     Hertz,
@@ -31,6 +33,16 @@ from middlemark.suite.bounds import (
     StreamName,
     TopologyName,
 )
+
+
+class Event(Model):
+    """One fault at one target."""
+
+    at_ns: Nanoseconds
+    """From the window's begin."""
+    action: Action
+    target: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}(/[a-z][a-z0-9_]{0,23})?$")]
+    """An application or a service; for links a host, or `host/network`."""
 
 
 class Endpoint(Model):

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from middlemark.suite import HostKind, Mobility, Model
-from middlemark.suite.bounds import Address, Count, Index, Name, Nanoseconds, Share, SshTarget
+from middlemark.suite.yaml.model import Address, Count, Index, Name, Nanoseconds, Share, SshTarget
 
 STANDARD_MTU_BYTES = 1500
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from middlemark.suite import Model
-from middlemark.suite.bounds import Index, Nanoseconds, StreamName
+from middlemark.suite.yaml.model import Index, Nanoseconds, StreamName
 
 
 class InvalidKind(StrEnum):

@@ -10,9 +10,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from middlemark.plan import node as planned
+from middlemark.plan import streams as planned
 from middlemark.plan.experiment import Application, Endpoint
-from middlemark.plan.stream import Computed, Stream, StreamQos
+from middlemark.plan.streams import Computed, Stream, StreamQos
 from middlemark.suite import (
     DEFAULT_CAPACITY,
     Chain,

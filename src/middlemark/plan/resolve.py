@@ -15,9 +15,8 @@ from middlemark.plan.experiment import (
     Windows,
     experiment_id,
 )
-from middlemark.plan.layout import figures, hosts, links, networks, timeline
 from middlemark.plan.pipeline import Figures, Pipeline, graph_digest, pipeline
-from middlemark.plan.stream import (
+from middlemark.plan.streams import (
     Burst,
     KeepAll,
     KeepLast,
@@ -28,6 +27,7 @@ from middlemark.plan.stream import (
     StreamQos,
     Unthrottled,
 )
+from middlemark.plan.topology import figures, hosts, links, networks, timeline
 from middlemark.suite import (
     DURATION,
     SHARE,

@@ -1,4 +1,13 @@
-"""The one way in which a file is read or written: regular files up to a size are read, and whole files are written.
+"""How much is read of what somebody may have made by hand: far beyond what a campaign writes, within what memory has.
+
+Sizes are asked for before anything is parsed or decompressed. It opens nothing.
+
+The only place where names become paths: what would leave its folder is refused, and so is a link on the way there.
+
+Names that come from data become names of files here too. It reads and writes nothing; `files` opens what lies there
+and never follows a link at a path's end.
+
+The one way in which a file is read or written: regular files up to a size are read, and whole files are written.
 
 A file is written under a random name beside its place, which nobody can have put a link at, is made durable and then
 renamed, and the folder is made durable too: after a power cut there is the old file or the new one. A link in its place
@@ -8,17 +17,116 @@ is replaced, never followed. What can't be done is one `StoreError` with its rem
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
+import pwd
+import re
 import secrets
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 import polars as pl
 
 from middlemark.errors import StoreError
-from middlemark.results.limits import check_bytes
+
+MOST_MANIFEST_BYTES: Final = 1 << 29
+"""Every planned trial with its experiment, and the messages of recordings."""
+MOST_RECORD_BYTES: Final = 1 << 26
+MOST_METRICS_BYTES: Final = 1 << 26
+MOST_SKETCH_VALUES: Final = 1 << 24
+"""Of all distributions of a trial: of a hundred streams with six each."""
+MOST_HISTOGRAM_LOG_BYTES: Final = 1 << 26
+MOST_HISTOGRAM_BYTES: Final = 1 << 22
+"""Of one flow, decompressed: ten times what three digits from 1 ns to an hour take."""
+MOST_FLOWS: Final = 1 << 14
+"""Of one histogram log."""
+MOST_PAGE_BYTES: Final = 1 << 30
+"""Of a report, as it is served."""
+MOST_TRIALS: Final = 1 << 18
+"""Folders of one run."""
+MOST_ROWS_A_BYTE: Final = 64
+"""Of a table: stamps of messages take more than a byte each, however well they are compressed."""
+ROWS_OF_ANY_TABLE: Final = 1 << 16
+
+
+def check_bytes(path: Path, n_bytes: int, most_bytes: int) -> None:
+    """Refuses a file that is too large to be what it should be."""
+    if n_bytes > most_bytes:
+        raise StoreError(path, f"it has {n_bytes} bytes, and at most {most_bytes} are read of such a file")
+
+
+def check_rows(path: Path, n_rows: int, n_bytes: int) -> None:
+    """Refuses a table that says of itself that it has more rows than its bytes can hold of samples."""
+    most = ROWS_OF_ANY_TABLE + MOST_ROWS_A_BYTE * n_bytes
+    if n_rows > most:
+        raise StoreError(path, f"it says that it has {n_rows} rows, and in {n_bytes} bytes there are at most {most}")
+
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}", re.ASCII)
+
+
+def inside(folder: Path, *names: str) -> Path:
+    """The path of what lies in a folder, one name a level; the folder itself may be anything that its user named."""
+    path = folder
+    for name in names:
+        if path is not folder:
+            _refuse_link(path)
+        if _NAME.fullmatch(name) is None:
+            raise StoreError(folder, f"{name!r} is no name of what lies in it", "letters, digits, `.`, `_` and `-`")
+        path /= name
+    return path
+
+
+def folder_inside(folder: Path, name: str) -> Path:
+    """The path of a folder in a folder, which is there or can be made."""
+    path = inside(folder, name)
+    _refuse_link(path)
+    return path
+
+
+def _refuse_link(path: Path) -> None:
+    if path.is_symlink():
+        raise StoreError(path, "it is a symbolic link, and a run folder has none", "put the folder itself in its place")
+
+
+def check_owner(folder: Path) -> None:
+    """Refuses a folder of another user, who may have put anything into it; root's are as good as one's own."""
+    owner = folder.stat().st_uid
+    if owner not in {os.geteuid(), 0}:
+        raise StoreError(
+            folder,
+            f"it belongs to another user ({_user(owner)})",
+            "if you trust what is in it: the same with `--trust`",
+        )
+
+
+def _user(number: int) -> str:
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
+
+
+def file_name(text: str) -> str:
+    """A name for a file that says `text`: itself where it is a safe name, else what is safe of it and a digest."""
+    if _NAME.fullmatch(text):
+        return text
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", text, flags=re.ASCII).strip("-")[:80]
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{readable}-{digest}".lstrip("-")
+
+
+def is_there(path: Path) -> bool:
+    """Whether anything but a folder lies there, be it a link or a pipe: who opens it will say what is wrong with it."""
+    try:
+        return not stat.S_ISDIR(path.lstat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise StoreError(path, f"it can't be read: {error.strerror}") from error
 
 
 def read_bytes(path: Path, most_bytes: int) -> bytes:

@@ -17,8 +17,7 @@ from hdrh.codec import HdrCookieException, HdrHistogramSettingsException, HdrLen
 from hdrh.histogram import HdrHistogram
 
 from middlemark.errors import StoreError
-from middlemark.results.files import read_bytes
-from middlemark.results.limits import MOST_FLOWS, MOST_HISTOGRAM_BYTES, MOST_HISTOGRAM_LOG_BYTES
+from middlemark.results.files import MOST_FLOWS, MOST_HISTOGRAM_BYTES, MOST_HISTOGRAM_LOG_BYTES, read_bytes
 
 _KIND, _PLAIN, _COMPRESSED = 0xFFFF_FF0F, 0x1C84_9303, 0x1C84_9314
 _PAYLOAD = struct.Struct(">iiiiqqd")

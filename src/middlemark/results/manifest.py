@@ -15,8 +15,8 @@ from pydantic import AfterValidator, Field, model_validator
 from middlemark.plan import Caution, Experiment, Trial
 from middlemark.results.record import FORMAT_VERSION
 from middlemark.suite import Model
-from middlemark.suite.bounds import Count, ExperimentId, MiddlewareName, StreamName
-from middlemark.suite.claim_text import ClaimText
+from middlemark.suite.claims.parser import ClaimText
+from middlemark.suite.yaml.model import Count, ExperimentId, MiddlewareName, StreamName
 
 
 class Library(Model):

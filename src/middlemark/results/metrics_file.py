@@ -17,12 +17,9 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from middlemark.errors import StoreError
-from middlemark.results.files import read_bytes, size_bytes
-from middlemark.results.limits import MOST_METRICS_BYTES, MOST_SKETCH_VALUES
-from middlemark.results.paths import is_there
+from middlemark.results.files import MOST_METRICS_BYTES, MOST_SKETCH_VALUES, is_there, read_bytes, size_bytes
 from middlemark.results.run_folder import TrialFolder
-from middlemark.results.schema import SKETCHES_SCHEMA
-from middlemark.results.tables import UNREADABLE
+from middlemark.results.tables import SKETCHES_SCHEMA, UNREADABLE
 
 M = TypeVar("M", bound=BaseModel)
 Points = tuple[NDArray[np.int64], NDArray[np.int64]]

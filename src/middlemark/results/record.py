@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from middlemark.plan import Caution, Outcome, Trial, Valid
 from middlemark.suite import Action, Model
-from middlemark.suite.bounds import Count, Index, Name, Nanoseconds, ProcessName, SignedNanoseconds, StreamName
+from middlemark.suite.yaml.model import Count, Index, Name, Nanoseconds, ProcessName, SignedNanoseconds, StreamName
 
 FORMAT_VERSION: Final = 1
 """The version of the run folder: a change that an old reader would misread raises it."""

@@ -24,13 +24,13 @@ from pydantic import ValidationError
 
 from middlemark.errors import StoreError
 from middlemark.plan import Trial
-from middlemark.results import limits
-from middlemark.results.files import read_bytes, write_text
+from middlemark.results import files
+from middlemark.results.files import check_owner, folder_inside, inside, is_there, read_bytes, write_text
 from middlemark.results.histogram_log import Logged, read_log
 from middlemark.results.manifest import Manifest, RunHead
-from middlemark.results.paths import check_owner, folder_inside, inside, is_there
 from middlemark.results.record import TrialRecord
-from middlemark.results.schema import (
+from middlemark.results.streaming import Frame, lazy
+from middlemark.results.tables import (
     EXECUTIONS_SCHEMA,
     INPUTS_SCHEMA,
     KERNEL_EVENTS_SCHEMA,
@@ -39,9 +39,12 @@ from middlemark.results.schema import (
     PROCESSES_SCHEMA,
     PUBLISHED_SCHEMA,
     RECEIVED_SCHEMA,
+    UNREADABLE,
+    Table,
+    read_table,
+    scan_table,
+    write_table,
 )
-from middlemark.results.streaming import Frame, lazy
-from middlemark.results.tables import UNREADABLE, Table, read_table, scan_table, write_table
 from middlemark.suite import Model
 
 if TYPE_CHECKING:
@@ -139,7 +142,7 @@ class TrialFolder:
 
     def read_record(self) -> TrialRecord:
         """Read `trial.json`, which must be the record of this trial."""
-        record = _read(self.record_path, TrialRecord, limits.MOST_RECORD_BYTES)
+        record = _read(self.record_path, TrialRecord, files.MOST_RECORD_BYTES)
         if record.trial.id != self.id:
             raise StoreError(self.record_path, f"it is the record of {record.trial.id!r}", _REMEDY)
         return record
@@ -269,14 +272,14 @@ class RunFolder:
     def read_manifest(self) -> Manifest:
         """Read `manifest.json`; where there is none this is not a run folder."""
         self._check_is_run()
-        return _read(self.manifest_path, Manifest, limits.MOST_MANIFEST_BYTES)
+        return _read(self.manifest_path, Manifest, files.MOST_MANIFEST_BYTES)
 
     def read_head(self) -> tuple[RunHead, int]:
         """The head of `manifest.json`, and how many trials are planned; at the trials themselves it does not look."""
         self._check_is_run()
         path = self.manifest_path
         try:
-            said = pydantic_core.from_json(read_bytes(path, limits.MOST_MANIFEST_BYTES))
+            said = pydantic_core.from_json(read_bytes(path, files.MOST_MANIFEST_BYTES))
             if not (isinstance(said, dict) and isinstance(said.get("trials"), list)):
                 raise StoreError(path, "it can't be read: it names no trials", _REMEDY)
             head = RunHead.model_validate({name: said[name] for name in RunHead.model_fields if name in said})
@@ -311,8 +314,8 @@ class RunFolder:
         if not self.trials_path.is_dir():
             return
         names = [path.name for path in self.trials_path.iterdir() if is_there(path / "trial.json")]
-        if len(names) > limits.MOST_TRIALS:
-            raise StoreError(self.trials_path, f"it has {len(names)} trials, and at most {limits.MOST_TRIALS} are read")
+        if len(names) > files.MOST_TRIALS:
+            raise StoreError(self.trials_path, f"it has {len(names)} trials, and at most {files.MOST_TRIALS} are read")
         yield from (TrialFolder(self.trials_path / name) for name in sorted(names))
 
 

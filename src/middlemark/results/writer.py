@@ -19,13 +19,20 @@ import polars as pl
 from pydantic import BaseModel
 
 from middlemark.errors import StoreError
-from middlemark.results.files import make_folder, sync_all, write_text, write_with, writing
+from middlemark.results.files import (
+    folder_inside,
+    inside,
+    is_there,
+    make_folder,
+    sync_all,
+    write_text,
+    write_with,
+    writing,
+)
 from middlemark.results.manifest import Manifest
-from middlemark.results.paths import folder_inside, inside, is_there
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder, TrialFolder
-from middlemark.results.schema import SKETCHES_SCHEMA
-from middlemark.results.tables import write_table
+from middlemark.results.tables import SKETCHES_SCHEMA, write_table
 
 
 @contextmanager

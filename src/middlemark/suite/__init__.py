@@ -5,9 +5,21 @@
 It plans and runs nothing; `plan` makes experiments and trials of a suite.
 """
 
-from middlemark.suite.claim import Bound, Claim, Comparison, Monotone, NoCommunication, NoLoss, Selection, Side
-from middlemark.suite.claim_text import bound_of, parse_claim
-from middlemark.suite.condition import (
+from middlemark.suite.claims.claim import (
+    Bound,
+    Claim,
+    Comparison,
+    Dimension,
+    Monotone,
+    NoCommunication,
+    NoLoss,
+    Selection,
+    Side,
+    figure_name,
+)
+from middlemark.suite.claims.parser import bound_of, parse_claim
+from middlemark.suite.conditions import (
+    Action,
     Conditions,
     ContainerIpc,
     ContainerNetwork,
@@ -16,16 +28,12 @@ from middlemark.suite.condition import (
     Cpus,
     Deployment,
     DeploymentKind,
+    Fault,
     LoadedHosts,
     Scheduling,
+    Timeline,
 )
-from middlemark.suite.demand import Demand, DemandProcess, StreamDemand, Within
-from middlemark.suite.exclude import Exclusion
-from middlemark.suite.factor import factor_text, magnitude, respelled
-from middlemark.suite.fault import Action, Fault, Timeline
-from middlemark.suite.figure_name import Dimension, figure_name
-from middlemark.suite.impairment import Impairment
-from middlemark.suite.link import LinkSettings
+from middlemark.suite.demand import Demand, DemandProcess, RecordedMessages, StreamDemand, Within
 from middlemark.suite.load import (
     LoadedDemand,
     LoadedSuite,
@@ -42,11 +50,13 @@ from middlemark.suite.load import (
     shipped_topologies,
     shipped_workloads,
 )
-from middlemark.suite.mobility import Mobility, PathLoss
-from middlemark.suite.model import Model
-from middlemark.suite.observation import Capture, Observation
-from middlemark.suite.option import NOT_SET, OptionValue
-from middlemark.suite.pipeline import (
+from middlemark.suite.measurement import Capture, Disturbance, Observation, Precision, Recording, Search, Stop, Windows
+from middlemark.suite.suite import ALL_MIDDLEWARES, NOT_SET, Exclusion, MiddlewareChoice, OptionValue, Suite
+from middlemark.suite.topology.catalog import COUNTED_TOPOLOGIES, TopologyChoice
+from middlemark.suite.topology.impairment import Impairment, Step, Trace
+from middlemark.suite.topology.link import LinkSettings, Mobility, PathLoss
+from middlemark.suite.topology.topology import Application, Host, HostKind, Link, Network, Placement, Role, Topology
+from middlemark.suite.workload.pipeline import (
     DEFAULT_CAPACITY,
     Chain,
     Compute,
@@ -59,17 +69,10 @@ from middlemark.suite.pipeline import (
     Take,
     stream_between,
 )
-from middlemark.suite.qos import Congestion, Durability, History, Qos, Reliability
-from middlemark.suite.quantity import BIT_RATE, DURATION, RATE, SHARE, SIZE
-from middlemark.suite.recorded import RecordedMessages
-from middlemark.suite.search import Search
-from middlemark.suite.stop import Precision, Stop
-from middlemark.suite.suite import ALL_MIDDLEWARES, MiddlewareChoice, Suite
-from middlemark.suite.topology import Application, Host, HostKind, Link, Network, Placement, Role, Topology
-from middlemark.suite.topology_choice import COUNTED_TOPOLOGIES, TopologyChoice
-from middlemark.suite.trace import Step, Trace
-from middlemark.suite.windows import Disturbance, Recording, Windows
-from middlemark.suite.workload import Arrival, Pattern, Workload
+from middlemark.suite.workload.qos import Congestion, Durability, History, Qos, Reliability
+from middlemark.suite.workload.workload import Arrival, Pattern, Workload
+from middlemark.suite.yaml.model import Model
+from middlemark.suite.yaml.quantity import BIT_RATE, DURATION, RATE, SHARE, SIZE, factor_text, magnitude, respelled
 
 __all__ = [
     "ALL_MIDDLEWARES",

@@ -15,20 +15,18 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 
 from middlemark.errors import SuiteError, UsageError
-from middlemark.suite.beside import Beside
-from middlemark.suite.claim import Claim
-from middlemark.suite.claim_text import Claims, parse_claim
+from middlemark.suite.claims.claim import Claim
+from middlemark.suite.claims.parser import Claims, parse_claim
+from middlemark.suite.conditions import Timeline
 from middlemark.suite.demand import Demand
-from middlemark.suite.document import Document, read_document
-from middlemark.suite.explain import explain, within
-from middlemark.suite.fault import Timeline
-from middlemark.suite.model import Many, closest_first
 from middlemark.suite.suite import Suite
-from middlemark.suite.topology import Topology
-from middlemark.suite.topology_choice import COUNTED_TOPOLOGIES, TopologyChoice, is_counted
-from middlemark.suite.workload import Workload
+from middlemark.suite.topology.catalog import COUNTED_TOPOLOGIES, TopologyChoice, is_counted
+from middlemark.suite.topology.topology import Topology
+from middlemark.suite.workload.workload import Workload
+from middlemark.suite.yaml.document import Document, read_document
+from middlemark.suite.yaml.model import Beside, Many, closest_first, explain, within
 
-_SHIPPED = resources.files("middlemark.suite")
+_SHIPPED = resources.files("middlemark.suite") / "shipped"
 _T = TypeVar("_T")
 
 

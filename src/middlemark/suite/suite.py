@@ -1,4 +1,13 @@
-"""The suite: a file that names a matrix of experiments, and how often and how long each is tried.
+"""Options: the settings of a middleware that its worker describes, with the values a suite may give them.
+
+Which options there are is each worker's knowledge; nothing here knows one.
+
+What a suite's matrix leaves out: rules over the factors of an experiment.
+
+A rule leaves out every experiment that has one of the rule's values for each of its factors.
+The factors are named as in `--only`; `plan` applies the rules.
+
+The suite: a file that names a matrix of experiments, and how often and how long each is tried.
 
 Lists of middlewares, profiles, options, workloads, sizes, rates, QoS, topologies and conditions expand to their
 product, less what `exclude` names. The product itself is made by `plan`; files are read by `load`.
@@ -7,21 +16,96 @@ product, less what `exclude` names. The product itself is made by `plan`; files 
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Self
 
-from pydantic import Field, StrictBool, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, StrictBool, ValidationInfo, model_validator
 
-from middlemark.suite.bounds import MiddlewareName, ProfileName
-from middlemark.suite.claim_text import ClaimText
-from middlemark.suite.condition import Conditions
-from middlemark.suite.exclude import Exclusion
-from middlemark.suite.model import Many, Model, Named, closest_first, refusal
-from middlemark.suite.observation import Capture, KernelPath, Observation
-from middlemark.suite.option import AskedOptions
-from middlemark.suite.qos import Qos
-from middlemark.suite.quantity import MessageSize
-from middlemark.suite.stop import Stop
-from middlemark.suite.topology_choice import TopologyChoice
-from middlemark.suite.windows import Disturbance, Recording, Windows
-from middlemark.suite.workload import Pattern, Workload
+from middlemark.suite.claims.parser import ClaimText
+from middlemark.suite.conditions import Conditions, CpuLoad, Cpus, Deployment, Scheduling
+from middlemark.suite.measurement import Capture, Disturbance, KernelPath, Observation, Recording, Stop, Windows
+from middlemark.suite.topology.catalog import TopologyChoice
+from middlemark.suite.topology.link import LinkSettings
+from middlemark.suite.topology.topology import Placement
+from middlemark.suite.workload.qos import Congestion, Durability, History, Qos, Reliability
+from middlemark.suite.workload.workload import Arrival, Pattern, Workload
+from middlemark.suite.yaml.model import (
+    Many,
+    MiddlewareName,
+    Model,
+    Named,
+    OptionName,
+    ProfileName,
+    TopologyName,
+    closest_first,
+    refusal,
+)
+from middlemark.suite.yaml.quantity import Duration, MessageSize, Rate, factor_text
+
+
+def _check(written: object) -> object:
+    if not isinstance(written, bool | int | str):
+        raise refusal(f"`{written}` is no option's value", allowed="true, false, a whole number, or text")
+    return written
+
+
+NOT_SET = "none"
+"""In a rule of `exclude`, the value of an option that an experiment leaves as it is."""
+OptionValue = bool | int | str
+AskedOptions = dict[OptionName, Many[Annotated[OptionValue, BeforeValidator(_check)]]]
+"""Each option with one value, or with several that widen the matrix."""
+
+
+WholeNumber = Annotated[int, Field(strict=True)]
+
+
+class Exclusion(Model):
+    """One rule; at least one factor."""
+
+    middleware: Many[str] | None = None
+    profile: Many[str] | None = None
+    options: AskedOptions = {}
+    """Options with their values; `none` where the experiment leaves one as it is."""
+    workload: Many[str] | None = None
+    pattern: Many[Pattern] | None = None
+    size: Many[MessageSize] | None = None
+    rate: Many[Rate] | None = None
+    arrival: Many[Arrival] | None = None
+    messages: Many[WholeNumber] | None = None
+    answer: Many[MessageSize] | None = None
+    interval: Many[Duration] | None = None
+    patience: Many[Duration] | None = None
+    reliability: Many[Reliability] | None = None
+    history: Many[History] | None = None
+    depth: Many[WholeNumber] | None = None
+    durability: Many[Durability] | None = None
+    congestion: Many[Congestion] | None = None
+    level: Many[WholeNumber] | None = None
+    topology: Many[TopologyName] | None = None
+    placement: Many[Placement] | None = None
+    cpus: Many[Cpus] | None = None
+    scheduling: Many[Scheduling] | None = None
+    priority: Many[WholeNumber] | None = None
+    spin: Many[Duration] | None = None
+    keep_awake: Many[StrictBool] | None = None
+    deployment: Many[Deployment] | None = None
+    cpu_load: Many[CpuLoad] | None = None
+    link: Many[LinkSettings] | None = None
+    faults: Many[str] | None = None
+
+    @model_validator(mode="after")
+    def _names_a_factor(self) -> Self:
+        if not self.model_fields_set:
+            raise refusal(
+                "a rule without a factor would exclude everything", allowed=", ".join(type(self).model_fields)
+            )
+        return self
+
+    def factors(self) -> dict[str, frozenset[str]]:
+        """For each factor of the rule, the values it names, as an experiment's factors are written."""
+        own = {name: getattr(self, name) for name in self.model_fields_set - {"options"}}
+        options = {f"option.{name}": values for name, values in self.options.items()}
+        return {
+            name: frozenset(factor_text(name, value) for value in values) for name, values in (own | options).items()
+        }
+
 
 ALL_MIDDLEWARES = "all"
 

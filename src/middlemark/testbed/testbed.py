@@ -1,4 +1,9 @@
-"""The test-bed of one trial: an experiment's hosts, networks and links made real, and taken away with the context.
+"""Routes: the ways between two hosts of which one at least is another machine, over the links of both.
+
+Pure: it says which routes there are and what is declared of each. Such links can't be shaped from here nor measured
+apart; `route_probe` measures the whole route, `verdict` compares it with what is declared.
+
+The test-bed of one trial: an experiment's hosts, networks and links made real, and taken away with the context.
 
 Hosts in namespaces are wired by a switch in namespaces of its own, so that nothing is made in this machine's; a trial
 on this machine alone costs nothing. It runs no worker and judges no link: `campaign` and `probe` do.
@@ -7,27 +12,54 @@ on this machine alone costs nothing. It runs no worker and judges no link: `camp
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 
 from middlemark.errors import InternalError, UsageError
 from middlemark.plan import network as plan
+from middlemark.plan.network import Link, joined
 from middlemark.suite import Action, HostKind
-from middlemark.testbed import ability
-from middlemark.testbed.holder import Holder, held, run_in_all
-from middlemark.testbed.host import ALONE, Host, LocalHost
-from middlemark.testbed.ledger import Ledger
-from middlemark.testbed.limits import limited
-from middlemark.testbed.link.parts import Backend, words
-from middlemark.testbed.link.relay import Report
-from middlemark.testbed.namespace_host import NamespaceHost, PrivateFolders, network_settings, setting_up
-from middlemark.testbed.route import Route, routes
-from middlemark.testbed.slot import Slot
-from middlemark.testbed.ssh_host import SshHost, attachments_here, ssh_host
-from middlemark.testbed.switch import wires
-from middlemark.testbed.wiring import LinkCounts, Wiring, wired
+from middlemark.testbed import capabilities
+from middlemark.testbed.hosts.host import ALONE, Host, LocalHost
+from middlemark.testbed.hosts.limits import limited
+from middlemark.testbed.hosts.namespace import NamespaceHost, PrivateFolders, network_settings, setting_up
+from middlemark.testbed.hosts.ssh import SshHost, attachments_here, ssh_host
+from middlemark.testbed.network.shaping import Backend, Report, words
+from middlemark.testbed.network.wiring import LinkCounts, Wiring, wired, wires
+from middlemark.testbed.processes.ledger import Ledger
+from middlemark.testbed.processes.namespaces import Holder, held, run_in_all
+from middlemark.testbed.processes.slot import Slot
+
+
+@dataclass(frozen=True)
+class Route:
+    """From `host` to `to` is outgoing, back is incoming."""
+
+    host: Host
+    to: Host
+    address: str
+    """Of `to`, on the network."""
+    network: str | None
+    """None where the suite declares none: then they reach each other as the machines do."""
+    declared: Link
+    """What the links of both come to."""
+
+
+def routes(hosts: Iterable[Host], links: Sequence[Link]) -> tuple[Route, ...]:
+    """Every pair of hosts once for each network that both are on, where one of them is another machine."""
+    declared = {(link.host, link.network): link for link in links}
+    found = []
+    for host, to in combinations(hosts, 2):
+        if not (isinstance(host, SshHost) or isinstance(to, SshHost)):
+            continue
+        for network in (name for name in host.addresses if name in to.addresses):
+            ends = [declared.get((end.name, network), Link(host=end.name, network=network)) for end in (host, to)]
+            is_declared = network != ALONE.network
+            found.append(Route(host, to, to.addresses[network], network if is_declared else None, joined(*ends)))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -148,7 +180,7 @@ def built(  # noqa: PLR0913 - a test-bed has so many sides
             yield Testbed(in_order, None, routes(in_order.values(), links), ledger)
             return
         if backend is None:
-            backend = Backend.RELAY if all(link.is_plain for link in links) else ability.backend()
+            backend = Backend.RELAY if all(link.is_plain for link in links) else capabilities.backend()
         planned = wires(list(in_namespaces), networks, links, slot.domain, backend)
         switch, holders, folders = given.enter_context(_namespaces(list(in_namespaces), slot, ledger, shown))
         wiring = given.enter_context(wired(planned, switch, holders, ledger, slot.token))

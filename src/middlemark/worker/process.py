@@ -1,4 +1,8 @@
-"""One worker process: started in a session of its own, told lines of JSON, heard line by line, and always ended.
+"""The last lines of a worker's log, for an error that says why.
+
+It reads only the end of the file, however long the log is.
+
+One worker process: started in a session of its own, told lines of JSON, heard line by line, and always ended.
 
 What it says goes to the `hear` callback in the order in which it comes, its end last; nothing is awaited or judged here
 but the process's own end. It is ended by its pid and process group only; the ledger is the caller's business.
@@ -20,6 +24,20 @@ from typing import Generic, TypeAlias, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from middlemark.errors import WorkerFailed
+
+TAIL_BYTES = 8192
+
+
+def last_lines(log: Path, count: int = 10) -> tuple[str, ...]:
+    """The last lines of a log; empty where there is none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(0, 2)
+            file.seek(max(0, file.tell() - TAIL_BYTES))
+            return tuple(file.read().decode(errors="replace").splitlines()[-count:])
+    except OSError:
+        return ()
+
 
 E = TypeVar("E")
 

@@ -8,9 +8,9 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.interval import share_interval
-from middlemark.analysis.verdict.difference import Difference, NoDifference, Test, difference_of_shares, ratio
-from middlemark.analysis.verdict.known import Known, within_bound
+from middlemark.analysis.stats.intervals import share_interval
+from middlemark.analysis.verdicts.difference import Difference, NoDifference, Test, difference_of_shares, ratio
+from middlemark.analysis.verdicts.values import Known, within_bound
 from populations import drawn_events
 
 positive = st.floats(1.0, 1e6)

@@ -5,11 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from middlemark.analysis.estimate import Estimate, Method
-from middlemark.analysis.verdict.evidence import BoundTest, Evidence, against_bound
-from middlemark.analysis.verdict.known import Known, within_bound
-from middlemark.analysis.verdict.setbacks import Setbacks
-from middlemark.analysis.verdict.verdict import Judgement
+from middlemark.analysis.stats.estimate import Estimate, Method
+from middlemark.analysis.verdicts.bounds import BoundTest, Evidence, against_bound
+from middlemark.analysis.verdicts.values import Known, within_bound
+from middlemark.analysis.verdicts.verdict import Judgement, Setbacks
 
 HOLDS, REFUTED, UNDECIDED = Judgement.HOLDS, Judgement.REFUTED, Judgement.UNDECIDED
 

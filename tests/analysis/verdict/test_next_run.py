@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from middlemark.analysis.estimate import Estimate, Method
-from middlemark.analysis.verdict.difference import Difference, NoDifference, difference_of_shares, ratio
-from middlemark.analysis.verdict.evidence import Evidence
-from middlemark.analysis.verdict.known import Known
-from middlemark.analysis.verdict.next_run import TOO_FEW_RUNS, next_run, setbacks_of
-from middlemark.analysis.verdict.setbacks import Setbacks
-from middlemark.analysis.verdict.verdict import NO_SETBACKS
+from middlemark.analysis.stats.estimate import Estimate, Method
+from middlemark.analysis.verdicts.across_runs import TOO_FEW_RUNS, next_run, setbacks_of
+from middlemark.analysis.verdicts.bounds import Evidence
+from middlemark.analysis.verdicts.difference import Difference, NoDifference, difference_of_shares, ratio
+from middlemark.analysis.verdicts.values import Known
+from middlemark.analysis.verdicts.verdict import NO_SETBACKS, Setbacks
 
 REPEATS = 400
 MOST_FALSE = 0.025 + 3 * math.sqrt(0.025 * 0.975 / REPEATS)

@@ -6,9 +6,9 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.verdict.known import Known
-from middlemark.analysis.verdict.ranking import Candidate, holm, ranking
-from middlemark.analysis.verdict.setbacks import Setbacks
+from middlemark.analysis.verdicts.ranking import Candidate, holm, ranking
+from middlemark.analysis.verdicts.values import Known
+from middlemark.analysis.verdicts.verdict import Setbacks
 
 
 def candidate(*values: float, setbacks: Setbacks | None = None) -> Candidate:

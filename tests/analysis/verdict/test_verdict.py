@@ -6,10 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.verdict.difference import Difference, NoDifference, Test
-from middlemark.analysis.verdict.known import Known
-from middlemark.analysis.verdict.setbacks import Setbacks, setbacks, surely_more
-from middlemark.analysis.verdict.verdict import Judgement, Verdict, change_stays_within, side_of, verdict
+from middlemark.analysis.verdicts.difference import Difference, NoDifference, Test
+from middlemark.analysis.verdicts.values import Known
+from middlemark.analysis.verdicts.verdict import (
+    Judgement,
+    Setbacks,
+    Verdict,
+    change_stays_within,
+    setbacks,
+    side_of,
+    surely_more,
+    verdict,
+)
 
 
 def of_ratio(low: float, high: float) -> Difference:

@@ -4,7 +4,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from middlemark.plan.network import Direction, Link, TracePoint
-from middlemark.testbed.link.parts import Backend, Parts, parts, words
+from middlemark.testbed.network.shaping import Backend, Parts, parts, words
 
 RATE = Direction(rate_bits_per_s=10**9)
 SLOW = Direction(rate_bits_per_s=10**8, queue_frames=50, delay_ns=10**7, jitter_ns=500_000, loss=0.01)

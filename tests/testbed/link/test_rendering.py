@@ -6,9 +6,9 @@ import pytest
 from inline_snapshot import snapshot
 
 from middlemark.plan.network import Direction, Link, Network, TracePoint
-from middlemark.testbed.link import netem, rate, relay
-from middlemark.testbed.link.parts import Backend, parts
-from middlemark.testbed.switch import (
+from middlemark.testbed.network import shaping
+from middlemark.testbed.network.shaping import Backend, parts
+from middlemark.testbed.network.wiring import (
     host_commands,
     host_offloads,
     host_shaping,
@@ -108,7 +108,7 @@ def test_the_relay_stands_where_netem_would() -> None:
 
 def test_the_relay_is_told_what_no_token_bucket_does() -> None:
     camera = LINKS[0]
-    assert json.dumps(relay.spec(camera, parts(camera, Backend.RELAY), "h0n0", "ih0n0", 5)) == snapshot(
+    assert json.dumps(shaping.relay_spec(camera, parts(camera, Backend.RELAY), "h0n0", "ih0n0", 5)) == snapshot(
         '{"host_side": "h0n0", "network_side": "ih0n0", "seed": 5, "outgoing": {"delay_ns": 0, "jitter_ns": 0, "loss": 0.0, "duplication": 0.0, "reordering": 0.0, "corruption": 0.0}, "incoming": {"delay_ns": 10000000, "jitter_ns": 500000, "loss": 0.01, "duplication": 0.0, "reordering": 0.03, "corruption": 0.0001}, "trace": []}'
     )
 
@@ -119,12 +119,12 @@ def test_along_a_trace_the_relay_limits_the_rate_too() -> None:
         TracePoint(at_ns=9, outgoing=WORSE, incoming=GIGABIT),
     )
     moving = LINKS[0].model_copy(update={"trace": points})
-    told = relay.spec(moving, parts(moving, Backend.NETEM), "h0n0", "ih0n0", 5)
+    told = shaping.relay_spec(moving, parts(moving, Backend.NETEM), "h0n0", "ih0n0", 5)
     assert [(point["at_ns"], point["outgoing"].get("rate_bits_per_s")) for point in told["trace"]] == [
         (0, 10**9),
         (9, 5 * 10**7),
     ]
-    assert [point["incoming"].get("queue_frames") for point in told["trace"]] == [50, rate.QUEUE_FRAMES]
+    assert [point["incoming"].get("queue_frames") for point in told["trace"]] == [50, shaping.QUEUE_FRAMES]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_along_a_trace_the_relay_limits_the_rate_too() -> None:
 def test_a_bucket_holds_what_comes_in_a_timers_time_and_two_frames_at_least(
     rate_bits_per_s: int, mtu_bytes: int, expected: int
 ) -> None:
-    assert rate.bucket_bytes(rate_bits_per_s, mtu_bytes) == expected
+    assert shaping.bucket_bytes(rate_bits_per_s, mtu_bytes) == expected
 
 
 def test_what_is_to_be_lost_and_doubled_is_the_relays() -> None:
@@ -145,7 +145,7 @@ def test_what_is_to_be_lost_and_doubled_is_the_relays() -> None:
 
 
 def test_netem_does_only_what_is_asked() -> None:
-    lines = netem.commands("a", "b", Direction(reordering=0.5, duplication=0.002), Direction(loss=1 / 3))
+    lines = shaping.netem_commands("a", "b", Direction(reordering=0.5, duplication=0.002), Direction(loss=1 / 3))
     assert [line for line in lines if "netem" in line] == snapshot(
         [
             "qdisc add dev b root netem limit 65536 duplicate 0.2%",

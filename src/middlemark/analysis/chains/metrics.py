@@ -1,0 +1,213 @@
+"""The metrics of a trial's chains and nodes: end-to-end latency and its parts, deadline misses, losses, start-up.
+
+A typical way is the mean of the middle fifth of all by their end-to-end latency, a slow one that of the slowest
+hundredth, so that parts add up to the whole as medians of parts would not. `chain` follows the single ones; figures
+over several trials are `estimate`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from middlemark.analysis.chains.trace import (
+    NEVER_ENDED,
+    TOLD,
+    ChainPart,
+    Fate,
+    Followed,
+    Route,
+    Rows,
+    followed,
+    part_column,
+    positions,
+)
+from middlemark.analysis.metrics.catalog import TRIAL, Key, of_chain, of_node, of_place
+from middlemark.analysis.metrics.latency import Distribution, bounds_of_chain, bounds_of_hops, told
+from middlemark.analysis.metrics.trial import metric_of_bounds, metrics_of_samples
+from middlemark.analysis.stats.quantiles import Measured, Samples, Sketch, Value, quantile, sketch_of, whole
+from middlemark.plan import Chain, Experiment
+from middlemark.results.record import TrialRecord
+
+KINDS = {
+    ChainPart.COMMUNICATION: Distribution.COMMUNICATION,
+    ChainPart.IDLE: Distribution.IDLE,
+    ChainPart.COMPUTATION: Distribution.COMPUTATION,
+}
+Ways = Mapping[str, pl.DataFrame]
+"""By whether they stand for typical or for slow ones."""
+# Below, the slowest hundredth is a way or two.
+_SLOW_NEED = 200
+
+
+@dataclass
+class ChainMetrics:
+    """What a trial's chains and nodes come to."""
+
+    values: dict[Key, Value] = field(default_factory=dict)
+    samples: dict[tuple[str, Distribution], Sketch] = field(default_factory=dict)
+    """By chain."""
+
+
+def chain_metrics(record: TrialRecord, rows: Rows, condense: Callable[[Sketch], Sketch] = sketch_of) -> ChainMetrics:
+    """All of it; nothing where the experiment has no nodes."""
+    experiment = record.trial.experiment
+    found = ChainMetrics(values=_of_nodes(record, rows))
+    for chain in experiment.chains:
+        ways = followed(route(chain, experiment), rows)
+        bounds_ns = bounds_of_chain(record, chain)
+        for kind, ordered in _samples(ways):
+            samples = whole(ordered, bounds_ns.get(kind, 0), ways.never_ended if kind is Distribution.END_TO_END else 0)
+            if not samples.n_messages:
+                continue
+            found.samples[chain.name, kind] = condense(samples)
+            found.values |= metrics_of_samples(of_chain(chain.name), kind, samples)
+        found.values |= metric_of_bounds(of_chain(chain.name), bounds_ns)
+        kinds = _kinds_of_way(ways)
+        found.values |= _of_chain(chain, ways, kinds, bounds_ns)
+        found.values |= _of_places(chain, ways, kinds, record, rows)
+    return found
+
+
+def route(chain: Chain, experiment: Experiment) -> Route:
+    """The chain by the numbers that the rows have."""
+    nodes = {node.name: (number, node) for number, node in enumerate(experiment.nodes)}
+    streams = {stream.name: number for number, stream in enumerate(experiment.streams)}
+    takers = [nodes[name][1] for name in chain.nodes[1:]]
+    return Route(
+        nodes=tuple(nodes[name][0] for name in chain.nodes),
+        streams=tuple(streams[name] for name in chain.streams),
+        subscribers=tuple(
+            next(each.subscriber for each in taker.inputs if each.stream == stream)
+            for taker, stream in zip(takers, chain.streams, strict=True)
+        ),
+        deadline_ns=chain.deadline_ns,
+        tmax_ns=min(experiment.windows.late_after_ns, experiment.windows.window_ns // 2),
+    )
+
+
+def _samples(ways: Followed) -> Iterator[tuple[Distribution, Samples]]:
+    """In order of size, one after the other, as each may be long."""
+    sums = {kind: pl.sum_horizontal(ways.columns(part)) for part, kind in KINDS.items()}
+    for kind, value in {Distribution.END_TO_END: pl.col("whole_ns"), **sums}.items():
+        yield kind, np.sort(ways.of_ended(value).to_numpy())
+
+
+def _of_chain(chain: Chain, ways: Followed, kinds: Ways, bounds_ns: Mapping[Distribution, int]) -> dict[Key, Value]:
+    fates = ways.fates
+    began, settled = sum(fates.values()), sum(fates[fate] for fate in TOLD)
+    values: dict[str, Value] = {}
+    if began:
+        values["set_aside_share"] = Measured((began - settled) / began, began)
+    if settled:
+        values["loss_share"] = Measured(ways.never_ended / settled, settled)
+        values["passed_over_share"] = Measured(fates[Fate.PASSED_OVER] / settled, settled)
+    missed, asked = ways.missed
+    if asked and chain.deadline_ns is not None:
+        took_ns = ways.of_ended(pl.col("whole_ns"))
+        compared_ns = min([chain.deadline_ns, *([float(np.median(took_ns.to_numpy()))] if len(took_ns) else [])])
+        of_asked = Measured(missed / asked, asked)
+        values["deadline_missed_share"] = told(of_asked, bounds_ns.get(Distribution.END_TO_END, 0), compared_ns)
+    for kind, chosen in kinds.items():
+        values[f"{kind}_whole_ns"] = told(_mean(chosen, ["whole_ns"]), bounds_ns.get(Distribution.END_TO_END, 0))
+        for part in ChainPart:
+            took = _mean(chosen, ways.columns(part))
+            values[f"{kind}_{part}_ns"] = told(took, bounds_ns.get(KINDS[part], 0))
+    return {Key(of_chain(chain.name), name): value for name, value in values.items()}
+
+
+def _kinds_of_way(ways: Followed) -> Ways:
+    """The ways that stand for typical and for slow ones, as far as there are enough."""
+    n = ways.fates[Fate.ENDED]
+    found = {"typical": ways.ended_in_order(2 * n // 5, n // 5 + 1)} if n else {}
+    return found | ({"slow": ways.ended_in_order(n - n // 100, n // 100)} if n >= _SLOW_NEED else {})
+
+
+def _mean(ways: pl.DataFrame, columns: list[str]) -> Value:
+    return Measured(float(ways.select(pl.sum_horizontal(columns)).to_series().to_numpy().mean()), len(ways))
+
+
+def _of_places(chain: Chain, ways: Followed, kinds: Ways, record: TrialRecord, rows: Rows) -> dict[Key, Value]:
+    """What each node of a chain, with the message to it, takes of typical and slow ways, and what it lets go."""
+    values: dict[Key, Value] = {}
+    known = route(chain, record.trial.experiment)
+    hops_ns = (0, *bounds_of_hops(record, chain))
+    for position in range(ways.length):
+        named: dict[str, Value] = {}
+        for kind, chosen in kinds.items():
+            for part in ChainPart:
+                if position in positions(part, ways.length):
+                    bound_ns = hops_ns[position] if part is ChainPart.COMMUNICATION else 0
+                    named[f"{kind}_{part}_ns"] = told(_mean(chosen, [part_column(part, position)]), bound_ns)
+        if position:
+            named |= _let_go(ways, position) | _without_new(known, rows, position)
+        values |= {Key(of_place(chain.name, position), name): value for name, value in named.items()}
+    return values
+
+
+def _let_go(ways: Followed, position: int) -> dict[str, Value]:
+    """Of what reached the node before, the share whose message to this one was lost, or taken by no execution."""
+    fate, at = pl.col("fate"), pl.col("at")
+    came, lost, passed_over = (
+        ways.instances.lazy()
+        .select(
+            came=(fate.is_in([fate.value for fate in TOLD]) & (at >= position - 1)).sum(),
+            lost=(fate.is_in([fate.value for fate in NEVER_ENDED]) & (at == position - 1)).sum(),
+            passed_over=((fate == Fate.PASSED_OVER.value) & (at == position - 1)).sum(),
+        )
+        .collect()
+        .row(0)
+    )
+    if not came:
+        return {}
+    return {"loss_share": Measured(lost / came, came), "passed_over_share": Measured(passed_over / came, came)}
+
+
+def _without_new(known: Route, rows: Rows, position: int) -> dict[str, Value]:
+    """How often the node's timer fired without a new message of the chain, from its first message on."""
+    node = pl.col("node") == known.nodes[position]
+    of_chain_alone = node & (pl.col("stream") == known.streams[position - 1])
+    took = rows.inputs.filter(of_chain_alone).select(pl.col("execution").unique()).collect()
+    first = took["execution"].min()
+    timed = node & (pl.col("trigger") == "timer") & (pl.col("execution") >= pl.lit(first))
+    fired = rows.executions.filter(timed).select("execution").collect()
+    if not len(fired):
+        return {}
+    without = len(fired.join(took, on="execution", how="anti"))
+    return {"stale_share": Measured(without / len(fired), len(fired))}
+
+
+def _of_nodes(record: TrialRecord, rows: Rows) -> dict[Key, Value]:
+    """Each node's start-up, rate and computation, and what it let go of all its inputs."""
+    values: dict[Key, Value] = {}
+    started = [each.first_execution_after_ns for each in record.nodes]
+    if started and None not in started:
+        longest = max(after for after in started if after is not None)
+        values[Key(TRIAL, "start_up_ns")] = Measured(float(longest), len(started))
+    window_s = record.trial.experiment.windows.window_ns / 1e9
+    for number, counts in enumerate(record.nodes):
+        own = rows.executions.filter(pl.col("node") == number)
+        took_ns = own.select(pl.col("computed_ns") - pl.col("started_ns")).collect()
+        computed = np.sort(took_ns.to_series().to_numpy())
+        named: dict[str, Value] = {
+            "executions_hz": Measured(counts.executions / window_s, counts.executions),
+            "computation_p50_ns": quantile(computed, 0.5),
+            "busy_share": Measured(float(computed.sum()) / 1e9 / window_s, len(computed)),
+        }
+        if counts.first_execution_after_ns is not None:
+            named["start_up_ns"] = Measured(float(counts.first_execution_after_ns), 1)
+        asked = counts.executions + counts.skipped
+        named |= _shares({"skipped_share": counts.skipped}, asked)
+        passed_over = sum(each.passed_over for each in counts.inputs)
+        overflowed = sum(each.overflowed for each in counts.inputs)
+        came = sum(each.taken for each in counts.inputs) + passed_over + overflowed
+        named |= _shares({"passed_over_share": passed_over, "overflowed_share": overflowed}, came)
+        values |= {Key(of_node(counts.node), name): value for name, value in named.items()}
+    return values
+
+
+def _shares(counts: Mapping[str, int], of: int) -> dict[str, Value]:
+    return {name: Measured(count / of, of) for name, count in counts.items()} if of else {}

@@ -1,0 +1,232 @@
+"""Experiments that differ in the middleware and its configuration alone, ranked by what their pattern is about.
+
+Latency ranks periodic and burst streams, the round trip ping-pongs, goodput unthrottled streams, the end-to-end latency
+chains of nodes. What delivers too little without a fault, could not keep up in most trials, or has too few trials that
+count is not ranked, and says why. `verdict.ranking` has the test behind a rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.catalog import Key, of_chain, of_stream
+from middlemark.analysis.metrics.latency import Distribution
+from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, ratio
+from middlemark.analysis.verdicts.ranking import Candidate, Place, ranking
+from middlemark.analysis.verdicts.values import Known
+from middlemark.plan import Experiment, Stream
+
+LOSS_ALLOWED = 0.01
+"""A stream that does not deliver more than this share of its messages is not ranked: it does not do what was asked."""
+
+OF_THE_CONTENDER = ("middleware", "profile", "side")
+"""The factors that a comparison varies; options of a middleware with them."""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What a stream is ranked by."""
+
+    metric: str
+    distribution: Distribution | None
+    """None for goodput."""
+    loss_metric: str
+    lower_is_better: bool
+
+
+_LATENCY = Criterion("latency_from_send_p50_ns", Distribution.LATENCY_FROM_SEND, "loss_share", lower_is_better=True)
+_ROUND_TRIP = Criterion("round_trip_p50_ns", Distribution.ROUND_TRIP, "unanswered_share", lower_is_better=True)
+_END_TO_END = Criterion("end_to_end_p50_ns", Distribution.END_TO_END, "loss_share", lower_is_better=True)
+_GOODPUT = Criterion("goodput_bytes_per_s", None, "loss_share", lower_is_better=False)
+_CRITERIA = {
+    "periodic": _LATENCY,
+    "burst": _LATENCY,
+    "computed": _LATENCY,
+    "ping_pong": _ROUND_TRIP,
+    "unthrottled": _GOODPUT,
+}
+
+_LONG_NS = 1_000_000_000_000
+"""So long that rates below one a second can be told apart."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all experiments of a comparison have in common."""
+
+    factors: tuple[tuple[str, str], ...]
+    workload: str
+    stream: str
+    """The stream that is compared; of a comparison of chains, the chain."""
+    of_chain: bool = False
+
+    @property
+    def id(self) -> str:
+        """Its factors in one line."""
+        return " ".join(f"{name}={value}" for name, value in self.factors)
+
+    @property
+    def subject(self) -> str:
+        """What its figures are of."""
+        return of_chain(self.stream) if self.of_chain else of_stream(self.stream)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The experiments of one setting, best first, then those that are not ranked."""
+
+    setting: Setting
+    criterion: Criterion
+    experiments: tuple[ExperimentFindings, ...]
+    places: Mapping[str, Place[str]]
+    """By experiment id; only of those that are ranked."""
+    unranked: Mapping[str, str]
+    """By experiment id: why it is not."""
+    to_best: Mapping[str, Difference]
+    """By experiment id: how many times the first one's value it has, by what it is ranked by; without the first."""
+
+    @property
+    def faulty(self) -> bool:
+        """Whether its experiments have a timeline of faults."""
+        return any(each.experiment.timeline for each in self.experiments)
+
+    @property
+    def ranked(self) -> tuple[ExperimentFindings, ...]:
+        """Those that are ranked, in the order of their values."""
+        return tuple(each for each in self.experiments if each.experiment.id in self.places)
+
+    @property
+    def best(self) -> ExperimentFindings | None:
+        """The first of those that none is surely better than."""
+        return next((each for each in self.ranked if self.places[each.experiment.id].first == 1), None)
+
+    def of(self, findings: Iterable[ExperimentFindings]) -> Comparison:
+        """The same of its experiments as they are told here."""
+        by_id = {each.experiment.id: each for each in findings}
+        return replace(self, experiments=tuple(by_id[each.experiment.id] for each in self.experiments))
+
+    def is_behind(self, each: ExperimentFindings, other: ExperimentFindings) -> bool:
+        """Whether the other is surely better, as surely as the table holds together."""
+        return other.experiment.id in self.places[each.experiment.id].behind
+
+    def ratio(self, first: ExperimentFindings, second: ExperimentFindings) -> Difference | None:
+        """How many times the second's value the first has, paired by block."""
+        found = ratio(*(self._known(each) for each in (second, first)), paired=True)
+        return found if isinstance(found, Difference) else None
+
+    def _known(self, each: ExperimentFindings) -> Known:
+        return each.known(Key(self.setting.subject, self.criterion.metric)).finite
+
+
+def criterion_of(stream: Stream) -> Criterion:
+    """What a stream is ranked by."""
+    return _CRITERIA[stream.pattern.kind]
+
+
+def comparisons(findings: Iterable[ExperimentFindings]) -> tuple[Comparison, ...]:
+    """Group experiments by their settings and rank each group."""
+    groups: dict[Setting, list[ExperimentFindings]] = {}
+    for each in findings:
+        for setting in _settings(each.experiment):
+            groups.setdefault(setting, []).append(each)
+    order = sorted(groups, key=lambda setting: _place(setting, groups[setting][0].experiment))
+    return tuple(_comparison(setting, groups[setting]) for setting in order)
+
+
+def _place(setting: Setting, experiment: Experiment) -> tuple[str, int, int, str]:
+    """Where a setting stands: of a workload the small and the rare messages come first, which no text's order tells."""
+    size_bytes = max(stream.size_bytes for stream in experiment.streams)
+    messages = max(stream.most_messages(_LONG_NS) for stream in experiment.streams)
+    return setting.workload, size_bytes, messages, setting.id
+
+
+def _settings(experiment: Experiment) -> list[Setting]:
+    factors = tuple(
+        (name, value)
+        for name, value in experiment.factors.items()
+        if name not in OF_THE_CONTENDER and not name.startswith("option.")
+    )
+    if experiment.chains:
+        return [Setting(factors, experiment.workload, chain.name, of_chain=True) for chain in experiment.chains]
+    return [Setting(factors, experiment.workload, stream.name) for stream in experiment.streams]
+
+
+def _comparison(setting: Setting, group: Sequence[ExperimentFindings]) -> Comparison:
+    criterion = _criterion(setting, group[0].experiment)
+    key = Key(setting.subject, criterion.metric)
+    known = {each.experiment.id: each.known(key) for each in group}
+    reasons = {each.experiment.id: _why_not_ranked(each, setting, criterion) for each in group}
+    most = max((len(known[name].finite) for name, reason in reasons.items() if not reason), default=0)
+    few = {name: n for name, reason in reasons.items() if not reason and (n := len(known[name].finite)) < FEWEST_BLOCKS}
+    if most >= FEWEST_BLOCKS:
+        reasons |= {name: f"{n} of {most} trials have a value: too few to rank it" for name, n in few.items()}
+    unranked = {name: reason for name, reason in reasons.items() if reason}
+    candidates = {
+        each.experiment.id: Candidate(
+            known[each.experiment.id], _shown(each, key), each.setbacks(key, setting.stream, known[each.experiment.id])
+        )
+        for each in group
+        if each.experiment.id not in unranked
+    }
+    places = ranking(candidates, lower_is_better=criterion.lower_is_better)
+    by_id = {each.experiment.id: each for each in group}
+    found = Comparison(
+        setting=setting,
+        criterion=criterion,
+        experiments=tuple(by_id[name] for name in (*(place.key for place in places), *sorted(unranked))),
+        places={place.key: place for place in places},
+        unranked=unranked,
+        to_best={},
+    )
+    to_best = {each.experiment.id: found.ratio(each, found.experiments[0]) for each in found.ranked[1:]}
+    return replace(found, to_best={name: each for name, each in to_best.items() if each is not None})
+
+
+def _shown(each: ExperimentFindings, key: Key) -> float:
+    """The value that a reader sees; that of single trials where there is none over all."""
+    estimate = each.estimates.get(key)
+    if estimate is not None and estimate.value is not None:
+        return estimate.value
+    return float(np.median(list(each.known(key).low.values())))
+
+
+def _criterion(setting: Setting, experiment: Experiment) -> Criterion:
+    if setting.of_chain:
+        return _END_TO_END
+    return next(criterion_of(stream) for stream in experiment.streams if stream.name == setting.stream)
+
+
+def _why_not_ranked(each: ExperimentFindings, setting: Setting, criterion: Criterion) -> str:
+    """Empty where it is to be ranked."""
+    if each.not_applicable is not None:
+        return f"not applicable: {each.not_applicable}"
+    if not each.n_valid:
+        return "no valid trial"
+    # Under faults messages are meant to go missing: `recovery` has the figures, and the report puts them beside.
+    if not each.experiment.timeline and (undelivered := _undelivered(each, setting, criterion)):
+        return undelivered
+    key = Key(setting.subject, criterion.metric)
+    known = each.known(key)
+    setbacks = each.setbacks(key, setting.stream, known)
+    if setbacks.is_majority:
+        return str(setbacks)
+    if known.finite.low:
+        return ""
+    main = each.estimates.get(key)
+    nothing = "nothing came to its end" if setting.of_chain else "nothing was received in time"
+    return (main.reason if main is not None else "") or nothing
+
+
+def _undelivered(each: ExperimentFindings, setting: Setting, criterion: Criterion) -> str:
+    """Lost, refused and not offered alike: to who waits for a message it is the same."""
+    loss = each.estimate(setting.subject, criterion.loss_metric)
+    whole = each.estimate(setting.subject, "undelivered_share")
+    if loss is not None and loss.value is not None and loss.value > LOSS_ALLOWED:
+        return f"loses {round(100 * loss.value, 1):g} % of its messages"
+    if whole is not None and whole.value is not None and whole.value > LOSS_ALLOWED:
+        return f"does not deliver {round(100 * whole.value, 1):g} % of its messages (refused, not offered or lost)"
+    return ""

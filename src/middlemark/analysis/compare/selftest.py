@@ -1,0 +1,114 @@
+"""How often chance alone makes two equal sides seem different: campaigns of the same against the same.
+
+The trials of one experiment, in the order in which they ran, are dealt to two sides, two by two as blocks are, and
+compared as any two middlewares are. Of such comparisons at most one in twenty may find a difference.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import scipy
+
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.catalog import Metric
+from middlemark.analysis.stats.intervals import CONFIDENCE
+from middlemark.analysis.verdicts.difference import Difference, NoDifference, difference_of_shares, ratio
+from middlemark.analysis.verdicts.values import Block, Known
+from middlemark.analysis.verdicts.verdict import direction
+from middlemark.plan import Experiment
+
+BOUND = 1 - CONFIDENCE
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ChanceRate:
+    """How many of the comparisons of one figure found what is not there."""
+
+    experiment: str
+    label: str
+    """The experiment in as few words as tell it from the others."""
+    figure: str
+    stream: str | None
+    found: int
+    comparisons: int
+
+    @property
+    def share(self) -> float:
+        """Of all comparisons."""
+        return self.found / self.comparisons
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the true rate lies (exact: Clopper & Pearson, Biometrika 26, 1934)."""
+        ends = scipy.stats.binomtest(self.found, self.comparisons).proportion_ci(CONFIDENCE)
+        return float(ends.low), float(ends.high)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the bound is kept, as far as so many comparisons can tell."""
+        return self.interval[0] <= BOUND
+
+
+def campaigns(values: Mapping[Block, T], blocks: int, seed: int) -> list[tuple[dict[int, T], dict[int, T]]]:
+    """The trials dealt to two sides: who of each two goes where is drawn; what is left over stays out."""
+    ordered = [values[block] for block in sorted(values)]
+    rng = np.random.default_rng(seed)
+    found = []
+    for begin in range(0, len(ordered) - 2 * blocks + 1, 2 * blocks):
+        own = ordered[begin : begin + 2 * blocks]
+        drawn = [rng.permutation([2 * place, 2 * place + 1]) for place in range(blocks)]
+        first, second = ({n: own[place[side]] for n, place in enumerate(drawn)} for side in (0, 1))
+        found.append((first, second))
+    return found
+
+
+def chance_rates(
+    experiments: Sequence[ExperimentFindings], figures: Sequence[Metric], blocks: int, seed: int
+) -> tuple[ChanceRate, ...]:
+    """The rate of every figure of every experiment that has enough trials for a campaign."""
+    rates = []
+    labels = _labels([each.experiment for each in experiments])
+    for each in experiments:
+        for figure in figures:
+            for stream in figure.names(each.experiment):
+                verdicts = _verdicts(each, figure, stream, blocks, seed)
+                told = [verdict for verdict in verdicts if verdict is not None]
+                if told:
+                    label = labels[each.experiment.id]
+                    rates.append(ChanceRate(each.experiment.id, label, figure.name, stream, sum(told), len(told)))
+    return tuple(rates)
+
+
+def _labels(experiments: Sequence[Experiment]) -> dict[str, str]:
+    """The workload where it tells an experiment from all others, else its whole name; by its name."""
+    workloads = Counter(each.workload for each in experiments)
+    return {each.id: each.workload if workloads[each.workload] == 1 else each.id for each in experiments}
+
+
+def _verdicts(
+    each: ExperimentFindings, figure: Metric, stream: str | None, blocks: int, seed: int
+) -> list[bool | None]:
+    """Of each campaign whether its sides differ; None where nothing varies, and so nothing was tested."""
+    key = figure.key(stream or "")
+    if figure.is_share:
+        dealt = campaigns(each.counted.get(key, {}), blocks, seed)
+        return [
+            None
+            if not any(lost for side in sides for lost, _ in side.values())
+            else _differs(difference_of_shares(*sides))
+            for sides in dealt
+        ]
+    values = campaigns(each.by_block.get(key, {}), blocks, seed)
+    return [_differs(ratio(Known(first), Known(second), paired=True)) for first, second in values]
+
+
+def _differs(found: Difference | NoDifference) -> bool | None:
+    if not isinstance(found, Difference) or found.low == found.high:
+        return None
+    return direction(found) != 0

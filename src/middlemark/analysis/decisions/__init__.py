@@ -1,0 +1,1 @@
+"""What users ask of a run: claims, conditions of a gate, requirements of an application."""

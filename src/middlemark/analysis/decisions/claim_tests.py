@@ -1,0 +1,217 @@
+"""What a part of a claim is: what became of it at one experiment or pair, by which test, and how large the effect is.
+
+`claim_parts` finds the parts, `claim_judgement` decides each of them.
+
+Decides a part of a claim: on which side of what was claimed its effect lies, with its whole interval.
+
+`verdict` has the statistics and the rules; which experiments and streams make up a part, `claim_parts` has found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+import scipy
+
+from middlemark.analysis.compare.pairing import differs
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.catalog import metric_named
+from middlemark.analysis.verdicts.bounds import BoundTest, Evidence, against_bound
+from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, NoDifference, Test
+from middlemark.analysis.verdicts.verdict import Judgement, change_stays_within, direction, may_go_back
+from middlemark.suite import Bound, Comparison, Dimension
+
+
+class ClaimTest(StrEnum):
+    """How a part that is about neither two sides nor a bound was judged, in the words that a reader is shown."""
+
+    OUTCOMES = "outcomes of trials, Clopper and Pearson's interval"
+    STEPS = "ends certainly differ, and no step goes back by more than 5 % (shares: 0.1 pp); paired by block"
+    NONE = "none"
+
+
+JudgedBy = Test | BoundTest | ClaimTest
+
+
+class Scale(StrEnum):
+    """What an effect is a number of."""
+
+    TIMES = "times"
+    """How many times as large the first side is as the second."""
+    DIFFERENCE = "difference"
+    """By how much a share is larger."""
+    VALUE = "value"
+    """The figure itself, in the unit that its metric's name ends in."""
+    TRIALS = "trials"
+    """A share of trials."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How large it is, with its interval at 95 % or at what was asked for."""
+
+    scale: Scale
+    value: float
+    low: float
+    high: float
+    dimension: Dimension | None = None
+    """Of a value."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A claim at one experiment or pair."""
+
+    subjects: tuple[ExperimentFindings, ...]
+    stream: str | None
+    judgement: Judgement
+    test: JudgedBy
+    effect: Effect | None
+    n_trials: int
+    """Blocks or trials that the effect rests on."""
+    reason: str = ""
+    """Why it is undecided, or what the effect does not say."""
+
+
+FEWEST_LEVELS = 3
+"""Through two points everything is monotone."""
+NO_LOSS = ("loss", "unanswered", "undelivered")
+"""What none of may be lost, as far as a pattern has it; what was refused or not offered did not arrive either."""
+
+Streams = tuple[str | None, str | None]
+
+
+def compared(
+    asked: Comparison, sides: tuple[ExperimentFindings, ExperimentFindings], streams: Streams, confidence: float
+) -> Part:
+    """The first side against the second, each with its stream."""
+    figures = metric_named(asked.first.figure), metric_named(asked.second.figure)
+    stream = streams[0] or streams[1]
+    first, second = (each.evidence(own, name) for each, own, name in zip(sides, figures, streams, strict=True))
+    found = _against(second, first, sides, confidence)
+    bound = 0.0 if first.is_share else asked.ratio
+    judged = change_stays_within(
+        found,
+        bound,
+        above=not asked.above,
+        lower_is_better=first.lower_is_better,
+        setbacks=(second.setbacks, first.setbacks),
+    )
+    if isinstance(found, NoDifference):
+        return Part(sides, stream, judged.judgement, ClaimTest.NONE, None, 0, judged.reason)
+    n = min(found.n_first, found.n_second)
+    return Part(sides, stream, judged.judgement, found.test, _effect(found), n, judged.reason)
+
+
+def bounded(asked: Bound, each: ExperimentFindings, stream: str | None, confidence: float) -> Part:
+    """A figure against its bound."""
+    own = metric_named(asked.side.figure)
+    found = against_bound(each.evidence(own, stream), asked.bound, above=asked.above, confidence=confidence)
+    effect = None
+    if found.value is not None and found.low is not None and found.high is not None:
+        effect = Effect(Scale.VALUE, found.value, found.low, found.high, own.dimension)
+    return Part((each,), stream, found.judged.judgement, found.test, effect, found.n_trials, found.judged.reason)
+
+
+def lossless(each: ExperimentFindings, stream: str | None, confidence: float) -> Part:
+    """One message that did not arrive refutes it; that all of so many did says how rare a loss can be."""
+    own = {name: metric_named(name) for name in NO_LOSS}
+    having = [found for one in own.values() if (found := each.evidence(one, stream)).counts]
+    trials = max((len(found.counts) for found in having), default=0)
+    if any(lost for found in having for lost, _ in found.counts.values()):
+        judgement, reason = Judgement.REFUTED, ""
+    elif trials < FEWEST_BLOCKS:
+        reason = f"fewer than {FEWEST_BLOCKS} trials" if trials else each.evidence(own["loss"], stream).missing
+        return _undecided((each,), stream, reason, trials)
+    else:
+        setbacks = having[0].setbacks
+        judgement = Judgement.UNDECIDED if setbacks.n else Judgement.HOLDS
+        reason = str(setbacks) if setbacks.n else ""
+    spans = [against_bound(found, 0.0, above=True, confidence=confidence) for found in having]
+    known = [
+        Effect(Scale.VALUE, span.value, span.low, span.high, own["loss"].dimension)
+        for span in spans
+        if span.value is not None and span.low is not None and span.high is not None
+    ]
+    worst = max(known, key=lambda effect: (effect.value, effect.high), default=None)
+    return Part((each,), stream, judgement, BoundTest.SHARE, worst, trials, reason)
+
+
+def silent(each: ExperimentFindings, confidence: float) -> Part:
+    """One trial that communicated refutes it."""
+    kinds = [outcome.kind for outcome in each.outcomes]
+    without, heard = kinds.count("no_communication"), kinds.count("valid")
+    effect = Effect(Scale.TRIALS, without / len(kinds), *_binomial(without, len(kinds), confidence)) if kinds else None
+    judgement = Judgement.REFUTED if heard else Judgement.UNDECIDED
+    reason = ""
+    if not heard and without == len(kinds) and without >= FEWEST_BLOCKS:
+        judgement = Judgement.HOLDS
+    elif not heard:
+        others = sorted(set(kinds) - {"no_communication"})
+        reason = f"trials ended otherwise: {', '.join(others)}" if others else f"fewer than {FEWEST_BLOCKS} trials"
+    return Part((each,), None, judgement, ClaimTest.OUTCOMES, effect, len(kinds), reason)
+
+
+def monotone(steps: Sequence[tuple[ExperimentFindings, Evidence]], stream: str | None, confidence: float) -> Part:
+    """A figure over the levels of a factor, in their order; the effect is that of the last level against the first."""
+    subjects = tuple(each for each, _ in steps)
+    levels = [found for _, found in steps if found.known]
+    if len(levels) < FEWEST_LEVELS:
+        missing = dict.fromkeys(found.missing for _, found in steps if not found.known)
+        why = f" ({'; '.join(missing)})" if missing else ""
+        return _undecided(subjects, stream, f"fewer than {FEWEST_LEVELS} levels were measured{why}")
+    ends = _against(levels[0], levels[-1], (subjects[0], subjects[-1]), confidence)
+    if isinstance(ends, NoDifference):
+        return _undecided(subjects, stream, ends.reason)
+    n, reason = min(ends.n_first, ends.n_second), "from the first level to the last"
+    setback = next((found.setbacks for found in levels if found.setbacks.n), None)
+    if setback is not None:
+        return Part(subjects, stream, Judgement.UNDECIDED, ClaimTest.STEPS, _effect(ends), n, str(setback))
+    return Part(subjects, stream, _goes_on(ends, levels, confidence), ClaimTest.STEPS, _effect(ends), n, reason)
+
+
+def _goes_on(ends: Difference, levels: Sequence[Evidence], confidence: float) -> Judgement:
+    """Whether the ends differ and no step may go back beyond the margin; refuted where steps surely go both ways."""
+    strictly = 1 - (1 - confidence) / (len(levels) - 1)
+    if {direction(_step(first, later, strictly)) for first, later in pairwise(levels)} >= {-1, 1}:
+        return Judgement.REFUTED
+    steps = [_step(first, later, confidence) for first, later in pairwise(levels)]
+    way = direction(ends)
+    goes_on = way and all(isinstance(step, Difference) and not may_go_back(step, way) for step in steps)
+    return Judgement.HOLDS if goes_on else Judgement.UNDECIDED
+
+
+def _undecided(subjects: tuple[ExperimentFindings, ...], stream: str | None, reason: str, n_trials: int = 0) -> Part:
+    return Part(subjects, stream, Judgement.UNDECIDED, ClaimTest.NONE, None, n_trials, reason)
+
+
+def _against(
+    base: Evidence, other: Evidence, sides: Sequence[ExperimentFindings], confidence: float
+) -> Difference | NoDifference:
+    """The other side against the base, or why either has no value."""
+    missing = [
+        f"{each.experiment.middleware}: {found.missing}"
+        for each, found in zip(sides, (other, base), strict=True)
+        if not found.has_values
+    ]
+    return NoDifference("; ".join(dict.fromkeys(missing))) if missing else _step(base, other, confidence)
+
+
+def _step(base: Evidence, other: Evidence, confidence: float) -> Difference | NoDifference:
+    """Paired where enough blocks have both."""
+    common = base.known.finite.low.keys() & other.known.finite.low.keys()
+    paired = len(common) >= FEWEST_BLOCKS or min(len(base.known), len(other.known)) < FEWEST_BLOCKS
+    return differs(base, other, paired=paired, confidence=confidence)
+
+
+def _effect(found: Difference) -> Effect:
+    return Effect(Scale.TIMES if found.is_ratio else Scale.DIFFERENCE, found.value, found.low, found.high)
+
+
+def _binomial(found: int, of: int, confidence: float) -> tuple[float, float]:
+    """Exact (Clopper & Pearson, Biometrika 26, 1934)."""
+    ends = scipy.stats.binomtest(found, of).proportion_ci(confidence)
+    return float(ends.low), float(ends.high)

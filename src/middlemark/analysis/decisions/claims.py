@@ -1,0 +1,181 @@
+"""Which parts a claim has: one for each experiment or pair, and stream, that it speaks of.
+
+Pairs are experiments that agree in every factor that neither side names; `claim_judgement` decides each part,
+`claims` puts them together.
+
+What the measurements say of a claim: it holds, it is refuted, or that stays undecided.
+
+A claim holds where the whole 95 % interval lies on the side that it names, and is refuted where all of it lies on the
+other: of claims about equal sides 2.5 % seem to hold by chance. Over several experiments a claim holds where each of
+its parts does, which needs no correction (an intersection-union test: Berger, Technometrics 24, 1982), and is refuted
+by one part only at a level divided by their number (Bonferroni), so that many parts refute no true claim by chance.
+Where base and head were run against each other, each has its own verdict, unless the claim itself names the side.
+`claim_parts` finds the parts, `claim_judgement` decides each; this module puts them together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from middlemark.analysis.compare.pairing import OF_THE_CONTENDER, OPTION
+from middlemark.analysis.decisions.claim_tests import Part, bounded, compared, lossless, monotone, silent
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.catalog import Metric, metric_named
+from middlemark.analysis.run import RunFindings
+from middlemark.analysis.stats.intervals import CONFIDENCE
+from middlemark.analysis.verdicts.bounds import Evidence
+from middlemark.analysis.verdicts.verdict import Judgement
+from middlemark.plan import Side, is_selected
+from middlemark.plan.matrix import FACTOR
+from middlemark.plan.schedule import is_whole
+from middlemark.suite import Bound, Claim, Comparison, Monotone, NoCommunication, NoLoss, Selection, magnitude
+from middlemark.suite.claims.claim import Statement
+
+Beside = tuple[tuple[str, str], ...]
+"""The factors in which experiments must agree."""
+
+
+def parts(statement: Statement, experiments: Sequence[ExperimentFindings], confidence: float) -> tuple[Part, ...]:
+    """All parts of a claim, each judged for itself."""
+    match statement:
+        case Comparison():
+            return tuple(_comparisons(statement, experiments, confidence))
+        case Bound():
+            return tuple(
+                bounded(statement, each, stream, confidence)
+                for each, stream in _streams(statement.side.selection, experiments, metric_named(statement.side.figure))
+            )
+        case NoLoss(selection):
+            return tuple(lossless(each, stream, confidence) for each, stream in _streams(selection, experiments))
+        case NoCommunication(selection):
+            return tuple(silent(each, confidence) for each in _selected(selection, experiments))
+        case Monotone():
+            return tuple(_monotones(statement, experiments, confidence))
+
+
+def _selected(
+    selection: Selection, experiments: Sequence[ExperimentFindings], asked: Metric | None = None
+) -> list[ExperimentFindings]:
+    """Of a capacity the searches, each as one; of every other figure the experiments with their loads."""
+    of_search = asked is not None and asked.of_search
+    having = [each for each in experiments if is_whole(each.experiment) == of_search]
+    return [each for each in having if is_selected(each.experiment, selection)]
+
+
+def _streams(
+    selection: Selection, experiments: Sequence[ExperimentFindings], asked: Metric | None = None
+) -> Iterator[tuple[ExperimentFindings, str | None]]:
+    """Every experiment with each of its streams (or chains) that has the figure; with the first where none has."""
+    for each in _selected(selection, experiments, asked):
+        if asked is not None and asked.of_trial:
+            yield each, None
+            continue
+        of_chains = asked is not None and asked.of_chain
+        known = each.experiment.chains if of_chains else each.experiment.streams
+        names = [flow.name for flow in known if selection.stream in {None, flow.name}]
+        having = [name for name in names if asked is None or asked.key(name) in each.estimates]
+        yield from ((each, name) for name in having or names[:1])
+
+
+def _comparisons(asked: Comparison, experiments: Sequence[ExperimentFindings], confidence: float) -> Iterator[Part]:
+    figures = [metric_named(side.figure) for side in (asked.first, asked.second)]
+    named = {name for side in (asked.first, asked.second) for name, _ in side.selection.factors}
+    firsts, seconds = (
+        list(_streams(side.selection, experiments, own))
+        for side, own in zip((asked.first, asked.second), figures, strict=True)
+    )
+    for (first, stream), (second, other) in product(firsts, seconds):
+        apart = first is not second or (asked.first.figure, stream) != (asked.second.figure, other)
+        if apart and _beside(first, named) == _beside(second, named) and _go_together(stream, other, first, second):
+            yield compared(asked, (first, second), (stream, other), confidence)
+
+
+def _go_together(stream: str | None, other: str | None, first: ExperimentFindings, second: ExperimentFindings) -> bool:
+    """Streams of one name, where both sides have such; else each with each."""
+    names = [{each.name for each in side.experiment.streams} for side in (first, second)]
+    return stream == other or None in {stream, other} or not names[0] & names[1]
+
+
+def _beside(each: ExperimentFindings, named: set[str]) -> Beside:
+    """The factors in which two sides must agree: all that neither names; options go with the middleware."""
+    contender = bool(named.intersection(OF_THE_CONTENDER))
+    return tuple(
+        sorted(
+            (name, value)
+            for name, value in each.experiment.factors.items()
+            if name not in named and not (contender and name.startswith(OPTION))
+        )
+    )
+
+
+def _monotones(asked: Monotone, experiments: Sequence[ExperimentFindings], confidence: float) -> Iterator[Part]:
+    own = metric_named(asked.side.figure)
+    groups: dict[tuple[Beside, str | None], dict[float, tuple[ExperimentFindings, Evidence]]] = {}
+    for each, stream in _streams(asked.side.selection, experiments, own):
+        level = magnitude(asked.factor, each.experiment.factors.get(asked.factor, ""))
+        if level is not None:
+            group = groups.setdefault((_beside(each, {asked.factor}), stream), {})
+            group[level] = each, each.evidence(own, stream)
+    for (_, stream), group in groups.items():
+        yield monotone([group[level] for level in sorted(group)], stream, confidence)
+
+
+@dataclass(frozen=True)
+class JudgedClaim:
+    """A claim with what became of it."""
+
+    claim: Claim
+    judgement: Judgement
+    parts: tuple[Part, ...]
+    """One for each experiment or pair of experiments that it speaks of, and each of their streams."""
+    reason: str = ""
+    """Why it is undecided where it has no part that says so."""
+    side: Side | None = None
+    """Whose workers it is judged of; None where the run has no two sides, or the claim names them itself."""
+
+    def count(self, judgement: Judgement) -> int:
+        """How many of its parts came to this."""
+        return Counter(part.judgement for part in self.parts)[judgement]
+
+
+def judged(claims: Sequence[Claim], experiments: Sequence[ExperimentFindings]) -> tuple[JudgedClaim, ...]:
+    """Every claim, judged on a run's experiments; on those of each side where it has two."""
+    sides = {side: [each for each in experiments if each.experiment.side is side] for side in Side}
+    return tuple(
+        replace(judge(claim, own), side=side)
+        for claim in claims
+        for side, own in ({None: experiments} if _names_sides(claim) or not any(sides.values()) else sides).items()
+    )
+
+
+def _names_sides(claim: Claim) -> bool:
+    return any(name == FACTOR for selection in claim.selections for name, _ in selection.factors)
+
+
+def decisive(found: Sequence[JudgedClaim]) -> list[JudgedClaim]:
+    """Those that speak for the run: of two sides the head's, as the base is what it was."""
+    return [each for each in found if each.side is not Side.BASE]
+
+
+def own_claims(findings: RunFindings) -> tuple[JudgedClaim, ...]:
+    """The claims of a run's suite."""
+    return judged(findings.manifest.claims, findings.claimable)
+
+
+def judge(claim: Claim, experiments: Sequence[ExperimentFindings]) -> JudgedClaim:
+    """One claim."""
+    found = parts(claim.statement, experiments, CONFIDENCE)
+    if not found:
+        return JudgedClaim(claim, Judgement.UNDECIDED, (), "the run has no experiment that it speaks of")
+    if all(part.judgement is Judgement.HOLDS for part in found):
+        return JudgedClaim(claim, Judgement.HOLDS, found)
+    if not any(part.judgement is Judgement.REFUTED for part in found):
+        return JudgedClaim(claim, Judgement.UNDECIDED, found)
+    strictly = parts(claim.statement, experiments, 1 - (1 - CONFIDENCE) / len(found))
+    if any(part.judgement is Judgement.REFUTED for part in strictly):
+        return JudgedClaim(claim, Judgement.REFUTED, found)
+    reason = f"no part is refuted so surely that it could not be chance among {len(found)}"
+    return JudgedClaim(claim, Judgement.UNDECIDED, found, reason)

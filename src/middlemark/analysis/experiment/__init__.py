@@ -1,0 +1,1 @@
+"""What all trials of one experiment come to."""

@@ -1,0 +1,227 @@
+"""Puts together what the trials of one experiment say, each figure by its own rule: pooled, summed, or by medians.
+
+It reads no file, as `measuring` has done that, and compares nothing; what it makes is an `ExperimentFindings`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+
+from middlemark.analysis.experiment.findings import ExperimentFindings, MeasuredTrial, Totals, TrialOutcome
+from middlemark.analysis.kernel.breakdown import ToldMessage
+from middlemark.analysis.metrics.accounting import Flow
+from middlemark.analysis.metrics.catalog import Key, of_samples, of_stream, quantile_metric
+from middlemark.analysis.metrics.latency import CLOCK_BOUND, Distribution
+from middlemark.analysis.metrics.timeseries import TimeSeries, middle_trial, unsteady
+from middlemark.analysis.metrics.trial import OF_THE_PATH, of_the_path
+from middlemark.analysis.stats.estimate import (
+    Box,
+    Curve,
+    Estimate,
+    Method,
+    box,
+    curve,
+    median_of_trials,
+    no_estimate,
+    quantile_of_trials,
+    refusal,
+    share_of_trials,
+)
+from middlemark.analysis.stats.quantiles import LEVELS, Lost, Measured, Value, pooled
+from middlemark.analysis.stats.variance import Levels, Untold, levels
+from middlemark.analysis.verdicts.values import Block
+from middlemark.plan import Caution, Experiment, Invalid, NotApplicable, WarningKind
+from middlemark.results.record import TrialRecord
+
+SHARES_OF_MESSAGES = {
+    "loss_share",
+    "unanswered_share",
+    "undelivered_share",
+    "after_window_share",
+    "missing_share",
+    "passed_over_share",
+    "overflowed_share",
+    "stale_share",
+    "skipped_share",
+    "set_aside_share",
+    "deadline_missed_share",
+}
+
+
+def experiment_findings(
+    experiment: Experiment, records: Sequence[TrialRecord], measured: Sequence[MeasuredTrial]
+) -> ExperimentFindings:
+    """Put together what an experiment's trials say; `measured` are those of `records` that count."""
+    shapes, boxes = _shapes(measured)
+    of_records = [caution for record in records for caution in _once_a_trial(record)]
+    estimates = _estimates(measured)
+    refused = {key for key, estimate in estimates.items() if estimate.method in {Method.WITHIN_CLOCKS, Method.PARTIAL}}
+    return ExperimentFindings(
+        experiment=experiment,
+        outcomes=tuple(_outcome(record) for record in records),
+        estimates=estimates,
+        by_block=_by_block(measured, refused),
+        counted=_counted(measured),
+        curves=shapes,
+        boxes=boxes,
+        totals=_totals(flow for trial in measured for flow in trial.metrics.flows),
+        overloaded={
+            stream.name: sum(stream.name in trial.metrics.overloaded for trial in measured)
+            for stream in experiment.streams
+        },
+        cautions=_cautions([*(caution for each in measured for caution in unsteady(each.settling)), *of_records]),
+        effective=next((each.record.effective for each in measured if each.record.effective), {}),
+        path=next((each.record.path for each in measured if each.record.path), {}),
+        records=tuple(each.record for each in measured),
+        courses=_middle_courses(measured),
+        levels=_levels(experiment, measured),
+        memory=measured[0].memory if measured else (),
+        messages=_middle_messages(measured),
+    )
+
+
+def _middle_messages(measured: Sequence[MeasuredTrial]) -> dict[str, tuple[ToldMessage, ...]]:
+    found = {}
+    for stream in dict.fromkeys(name for trial in measured for name in trial.messages):
+        values = [trial.metrics.values.get(Key(of_stream(stream), "path_typical_whole_ns")) for trial in measured]
+        middle = middle_trial([value if isinstance(value, Measured) else None for value in values])
+        found[stream] = measured[middle].messages.get(stream, ())
+    return found
+
+
+def _levels(experiment: Experiment, measured: Sequence[MeasuredTrial]) -> dict[str, Levels | Untold]:
+    """Without the trials that are overloaded, as their latency is no path's."""
+    found = {}
+    for stream in experiment.streams:
+        of_received = stream.pattern.kind == "unthrottled"
+        kept = (each for each in measured if of_received or stream.name not in each.metrics.overloaded)
+        own = [each.courses[stream.name] for each in kept if stream.name in each.courses]
+        found[stream.name] = levels(experiment, own, of_received=of_received)
+    return found
+
+
+def _middle_courses(measured: Sequence[MeasuredTrial]) -> dict[str, TimeSeries]:
+    found = {}
+    for stream in dict.fromkeys(name for trial in measured for name in trial.courses):
+        for metric in ("recovery_ns", quantile_metric(Distribution.LATENCY_FROM_SEND, "p50")):
+            key = Key(of_stream(stream), metric)
+            values = [trial.metrics.values.get(key) for trial in measured]
+            known = [value if isinstance(value, Measured) else None for value in values]
+            if any(known) or metric != "recovery_ns":
+                found[stream] = measured[middle_trial(known)].courses[stream]
+                break
+    return found
+
+
+def _outcome(record: TrialRecord) -> TrialOutcome:
+    outcome = record.outcome
+    detail = outcome.reason if isinstance(outcome, NotApplicable) else outcome.detail
+    reason = outcome.reasons[0].kind.value if isinstance(outcome, Invalid) else ""
+    return TrialOutcome(record.trial.id, record.trial.block, record.attempt, outcome.kind, detail, reason)
+
+
+def _counting(measured: Sequence[MeasuredTrial], stream: str, kind: Distribution) -> list[MeasuredTrial]:
+    """The trials that say something of the path by a kind of samples, be it that not all messages left one."""
+    median = Key(of_samples(stream, kind), quantile_metric(kind, "p50"))
+    return [
+        trial
+        for trial in measured
+        if median in trial.metrics.values and not (kind in OF_THE_PATH and stream in trial.metrics.overloaded)
+    ]
+
+
+def _kinds(measured: Sequence[MeasuredTrial]) -> list[tuple[str, Distribution]]:
+    return sorted({key for trial in measured for key in trial.distributions})
+
+
+def _estimates(measured: Sequence[MeasuredTrial]) -> dict[Key, Estimate]:
+    """Quantiles by their own rule, losses of all messages, all else by medians; a queue's latency is no path's."""
+    estimates: dict[Key, Estimate] = {}
+    for stream, kind in _kinds(measured):
+        counting = _counting(measured, stream, kind)
+        overload = f"overloaded in all {len(measured)} valid trials"
+        for name, level in LEVELS.items():
+            key = Key(of_samples(stream, kind), quantile_metric(kind, name))
+            own = [trial.metrics.values[key] for trial in counting]
+            samples = [trial.distributions[stream, kind] for trial in counting if (stream, kind) in trial.distributions]
+            estimates[key] = quantile_of_trials(own, samples, level) if counting else no_estimate(overload)
+        for end in ("min", "max"):
+            key = Key(of_samples(stream, kind), f"{kind}_{end}_ns")
+            values = [trial.metrics.values[key] for trial in counting if key in trial.metrics.values]
+            nothing = no_estimate("nothing arrived in time" if counting else overload)
+            estimates[key] = _over_trials(key.metric, values) if values else nothing
+    for key in sorted({key for trial in measured for key in trial.metrics.values} - estimates.keys()):
+        values = [trial.metrics.values[key] for trial in measured if key in trial.metrics.values]
+        estimates[key] = _over_trials(key.metric, values)
+    return estimates
+
+
+def _over_trials(metric: str, values: Sequence[Value]) -> Estimate:
+    refused = refusal(values)
+    if refused is not None:
+        return refused
+    known = [value for value in values if isinstance(value, Measured)]
+    if metric == CLOCK_BOUND:
+        return median_of_trials([max(known, key=lambda each: each.value)])
+    if metric in SHARES_OF_MESSAGES:
+        return share_of_trials(known)
+    return median_of_trials([value for value in values if isinstance(value, Measured | Lost)])
+
+
+def _by_block(measured: Sequence[MeasuredTrial], refused: set[Key]) -> dict[Key, dict[Block, float]]:
+    found: dict[Key, dict[Block, float]] = {}
+    for trial in measured:
+        for key, value in of_the_path(trial.metrics).items():
+            if key not in refused:
+                found.setdefault(key, {})[trial.record.trial.block] = value
+    return found
+
+
+def _counted(measured: Sequence[MeasuredTrial]) -> dict[Key, dict[Block, tuple[int, int]]]:
+    found: dict[Key, dict[Block, tuple[int, int]]] = {}
+    for trial in measured:
+        for key, value in trial.metrics.values.items():
+            if key.metric in SHARES_OF_MESSAGES and isinstance(value, Measured) and value.n:
+                own = round(value.n * value.value), value.n
+                found.setdefault(key, {})[trial.record.trial.block] = own
+    return found
+
+
+def _shapes(
+    measured: Sequence[MeasuredTrial],
+) -> tuple[dict[tuple[str, Distribution], Curve], dict[tuple[str, Distribution], Box]]:
+    curves, boxes = {}, {}
+    for stream, kind in _kinds(measured):
+        whole = [trial.distributions.get((stream, kind)) for trial in _counting(measured, stream, kind)]
+        known = [each for each in whole if each is not None]
+        if len(known) < len(whole) or not any(each.n for each in known):
+            continue
+        samples = pooled(known)
+        drawn = curve(samples)
+        if drawn.value_ns:
+            curves[stream, kind], boxes[stream, kind] = drawn, box(samples)
+    return curves, boxes
+
+
+def _totals(flows: Iterable[Flow]) -> dict[tuple[str, bool], Totals]:
+    found: dict[tuple[str, bool], Totals] = {}
+    for flow in flows:
+        before = found.get((flow.stream, flow.answers), Totals())
+        summed = {each.name: getattr(before, each.name) + getattr(flow, each.name) for each in fields(Totals)}
+        found[flow.stream, flow.answers] = Totals(**summed)
+    return found
+
+
+def _once_a_trial(record: TrialRecord) -> list[Caution]:
+    return list({caution.kind: caution for caution in reversed(record.warnings)}.values())
+
+
+def _cautions(cautions: Sequence[Caution]) -> tuple[tuple[Caution, int], ...]:
+    """Each kind in the words of its first trial, with the number of trials; a trial has each kind once at most."""
+    first: dict[WarningKind, Caution] = {}
+    for caution in cautions:
+        first.setdefault(caution.kind, caution)
+    count = Counter(caution.kind for caution in cautions)
+    return tuple((first[kind], count[kind]) for kind in sorted(first))

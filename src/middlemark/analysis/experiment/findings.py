@@ -1,0 +1,201 @@
+"""What is known of one experiment: estimates, shapes, accounting, outcomes, configuration.
+
+Only valid trials enter figures; every other is kept with its outcome. `over_trials` puts it together, `comparison`
+sets it beside that of others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from middlemark.analysis.kernel.breakdown import ToldMessage
+from middlemark.analysis.metrics.catalog import Key, Metric, metrics_of, of_samples, quantile_metric
+from middlemark.analysis.metrics.latency import Distribution
+from middlemark.analysis.metrics.resources import MemoryCourse
+from middlemark.analysis.metrics.timeseries import Settling, TimeSeries
+from middlemark.analysis.metrics.trial import OF_THE_PATH, TrialMetrics
+from middlemark.analysis.stats.estimate import Box, Curve, Estimate
+from middlemark.analysis.stats.quantiles import Lost, Measured, Sketch
+from middlemark.analysis.stats.variance import Levels, Untold
+from middlemark.analysis.verdicts.bounds import Evidence
+from middlemark.analysis.verdicts.values import Block, Counts, Known, within_bound
+from middlemark.analysis.verdicts.verdict import Setbacks, setbacks
+from middlemark.plan import Caution, Experiment
+from middlemark.plan.schedule import is_whole
+from middlemark.results.record import Effective, PathProof, TrialRecord
+from middlemark.suite import Observation
+
+
+@dataclass(frozen=True)
+class TrialOutcome:
+    """How one trial ended."""
+
+    trial: str
+    block: Block
+    attempt: int
+    kind: str
+    detail: str
+    reason: str = ""
+    """Of an invalid one, the kind of its first reason."""
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The accounting of a stream, summed over valid trials, publishers and subscribers."""
+
+    intended: int = 0
+    sent: int = 0
+    refused: int = 0
+    received: int = 0
+    late: int = 0
+    lost: int = 0
+    duplicates: int = 0
+    reordered: int = 0
+    corrupt: int = 0
+    foreign: int = 0
+    negative: int = 0
+    beyond_samples: int = 0
+
+
+@dataclass(frozen=True)
+class MeasuredTrial:
+    """A valid trial with its metrics."""
+
+    record: TrialRecord
+    metrics: TrialMetrics
+    courses: Mapping[str, TimeSeries] = field(default_factory=dict)
+    """By stream."""
+    memory: tuple[MemoryCourse, ...] = ()
+    """Of trials whose resources were sampled."""
+    messages: Mapping[str, tuple[ToldMessage, ...]] = field(default_factory=dict)
+    """By stream; of trials whose kernel path was observed."""
+    settling: Mapping[str, Settling] = field(default_factory=dict)
+    """By stream; of all other trials."""
+
+    @property
+    def distributions(self) -> Mapping[tuple[str, Distribution], Sketch]:
+        """By stream or chain: all samples, or what stands for them."""
+        return self.metrics.samples
+
+    def median(self, name: str, kind: Distribution) -> float | None:
+        """Of a stream or chain; None of few messages, and where clocks of different machines don't tell it.
+
+        Infinite where most messages never arrived.
+        """
+        value = self.metrics.values.get(Key(of_samples(name, kind), quantile_metric(kind, "p50")))
+        if isinstance(value, Lost):
+            return math.inf
+        return value.value if isinstance(value, Measured) else None
+
+
+@dataclass(frozen=True)
+class ExperimentFindings:
+    """All that is known of one experiment."""
+
+    experiment: Experiment
+    outcomes: tuple[TrialOutcome, ...]
+    estimates: Mapping[Key, Estimate]
+    by_block: Mapping[Key, Mapping[Block, float]]
+    """Every metric's values by block; a trial that has too few samples for one is not there, nor an overloaded trial's
+    latency, nor any trial's where clocks of different machines don't tell one. Infinite where messages never arrived.
+    """
+    curves: Mapping[tuple[str, Distribution], Curve]
+    boxes: Mapping[tuple[str, Distribution], Box]
+    totals: Mapping[tuple[str, bool], Totals]
+    """By stream and whether they are answers."""
+    overloaded: Mapping[str, int]
+    """By stream: in how many valid trials its publishers could not keep their rate."""
+    cautions: tuple[tuple[Caution, int], ...]
+    """Each warning once, with the number of trials that had it."""
+    effective: Mapping[str, Effective]
+    path: Mapping[str, PathProof]
+    records: tuple[TrialRecord, ...] = ()
+    """Of the trials that count."""
+    courses: Mapping[str, TimeSeries] = field(default_factory=dict)
+    """By stream: the course of the trial with the median recovery, or else with the median latency."""
+    levels: Mapping[str, Levels | Untold] = field(default_factory=dict)
+    """By stream: where the variance of what it is ranked by comes from."""
+    memory: tuple[MemoryCourse, ...] = ()
+    """Of the first trial that counts, where its resources were sampled."""
+    messages: Mapping[str, tuple[ToldMessage, ...]] = field(default_factory=dict)
+    """By stream: messages that stand for the trial with the median typical message, where its path was observed."""
+    observed: Mapping[Observation, ExperimentFindings] = field(default_factory=dict)
+    """What its observed trials say, which enter no figure of its own; paired by block they tell what observing cost."""
+    counted: Mapping[Key, Counts] = field(default_factory=dict)
+    """Of shares of messages: by block how many messages, among how many."""
+    above: Mapping[Key, Mapping[Block, float]] = field(default_factory=dict)
+    """Of a figure that is known only to lie between two values the upper ones; `by_block` has the lower."""
+
+    @property
+    def n_valid(self) -> int:
+        """How many trials count."""
+        return sum(outcome.kind == "valid" for outcome in self.outcomes)
+
+    @property
+    def not_applicable(self) -> str | None:
+        """Why the middleware can't do what the experiment asks, where it can't."""
+        kinds = {outcome.kind for outcome in self.outcomes}
+        return self.outcomes[0].detail if kinds == {"not_applicable"} else None
+
+    def known(self, key: Key) -> Known:
+        """What is known of a metric, by block: of one-way times between clocks no more than their bound allows."""
+        values, above, estimate = self.by_block.get(key, {}), self.above.get(key), self.estimates.get(key)
+        return (
+            Known(values, above, of_searches=True)
+            if above is not None
+            else within_bound(values, estimate.bound_ns if estimate else 0)
+        )
+
+    def evidence(self, figure: Metric, name: str | None) -> Evidence:
+        """All that is known of a figure of a stream or chain, None for that of the trial."""
+        key = figure.key(name or "")
+        known = self.known(key)
+        return Evidence(
+            known=known,
+            counts=self.counted.get(key, {}),
+            estimate=self.estimates.get(key),
+            setbacks=self.setbacks(key, name, known),
+            n_lost=self._n_lost(key),
+            is_share=figure.is_share,
+            is_maximum=key.metric.endswith("_max_ns"),
+            lower_is_better=figure.lower_is_better,
+            missing=self.why_missing(key),
+        )
+
+    def setbacks(self, key: Key, name: str | None, known: Known) -> Setbacks:
+        """The trials that can't speak for a metric because the middleware could not keep up in them."""
+        if is_whole(self.experiment):
+            return Setbacks()
+        kinds = Counter(outcome.kind for outcome in self.outcomes)
+        overloaded = 0
+        if key.metric in _OF_THE_PATH:
+            overloaded = self.overloaded.get(name or "", 0)
+        elif key.metric == "cpu_percent_of_core":  # who sends less computes less
+            overloaded = max(self.overloaded.values(), default=0)
+        return setbacks(kinds, known, overloaded)
+
+    def _n_lost(self, key: Key) -> int:
+        """Of a largest time: the messages or answers that never came."""
+        share = "unanswered_share" if key.metric.startswith(Distribution.ROUND_TRIP) else "loss_share"
+        counted = self.counted.get(Key(key.subject, share), {}) if key.metric in _LARGEST_OF_THE_PATH else {}
+        return sum(lost for lost, _ in counted.values())
+
+    def why_missing(self, key: Key) -> str:
+        """Why there is no value of a metric in any trial."""
+        if not self.n_valid:
+            return f"no valid trial ({', '.join(sorted({each.kind for each in self.outcomes})) or 'none was run'})"
+        estimate = self.estimates.get(key)
+        if estimate is None:
+            return "not measured"
+        return estimate.reason or "too few samples in each trial"
+
+    def estimate(self, subject: str, metric: str) -> Estimate | None:
+        """One estimate; None where the metric does not belong to this experiment."""
+        return self.estimates.get(Key(subject, metric))
+
+
+_OF_THE_PATH = {metric for kind in OF_THE_PATH for metric in metrics_of(kind)}
+_LARGEST_OF_THE_PATH = {quantile_metric(kind, "max") for kind in OF_THE_PATH if kind is not Distribution.JITTER}

@@ -1,0 +1,1 @@
+"""Where the time of a message goes within the kernel, from a recording of its events."""

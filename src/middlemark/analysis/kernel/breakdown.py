@@ -1,0 +1,264 @@
+"""Cuts the one-way time of messages at the same points for every middleware, to tell where it goes.
+
+`path_following` follows each message backwards, process by process: a broker's own time is a part too. All parts are
+non-negative and add up to the whole, or the message is set aside and counted.
+
+The ways of single messages that stand for a trial: the one in the middle by one-way time, and one of the slow.
+
+They are examples, real messages to be drawn to scale, not figures; `path_shares` has the figures, and
+`path_following` finds the ways.
+
+The metrics of where a trial's messages spent their time: each part of a typical message's way and of a slow one's.
+
+A typical message is the mean of the middle fifth of all by one-way time, a slow one that of the slowest hundredth, so
+that the parts add up to a whole as medians of parts would not. `kernel_path` cuts the single messages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from middlemark.analysis.kernel.events import Kind
+from middlemark.analysis.kernel.follow import Ends, path
+from middlemark.analysis.kernel.packets import Cuts
+from middlemark.analysis.kernel.segments import MessagePath, Part, SetAside, Side
+from middlemark.analysis.kernel.trace import KernelTrace
+from middlemark.analysis.metrics.catalog import Key, of_stream
+from middlemark.analysis.metrics.latency import can_tell, told
+from middlemark.analysis.stats.quantiles import Measured, Value
+from middlemark.plan import Experiment, Stream
+from middlemark.results.record import KernelRecording, TrialRecord
+
+CUTS = ("queued", "transmitted", "arrived")
+"""Where packets pass, as `Cuts` has them."""
+PARTS_SCHEMA = pl.Schema(
+    {
+        "publisher": pl.UInt16(),
+        "subscriber": pl.UInt16(),
+        "sequence": pl.UInt32(),
+        "sent_ns": pl.Int64(),
+        "whole_ns": pl.Int64(),
+        **{f"{part}_ns": pl.Int64() for part in Part},
+        "hops": pl.Int64(),
+        "packets": pl.Int64(),
+        **{f"{end}_{cut}_ns": pl.Int64() for end in ("first", "last") for cut in CUTS},
+        "calls": pl.Int64(),
+        "wake_ups": pl.Int64(),
+        "switches": pl.Int64(),
+        "copied_bytes": pl.Int64(),
+    }
+)
+"""One row a message; the counts are of all processes on its path, from its hand-over to its arrival.
+
+The first packet is that of the first crossing, the last that of the last one; null where no packets were.
+"""
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The paths of a trial's sampled messages."""
+
+    parts: pl.DataFrame
+    set_aside: Mapping[SetAside, int]
+    calls: Mapping[tuple[Side, int], float]
+    """How many system calls of each number a message takes on each side."""
+
+
+def paths(trace: KernelTrace, messages: pl.DataFrame, ends: Callable[[int, int], Ends], samples: int) -> Paths:
+    """The paths of messages of one stream, evenly chosen; `ends` gives the processes of publisher and subscriber."""
+    messages = messages.sort("received_ns")
+    chosen = np.unique(np.linspace(0, max(len(messages) - 1, 0), min(samples, len(messages))).astype(int))
+    pairs = {pair: ends(*pair) for pair in messages.select("publisher", "subscriber").unique().iter_rows()}
+    applications = frozenset(process for pair in pairs.values() for process in (pair.sender, pair.receiver))
+    rows, set_aside, calls = [], Counter[SetAside](), Counter[tuple[Side, int]]()
+    for message in messages[chosen].iter_rows(named=True):
+        found = path(trace, message, pairs[message["publisher"], message["subscriber"]], applications)
+        if isinstance(found, SetAside):
+            set_aside[found] += 1
+        else:
+            rows.append(_row(trace, message, found))
+            calls.update((call.side, call.number) for call in found.calls)
+    per_message = {key: count / len(rows) for key, count in calls.items()}
+    return Paths(pl.DataFrame(rows, schema=PARTS_SCHEMA), dict(set_aside), per_message)
+
+
+def _row(trace: KernelTrace, message: Mapping[str, int], path: MessagePath) -> dict[str, int | None]:
+    span = path.sent_ns, path.received_ns
+    processes = set(path.processes)
+    return {
+        **{name: message[name] for name in ("publisher", "subscriber", "sequence", "sent_ns")},
+        "whole_ns": path.whole_ns,
+        **{f"{part}_ns": value_ns for part, value_ns in path.parts_ns().items()},
+        "hops": len(path.processes) - 1,
+        "packets": sum(each.packets for each in path.crossings),
+        **_cuts("first", path.crossings[0].first if path.crossings else None),
+        **_cuts("last", path.crossings[-1].last if path.crossings else None),
+        "calls": len(path.calls),
+        "wake_ups": sum(trace.count(process, Kind.WOKEN, *span) for process in processes),
+        "switches": sum(trace.count(process, Kind.SWITCHED, *span) for process in processes),
+        "copied_bytes": sum(trace.carried_bytes(process, *span) for process in processes),
+    }
+
+
+def _cuts(end: str, passed: Cuts | None) -> dict[str, int | None]:
+    return {f"{end}_{cut}_ns": at_ns for cut, at_ns in zip(CUTS, passed or [None] * len(CUTS), strict=True)}
+
+
+SHARES = (0.5, 0.99)
+"""The median message and the one that 99 % of all are no slower than."""
+# With fewer, the slowest hundredth is one message, which may be anything.
+_SHOWN_SLOW_NEED = 100
+# How far from its rank a message may be whose way is found.
+_NEIGHBOURS = 25
+
+
+@dataclass(frozen=True)
+class ToldMessage:
+    """One message with its way, and what it stands for."""
+
+    share: float
+    """The share of all messages of its stream that were no slower."""
+    n: int
+    """How many there were."""
+    path: MessagePath
+    call_names: Mapping[int, str]
+
+
+def told_messages(
+    trace: KernelTrace,
+    messages: pl.DataFrame,
+    ends: Callable[[int, int], Ends],
+    call_names: Mapping[int, str],
+) -> tuple[ToldMessage, ...]:
+    """The messages of one stream at each of `SHARES`; where a way isn't found, of a neighbour by one-way time."""
+    messages = messages.sort(pl.col("received_ns") - pl.col("sent_ns"))
+    pairs = [ends(*pair) for pair in messages.select("publisher", "subscriber").unique().iter_rows()]
+    applications = frozenset(process for pair in pairs for process in (pair.sender, pair.receiver))
+    n = len(messages)
+    told = []
+    for share in SHARES:
+        if n and (share <= 0.5 or n >= _SHOWN_SLOW_NEED):
+            rank = int(share * (n - 1))
+            for place in _outwards(rank, n):
+                message = messages.row(place, named=True)
+                found = path(trace, message, ends(message["publisher"], message["subscriber"]), applications)
+                if not isinstance(found, SetAside):
+                    told.append(ToldMessage((place + 1) / n if place != rank else share, n, found, call_names))
+                    break
+    return tuple(told)
+
+
+def _outwards(rank: int, n: int) -> list[int]:
+    """Ranks from one on, nearest first."""
+    steps = [0, *(sign * step for step in range(1, _NEIGHBOURS + 1) for sign in (-1, 1))]
+    return [rank + step for step in steps if 0 <= rank + step < n]
+
+
+_CALLS_METRIC = re.compile(rf"path_(?P<side>{'|'.join(Side)})_(?P<call>\w+)_calls_per_message")
+_COUNTS = ("packets", "calls", "wake_ups", "switches", "copied_bytes")
+PACKET_INSTANTS = tuple(f"{end}_{cut}_ns" for end in ("first", "last") for cut in CUTS)
+# Below, the slowest hundredth is a message or two.
+_SLOW_NEED = 200
+
+
+@dataclass(frozen=True)
+class PathFindings:
+    """What a trial's kernel recording says of its messages."""
+
+    values: Mapping[Key, Value]
+    messages: Mapping[str, tuple[ToldMessage, ...]]
+    """By stream: single messages to be drawn."""
+
+
+def path_findings(record: TrialRecord, events: pl.DataFrame, received: pl.DataFrame) -> PathFindings:
+    """For each stream the parts of its messages, what they took of the kernel, and how many were set aside."""
+    if record.kernel_path is None or not len(events):
+        return PathFindings({}, {})
+    trace = KernelTrace(events, record.kernel_path.forwarders)
+    samples = record.trial.experiment.path_messages
+    names = record.kernel_path.calls
+    values: dict[Key, Value] = {}
+    messages = {}
+    for number, stream in enumerate(record.trial.experiment.streams):
+        of_this = messages_of(received, number, stream)
+        ends = ends_of(record.trial.experiment, record.kernel_path, stream)
+        found = _values(paths(trace, of_this, ends, samples), names)
+        bound_ns = record.clock_bound_ns(stream.name)
+        for name, value in found.items():
+            values[Key(of_stream(stream.name), name)] = told(value, bound_ns) if name.endswith("_ns") else value
+        drawn = told_messages(trace, of_this, ends, names)
+        messages[stream.name] = tuple(each for each in drawn if can_tell(each.path.whole_ns, bound_ns))
+    return PathFindings(values, messages)
+
+
+def calls_metric(side: Side, call: str) -> str:
+    """The name of the metric that says how often a message takes a system call on one side."""
+    return f"path_{side}_{call}_calls_per_message"
+
+
+def call_of_metric(metric: str) -> tuple[Side, str] | None:
+    """The side and the call of a name that `calls_metric` made; None for any other name."""
+    found = _CALLS_METRIC.fullmatch(metric)
+    return (Side(found["side"]), found["call"]) if found else None
+
+
+def messages_of(received: pl.DataFrame, number: int, stream: Stream) -> pl.DataFrame:
+    """The messages of one stream with their sizes, without answers."""
+    sizes_bytes = pl.col("sequence").map_elements(stream.message_bytes, return_dtype=pl.Int64())
+    own = received.filter((pl.col("stream") == number) & (pl.col("answer") == 0))
+    return own.with_columns(size_bytes=sizes_bytes)
+
+
+def ends_of(experiment: Experiment, recording: KernelRecording, stream: Stream) -> Callable[[int, int], Ends]:
+    """The processes of a publisher and a subscriber by their indices: of an application, its first."""
+    host_of = {application.name: application.host for application in experiment.applications}
+
+    def ends(publisher: int, subscriber: int) -> Ends:
+        sender, receiver = stream.publishers[publisher], stream.subscribers[subscriber]
+        apart = host_of[sender] != host_of[receiver]
+        return Ends(recording.processes.get(sender, 0), recording.processes.get(receiver, 0), apart)
+
+    return ends
+
+
+def _values(found: Paths, names: Mapping[int, str]) -> dict[str, Value]:
+    aside, told = sum(found.set_aside.values()), len(found.parts)
+    if not aside + told:
+        return {}
+    values: dict[str, Value] = {
+        "path_set_aside_share": Measured(aside / (aside + told), aside + told),
+        "path_sampled_messages": Measured(aside + told, aside + told),
+        **{f"path_{reason}_messages": Measured(found.set_aside.get(reason, 0), aside + told) for reason in SetAside},
+    }
+    if not told:
+        return values
+    for (side, number), per_message in found.calls.items():
+        values[calls_metric(side, names.get(number, f"call_{number}"))] = Measured(per_message, told)
+    ordered = found.parts.sort("whole_ns")
+    middle = ordered.slice(2 * told // 5, told // 5 + 1)
+    values |= _parts("path_typical", middle) | _packet_instants(middle)
+    values |= {f"path_{name}_per_message": _mean(ordered, name) for name in _COUNTS}
+    return values | (_parts("path_slow", ordered.tail(told // 100)) if told >= _SLOW_NEED else {})
+
+
+def _parts(name: str, messages: pl.DataFrame) -> dict[str, Value]:
+    return {f"{name}_{part}_ns": _mean(messages, f"{part}_ns") for part in (*Part, "whole")}
+
+
+def _packet_instants(messages: pl.DataFrame) -> dict[str, Value]:
+    """When the first packet and the last pass each cut, from the hand-over on; none where memory is shared."""
+    carried = messages.filter(pl.col("first_queued_ns").is_not_null())
+    if not len(carried):
+        return {}
+    since = carried.with_columns(pl.col(PACKET_INSTANTS) - pl.col("sent_ns"))
+    return {f"path_typical_{name}": _mean(since, name) for name in PACKET_INSTANTS}
+
+
+def _mean(messages: pl.DataFrame, column: str) -> Value:
+    return Measured(float(messages[column].to_numpy().mean()), len(messages))

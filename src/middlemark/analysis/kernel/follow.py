@@ -1,0 +1,244 @@
+"""Follows one message backwards through a kernel's trace, from its arrival to the call that sent it.
+
+From the receive call before the arrival it goes through the packet that the call's last byte came in (or the wake-up,
+where memory is shared), process by process. Which messages are followed, `kernel_path` and `message_path` choose.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from middlemark.analysis.kernel.events import Thread
+from middlemark.analysis.kernel.packets import Cuts, Packet
+from middlemark.analysis.kernel.segments import OUTSIDE, Call, Crossing, MessagePath, Part, Segment, SetAside, Side
+from middlemark.analysis.kernel.trace import KernelTrace, Take, WakeUp
+
+# A receive call of another message may lie between a message's own and its arrival; not many do.
+_CANDIDATES = 64
+_MOST_HOPS = 4
+
+
+class Ends(NamedTuple):
+    """The processes of a message's sender and its receiver."""
+
+    sender: int
+    receiver: int
+    apart: bool = False
+    """Whether they are on different hosts."""
+
+
+@dataclass(frozen=True)
+class _Message:
+    """The message that is followed, between the processes of its sender and its receiver."""
+
+    sender: int
+    receiver: int
+    apart: bool
+    strangers: frozenset[int]
+    """The others that publish or subscribe, none of which can be on its way."""
+    sent_ns: int
+    received_ns: int
+    size_bytes: int
+
+    def side(self, process: int) -> Side:
+        """On which side of the way a process is."""
+        if process == self.sender:
+            return Side.SENDER
+        return Side.RECEIVER if process == self.receiver else Side.SERVICE
+
+
+@dataclass
+class _Path:
+    """What has been found of a path, from its end on."""
+
+    segments: list[Segment] = field(default_factory=list)
+    processes: list[int] = field(default_factory=list)
+    packets: list[Packet] = field(default_factory=list)
+    """The last of each crossing."""
+
+    def goes_back_to(self, part: Part, side: Side | None, begin_ns: int, end_ns: int) -> None:
+        """Adds the segment before all that there is."""
+        if begin_ns != end_ns:
+            self.segments.append(Segment(part, side, begin_ns, end_ns))
+
+    def goes_back_through(self, thread: Thread, span: tuple[int, int], within: Part, side: Side) -> None:
+        """Adds a span of a thread, cut where it went into system calls and came out of them."""
+        for in_call, begin_ns, end_ns in reversed(list(thread.cut(*span))):
+            self.goes_back_to(within if in_call else OUTSIDE[side], side, begin_ns, end_ns)
+
+
+def path(
+    trace: KernelTrace, message: Mapping[str, int], ends: Ends, applications: frozenset[int]
+) -> MessagePath | SetAside:
+    """The way of one message between two processes; `applications` are all that publish or subscribe."""
+    instants = message["sent_ns"], message["received_ns"]
+    sought = _Message(*ends, applications - {ends.sender, ends.receiver}, *instants, message["size_bytes"])
+    found = _followed(trace, sought)
+    if found is None:
+        return SetAside.NO_WAY_FOUND
+    if any(segment.end_ns < segment.begin_ns for segment in found.segments):
+        return SetAside.NOT_IN_ORDER
+    crossings = _crossings(trace, found, sought)
+    if crossings is None:
+        return SetAside.NOT_TOLD_APART
+    return MessagePath(
+        sent_ns=sought.sent_ns,
+        received_ns=sought.received_ns,
+        segments=tuple(reversed(found.segments)),
+        crossings=crossings,
+        calls=tuple(_calls(trace, found, sought)),
+        processes=tuple(reversed(found.processes)),
+    )
+
+
+def _crossings(trace: KernelTrace, found: _Path, message: _Message) -> tuple[Crossing, ...] | None:
+    """From the sender on: what a process between both has sent before the message came to it belongs to another.
+
+    None where the message's bytes are among that.
+    """
+    begin_ns, crossings = message.sent_ns, []
+    for last in reversed(found.packets):
+        whole = trace.brings(last, message.sent_ns, message.size_bytes)
+        if whole and not trace.brings(last, begin_ns, message.size_bytes):
+            return None
+        packets = trace.sent_with(last, begin_ns, message.size_bytes) or [last]
+        first = Cuts(*map(min, zip(*(each.first for each in packets), strict=True)))
+        passed = Cuts(last.queued_ns, last.transmitted_ns, last.arrived_ns)
+        crossings.append(Crossing(sum(each.fragments for each in packets), first, passed))
+        begin_ns = first.arrived_ns
+    return tuple(crossings)
+
+
+def _calls(trace: KernelTrace, found: _Path, message: _Message) -> Iterator[Call]:
+    for process in dict.fromkeys(reversed(found.processes)):
+        for begin_ns, end_ns, number in trace.calls(process, message.sent_ns, message.received_ns):
+            yield Call(message.side(process), number, begin_ns, end_ns)
+
+
+def _followed(trace: KernelTrace, message: _Message) -> _Path | None:
+    """Hop by hop from the receiver back to the sender."""
+    path = _Path()
+    process, until_ns = message.receiver, message.received_ns
+    for _ in range(_MOST_HOPS):
+        path.processes.append(process)
+        hop = _taken(trace, process, message, until_ns) or _woken(trace, process, message, until_ns)
+        if hop is None:
+            return None
+        process, until_ns = hop(path, message.side(process))
+        if process == message.sender:
+            path.processes.append(process)
+            path.goes_back_to(Part.MIDDLEWARE_SENDER, Side.SENDER, message.sent_ns, until_ns)
+            return path
+    return None
+
+
+_Hop = Callable[[_Path, Side], tuple[int, int]]
+"""Adds its segments to a path; gives the process that it comes from, and until when its time is still to be cut."""
+
+
+def _taken(trace: KernelTrace, process: int, message: _Message, until_ns: int) -> _Hop | None:
+    """The last receive call that completes the message, from its sender or from who is neither sender nor receiver.
+
+    Where none does, packets only told of what memory holds: then it is the last of them.
+    """
+    told: list[tuple[Take, Packet]] = []
+    for take, packet in _candidates(trace, process, message, until_ns):
+        told.append((take, packet))
+        if trace.brings(packet, message.sent_ns, message.size_bytes):
+            return lambda path, side: _through_packet(trace, message, until_ns, take, packet, path, side)
+    if not told:
+        return None
+    return lambda path, side: _through_packet(trace, message, until_ns, *told[0], path, side)
+
+
+def _candidates(trace: KernelTrace, process: int, message: _Message, until_ns: int) -> Iterator[tuple[Take, Packet]]:
+    """The receive calls that may belong to the message, the last first."""
+    takes = trace.takes.get(process, [])
+    last = bisect_right(takes, until_ns, key=lambda take: take.returned_ns)
+    for take in reversed(takes[max(last - _CANDIDATES, 0) : last]):
+        if take.returned_ns < message.sent_ns:
+            return
+        for packet in take.packets:
+            if packet.queued_ns >= message.sent_ns and packet.process not in message.strangers | {process}:
+                yield take, packet
+
+
+def _through_packet(  # noqa: PLR0913, PLR0917 - a path has so many sides
+    trace: KernelTrace, message: _Message, until_ns: int, take: Take, packet: Packet, path: _Path, side: Side
+) -> tuple[int, int]:
+    woken_ns, runs_ns = _woken_and_running(trace, take, packet.arrived_ns)
+    path.goes_back_to(OUTSIDE[side], side, take.returned_ns, until_ns)
+    path.goes_back_through(trace.thread(take.thread), (runs_ns, take.returned_ns), Part.KERNEL_RECEIVER, side)
+    path.goes_back_to(Part.SCHEDULER, side, woken_ns, runs_ns)
+    path.goes_back_to(Part.KERNEL_DELIVERY, side, packet.arrived_ns, woken_ns)
+    path.goes_back_to(Part.WIRE, None, packet.transmitted_ns, packet.arrived_ns)
+    path.goes_back_to(Part.QUEUE, None, packet.queued_ns, packet.transmitted_ns)
+    path.packets.append(packet)
+    begin_ns = packet.called_ns
+    if packet.process == message.sender:
+        own = trace.sent_with(packet, message.sent_ns, message.size_bytes)
+        begin_ns = max(min((each.called_ns for each in own), default=begin_ns), message.sent_ns)
+    # What the sender does between the calls that send one message is its middleware's; what the kernel holds back
+    # after the call came back, until the receiver has room for it, is the kernel's.
+    sender, side = trace.thread(packet.thread), message.side(packet.process)
+    returned_ns = sender.returned_after(packet.called_ns) or packet.queued_ns
+    left_ns = min(max(returned_ns, begin_ns), packet.queued_ns)
+    path.goes_back_to(Part.KERNEL_SENDER, side, left_ns, packet.queued_ns)
+    path.goes_back_through(sender, (begin_ns, left_ns), Part.KERNEL_SENDER, side)
+    return packet.process, begin_ns
+
+
+def _woken_and_running(trace: KernelTrace, take: Take, arrived_ns: int) -> tuple[int, int]:
+    """When the receiving thread was woken for what arrived and when it ran; at once where it ran already."""
+    thread = trace.thread(take.thread)
+    woken = thread.woken[np.searchsorted(thread.woken, arrived_ns) :]
+    woken_ns = int(woken[0]) if len(woken) and woken[0] <= take.returned_ns else arrived_ns
+    running = thread.switched_in[np.searchsorted(thread.switched_in, woken_ns) :]
+    runs_ns = int(running[0]) if len(running) and running[0] <= take.returned_ns else woken_ns
+    return woken_ns, runs_ns
+
+
+def _woken(trace: KernelTrace, process: int, message: _Message, until_ns: int) -> _Hop | None:
+    """Where memory is shared, or a socket is of this machine only: the last wake-up by another process.
+
+    What came from another host came in a packet, whoever woke: without it, the packet was missed.
+    """
+    wake_ups = trace.wake_ups.get(process, [])
+    last = bisect_right(wake_ups, until_ns, key=lambda wake_up: wake_up.at_ns)
+    for wake_up in reversed(wake_ups[max(last - _CANDIDATES, 0) : last]):
+        if wake_up.at_ns < message.sent_ns:
+            return None
+        called_ns = trace.thread(wake_up.waker).called_before(wake_up.at_ns)
+        if trace.thread(wake_up.waker).returned_after(wake_up.at_ns) is None:
+            continue  # an interrupt woke, while that thread happened to run
+        if called_ns is None or called_ns < message.sent_ns:
+            continue
+        if wake_up.waker_process in message.strangers | {process}:
+            continue
+        if message.apart and not trace.are_together(wake_up.waker_process, process):
+            continue
+        if _ran(trace, wake_up, until_ns) is not None:
+            return lambda path, side: _through_wake_up(trace, message, (called_ns, until_ns), wake_up, path, side)
+    return None
+
+
+def _ran(trace: KernelTrace, wake_up: WakeUp, until_ns: int) -> int | None:
+    running = trace.thread(wake_up.thread).switched_in
+    running = running[np.searchsorted(running, wake_up.at_ns) :]
+    return int(running[0]) if len(running) and running[0] <= until_ns else None
+
+
+def _through_wake_up(  # noqa: PLR0913, PLR0917 - a path has so many sides
+    trace: KernelTrace, message: _Message, span: tuple[int, int], wake_up: WakeUp, path: _Path, side: Side
+) -> tuple[int, int]:
+    called_ns, until_ns = span
+    runs_ns = _ran(trace, wake_up, until_ns) or wake_up.at_ns
+    path.goes_back_through(trace.thread(wake_up.thread), (runs_ns, until_ns), Part.KERNEL_RECEIVER, side)
+    path.goes_back_to(Part.SCHEDULER, side, wake_up.at_ns, runs_ns)
+    path.goes_back_to(Part.KERNEL_SENDER, message.side(wake_up.waker_process), called_ns, wake_up.at_ns)
+    return wake_up.waker_process, called_ns

@@ -1,0 +1,247 @@
+"""The packets of a recording, each from its queueing to the last interface that it arrived at.
+
+What the kernel cut into segments or fragments on its way out and what a relay carried on is put together again here.
+Which receive call a packet's bytes went to, `kernel_trace` finds out.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from middlemark.analysis.kernel.events import Kind, Thread
+
+SEQUENCE_NUMBERS = 1 << 32
+_IDENTITY = ("ports", "mark", "length")
+"""What a packet is known again by behind a bridge or a relay."""
+ThreadOf = Callable[[int], Thread]
+Row = dict[str, Any]
+
+
+class Cuts(NamedTuple):
+    """When a packet passed."""
+
+    queued_ns: int
+    transmitted_ns: int
+    arrived_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """A packet from its queueing to the last interface that it arrived at."""
+
+    process: int
+    """Whose socket it left."""
+    thread: int
+    """Which thread's call sent it."""
+    called_ns: int
+    """When that call was entered."""
+    queued_ns: int
+    transmitted_ns: int
+    arrived_ns: int
+    namespace: int
+    """Where it arrived."""
+    ports: int
+    mark: int
+    length: int
+    """Of its payload, in bytes."""
+    first: Cuts
+    """The instants of the first of its fragments; its own are those of the last one to arrive."""
+    fragments: int = 1
+    """How many it was cut into."""
+
+
+def packets(events: pl.DataFrame, thread_of: ThreadOf, forwarders: Collection[int]) -> list[Packet]:
+    """All that arrived, in the order of their arrival; `forwarders` are processes that carry others' packets on."""
+    senders = _Senders(events, thread_of)
+    courses = _courses(events)
+    queues = _Queues(courses)
+    sent, carried = [], []
+    came = courses.filter(pl.col("transmitted_ns").is_not_null() & pl.col("arrived_ns").is_not_null())
+    for row in came.iter_rows(named=True):
+        queued = row if row["kind"] == Kind.QUEUED else queues.parent(row)
+        if queued is None:
+            continue
+        cuts = Cuts(queued["at_ns"], row["transmitted_ns"], row["arrived_ns"])
+        about = {name: row[name] for name in ("namespace", "ports", "mark", "length")}
+        # The kernel also sends for others' sockets while a forwarder happens to run.
+        if queued["process"] in forwarders and not senders.know(queued["other"]):
+            carried.append(Packet(queued["process"], queued["thread"], 0, *cuts, first=cuts, **about))
+            continue
+        process, thread, sent_ns = senders.of(queued)
+        called_ns = thread_of(thread).called_before(sent_ns)
+        if called_ns is not None:
+            sent.append(Packet(process, thread, called_ns, *cuts, first=cuts, **about))
+    return sorted(_whole(_carried_on(sent, carried)), key=arrived)
+
+
+def _courses(events: pl.DataFrame) -> pl.DataFrame:
+    """One row a packet: it begins where one with a socket is queued; forwarded further on, it has none any more.
+
+    A segment of a queued packet begins where it is transmitted, and says there what it is.
+    """
+    passing = events.filter(pl.col("kind").is_in([Kind.QUEUED, Kind.TRANSMITTED, Kind.ARRIVED]))
+    is_segment = (pl.col("kind") == Kind.TRANSMITTED) & (pl.col("ports") != 0)
+    is_own = ((pl.col("kind") == Kind.QUEUED) & (pl.col("other") != 0)) | is_segment
+    # What is queued without a socket is the packet on its way further; or one of nobody's that has got its old place.
+    is_strange = (pl.col("kind") == Kind.QUEUED) & (pl.col("other") == 0) & _differs(is_own)
+    begins = is_own | is_strange
+    # What was cut was never transmitted itself: its place is another packet's by then.
+    leaves = (pl.col("kind") == Kind.TRANSMITTED) & (begins | begins.shift(1).over("subject"))
+    # What arrives without having been queued and transmitted is another packet, from elsewhere, in an old place.
+    one_before, two_before = (pl.col("kind").shift(steps).over("subject") for steps in (1, 2))
+    left = (one_before == Kind.TRANSMITTED) & (
+        (two_before == Kind.QUEUED) | (pl.col("ports").shift(1).over("subject") != 0)
+    )
+    return (
+        passing.sort("subject", "at_ns", maintain_order=True)
+        .with_columns(
+            life=begins.cum_sum().over("subject"), leaves=leaves, arrived=left & (pl.col("kind") == Kind.ARRIVED)
+        )
+        .filter((pl.col("life") > 0) & is_own.first().over("subject", "life"))
+        .group_by("subject", "life", maintain_order=True)
+        .agg(
+            pl.col("kind", "other", "process", "thread", "ports", "mark", "length", "at_ns").first(),
+            transmitted_ns=pl.col("at_ns").filter("leaves").first(),
+            arrived_ns=pl.col("at_ns").filter("arrived").last(),
+            namespace=pl.col("other").filter("arrived").last(),
+        )
+        .sort("at_ns", maintain_order=True)
+    )
+
+
+def _differs(is_own: pl.Expr) -> pl.Expr:
+    """Whether a row is not of the packet that its place was last known to hold: it stays the same on its whole way."""
+    own = [pl.when(is_own).then(pl.col(name)).forward_fill().over("subject") != pl.col(name) for name in _IDENTITY]
+    return pl.any_horizontal(own).fill_null(value=False)
+
+
+class _Queues:
+    """What was queued, to be found by a segment of it."""
+
+    def __init__(self, courses: pl.DataFrame) -> None:
+        self._queued: defaultdict[int, list[Row]] = defaultdict(list)
+        # Whatever was transmitted itself was not cut.
+        cut = courses.filter((pl.col("kind") == Kind.QUEUED) & pl.col("transmitted_ns").is_null())
+        for row in cut.iter_rows(named=True):
+            self._queued[row["ports"]].append(row)
+
+    def parent(self, segment: Row) -> Row | None:
+        """The last before it whose bytes hold the segment's first."""
+        queued = self._queued[segment["ports"]]
+        last = bisect_right(queued, segment["at_ns"], key=_at)
+        for row in reversed(queued[max(last - 64, 0) : last]):
+            if (segment["mark"] - row["mark"]) % SEQUENCE_NUMBERS < row["length"]:
+                return row
+        return None
+
+
+def _carried_on(sent: Sequence[Packet], carried: Sequence[Packet]) -> list[Packet]:
+    """The packets as they arrived behind the last relay that carried them on: all between is the wire.
+
+    Each is found again by its mark. One that a relay doubled is two, of which the second went the same way.
+    """
+    found = list(sent)
+    latest: dict[tuple[int, int, int], tuple[int, set[int]]] = {}
+    waiting = iter(sorted(enumerate(sent), key=lambda each: each[1].arrived_ns))
+    place, packet = next(waiting, (0, None))
+    for again in sorted(carried, key=lambda each: each.queued_ns):
+        while packet is not None and packet.arrived_ns <= again.queued_ns:
+            latest[_identity(packet)] = (place, set())
+            place, packet = next(waiting, (0, None))
+        at, passed = latest.get(_identity(again), (None, set()))
+        if at is None:
+            continue
+        behind = replace(found[at], arrived_ns=again.arrived_ns, namespace=again.namespace)
+        behind = replace(behind, first=behind.first._replace(arrived_ns=again.arrived_ns))
+        if again.process in passed:
+            found.append(behind)
+        else:
+            found[at] = behind
+            passed.add(again.process)
+    return found
+
+
+def _identity(packet: Packet) -> tuple[int, int, int]:
+    return packet.ports, packet.mark, packet.length
+
+
+class _Senders:
+    """Whose a packet is: the kernel also sends for a socket while another process happens to run."""
+
+    def __init__(self, events: pl.DataFrame, thread_of: ThreadOf) -> None:
+        sent = events.filter(pl.col("kind") == Kind.SENT)
+        self._thread_of = thread_of
+        self._owners = {
+            int(socket): (frame["at_ns"].to_numpy(), frame["process"].to_numpy(), frame["thread"].to_numpy())
+            for (socket,), frame in sent.group_by(["subject"], maintain_order=True)
+        }
+
+    def know(self, socket: int) -> bool:
+        """Whether a followed process has sent by the socket."""
+        return socket in self._owners
+
+    def of(self, queued: Row) -> tuple[int, int, int]:
+        """The process, the thread whose call it was, and an instant within that call."""
+        process, thread, at_ns = queued["process"], queued["thread"], queued["at_ns"]
+        if queued["other"] not in self._owners:
+            return process, thread, at_ns
+        instants, processes, threads = self._owners[queued["other"]]
+        if process in processes and self._thread_of(thread).returned_after(at_ns) is not None:
+            return process, thread, at_ns
+        # A call tells what it has sent at its end: the next to tell may have been under way already.
+        following = int(np.searchsorted(instants, at_ns))
+        if following < len(instants):
+            called_ns = self._thread_of(int(threads[following])).called_before(int(instants[following]))
+            if called_ns is not None and called_ns <= at_ns:
+                return int(processes[following]), int(threads[following]), at_ns
+        number = max(following - 1, 0)
+        return int(processes[number]), int(threads[number]), int(min(instants[number], at_ns))
+
+
+def _whole(packets: Sequence[Packet]) -> list[Packet]:
+    """Fragments joined to what they are cut from: only the first has ports, the others follow it in the same call."""
+    whole: list[Packet] = []
+    last_of: dict[int, int] = {}
+    for packet in packets:
+        number = last_of.get(packet.thread)
+        if packet.ports == 0 and number is not None and _belong_together(whole[number], packet):
+            whole[number] = _joined(whole[number], packet)
+        else:
+            last_of[packet.thread] = len(whole)
+            whole.append(packet)
+    return whole
+
+
+def _belong_together(packet: Packet, fragment: Packet) -> bool:
+    """One that was lost on its way has no place where the others arrived."""
+    return (packet.called_ns, packet.namespace) == (fragment.called_ns, fragment.namespace)
+
+
+def _joined(packet: Packet, fragment: Packet) -> Packet:
+    last = max(packet, fragment, key=arrived)
+    return replace(
+        packet,
+        first=Cuts(*map(min, zip(packet.first, fragment.first, strict=True))),
+        queued_ns=last.queued_ns,
+        transmitted_ns=last.transmitted_ns,
+        arrived_ns=last.arrived_ns,
+        length=packet.length + fragment.length,
+        fragments=packet.fragments + 1,
+    )
+
+
+def arrived(packet: Packet) -> int:
+    """When it came to where it is taken from."""
+    return packet.arrived_ns
+
+
+def _at(row: Row) -> int:
+    at_ns: int = row["at_ns"]
+    return at_ns

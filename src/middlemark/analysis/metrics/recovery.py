@@ -1,0 +1,213 @@
+"""What faults did to a stream: messages that never came, gaps, and how soon messages flowed again.
+
+A process that ends takes its counts and samples with it, so a flow is looked at from its subscriber's last start on,
+and held against the schedule, rebuilt by `schedule`, rather than against what a gone publisher said it sent.
+`accounting` judges all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import polars as pl
+
+from middlemark.analysis.metrics.accounting import AccountingError
+from middlemark.analysis.metrics.latency import told
+from middlemark.analysis.metrics.rates import Instants, schedule
+from middlemark.analysis.stats.quantiles import Measured, NoSchedule, Partial, Samples, Value
+from middlemark.plan import Periodic, Stream
+from middlemark.results.record import HappenedFault, SubscriberCounts, TrialRecord, Window
+from middlemark.results.streaming import PIECE_ROWS, Frame, ascending, numbered, pieces
+from middlemark.suite import Action, Arrival
+
+MENDING = (Action.RESTART, Action.START, Action.RESUME, Action.LINK_UP, Action.HEAL)
+"""After these, messages should flow again."""
+
+
+@dataclass(frozen=True)
+class AffectedFlow:
+    """One publisher's messages at one subscriber, in a trial with faults."""
+
+    publisher: int
+    subscriber: int
+    """Both as the stream counts them."""
+    intended: int | NoSchedule | None
+    """Messages that the schedule held while the subscriber's last process was there; None where it has none."""
+    arrived: int
+    """Those of them that it received, as far as they left a sample."""
+    unsampled: int
+    """Messages that it received and that left none."""
+    longest_gap_ns: int
+    """The longest time without a message, the window's ends included."""
+    resumed_after_ns: tuple[int, ...]
+    """By fault after which messages should flow again: from its begin to the next message, or the window's end."""
+    is_cut_off: bool
+    """Whether no message came any more after the last such fault, so that recovery took longer than it says."""
+    duplicates: int | None
+    """Received again since the first such fault began; None where that can't be told."""
+    bound_ns: int
+    """By how much the subscriber's clock may be off that by which the faults were made."""
+
+
+OF_SAMPLES = {"missing_share", "longest_gap_ns", "recovery_ns", "cut_off_flows"}
+"""The figures that stand on samples."""
+
+
+def affected_flows(record: TrialRecord, number: int, stream: Stream, received: Frame) -> list[AffectedFlow]:
+    """All flows of a stream, `received` being its samples; none in a trial without faults."""
+    if not record.faults or record.window is None:
+        return []
+    messages = received.filter((pl.col("stream") == number) & (pl.col("answer") == 0))
+    schedules = [
+        schedule(stream, publisher, record.trial.seed, record.window) for publisher in range(len(stream.publishers))
+    ]
+    return [
+        _flow(messages, record, record.window, stream, (publisher, subscriber), asked)
+        for (publisher, asked), subscriber in product(enumerate(schedules), range(len(stream.subscribers)))
+    ]
+
+
+def fault_figures(flows: Sequence[AffectedFlow]) -> dict[str, Value]:
+    """The figures of flows together, or of a single one: a share, times in ns, messages; empty where there is none."""
+    if not flows:
+        return {}
+    figures: dict[str, Value] = {
+        "longest_gap_ns": Measured(float(max(flow.longest_gap_ns for flow in flows)), len(flows))
+    }
+    duplicates = [flow.duplicates for flow in flows if flow.duplicates is not None]
+    if len(duplicates) == len(flows):
+        figures["duplicates_after_faults"] = Measured(float(sum(duplicates)), len(flows))
+    figures |= _missing(flows)
+    resumed = [after_ns for flow in flows for after_ns in flow.resumed_after_ns]
+    if resumed:
+        bound_ns = max(flow.bound_ns for flow in flows)
+        figures["recovery_ns"] = told(Measured(float(max(resumed)), len(resumed)), bound_ns)
+        figures["cut_off_flows"] = Measured(float(sum(flow.is_cut_off for flow in flows)), len(flows))
+    return figures | _partial(flows, figures.keys() & OF_SAMPLES)
+
+
+def _missing(flows: Sequence[AffectedFlow]) -> dict[str, Value]:
+    """The share of what was asked for; none where no flow had a schedule, or nothing was asked for."""
+    refused = [flow.intended for flow in flows if isinstance(flow.intended, NoSchedule)]
+    if refused:
+        return {"missing_share": NoSchedule(sum(each.n for each in refused))}
+    intended = sum(flow.intended for flow in flows if isinstance(flow.intended, int))
+    missing = intended - sum(flow.arrived for flow in flows)
+    return {"missing_share": Measured(missing / intended, intended)} if intended else {}
+
+
+def _partial(flows: Sequence[AffectedFlow], metrics: Iterable[str]) -> dict[str, Value]:
+    """What can't be told as messages left no sample: who was there when is known of the others alone."""
+    unsampled, arrived = sum(flow.unsampled for flow in flows), sum(flow.arrived for flow in flows)
+    return dict.fromkeys(metrics, Partial(arrived, arrived + unsampled)) if unsampled else {}
+
+
+def _flow(  # noqa: PLR0913, PLR0917 - a flow, what it belongs to, and what is known of it
+    messages: Frame,
+    record: TrialRecord,
+    window: Window,
+    stream: Stream,
+    flow: tuple[int, int],
+    asked: Instants | None,
+) -> AffectedFlow:
+    publisher, subscriber = flow
+    own = messages.filter((pl.col("publisher") == publisher) & (pl.col("subscriber") == subscriber))
+    since_ns = max([window.begin_ns, *_brought_back_ns(record.faults, stream.subscribers[subscriber])])
+    end_ns = window.end_ns
+    arrivals = ascending(own, pl.col("received_ns"))
+    mended_ns = _mended_ns(record.faults, stream.subscribers[subscriber], end_ns)
+    counts = [
+        each
+        for each in record.counts.subscribers
+        if each.stream == stream.name and not each.answers and (each.publisher, each.subscriber) == flow
+    ]
+    intended, arrived = (None, 0) if asked is None else _held_against(asked, own, since_ns, stream)
+    return AffectedFlow(
+        publisher=publisher,
+        subscriber=subscriber,
+        intended=intended,
+        arrived=arrived,
+        unsampled=sum(each.beyond_samples for each in counts),
+        longest_gap_ns=_longest_gap_ns(arrivals, since_ns, max(end_ns, since_ns)),
+        resumed_after_ns=tuple(_next_ns(arrivals, at_ns, end_ns) - at_ns for at_ns in mended_ns),
+        is_cut_off=bool(mended_ns) and (not len(arrivals) or int(arrivals[-1]) < max(mended_ns)),
+        duplicates=_duplicates(counts, mended_ns),
+        bound_ns=record.clock_bound_at_ns(stream.subscribers[subscriber]),
+    )
+
+
+def _held_against(asked: Instants, own: Frame, since_ns: int, stream: Stream) -> tuple[int | NoSchedule, int]:
+    """How many messages of the schedule were due from an instant on, and how many of those arrived, by their numbers.
+
+    The schedule may not be the one that the publisher had: a worker may draw random gaps in its own way.
+    """
+    present = numbered(own)
+    is_drawn = isinstance(stream.pattern, Periodic) and stream.pattern.arrival is Arrival.POISSON
+    if is_drawn and stream.recorded is None and not _is_followed(asked, own):
+        return NoSchedule(int(np.count_nonzero(present))), 0
+    if len(present) > len(asked):
+        raise AccountingError(
+            f"{stream.name}: message {len(present) - 1} arrived, but the schedule of the window ends before it",
+            remedy="run the trial again",
+        )
+    is_due = asked >= since_ns
+    return int(np.count_nonzero(is_due)), int(np.count_nonzero(present & is_due[: len(present)]))
+
+
+def _is_followed(asked: Instants, own: Frame) -> bool:
+    """Whether messages were intended at the instants of the schedule."""
+    for piece in pieces(own, "sequence", "intended_ns"):
+        numbers = piece["sequence"].to_numpy()
+        if len(numbers) and (numbers.max() >= len(asked) or (asked[numbers] != piece["intended_ns"].to_numpy()).any()):
+            return False
+    return True
+
+
+def _longest_gap_ns(arrivals: Samples, begin_ns: int, end_ns: int) -> int:
+    """Between two arrivals, or one and an end of the time."""
+    first, beyond = np.searchsorted(arrivals, begin_ns, side="right"), np.searchsorted(arrivals, end_ns)
+    within = arrivals[first:beyond]
+    if not len(within):
+        return end_ns - begin_ns
+    parts = (within[place : place + PIECE_ROWS + 1] for place in range(0, len(within) - 1, PIECE_ROWS))
+    gaps_ns = [int(np.diff(part).max()) for part in parts]
+    return max(int(within[0]) - begin_ns, end_ns - int(within[-1]), *gaps_ns)
+
+
+def _next_ns(arrivals: Samples, at_ns: int, end_ns: int) -> int:
+    """The first arrival from an instant on, or the window's end."""
+    place = int(np.searchsorted(arrivals, at_ns))
+    return int(arrivals[place]) if place < len(arrivals) else end_ns
+
+
+def _duplicates(counts: Sequence[SubscriberCounts], mended_ns: Sequence[int]) -> int | None:
+    """How many came since the first repair; a worker keeps when the first of them came, and the number of all.
+
+    A subscriber that is gone has told of none.
+    """
+    total = sum(each.duplicates for each in counts)
+    if not mended_ns:
+        return None
+    kept = [at_ns for each in counts for at_ns in each.duplicates_received_ns or ()]
+    earlier = sum(at_ns < min(mended_ns) for at_ns in kept)
+    # Those of which no instant is kept came after the others: after the repair too, where one of the others did.
+    return None if earlier == len(kept) < total else total - earlier
+
+
+def _mended_ns(faults: Sequence[HappenedFault], subscriber: str, end_ns: int) -> list[int]:
+    """The begins of repairs that its last process may have noticed: what an earlier one received is not known."""
+    began_ns = [fault.began_ns for fault in faults if fault.action in MENDING and fault.began_ns < end_ns]
+    since_ns = max((fault.began_ns for fault in faults if _brings_back(fault, subscriber)), default=0)
+    return [at_ns for at_ns in began_ns if at_ns >= since_ns]
+
+
+def _brought_back_ns(faults: Sequence[HappenedFault], application: str) -> list[int]:
+    """When new processes of an application were there."""
+    return [fault.done_ns for fault in faults if _brings_back(fault, application)]
+
+
+def _brings_back(fault: HappenedFault, application: str) -> bool:
+    return fault.target == application and fault.action in (Action.RESTART, Action.START)

@@ -1,0 +1,251 @@
+"""Whether memory grows: its slope by Theil and Sen, with an interval that autocorrelated samples keep.
+
+The slope is the median of those between all pairs of points (Sen, "Estimates of the regression coefficient based on
+Kendall's tau", JASA 63, 1968), which no single leap can bend. His interval supposes independent samples, and memory is
+nearer to a random walk: the interval here is from how growth differs among blocks of the window, and growth that lasts
+is in both halves. Pure.
+
+The metrics of a trial's sampled resources: what each process used over the window, for each message, and its growth.
+
+Totals become rates between the first and the last sample within the window; amounts are medians of its samples; growth
+is `growth`'s. Pure functions over the observers' tables; `metrics` joins them with the trial's others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import scipy
+
+from middlemark.analysis.metrics.catalog import TRIAL, Key, of_host, of_process
+from middlemark.analysis.stats.quantiles import Measured, Value
+from middlemark.results.record import TrialRecord, Window
+
+Values: TypeAlias = npt.NDArray[np.float64]
+POINTS = 60
+"""Of the slope: many samples count as one, their median."""
+BLOCKS = 12
+"""Of the whole window; each half has half as many. Long ones, so that what they grow by is independent."""
+FEWEST_BLOCKS = 3
+"""Two differences, without which there is no variance."""
+WORKING = 1.5
+"""By how much the variance of a mean is larger where neighbours are correlated by 1/4, as the differences between
+averages of a random walk are (Working, "Note on the correlation of first differences of averages in a random chain",
+Econometrica 28, 1960); those of independent samples are correlated negatively, and the interval is on the safe side."""
+CONFIDENCE = 0.95
+OF_HALF = 0.8
+"""The confidence of each half's interval: one in ten is wholly above nothing by chance, so both are in one of a
+hundred."""
+LEAST_SPAN_S = 60.0
+"""Allocators and queues take seconds to settle: growth over less than this says nothing of a leak."""
+
+
+@dataclass(frozen=True)
+class Slope:
+    """In bytes a second, with its interval of 95 %."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How memory went over a window."""
+
+    slope: Slope
+    lasts: bool | None
+    """Whether it grew in the window's first half and in its second; None where the window is too short to tell."""
+
+
+def growth(at_s: Values, size_bytes: Values) -> Growth | None:
+    """Of samples in the order of time; None where there are too few for an interval."""
+    if len(at_s) < FEWEST_BLOCKS:
+        return None
+    span_s = float(at_s[-1] - at_s[0])
+    whole = _slope(at_s, size_bytes, BLOCKS, CONFIDENCE)
+    is_early = at_s < at_s[0] + span_s / 2
+    if span_s < LEAST_SPAN_S or min(is_early.sum(), (~is_early).sum()) < FEWEST_BLOCKS:
+        return Growth(whole, None)
+    halves = [_slope(at_s[half], size_bytes[half], BLOCKS // 2, OF_HALF) for half in (is_early, ~is_early)]
+    return Growth(whole, all(half.low > 0 for half in halves))
+
+
+def _slope(at_s: Values, size_bytes: Values, n_blocks: int, confidence: float) -> Slope:
+    value = float(scipy.stats.theilslopes(*_middles(at_s, size_bytes, POINTS)).slope)
+    sizes, instants = _middles(at_s, size_bytes, n_blocks)
+    rates = np.diff(sizes) / np.diff(instants)
+    student = float(scipy.stats.t.ppf((1 + confidence) / 2, len(rates) - 1))
+    reach = student * math.sqrt(WORKING * float(np.var(rates, ddof=1)) / len(rates))
+    return Slope(value, value - reach, value + reach)
+
+
+def _middles(at_s: Values, size_bytes: Values, n_parts: int) -> tuple[Values, Values]:
+    """The medians of equally many samples each: sizes, instants."""
+    parts = np.array_split(np.arange(len(at_s)), min(n_parts, len(at_s)))
+    return (
+        np.array([float(np.median(size_bytes[part])) for part in parts]),
+        np.array([float(np.median(at_s[part])) for part in parts]),
+    )
+
+
+RATES = {
+    "voluntary_switches": "voluntary_switches_hz",
+    "involuntary_switches": "involuntary_switches_hz",
+    "minor_faults": "minor_faults_hz",
+    "major_faults": "major_faults_hz",
+}
+SHARES = {
+    "cpu_ns": "sampled_cpu_percent_of_core",
+    "cpu_user_ns": "cpu_user_percent_of_core",
+    "cpu_system_ns": "cpu_system_percent_of_core",
+    "cgroup_cpu_ns": "cgroup_cpu_percent_of_core",
+    "cgroup_throttled_ns": "cgroup_throttled_percent",
+}
+AMOUNTS = (
+    "resident_bytes",
+    "proportional_bytes",
+    "unique_bytes",
+    "anonymous_bytes",
+    "shared_resident_bytes",
+    "dev_shm_bytes",
+    "cgroup_memory_bytes",
+    "threads",
+    "descriptors",
+)
+PRESSURES = ("cpu", "memory", "io")
+
+
+@dataclass(frozen=True)
+class MemoryCourse:
+    """The memory of one process over a trial."""
+
+    process: str
+    at_s: tuple[float, ...]
+    """From the window's begin."""
+    resident_bytes: tuple[int, ...]
+
+
+def resource_values(record: TrialRecord, processes: pl.DataFrame, machine: pl.DataFrame) -> dict[Key, Value]:
+    """All metrics of the samples within the window; none where there are no two of them."""
+    window = record.window
+    if window is None:
+        return {}
+    values: dict[Key, Value] = {}
+    total_ns_per_s = 0.0
+    delivered_hz = _delivered(record) / ((window.end_ns - window.begin_ns) / 1e9)
+    handled_hz = _handled_hz(record, window)
+    applications = {application.name for application in record.trial.experiment.applications}
+    for name in processes["process"].unique(maintain_order=True):
+        rows = _within(processes.filter(pl.col("process") == name), window)
+        if len(rows) < 2:
+            continue
+        for metric, value in (*_rates(rows), *_amounts(rows), *_growth(rows)):
+            values[Key(of_process(name), metric)] = Measured(value, len(rows))
+        cpu_ns_per_s = _per_s(rows, "cpu_ns") or 0.0
+        total_ns_per_s += cpu_ns_per_s
+        application = str(name).partition("#")[0]
+        # A service sends and receives no message of its own: it serves all that are delivered.
+        messages_hz = handled_hz.get(application) if application in applications else delivered_hz
+        if messages_hz:
+            values[Key(of_process(name), "cpu_per_message_ns")] = Measured(cpu_ns_per_s / messages_hz, len(rows))
+    is_whole = not record.resources.keys() - set(processes["process"])
+    if total_ns_per_s and delivered_hz and is_whole:
+        values[Key(TRIAL, "cpu_per_message_ns")] = Measured(total_ns_per_s / delivered_hz, _delivered(record))
+    for host in machine["host"].unique(maintain_order=True):
+        of_it = machine.filter(pl.col("host").eq_missing(pl.lit(host, pl.String())))
+        values |= _of_machine(TRIAL if host is None else of_host(host), _within(of_it, window))
+    return values
+
+
+def memory_courses(record: TrialRecord, processes: pl.DataFrame, most_points: int = 200) -> tuple[MemoryCourse, ...]:
+    """The resident memory of each process over time, with so many points at most."""
+    if record.window is None:
+        return ()
+    found = []
+    for name in processes["process"].unique(maintain_order=True):
+        rows = _thinned(processes.filter(pl.col("process") == name), most_points)
+        at_s = ((rows["at_ns"] - record.window.begin_ns) / 1e9).to_list()
+        found.append(MemoryCourse(str(name), tuple(at_s), tuple(rows["resident_bytes"].to_list())))
+    return tuple(found)
+
+
+def _within(rows: pl.DataFrame, window: Window) -> pl.DataFrame:
+    return rows.filter(pl.col("at_ns").is_between(window.begin_ns, window.end_ns)).sort("at_ns")
+
+
+def _thinned(rows: pl.DataFrame, most: int) -> pl.DataFrame:
+    return rows.gather_every(-(-len(rows) // most)) if len(rows) > most else rows
+
+
+def _per_s(rows: pl.DataFrame, column: str) -> float | None:
+    known = rows.filter(pl.col(column).is_not_null())
+    if len(known) < 2:
+        return None
+    span_s = float(known["at_ns"][-1] - known["at_ns"][0]) / 1e9
+    return float(known[column][-1] - known[column][0]) / span_s
+
+
+def _rates(rows: pl.DataFrame) -> Iterator[tuple[str, float]]:
+    for column, metric in RATES.items():
+        if (rate := _per_s(rows, column)) is not None:
+            yield metric, rate
+    for column, metric in SHARES.items():
+        if (rate := _per_s(rows, column)) is not None:
+            yield metric, 100 * rate / 1e9
+
+
+def _amounts(rows: pl.DataFrame) -> Iterator[tuple[str, float]]:
+    for column in AMOUNTS:
+        known = rows[column].drop_nulls().to_numpy()
+        if len(known):
+            yield column, float(np.median(known))
+    yield "peak_resident_bytes", float(rows["peak_resident_bytes"].to_numpy().max())
+
+
+def _growth(rows: pl.DataFrame) -> Iterator[tuple[str, float]]:
+    known = rows.filter(pl.col("unique_bytes").is_not_null())
+    found = growth((known["at_ns"] / 1e9).to_numpy(), known["unique_bytes"].to_numpy())
+    if found is not None:
+        yield "memory_slope_bytes_per_s", found.slope.value
+        yield "memory_slope_low_bytes_per_s", found.slope.low
+        yield "memory_slope_high_bytes_per_s", found.slope.high
+        if found.lasts is not None:
+            yield "memory_grows", float(found.lasts)
+
+
+def _handled_hz(record: TrialRecord, window: Window) -> Mapping[str, float]:
+    """By application: the messages a second that it sent and received, answers among them."""
+    holders = {stream.name: stream for stream in record.trial.experiment.streams}
+    handled: dict[str, int] = {}
+    for publisher in record.counts.publishers:
+        name = holders[publisher.stream].publishers[publisher.publisher]
+        handled[name] = handled.get(name, 0) + publisher.sent
+    for each in record.counts.subscribers:
+        stream = holders[each.stream]
+        name = stream.publishers[each.publisher] if each.answers else stream.subscribers[each.subscriber]
+        handled[name] = handled.get(name, 0) + each.received
+    window_s = (window.end_ns - window.begin_ns) / 1e9
+    return {name: count / window_s for name, count in handled.items()}
+
+
+def _delivered(record: TrialRecord) -> int:
+    """Messages and answers that arrived in time, over all subscribers."""
+    return sum(each.received for each in record.counts.subscribers)
+
+
+def _of_machine(subject: str, rows: pl.DataFrame) -> dict[Key, Value]:
+    values: dict[Key, Value] = {}
+    for name, column in (
+        *((f"{each}_pressure_percent", f"{each}_pressure_ns") for each in PRESSURES),
+        ("observer_cpu_percent_of_core", "observer_cpu_ns"),
+    ):
+        if (rate := _per_s(rows, column)) is not None:
+            values[Key(subject, name)] = Measured(100 * rate / 1e9, len(rows))
+    return values

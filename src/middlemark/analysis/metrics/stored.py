@@ -1,0 +1,249 @@
+"""The metrics of a trial in the form in which they are stored: computed once, at its end, and read by every report.
+
+What is read back is checked as if a stranger had written it, against itself and against the trial's record; what
+contradicts either makes the trial a damaged one. `results.metrics_file` reads and writes, `measuring` computes.
+
+A trial's metrics: as they were stored at its end, or else from its samples, its nodes and what its observer saw.
+
+It reads the trial's folder and leaves the computing to `metrics`, `chain_metrics` and their neighbours; `stored` has
+the form in which metrics are stored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Annotated, Final, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import ConfigDict, Field, NonNegativeInt, PositiveInt
+
+from middlemark import __version__
+from middlemark.analysis.chains.metrics import chain_metrics
+from middlemark.analysis.chains.trace import Rows
+from middlemark.analysis.experiment.findings import MeasuredTrial
+from middlemark.analysis.kernel.breakdown import PathFindings, ToldMessage, path_findings
+from middlemark.analysis.metrics.accounting import flows, settled
+from middlemark.analysis.metrics.catalog import Key, of_samples, quantile_metric
+from middlemark.analysis.metrics.latency import Distribution
+from middlemark.analysis.metrics.resources import MemoryCourse, memory_courses, resource_values
+from middlemark.analysis.metrics.timeseries import PARTS_DRAWN, Settling, TimeSeries, settlings, time_series
+from middlemark.analysis.metrics.trial import TrialMetrics, trial_metrics
+from middlemark.analysis.metrics.wire import wire_values
+from middlemark.analysis.stats.quantiles import KEPT_WHOLE, LEVELS, Sketch, Value, sketch_of
+from middlemark.errors import StoreError
+from middlemark.plan import Experiment
+from middlemark.results.metrics_file import REMEDY, Points, read_metrics, read_sketches, sketches_table
+from middlemark.results.record import FORMAT_VERSION, TrialRecord
+from middlemark.results.run_folder import Recorded, TrialFolder
+from middlemark.results.streaming import lazy
+from middlemark.results.tables import RECEIVED_SCHEMA
+from middlemark.suite import Model
+
+METRICS_VERSION: Final = 5
+"""Raised with each change of what a metric means or of how it is computed: what is stored by another is not read."""
+MOST_SAMPLES: Final = 1 << 48
+_NO_ROWS = pl.DataFrame(schema=RECEIVED_SCHEMA)
+Name = Annotated[str, Field(min_length=1, max_length=400)]
+
+
+class SketchForm(Model):
+    """What is said of a distribution beside its values."""
+
+    name: Name
+    """Of its stream or chain."""
+    distribution: Distribution
+    n_values: Annotated[int, Field(ge=0, le=KEPT_WHOLE)]
+    n: Annotated[int, Field(ge=0, le=MOST_SAMPLES)]
+    """Messages that the values stand for."""
+    bound_ns: NonNegativeInt = 0
+    lost: Annotated[int, Field(ge=0, le=MOST_SAMPLES)] = 0
+    """Messages that never arrived."""
+
+
+class TrialFigures(Model):
+    """What is stored of a valid trial's metrics: `metrics.json`."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    format_version: Literal[1] = FORMAT_VERSION
+    computed_by: PositiveInt = METRICS_VERSION
+    middlemark_version: Name = __version__
+    values: dict[Name, dict[Name, Annotated[Value, Field(discriminator="kind")]]]
+    """By subject and metric."""
+    overloaded: tuple[Name, ...]
+    sketches: tuple[SketchForm, ...]
+    """In the order of `sketches.parquet`."""
+    courses: dict[Name, TimeSeries]
+    settling: dict[Name, Settling]
+    memory: tuple[MemoryCourse, ...]
+    messages: dict[Name, tuple[ToldMessage, ...]]
+
+
+def stored_form(measured: MeasuredTrial) -> tuple[TrialFigures, pl.DataFrame]:
+    """What is to be stored of a trial: the document, and the values of its distributions."""
+    values: dict[str, dict[str, Value]] = {}
+    for key, value in measured.metrics.values.items():
+        values.setdefault(key.subject, {})[key.metric] = value
+    sketches = measured.metrics.samples
+    figures = TrialFigures.model_construct(
+        values=values,
+        overloaded=measured.metrics.overloaded,
+        sketches=tuple(_form(name, kind, sketch) for (name, kind), sketch in sketches.items()),
+        courses=dict(measured.courses),
+        settling=dict(measured.settling),
+        memory=measured.memory,
+        messages=dict(measured.messages),
+    )
+    return figures, sketches_table([(each.values, each.counts) for each in sketches.values()])
+
+
+def _form(name: str, kind: Distribution, sketch: Sketch) -> SketchForm:
+    return SketchForm(
+        name=name,
+        distribution=kind,
+        n_values=len(sketch.values),
+        n=sketch.n,
+        bound_ns=sketch.bound_ns,
+        lost=sketch.lost,
+    )
+
+
+def stored(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial | None:
+    """The metrics of a valid trial as they were stored; None where there are none, or another version's."""
+    figures = read_metrics(folder, TrialFigures, METRICS_VERSION)
+    if figures is None:
+        return None
+    points = read_sketches(folder, [each.n_values for each in figures.sketches])
+    problem = next(_contradictions(figures, points, record), None)
+    if problem is not None:
+        raise StoreError(folder.metrics_path, problem, REMEDY)
+    sketches = {
+        (form.name, form.distribution): Sketch(values, counts, form.n, form.bound_ns, form.lost)
+        for form, (values, counts) in zip(figures.sketches, points, strict=True)
+    }
+    counts, _ = settled(record, _NO_ROWS)
+    values = {Key(subject, name): value for subject, own in figures.values.items() for name, value in own.items()}
+    return MeasuredTrial(
+        record,
+        TrialMetrics(values, sketches, flows(counts), figures.overloaded),
+        figures.courses,
+        memory=figures.memory,
+        messages=figures.messages,
+        settling=figures.settling,
+    )
+
+
+def _contradictions(figures: TrialFigures, points: Sequence[Points], record: TrialRecord) -> Iterator[str]:
+    """What can't be as it says."""
+    streams = {stream.name for stream in record.trial.experiment.streams}
+    named = {*figures.overloaded, *figures.courses, *figures.settling, *figures.messages}
+    of_sketches = [(form.name, form.distribution) for form in figures.sketches]
+    named |= {name for name, _ in of_sketches} - _chains(record.trial.experiment)
+    yield from (f"the trial has no stream {name}" for name in sorted(named - streams))
+    if len(set(of_sketches)) < len(of_sketches):
+        yield "it has a distribution twice"
+    for form, (values, counts) in zip(figures.sketches, points, strict=True):
+        if not (_ascends(values) and (counts >= 1).all() and (counts <= form.n).all() and counts.sum() == form.n):
+            yield f"the values of {form.distribution} of {form.name} are not {form.n} in ascending order"
+        if form.n > _most(record, form):
+            yield f"{form.n} messages of {form.name} have a {form.distribution}, more than the trial counts"
+        if form.n + form.lost == 0 or form.lost > _most_lost(record, form):
+            yield f"{form.lost} messages of {form.name} have no {form.distribution}, which is not what the trial counts"
+    yield from (
+        f"{subject} has some quantiles of {kind} and not others" for subject, kind in _incomplete(figures, record)
+    )
+    yield from (f"the time series of {name} has gaps" for name, course in figures.courses.items() if _gaps(course))
+
+
+def _incomplete(figures: TrialFigures, record: TrialRecord) -> Iterator[tuple[str, Distribution]]:
+    """Whoever finds the median of a distribution looks for all its quantiles."""
+    names = [each.name for each in record.trial.experiment.streams] + sorted(_chains(record.trial.experiment))
+    for name, kind in product(names, Distribution):
+        subject = of_samples(name, kind)
+        if len({quantile_metric(kind, level) in figures.values.get(subject, {}) for level in LEVELS}) > 1:
+            yield subject, kind
+
+
+def _chains(experiment: Experiment) -> set[str]:
+    return {chain.name for chain in experiment.chains}
+
+
+def _ascends(values: np.ndarray) -> bool:
+    """A sum of steps that ran over begins again below."""
+    return bool((values[1:] >= values[:-1]).all())
+
+
+def _most(record: TrialRecord, form: SketchForm) -> float:
+    """How many messages a distribution may be of, by the trial's own counts."""
+    answers = {Distribution.LATENCY_FROM_SEND: False, Distribution.ROUND_TRIP: True}.get(form.distribution)
+    own = [each for each in record.counts.subscribers if each.stream == form.name and each.answers is answers]
+    return math.inf if answers is None else sum(each.received for each in own)
+
+
+def _most_lost(record: TrialRecord, form: SketchForm) -> float:
+    """How many messages may have none."""
+    own = [flow for flow in flows(record.counts) if flow.stream == form.name]
+    return sum(flow.intended for flow in own) if form.name not in _chains(record.trial.experiment) else math.inf
+
+
+def _gaps(course: TimeSeries) -> bool:
+    """Whether the parts don't follow each other."""
+    n, part_ns, longer_ns = len(course.received), course.part_ns, course.latency_part_ns
+    if not (
+        0 < n <= PARTS_DRAWN and 0 < part_ns <= longer_ns and longer_ns % part_ns == 0 and min(course.received) >= 0
+    ):
+        return True
+    return len(course.latency_p50_ns) != -(-n // (longer_ns // part_ns))
+
+
+def measured(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
+    """The metrics of a valid trial; raises where its files can't be read or contradict each other."""
+    found = stored(folder, record)
+    return measure(folder, record) if found is None else found
+
+
+def measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
+    """The same from its samples, whatever is stored of them."""
+    with folder.reading_samples() as samples:
+        found = MeasuredTrial(
+            record,
+            metrics_of_samples(folder, record, samples),
+            time_series(record, samples.received),
+            settling=settlings(record, samples.received),
+        )
+    return found if record.trial.observation is None else _with_observed(found, folder)
+
+
+def metrics_of_samples(
+    folder: TrialFolder,
+    record: TrialRecord,
+    samples: Recorded,
+    condense: Callable[[Sketch], Sketch] = sketch_of,
+) -> TrialMetrics:
+    """All of a trial but what its observer saw; accounting that does not add up is an error."""
+    metrics = trial_metrics(record, samples.received, samples.published, folder.read_beyond(), condense)
+    if not record.nodes or record.window is None:
+        return metrics
+    rows = Rows(*folder.scan_nodes(), lazy(samples.received), record.window.end_ns)
+    found = chain_metrics(record, rows, condense)
+    return replace(metrics, values={**metrics.values, **found.values}, samples={**metrics.samples, **found.samples})
+
+
+def _with_observed(found: MeasuredTrial, folder: TrialFolder) -> MeasuredTrial:
+    """With what the trial's observer saw."""
+    record = found.record
+    processes, machine = folder.read_processes(), folder.read_machine()
+    path = PathFindings({}, {})
+    if record.kernel_path is not None:
+        path = path_findings(record, folder.read_kernel_events(), folder.read_received())
+    seen = {
+        **resource_values(record, processes, machine),
+        **wire_values(record),
+        **path.values,
+    }
+    metrics = replace(found.metrics, values={**found.metrics.values, **seen})
+    return replace(found, metrics=metrics, memory=memory_courses(record, processes), messages=path.messages)

@@ -1,0 +1,286 @@
+"""The metrics of one trial: a value for each name, with the number of messages that it stands on.
+
+`metric_names` has the names. Accounting that does not add up is an error here; figures over several trials are
+`estimate`'s.
+
+What an overload makes of a trial's figures: where publishers could not keep their rate, latency is that of a queue.
+
+That they could not, `rates` found; which trials count for what, `over_trials` decides by it. What never arrived is
+infinite here, so that whoever compares trials by these numbers sees it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import polars as pl
+
+from middlemark.analysis.metrics.accounting import (
+    AccountingError,
+    Flow,
+    breaches,
+    flows,
+    loss_runs,
+    run_figures,
+    settled,
+)
+from middlemark.analysis.metrics.catalog import TRIAL, Key, metrics_of, of_flow, of_process, of_stream, quantile_metric
+from middlemark.analysis.metrics.latency import (
+    CLOCK_BOUND,
+    Distribution,
+    StreamRows,
+    bounds_of_stream,
+    distributions,
+    stream_shapes,
+    told,
+)
+from middlemark.analysis.metrics.rates import Named, is_overloaded, rates, shares
+from middlemark.analysis.metrics.recovery import affected_flows, fault_figures
+from middlemark.analysis.stats.histogram import merged, recorded
+from middlemark.analysis.stats.quantiles import (
+    LEVELS,
+    Lost,
+    Measured,
+    Partial,
+    Samples,
+    Sketch,
+    Value,
+    pooled,
+    sketch_of,
+    whole,
+)
+from middlemark.results.histogram_log import Logged
+from middlemark.results.record import Resources, TrialRecord
+from middlemark.results.streaming import Frame, count
+
+
+@dataclass(frozen=True)
+class TrialMetrics:
+    """All that is known of one trial in figures."""
+
+    values: Mapping[Key, Value]
+    samples: Mapping[tuple[str, Distribution], Sketch]
+    """By stream or chain: the distributions in little memory, for what must look at several trials together."""
+    flows: tuple[Flow, ...]
+    overloaded: tuple[str, ...]
+    """The streams that could not be sent at their rate; their latency is that of a queue, not of the path."""
+
+
+def trial_metrics(
+    record: TrialRecord,
+    received: Frame,
+    published: Frame,
+    beyond: Sequence[Logged] = (),
+    condense: Callable[[Sketch], Sketch] = sketch_of,
+) -> TrialMetrics:
+    """Compute every metric of a trial that was measured; `beyond` are the messages that left no sample.
+
+    One distribution is in memory at a time: what `condense` makes of it stays.
+    """
+    streams = stream_shapes(record.trial.experiment)
+    counts, accounted = settled(record, received)
+    found = breaches(counts, accounted, tuple(stream.name for stream in streams))
+    if found or record.window is None:
+        raise AccountingError("; ".join(found) or "the trial has no window", remedy="run the trial again")
+    values: dict[Key, Value] = {**_first_message(record), **_resources(record), **_faults(record, received)}
+    samples: dict[tuple[str, Distribution], Sketch] = {}
+    overloaded = []
+    for number, stream in enumerate(streams):
+        rows = StreamRows(
+            stream=stream,
+            received=received.filter(pl.col("stream") == number),
+            published=published.filter(pl.col("stream") == number),
+            window=record.window,
+            publishers=tuple(each for each in counts.publishers if each.stream == stream.name),
+            flows=tuple(flow for flow in flows(counts) if flow.stream == stream.name),
+        )
+        bounds_ns = bounds_of_stream(record, stream.name)
+        kept, figures = _distributions(rows, bounds_ns, beyond, condense)
+        of_messages = [*rates(record, rows), *shares(rows), *_loss_runs(rows)]
+        samples |= {(stream.name, kind): own for kind, own in kept.items()}
+        values |= figures | metric_of_bounds(of_stream(stream.name), bounds_ns)
+        values |= {Key(of_stream(stream.name), name): value for name, value in of_messages}
+        overloaded += [stream.name] if is_overloaded(of_messages) else []
+    return TrialMetrics(values, samples, flows(counts), tuple(overloaded))
+
+
+def _distributions(
+    rows: StreamRows,
+    bounds_ns: Mapping[Distribution, int],
+    beyond: Sequence[Logged],
+    condense: Callable[[Sketch], Sketch],
+) -> tuple[dict[Distribution, Sketch], dict[Key, Value]]:
+    """What stays of each distribution of a stream, and the figures of all; none is told as whole that is not."""
+    subject = of_stream(rows.stream.name)
+    own = [each for each in beyond if each.stream == rows.stream.name]
+    logged = {
+        Distribution.LATENCY_FROM_SEND: [each for each in own if not each.answers],
+        Distribution.ROUND_TRIP: [each for each in own if each.round_trips],
+    }
+    samples: dict[Distribution, Sketch] = {}
+    values: dict[Key, Value] = {}
+    for kind, ordered in distributions(rows.received, rows.published, rows.stream.late_after_ns).items():
+        refused = _not_whole(kind, rows, logged.get(kind, ()))
+        if refused is not None:
+            values |= {Key(subject, metric): refused for metric in metrics_of(kind)}
+            continue
+        every = partial(_every, kind, ordered, bounds_ns.get(kind, 0), rows, logged.get(kind, ()))
+        kept, figures = _looked_at(subject, kind, every, condense)
+        if kept.n_messages:
+            samples[kind] = kept
+            values |= figures
+    return samples, values
+
+
+def _looked_at(
+    subject: str, kind: Distribution, every: Callable[[], Sketch], condense: Callable[[Sketch], Sketch]
+) -> tuple[Sketch, dict[Key, Value]]:
+    """What stays of a distribution, and its figures; it is itself gone when this returns: the next needs its room."""
+    samples = every()
+    return condense(samples), metrics_of_samples(subject, kind, samples)
+
+
+def _not_whole(kind: Distribution, rows: StreamRows, logged: Sequence[Logged]) -> Partial | None:
+    """That not all messages left what a distribution is made of; none where they did, or where none did.
+
+    Of messages beyond the sample memory a worker logs the latency from the send alone, of answers the round trip: that
+    says neither when they were to be sent, nor what came before them.
+    """
+    if kind in {Distribution.PUBLISH_CALL, Distribution.PACING_ERROR}:
+        of, n = sum(each.sent + each.refused for each in rows.publishers), count(rows.published)
+        return Partial(n, of) if 0 < n < of else None
+    flows = rows.flows_of(answers=kind is Distribution.ROUND_TRIP)
+    unsampled, of = sum(flow.beyond_samples for flow in flows), sum(flow.received + flow.late for flow in flows)
+    unsampled -= sum(int(each.histogram.get_total_count()) for each in logged)
+    return Partial(of - unsampled, of) if unsampled > 0 else None
+
+
+def _every(
+    kind: Distribution, ordered: Callable[[], Samples], bound_ns: int, rows: StreamRows, logged: Sequence[Logged]
+) -> Sketch:
+    """With those that never arrived, and with the latencies that only a histogram has, to 1.6 %."""
+    known = whole(ordered(), bound_ns, _never_arrived(kind, rows))
+    if not logged:
+        return known
+    latencies = recorded(merged(each.histogram for each in logged))
+    in_time = latencies.values <= rows.stream.late_after_ns
+    counts = latencies.counts[in_time]
+    return pooled([known, Sketch(latencies.values[in_time], counts, int(counts.sum()))])
+
+
+def _never_arrived(kind: Distribution, rows: StreamRows) -> int:
+    """How many messages have taken for ever: of what was sent, or of what was to be sent; of publishers' own none."""
+    if kind is Distribution.LATENCY_FROM_INTENDED:
+        return rows.undelivered(answers=False)[0]
+    if kind not in {Distribution.LATENCY_FROM_SEND, Distribution.ROUND_TRIP}:
+        return 0
+    return sum(flow.lost + flow.late for flow in rows.flows_of(answers=kind is Distribution.ROUND_TRIP))
+
+
+def metric_of_bounds(subject: str, bounds_ns: Mapping[Distribution, int]) -> dict[Key, Value]:
+    """By how much the clocks of different machines may put a stream's or chain's one-way times off, where they may."""
+    return {Key(subject, CLOCK_BOUND): Measured(float(max(bounds_ns.values())), 1)} if bounds_ns else {}
+
+
+def metrics_of_samples(subject: str, kind: Distribution, samples: Sketch) -> dict[Key, Value]:
+    """The extremes and the quantiles of one distribution, as far as clocks that may be so far apart tell them.
+
+    The extremes are of what arrived, the quantiles of all messages.
+    """
+    if not samples.n_messages:
+        return {}
+    named = {name: samples.quantile(level) for name, level in LEVELS.items()}
+    if samples.n:
+        named |= {name: Measured(float(samples.values[place]), samples.n) for name, place in (("min", 0), ("max", -1))}
+    return {Key(subject, quantile_metric(kind, name)): told(value, samples.bound_ns) for name, value in named.items()}
+
+
+def _loss_runs(rows: StreamRows) -> Named:
+    in_time = rows.received.filter(
+        (pl.col("answer") == 0) & (pl.col("received_ns") - pl.col("sent_ns") <= rows.stream.late_after_ns)
+    )
+    found = loss_runs(rows.flows, in_time, rows.published)
+    return [] if found is None else list(run_figures(found, sum(flow.sent for flow in rows.flows)).items())
+
+
+def _first_message(record: TrialRecord) -> dict[Key, Value]:
+    """The last of them; it is from the common start by this machine's clock to a subscriber's host's."""
+    subscribers_of = {stream.name: stream.subscribers for stream in record.trial.experiment.streams}
+    messages = [each for each in record.first_message if not each.answers]
+    if not messages:
+        return {}
+    last = max(messages, key=lambda each: each.after_ns)
+    bound_ns = record.clock_bound_at_ns(subscribers_of[last.stream][last.subscriber])
+    return {Key(TRIAL, "first_message_ns"): told(Measured(float(last.after_ns), len(messages)), bound_ns)}
+
+
+def _faults(record: TrialRecord, received: Frame) -> dict[Key, Value]:
+    values: dict[Key, Value] = {}
+    for number, stream in enumerate(record.trial.experiment.streams):
+        flows = affected_flows(record, number, stream, received)
+        together = {of_stream(stream.name): flows}
+        single = {of_flow(stream.name, flow.publisher, flow.subscriber): [flow] for flow in flows}
+        for subject, own in {**together, **single}.items():
+            values |= {Key(subject, name): figure for name, figure in fault_figures(own).items()}
+    growth = record.memory_growth_bytes.values()
+    if growth:
+        values[Key(TRIAL, "memory_growth_bytes")] = Measured(float(max(growth)), len(growth))
+    return values
+
+
+def _resources(record: TrialRecord) -> dict[Key, Value]:
+    """Services are charged to the middleware that needs them: the trial's figures are sums over all processes."""
+    values: dict[Key, Value] = {}
+    for process, spent in record.resources.items():
+        for name, value in _of_process(spent):
+            values[Key(of_process(process), name)] = Measured(value, 1)
+            total = values.get(Key(TRIAL, name), Measured(0.0, 0))
+            if isinstance(total, Measured):
+                values[Key(TRIAL, name)] = Measured(total.value + value, total.n + 1)
+    steal = [spent.machine_steal_ns for spent in record.resources.values()]
+    if steal:
+        values[Key(TRIAL, "machine_steal_ns")] = Measured(float(max(steal)), len(steal))
+    return values
+
+
+def _of_process(spent: Resources) -> list[tuple[str, float]]:
+    wall_ns = max(spent.wall_ns, 1)
+    return [
+        ("cpu_percent_of_core", 100 * (spent.cpu_user_ns + spent.cpu_system_ns) / wall_ns),
+        ("peak_memory_bytes", float(spent.peak_resident_bytes)),
+        ("voluntary_switches_hz", spent.voluntary_switches / (wall_ns / 1e9)),
+        ("involuntary_switches_hz", spent.involuntary_switches / (wall_ns / 1e9)),
+        ("major_faults", float(spent.major_faults)),
+    ]
+
+
+OF_THE_PATH = (
+    Distribution.LATENCY_FROM_SEND,
+    Distribution.LATENCY_FROM_INTENDED,
+    Distribution.ROUND_TRIP,
+    Distribution.JITTER,
+)
+"""The distributions that an overload turns into those of a queue."""
+
+
+def of_the_path(metrics: TrialMetrics) -> dict[Key, float]:
+    """The values of a trial, without those that an overload made the queue's; infinite where messages were lost."""
+    queues = _of_a_queue(metrics)
+    return {
+        key: math.inf if isinstance(value, Lost) else value.value
+        for key, value in metrics.values.items()
+        if isinstance(value, Measured | Lost) and key not in queues
+    }
+
+
+def _of_a_queue(metrics: TrialMetrics) -> set[Key]:
+    """The metrics that an overload turned into those of a queue."""
+    return {
+        Key(of_stream(stream), metric)
+        for stream in metrics.overloaded
+        for kind in OF_THE_PATH
+        for metric in metrics_of(kind)
+    }

@@ -1,0 +1,223 @@
+"""What one stored trial came to, as far as deciding on further trials goes: its outcome and its values.
+
+It is computed of the trial's folder alone, so that whoever goes on with a run decides as its first campaign would have.
+
+Whether a trial of a capacity search carried its load, and where not, which bound it broke.
+
+One trial says yes, no with a limit, or nothing; all at one step together are what it came to. Which step is tried next
+`search_steps` decides, what a search came to `capacity` tells.
+
+Which load a capacity search tries next, after all its trials so far.
+
+Octaves bracket the capacity, bisection narrows the bracket to neighbouring steps, and both ends are then confirmed: the
+majority of `confirm` trials decides, so that one disturbed trial decides nothing. Each choice is a pure function of
+outcomes (`carried`); `capacity` tells what they came to.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from middlemark.analysis.metrics.accounting import AccountingError
+from middlemark.analysis.metrics.catalog import Key, of_stream, quantile_metric
+from middlemark.analysis.metrics.latency import CLOCK_BOUND, Distribution
+from middlemark.analysis.metrics.rates import LEAST_ACHIEVED, OVERLOAD_BELOW
+from middlemark.analysis.metrics.stored import measured
+from middlemark.analysis.metrics.trial import of_the_path
+from middlemark.analysis.stats.quantiles import Partial, WithinClocks
+from middlemark.plan import Experiment, Trial
+from middlemark.plan.experiment import Search, Sought
+from middlemark.plan.schedule import SearchKey, last_step, octave, search_key, step_of
+from middlemark.results.record import is_valid
+from middlemark.results.run_folder import TrialFolder
+
+
+@dataclass(frozen=True)
+class Result:
+    """One trial's outcome and values."""
+
+    trial: Trial
+    outcome: str
+    """Its kind."""
+    detail: str = ""
+    values: Mapping[Key, float] = field(default_factory=dict)
+    """Without what it has too few samples for, and without the latency of an overloaded stream."""
+    refused: Mapping[Key, str] = field(default_factory=dict)
+    """What clocks of different machines don't tell, and what not all messages left a sample of, with the reason."""
+
+
+def result(folder: TrialFolder) -> Result:
+    """Read what a stored trial came to; accounting that does not add up leaves it without values."""
+    record = folder.read_record()
+    if not is_valid(record):
+        return Result(record.trial, record.outcome.kind, record.outcome.detail)
+    try:
+        metrics = measured(folder, record).metrics
+    except AccountingError as error:
+        return Result(record.trial, "invalid", str(error))
+    refused = {key: str(value) for key, value in metrics.values.items() if isinstance(value, WithinClocks | Partial)}
+    return Result(record.trial, "valid", values=of_the_path(metrics), refused=refused)
+
+
+JUDGED_BY = Distribution.LATENCY_FROM_INTENDED
+LEVELS = ("p99", "p90", "p50", "max")
+"""Few messages in a window support no p99: the highest that they do support is held, or else the slowest."""
+Told = tuple[Experiment, str, Mapping[Key, float]]
+"""A trial's experiment, outcome and values."""
+
+
+class Limit(StrEnum):
+    """Why a rate or a size is not carried."""
+
+    OVERLOAD = "overload"
+    LOSS = "loss"
+    """Too many messages were lost, or not even taken by the middleware."""
+    LATENCY = "latency"
+    CLOCKS = "clocks"
+    """Clocks of different machines don't tell whether the latency is within its bound."""
+    NO_COMMUNICATION = "no_communication"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    SIZE = "size"
+    """The middleware takes no message of this size."""
+
+
+@dataclass
+class Tried:
+    """What the trials at one step came to."""
+
+    carried: int = 0
+    limits: Counter[Limit] = field(default_factory=Counter)
+
+    @property
+    def refused(self) -> int:
+        """How many did not carry it."""
+        return self.limits.total()
+
+    @property
+    def holds(self) -> bool:
+        """The majority so far; a tie is none."""
+        return self.carried > self.refused
+
+    def decided(self, confirm: int) -> bool:
+        """Whether no further trial of `confirm` could turn it."""
+        return 2 * max(self.carried, self.refused) > confirm
+
+
+def judged(search: Search, stream: str, outcome: str, values: Mapping[Key, float]) -> Limit | bool | None:
+    """True where a trial carried its load, its limit where it did not; None where it says nothing of it."""
+    if outcome == "not_applicable" and search.sought is Sought.SIZE:
+        return Limit.SIZE
+    if outcome in {Limit.NO_COMMUNICATION, Limit.FAILED, Limit.TIMED_OUT}:
+        return Limit(outcome)
+    if outcome != "valid":
+        return None
+    subject = of_stream(stream)
+    if values.get(Key(subject, LEAST_ACHIEVED), 1.0) < OVERLOAD_BELOW:
+        return Limit.OVERLOAD
+    if values.get(Key(subject, "undelivered_share"), 1.0) > search.loss_share:
+        return Limit.LOSS
+    return _too_slow(search, subject, values) or True
+
+
+def _too_slow(search: Search, subject: str, values: Mapping[Key, float]) -> Limit | None:
+    took_ns = next((values[key] for level in LEVELS if (key := _latency(subject, level)) in values), None)
+    if took_ns is not None:
+        return Limit.LATENCY if took_ns > search.latency_ns else None
+    # Read as no more than the clocks' bound, it is truly no more than twice that.
+    return Limit.CLOCKS if 2 * values.get(Key(subject, CLOCK_BOUND), 0.0) > search.latency_ns else None
+
+
+def _latency(subject: str, level: str) -> Key:
+    return Key(subject, quantile_metric(JUDGED_BY, level))
+
+
+def steps_of(search: Search, results: Iterable[Told]) -> dict[int, Tried]:
+    """The outcomes of a search by step; trials that say nothing are not there."""
+    found: dict[int, Tried] = {}
+    for experiment, outcome, values in results:
+        said = judged(search, experiment.streams[0].name, outcome, values)
+        if said is None:
+            continue
+        tried = found.setdefault(step_of(experiment, search), Tried())
+        if isinstance(said, Limit):
+            tried.limits[said] += 1
+        else:
+            tried.carried += 1
+    return found
+
+
+Steps = Mapping[int, Tried]
+
+
+def bracket(steps: Steps) -> tuple[int | None, int | None]:
+    """The highest step that is carried below the lowest that is not."""
+    above = min((step for step, tried in steps.items() if not tried.holds), default=None)
+    held = [step for step, tried in steps.items() if tried.holds and (above is None or step < above)]
+    return max(held, default=None), above
+
+
+def next_step(search: Search, steps: Steps, n_trials: int) -> int | None:
+    """The step to try next; None where the search is at its end."""
+    if n_trials >= search.max_trials:
+        return None
+    below, above = bracket(steps)
+    if below is None and above is None:
+        return 0
+    if above is None and below is not None and below < last_step(search):
+        return min(below + octave(search), last_step(search))
+    if below is None and above is not None and above > 0:
+        return max(above - octave(search), 0)
+    if below is not None and above is not None and above - below > 1:
+        return (below + above) // 2
+    ends = [step for step in (above, below) if step is not None]
+    return next((step for step in ends if not steps[step].decided(search.confirm)), None)
+
+
+def one_by_one(search: Search, results: Sequence[Told]) -> list[list[Told]]:
+    """The trials of each search: one begins where the one before it was at its end, from the lowest again."""
+    found: list[list[Told]] = [[]]
+    for each in results:
+        if len(found) < search.searches and _is_over(search, found[-1]):
+            found.append([])
+        found[-1].append(each)
+    return found
+
+
+def _is_over(search: Search, own: Sequence[Told]) -> bool:
+    return next_step(search, steps_of(search, own), len(own)) is None
+
+
+def next_of(search: Search, results: Sequence[Told]) -> int | None:
+    """The step to try next, of the search under way or of the next one; None where the last is at its end."""
+    searches = one_by_one(search, results)
+    step = next_step(search, steps_of(search, searches[-1]), len(searches[-1]))
+    return 0 if step is None and len(searches) < search.searches else step
+
+
+def next_steps(results: Sequence[Result]) -> list[tuple[Experiment, Search, int]]:
+    """For each search that goes on: one of its experiments, and the step to try next."""
+    groups: dict[SearchKey, list[Result]] = {}
+    for each in results:
+        if each.trial.experiment.search is not None:
+            groups.setdefault(search_key(each.trial.experiment, each.trial.experiment.search), []).append(each)
+    found = []
+    for group in groups.values():
+        experiment = group[0].trial.experiment
+        search = experiment.search
+        if search is None or any(
+            each.outcome == "not_applicable" and is_refused_at_all(each.trial.experiment, search) for each in group
+        ):
+            continue
+        step = next_of(search, [(each.trial.experiment, each.outcome, each.values) for each in group])
+        if step is not None:
+            found.append((experiment, search, step))
+    return found
+
+
+def is_refused_at_all(experiment: Experiment, search: Search) -> bool:
+    """A refusal above the smallest size is one of that size."""
+    return search.sought is Sought.RATE or step_of(experiment, search) == 0

@@ -1,0 +1,297 @@
+"""The capacity of a middleware: the highest rate or size of a ladder that it carries within bounds of loss and latency.
+
+It tells what each search of a run came to, its curve of latency over load, and the knee of that, which is Kneedle's
+(Satopää et al., "Finding a Kneedle in a haystack", ICDCSW 2011). `carried` judges trials, `search_steps` chose them.
+
+A capacity search as findings that can be compared: what is known of its capacity, one value a search.
+
+All that one search knows of a capacity is that it lies between what was carried and what was not. `capacity` judged the
+trials; `contrast` compares what lies between two values, and needs several searches to know how far they scatter.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome
+from middlemark.analysis.metrics.catalog import CAPACITY, TRIAL, Key, of_stream, quantile_metric
+from middlemark.analysis.search.bisection import (
+    JUDGED_BY,
+    Limit,
+    Steps,
+    Told,
+    Tried,
+    bracket,
+    is_refused_at_all,
+    judged,
+    next_step,
+    one_by_one,
+    steps_of,
+)
+from middlemark.analysis.search.threshold import NoThreshold, Threshold, threshold
+from middlemark.analysis.stats.estimate import Estimate, Method, no_estimate
+from middlemark.analysis.stats.intervals import coverage, median_interval
+from middlemark.analysis.verdicts.values import Block
+from middlemark.plan import Experiment
+from middlemark.plan.experiment import Search, Sought
+from middlemark.plan.schedule import Load, SearchKey, load_at, load_of, search_key, step_of, whole
+
+FEWEST_FOR_A_KNEE = 5
+
+
+class State(StrEnum):
+    """What became of a search."""
+
+    FOUND = "found"
+    """Both ends of the bracket are confirmed neighbours."""
+    AT_LEAST = "at_least"
+    """The highest is carried."""
+    BELOW = "below"
+    """Not even the lowest is."""
+    OPEN = "open"
+    """It is under way, or had its most trials."""
+    NOT_APPLICABLE = "not_applicable"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One load of the curve, medians over its trials; None where there is none, or so much never arrived."""
+
+    load: Load
+    trials: int
+    carried: int
+    median_ns: float | None
+    p99_ns: float | None
+    loss_share: float | None
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """What one search came to."""
+
+    state: State
+    carried: Load | None
+    not_carried: Load | None
+    limits: tuple[Limit, ...]
+    """Why the load above is not carried, the most frequent first."""
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What the search of an experiment came to, or its searches where it has several."""
+
+    experiment: Experiment
+    """At the lowest rate, or the smallest size, that was tried."""
+    search: Search
+    searches: tuple[Bracket, ...]
+    """In the order in which they ran."""
+    middle: Bracket
+    """What is told first: of several that which has as many above as below."""
+    points: tuple[Point, ...]
+    knee: Load | None
+    outcomes: tuple[TrialOutcome, ...]
+    """Of the trials of all searches, in the order in which they ran."""
+    half_carried: Threshold | NoThreshold
+    """The rate or size that half of the trials carry, from all trials of all searches."""
+    reason: str = ""
+    """Why it is not applicable."""
+
+    @property
+    def state(self) -> State:
+        """That of the middle search."""
+        return State.NOT_APPLICABLE if self.reason else self.middle.state
+
+    @property
+    def carried(self) -> Load | None:
+        """What is carried by the middle search."""
+        return self.middle.carried
+
+    @property
+    def not_carried(self) -> Load | None:
+        """What is not."""
+        return self.middle.not_carried
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """Why not."""
+        return self.middle.limits
+
+    @property
+    def n_trials(self) -> int:
+        """Of all searches."""
+        return len(self.outcomes)
+
+    @property
+    def sought(self) -> Sought:
+        """What was searched for; the other is given."""
+        return self.search.sought
+
+    @property
+    def given(self) -> float:
+        """The size whose rate was searched for, or the rate whose size was."""
+        return load_of(self.experiment).of(Sought.SIZE if self.sought is Sought.RATE else Sought.RATE)
+
+
+def capacities(findings: Iterable[ExperimentFindings]) -> tuple[Capacity, ...]:
+    """What each search of a run came to."""
+    groups: dict[SearchKey, list[ExperimentFindings]] = {}
+    for each in findings:
+        if each.experiment.search is not None:
+            groups.setdefault(search_key(each.experiment, each.experiment.search), []).append(each)
+    return tuple(_capacity(own, search) for own in groups.values() if (search := own[0].experiment.search) is not None)
+
+
+def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
+    ordered = sorted(group, key=lambda each: step_of(each.experiment, search))
+    by_block = sorted(((each, outcome) for each in ordered for outcome in each.outcomes), key=lambda own: own[1].block)
+    results = [(each.experiment, outcome.kind, _of_block(each, outcome.block)) for each, outcome in by_block]
+    steps = steps_of(search, results)
+    refused = [
+        each.not_applicable for each in ordered if each.not_applicable and is_refused_at_all(each.experiment, search)
+    ]
+    experiment = ordered[0].experiment
+    points = tuple(_point(each, steps.get(step_of(each.experiment, search), Tried())) for each in ordered)
+    searches = tuple(_bracket(experiment, search, steps_of(search, own)) for own in one_by_one(search, results))
+    middle = _middle(searches)
+    return Capacity(
+        experiment=experiment,
+        search=search,
+        searches=searches,
+        middle=middle,
+        points=points,
+        knee=knee(points, middle.carried, search.sought),
+        outcomes=tuple(outcome for _, outcome in by_block),
+        half_carried=threshold(_judged_loads(search, results), sum(each.state is not State.OPEN for each in searches)),
+        reason=refused[0] if refused else "",
+    )
+
+
+def _judged_loads(search: Search, results: Sequence[Told]) -> list[tuple[float, bool]]:
+    """Of each trial that says anything its load, and whether it carried it."""
+    said = (
+        (experiment, judged(search, experiment.streams[0].name, outcome, values))
+        for experiment, outcome, values in results
+    )
+    return [(load_of(experiment).of(search.sought), held is True) for experiment, held in said if held is not None]
+
+
+def _bracket(experiment: Experiment, search: Search, steps: Steps) -> Bracket:
+    below, above = bracket(steps)
+    return Bracket(
+        state=_state(search, steps),
+        carried=None if below is None else load_at(experiment, search, below),
+        not_carried=None if above is None else load_at(experiment, search, above),
+        limits=() if above is None else tuple(limit for limit, _ in steps[above].limits.most_common()),
+    )
+
+
+def _middle(searches: Sequence[Bracket]) -> Bracket:
+    """Of those at their end where any is; the lower one of an even number."""
+    ended = [each for each in searches if each.state is not State.OPEN] or searches
+    ordered = sorted(ended, key=lambda each: each.carried.payload_bytes_per_s if each.carried else 0.0)
+    return ordered[(len(ordered) - 1) // 2]
+
+
+def _of_block(each: ExperimentFindings, block: Block) -> dict[Key, float]:
+    return {key: values[block] for key, values in each.by_block.items() if block in values}
+
+
+def _state(search: Search, steps: Steps) -> State:
+    if next_step(search, steps, 0) is not None:
+        return State.OPEN
+    below, above = bracket(steps)
+    if above is None:
+        return State.AT_LEAST
+    return State.BELOW if below is None else State.FOUND
+
+
+def _point(each: ExperimentFindings, tried: Tried) -> Point:
+    subject = of_stream(each.experiment.streams[0].name)
+
+    def middle(metric: str) -> float | None:
+        values = each.by_block.get(Key(subject, metric))
+        found = float(np.median(list(values.values()))) if values else math.inf
+        return found if found < math.inf else None
+
+    return Point(
+        load=load_of(each.experiment),
+        trials=len(each.outcomes),
+        carried=tried.carried,
+        median_ns=middle(quantile_metric(JUDGED_BY, "p50")),
+        p99_ns=middle(quantile_metric(JUDGED_BY, "p99")),
+        loss_share=middle("loss_share"),
+    )
+
+
+def knee(points: Sequence[Point], carried: Load | None, sought: Sought) -> Load | None:
+    """The load from which on latency grows steeply, up to what is carried; None where the curve has none.
+
+    Above that some loads were carried in a single trial, which others then overturned.
+    """
+    most = 0.0 if carried is None else carried.of(sought)
+    within = [each for each in points if each.carried and each.load.of(sought) <= most]
+    curve = [(each.load, each.median_ns) for each in within if each.median_ns is not None]
+    if len(curve) < FEWEST_FOR_A_KNEE:
+        return None
+    from kneed import KneeLocator  # noqa: PLC0415 - it brings a second of imports, which no other run needs
+
+    loads = {load.of(sought): load for load, _ in curve}
+    values, latencies = list(loads), [latency_ns for _, latency_ns in curve]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that there is none is an answer
+        found = KneeLocator(values, latencies, S=1.0, curve="convex", direction="increasing").knee
+    return None if found is None or found >= values[-1] else loads[found]  # an end is no bend
+
+
+KEY = Key(TRIAL, CAPACITY)
+
+
+def searched(found: Capacity) -> ExperimentFindings:
+    """The search, or the searches, of an experiment as one, the number of a search in the place of a block."""
+    told = {number: each for number, each in enumerate(found.searches, 1) if each.carried or each.not_carried}
+    return ExperimentFindings(
+        experiment=whole(found.experiment, found.search),
+        outcomes=found.outcomes,
+        estimates={KEY: no_estimate(_why_not(found)) if found.reason else _estimate(list(told.values()))},
+        by_block={} if found.reason else {KEY: {number: _carried(each) for number, each in told.items()}},
+        curves={},
+        boxes={},
+        totals={},
+        overloaded={},
+        cautions=(),
+        effective={},
+        path={},
+        above={KEY: {number: _not_carried(each) for number, each in told.items()}},
+    )
+
+
+def _why_not(found: Capacity) -> str:
+    return f"not applicable: {found.reason}"
+
+
+def _carried(each: Bracket) -> float:
+    """Where not even the lowest is carried, nothing is known to be."""
+    return each.carried.payload_bytes_per_s if each.carried else 0.0
+
+
+def _not_carried(each: Bracket) -> float:
+    """Where the highest is carried, nothing is known to be too much."""
+    return each.not_carried.payload_bytes_per_s if each.not_carried else math.inf
+
+
+def _estimate(told: Sequence[Bracket]) -> Estimate:
+    """The middle of what was carried; its interval reaches up to what was not."""
+    if not told:
+        return no_estimate("no trial of the search says anything")
+    lows, highs = (np.array([of(each) for each in told]) for of in (_carried, _not_carried))
+    value, n = float(np.median(lows)), len(told)
+    if n == 1:
+        return Estimate(value, None, None, None, 1, 0, Method.MEDIAN_OF_TRIALS)
+    high = median_interval(highs)[1] if np.isfinite(highs).all() else math.inf
+    return Estimate(value, median_interval(lows)[0], high, coverage(n), n, 0, Method.MEDIAN_OF_TRIALS)

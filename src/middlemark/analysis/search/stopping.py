@@ -1,0 +1,192 @@
+"""Whether an experiment has had enough trials: whether the intervals of its medians over trials are narrow enough.
+
+The rule looks at every fifth trial, from the first interval on, and is content with two narrow looks in a row. To stop
+at the first would cover too little: an interval is often narrow because it is wrong (fixed-width intervals by stopping:
+Chow & Robbins, Ann. Math. Statist. 36, 1965; Anscombe, Proc. Camb. Phil. Soc. 48, 1952). A few more observations after
+that make good for it (Simons, Ann. Math. Statist. 39, 1968). Pure; `further` makes trials of what is open here.
+
+Which trials come next in a campaign whose trials are all stored: a pure function of what they came to.
+
+It runs nothing; `campaign` asks it after every block that it decided on, and a campaign that goes on asks it again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from middlemark.analysis.compare.comparison import criterion_of
+from middlemark.analysis.metrics.catalog import Metric, metric_named
+from middlemark.analysis.search.bisection import Result, next_steps
+from middlemark.analysis.stats.estimate import ends_of_median
+from middlemark.analysis.stats.intervals import coverage
+from middlemark.plan import Experiment, Stream, Trial, next_block
+from middlemark.plan.schedule import at_step
+from middlemark.results.manifest import Width
+from middlemark.suite import Stop, Suite
+
+BETWEEN_LOOKS = 5
+NARROW_LOOKS = 2
+Values = NDArray[np.float64]
+
+
+def widths(stop: Stop, experiments: Sequence[Experiment], results: Sequence[Result]) -> tuple[Width, ...]:
+    """Every figure that the rule asks for, of every experiment, by the results of its unobserved trials."""
+    by_experiment: dict[str, list[Result]] = {each.id: [] for each in experiments}
+    for each in sorted(results, key=lambda result: result.trial.number):
+        if each.trial.observation is None and each.trial.experiment.id in by_experiment:
+            by_experiment[each.trial.experiment.id].append(each)
+    return tuple(
+        _width(stop, experiment.id, asked, stream, by_experiment[experiment.id], allowed)
+        for experiment in experiments
+        for asked, stream, allowed in _asked(stop, experiment)
+    )
+
+
+def open_experiments(found: Sequence[Width], stop: Stop, results: Sequence[Result]) -> set[str]:
+    """The ids of those that further trials may still settle."""
+    had: dict[str, int] = {}
+    for each in results:
+        had[each.trial.experiment.id] = had.get(each.trial.experiment.id, 0) + (each.trial.observation is None)
+    wide = {each.experiment for each in found if not each.settled and each.n_trials}
+    return {name for name in wide if had.get(name, 0) < stop.max_trials}
+
+
+def _asked(stop: Stop, experiment: Experiment) -> list[tuple[Metric, str | None, float]]:
+    """Each figure with its stream and the width it may have; those that a pattern does not have are left out.
+
+    Of chains the end-to-end latency stands for what an experiment is ranked by, as `comparison` has it.
+    """
+    found: list[tuple[Metric, str | None, float]] = []
+    for chain in experiment.chains:
+        if stop.figures is None:
+            found.append((metric_named("median(end_to_end)"), chain.name, stop.relative_width / 100))
+        for each in stop.figures or ():
+            if metric_named(each.figure).of_chain:
+                width = each.relative_width or stop.relative_width
+                found.append((metric_named(each.figure), chain.name, width / 100))
+    for stream in experiment.streams:
+        if stop.figures is None and not experiment.chains:
+            found.append((_ranked_by(stream), stream.name, stop.relative_width / 100))
+        for each in stop.figures or ():
+            asked, allowed = metric_named(each.figure), (each.relative_width or stop.relative_width) / 100
+            if not (asked.of_trial or asked.of_chain) and _has(stream, asked):
+                found.append((asked, stream.name, allowed))
+    of_trial = [(metric_named(each.figure), each.relative_width or stop.relative_width) for each in stop.figures or ()]
+    return found + [(asked, None, allowed / 100) for asked, allowed in of_trial if asked.of_trial]
+
+
+def _ranked_by(stream: Stream) -> Metric:
+    names = {"round_trip_p50_ns": "median(round_trip)", "goodput_bytes_per_s": "goodput"}
+    return metric_named(names.get(criterion_of(stream).metric, "median(latency)"))
+
+
+def _has(stream: Stream, asked: Metric) -> bool:
+    """A round trip is of ping-pongs alone."""
+    return "round_trip" not in asked.metric or stream.pattern.kind == "ping_pong"
+
+
+def _width(  # noqa: PLR0913, PLR0917 - one figure of one stream of one experiment
+    stop: Stop, experiment: str, asked: Metric, stream: str | None, results: Sequence[Result], allowed: float
+) -> Width:
+    key = asked.key(stream or "")
+    refused = [each.refused[key] for each in results if key in each.refused]  # one is enough, as in `experiment`
+    values = np.array([] if refused else [each.values[key] for each in results if key in each.values])
+    confidence = stop.confidence / 100
+    reach = relative_width(values, confidence)
+    done = settled_after(values, allowed, confidence) is not None
+    return Width(
+        experiment=experiment,
+        stream=stream,
+        figure=asked.name,
+        n_trials=len(values),
+        relative_width=None if reach == math.inf else reach,
+        allowed=allowed,
+        confidence=confidence,
+        settled=done,
+        reason="" if done else refused[0] if refused else _why(len(values), reach, allowed, results),
+    )
+
+
+def _why(n: int, reach: float | None, allowed: float, results: Sequence[Result]) -> str:
+    if not n:
+        kinds: Mapping[str, None] = dict.fromkeys(each.outcome.replace("_", " ") for each in results)
+        return f"no trial has it ({', '.join(kinds) or 'none was run'})"
+    if reach is None:
+        return "too few trials for an interval"
+    if reach == math.inf:
+        return "so many messages never arrived that the interval has no end"
+    return "still too wide" if reach > allowed else "narrow, but not yet at two looks in a row"
+
+
+def settled_after(values: Values, allowed: float, confidence: float) -> int | None:
+    """After how many values, looking at each fifth as they came, the interval was narrow at two looks in a row."""
+    narrow = 0
+    for n in range(first_look(confidence), len(values) + 1, BETWEEN_LOOKS):
+        reach = relative_width(values[:n], confidence)
+        narrow = narrow + 1 if reach is not None and reach <= allowed else 0
+        if narrow == NARROW_LOOKS:
+            return n
+    return None
+
+
+@cache
+def first_look(confidence: float) -> int:
+    """The fewest trials whose range covers as much as is asked for: six for 95 %."""
+    return next(n for n in count(2) if coverage(n, confidence) >= confidence)
+
+
+def relative_width(values: Values, confidence: float) -> float | None:
+    """Half of the interval of the median as a share of the median; None with too few values.
+
+    Infinite where the interval reaches to values that are.
+    """
+    if len(values) < first_look(confidence):
+        return None
+    low, high = ends_of_median(values, confidence)
+    if high == math.inf:
+        return math.inf
+    middle = float(np.median(values))
+    if high == low:
+        return 0.0
+    return (high - low) / 2 / abs(middle) if middle else None
+
+
+@dataclass(frozen=True)
+class Further:
+    """What is decided after all trials so far."""
+
+    trials: tuple[Trial, ...]
+    """Empty where the campaign is at its end."""
+    widths: tuple[Width, ...]
+    why: str
+    """In words for the eye."""
+
+
+def asks_for_more(suite: Suite, trials: Sequence[Trial]) -> bool:
+    """Whether the suite leaves to the results how many trials there are."""
+    return suite.stop is not None or any(trial.experiment.search for trial in trials)
+
+
+def further(suite: Suite, trials: Sequence[Trial], results: Sequence[Result]) -> Further:
+    """The next block, or none: what is still too wide, and the next step of each search."""
+    experiments = list({t.experiment.id: t.experiment for t in trials if t.experiment.search is None}.values())
+    found: tuple[Width, ...] = ()
+    wide: list[Experiment] = []
+    if suite.stop is not None:
+        found = widths(suite.stop, experiments, results)
+        names = open_experiments(found, suite.stop, results)
+        wide = [each for each in experiments if each.id in names]
+    in_order = sorted(results, key=lambda each: each.trial.number)
+    steps = [at_step(each, search, step) for each, search, step in next_steps(in_order)]
+    why = [f"{len(wide)} of {len(experiments)} experiments are still too wide"] if wide else []
+    why += ["one search goes on" if len(steps) == 1 else f"{len(steps)} searches go on"] if steps else []
+    chosen = [*wide, *steps]
+    block = next_block(trials, chosen, seed=suite.seed, observe=suite.observe or ()) if chosen else ()
+    return Further(block, found, ", ".join(why))

@@ -1,0 +1,136 @@
+"""Whether an experiment's trials are independent of each other: their values looked at in the order in which they ran.
+
+Intervals over trials suppose it; where neighbouring trials are alike (a machine that warms up, a network that comes and
+goes) they are too narrow. The test is von Neumann's ratio of ranks, held together over a run by Holm's procedure. It
+judges no figure and mends no interval: `comparison` has the figures, `report` shows the warnings beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.catalog import Key
+from middlemark.analysis.verdicts.ranking import holm
+from middlemark.analysis.verdicts.values import Block
+from middlemark.plan import Caution, WarningKind
+
+FEWEST_TRIALS = 10
+"""With fewer no ratio is out of the ordinary: Bartels's own approximation begins here."""
+FEWEST_DISTINCT = 0.5
+"""Of the values: where more of them are equal, ranks tell nothing of their order."""
+
+
+class Looked(StrEnum):
+    """At what of a trial."""
+
+    VALUES = "values"
+    """Its own values: the interval of the figure supposes that they are independent."""
+    BESIDE_OTHERS = "beside_others"
+    """What is left of them without the common drift of the block: comparisons by block suppose it of this."""
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """How alike neighbouring trials of one experiment are."""
+
+    experiment: str
+    key: Key
+    looked: Looked
+    n_trials: int
+    lag_1: float
+    """The autocorrelation of ranks from one trial to the next: 0 where they are independent."""
+    p_value: float
+    """How often independent trials are as much alike or more."""
+    is_significant: bool = False
+    """Of all that were looked at in the run together, 5 % of runs have any where all are independent."""
+
+    @property
+    def n_independent(self) -> float:
+        """As how many independent trials they count, were they autoregressive (Bartlett 1946)."""
+        return self.n_trials * (1 - self.lag_1) / (1 + self.lag_1)
+
+
+def neighbours_of(comparisons: Iterable[Comparison]) -> tuple[Neighbours, ...]:
+    """Every experiment of a run that has trials enough, each by what it is ranked by; searches have no order to ask."""
+    found: dict[tuple[str, Key, Looked], Neighbours] = {}
+    for comparison in comparisons:
+        key = Key(comparison.setting.subject, comparison.criterion.metric)
+        own = {each.experiment.id: _logarithms(each, key) for each in comparison.ranked}
+        for name, values in own.items():
+            others = [value for other, value in own.items() if other != name]
+            for looked, sequence in ((Looked.VALUES, values), (Looked.BESIDE_OTHERS, without_drift(values, others))):
+                told = lag_1_test([sequence[block] for block in sorted(sequence)])
+                if told is not None:
+                    found[name, key, looked] = Neighbours(name, key, looked, len(sequence), *told)
+    significant = holm({key: each.p_value for key, each in found.items()})
+    return tuple(replace(each, is_significant=key in significant) for key, each in found.items())
+
+
+def _logarithms(each: ExperimentFindings, key: Key) -> dict[Block, float]:
+    known = each.known(key).finite
+    middles = {block: (low + known.upper[block]) / 2 for block, low in known.low.items()}
+    return {block: float(np.log(value)) for block, value in middles.items() if value > 0}
+
+
+def without_drift(values: Mapping[Block, float], others: Sequence[Mapping[Block, float]]) -> dict[Block, float]:
+    """What is left of values without what the others of their blocks have in common; nothing where there are none.
+
+    Only blocks in which all have a value: else the drift would jump with who is in it.
+    """
+    blocks = [block for block in values if others and all(block in other for other in others)]
+    return {block: values[block] - float(np.mean([other[block] for other in others])) for block in blocks}
+
+
+def lag_1_test(values: Sequence[float]) -> tuple[float, float] | None:
+    """The rank autocorrelation of values with those before them, and its p-value; None of too few, or too many equal.
+
+    The ratio is that of von Neumann of ranks, its distribution a beta of the same variance (Bartels, "The rank version
+    of von Neumann's ratio test for randomness", JASA 77, 1982). One-sided: trials that alternate only widen intervals.
+    """
+    n = len(values)
+    if n < FEWEST_TRIALS or len(set(values)) < FEWEST_DISTINCT * n:
+        return None
+    ranks: NDArray[np.float64] = scipy.stats.rankdata(values)
+    ratio = float(np.sum(np.diff(ranks) ** 2) / np.sum((ranks - ranks.mean()) ** 2))
+    shape = 5 * n * (n + 1) * (n - 1) ** 2 / (2 * (n - 2) * (5 * n**2 - 2 * n - 9)) - 0.5
+    return 1 - ratio / 2, float(scipy.stats.beta.cdf(ratio / 4, shape, shape))
+
+
+def with_cautions(findings: Sequence[ExperimentFindings], looked_at: Sequence[Neighbours]) -> list[ExperimentFindings]:
+    """The experiments, those with a warning more whose trials follow each other."""
+    said: dict[str, list[Neighbours]] = {}
+    for each in looked_at:
+        if each.is_significant:
+            said.setdefault(each.experiment, []).append(each)
+    return [
+        replace(each, cautions=(*each.cautions, (caution(own[0]), own[0].n_trials)))
+        if (own := said.get(each.experiment.id))
+        else each
+        for each in findings
+    ]
+
+
+def caution(found: Neighbours) -> Caution:
+    """What must be said of trials that follow each other."""
+    what = {
+        Looked.VALUES: "its interval is",
+        Looked.BESIDE_OTHERS: "beside the others of their blocks, and the intervals of its ratios are",
+    }[found.looked]
+    text = (
+        f"{found.key.metric} of {found.key.subject}: each trial resembles the one before it "
+        f"(lag 1: {found.lag_1:.2f}, p = {found.p_value:.2g}), {what} too narrow: {found.n_trials} trials tell as much "
+        f"as about {max(found.n_independent, 1):.0f} independent ones"
+    )
+    remedy = (
+        "look for what changes slowly (temperature, other load, a cache that fills), "
+        "and spread the trials over more time or several runs"
+    )
+    return Caution(kind=WarningKind.DEPENDENT_TRIALS, text=text, remedy=remedy)

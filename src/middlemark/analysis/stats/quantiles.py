@@ -1,0 +1,236 @@
+"""Quantiles of a trial's samples, and whether there are samples enough to speak of them.
+
+A quantile is one of the samples (the inverse of the empirical distribution function: Hyndman & Fan, "Sample quantiles
+in statistical packages", The American Statistician 50, 1996, definition 1), as HdrHistogram gives it; nothing is
+interpolated. Why there is none of a trial is one of a closed set. It knows no trial; `metrics` and `estimate` ask it.
+
+A trial's distribution in little memory, so that an experiment's trials fit beside each other however long they ran.
+
+Few samples are all kept. Of many, order statistics stand for their neighbours, the denser the nearer to either end, and
+the ends are kept whole (a t-digest's scale: Dunning & Ertl, "Computing extremely accurate quantiles using t-digests",
+arXiv:1902.04023, 2019, here over samples that are in order already). A trial's own quantiles are taken before, of all
+samples; these are for what must look at several trials together. A message that never arrived has taken for ever (RFC
+7679, §5.1): it has no sample, and counts in every quantile.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import NonNegativeInt, PositiveInt
+
+from middlemark.suite.yaml.quantity import DURATION
+
+Samples = NDArray[np.int64]
+"""Values in ascending order."""
+
+LEVELS = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
+"""The quantiles that are given, by the name that a metric carries."""
+
+SAMPLES_BEYOND = 10
+"""How many samples must lie beyond a quantile: with fewer, its own spread is as large as what it says."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A value, and the number of messages (or readings) that it stands on."""
+
+    value: float
+    n: int
+    bound_ns: int = 0
+    """By how much the clocks of different machines may put it off."""
+    kind: Literal["measured"] = field(default="measured", kw_only=True, repr=False)
+
+
+@dataclass(frozen=True)
+class TooFewSamples:
+    """No value: fewer samples than it would take."""
+
+    n: int
+    kind: Literal["too_few_samples"] = field(default="too_few_samples", kw_only=True, repr=False)
+
+    def __str__(self) -> str:
+        """As it is shown in the value's place."""
+        return f"too few samples (n = {self.n})"
+
+
+@dataclass(frozen=True)
+class WithinClocks:
+    """No value: a one-way time no longer than the clocks of its ends may be apart."""
+
+    n: int
+    bound_ns: int
+    kind: Literal["within_clocks"] = field(default="within_clocks", kw_only=True, repr=False)
+
+    def __str__(self) -> str:
+        """As it is shown in the value's place."""
+        return f"one-way: within the clocks' {bound_words(self.bound_ns)}"
+
+
+@dataclass(frozen=True)
+class Lost:
+    """No value: a message that never arrived has taken for ever, and the quantile is that of such a message."""
+
+    n: PositiveInt
+    """All messages, whether or not they arrived."""
+    lost: NonNegativeInt
+    kind: Literal["lost"] = field(default="lost", kw_only=True, repr=False)
+
+    def __str__(self) -> str:
+        """As it is shown in the value's place."""
+        return f"{percent(self.lost / self.n)} of {self.n} messages never arrived"
+
+
+@dataclass(frozen=True)
+class Partial:
+    """No value: of some messages there is no sample, and those that have one don't stand for all."""
+
+    n: NonNegativeInt
+    """Messages that left a sample."""
+    of: PositiveInt
+    kind: Literal["partial"] = field(default="partial", kw_only=True, repr=False)
+
+    def __str__(self) -> str:
+        """As it is shown in the value's place."""
+        return f"only the first {self.n} of {self.of} messages left a sample"
+
+
+@dataclass(frozen=True)
+class NoSchedule:
+    """No value: when messages were to be sent can't be rebuilt, so that nobody knows how many are missing."""
+
+    n: NonNegativeInt
+    """Messages that arrived."""
+    kind: Literal["no_schedule"] = field(default="no_schedule", kw_only=True, repr=False)
+
+    def __str__(self) -> str:
+        """As it is shown in the value's place."""
+        return "the worker's random gaps can't be rebuilt"
+
+
+Value = Measured | TooFewSamples | WithinClocks | Lost | Partial | NoSchedule
+"""What a metric may come to; `kind` tells a stored one from another (`stored`)."""
+
+
+def percent(share: float) -> str:
+    """`2 %`: two digits where it is less than ten."""
+    return f"{100 * share:.{2 if share < 0.1 else 3}g} %"
+
+
+def bound_words(bound_ns: int) -> str:
+    """`± 93.5 µs`: three digits, rounded up as a bound must be."""
+    step_ns = 10 ** max(len(str(bound_ns)) - 3, 0)
+    return f"± {DURATION.text(math.ceil(bound_ns / step_ns) * step_ns)}"
+
+
+def needed(level: float) -> int:
+    """How many samples the quantile takes: n·(1−p) ≥ 10, and n·p ≥ 10 below the median."""
+    return math.ceil(round(SAMPLES_BEYOND / min(level, 1 - level), 6))
+
+
+def rank(n: int, level: float) -> int:
+    """Which of `n` ordered samples, from 1, is the quantile: the smallest with at least the share `level` up to it."""
+    return max(1, math.ceil(round(level * n, 6)))  # rounded: 0.9 · 10 must be 9, not a hair more
+
+
+def quantile(samples: Samples, level: float) -> Value:
+    """The quantile of ordered samples, where there are enough of them."""
+    if len(samples) < needed(level):
+        return TooFewSamples(len(samples))
+    return Measured(float(samples[rank(len(samples), level) - 1]), len(samples))
+
+
+KEPT_WHOLE = 16_384
+"""Samples of a trial up to which all are kept."""
+PARTS = 8_192
+"""Of more, each with one that stands for it: the median's share is off by 1/10 000 at most, of 99.9 % by 1/160 000."""
+NEVER_NS = 1 << 62
+"""What stands for a time without end, 146 years."""
+ENDS = 64
+"""Samples at either end that are kept one by one: more than a curve draws."""
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """Ascending values, and how many samples each stands for."""
+
+    values: Samples
+    counts: NDArray[np.int64]
+    n: int
+    """Of those that arrived."""
+    bound_ns: int = 0
+    """By how much the clocks of different machines may put each off."""
+    lost: int = 0
+    """Messages that never arrived, or later than Tmax (RFC 7680): beyond every value."""
+
+    @property
+    def n_messages(self) -> int:
+        """All messages, whether or not they arrived."""
+        return self.n + self.lost
+
+    def at(self, ranks: NDArray[np.int64]) -> Samples:
+        """The ordered samples of these ranks, from 1, or those that stand for them."""
+        if self.n == len(self.values):
+            return self.values[ranks - 1]
+        return self.values[np.searchsorted(np.cumsum(self.counts), ranks)]
+
+    def below(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many samples are below each of these."""
+        places = np.searchsorted(self.values, values)
+        if self.n == len(self.values):
+            return places
+        return np.concatenate([[0], np.cumsum(self.counts)])[places]
+
+    def quantile(self, level: float) -> Value:
+        """The quantile of all messages, where there are enough of them; whether clocks tell it is not asked here."""
+        if self.n_messages < needed(level):
+            return TooFewSamples(self.n_messages)
+        place = rank(self.n_messages, level)
+        if place > self.n:
+            return Lost(self.n_messages, self.lost)
+        return Measured(float(self.at(np.array([place]))[0]), self.n_messages)
+
+    def with_lost(self) -> Sketch:
+        """All messages as values, those that never arrived as `NEVER_NS`."""
+        if not self.lost:
+            return self
+        values, counts = np.append(self.values, NEVER_NS), np.append(self.counts, self.lost)
+        return Sketch(values, counts, self.n_messages, self.bound_ns)
+
+
+def whole(samples: Samples, bound_ns: int = 0, lost: int = 0) -> Sketch:
+    """Ordered samples, each of which stands for itself."""
+    return Sketch(samples, np.broadcast_to(np.int64(1), len(samples)), len(samples), bound_ns, lost)
+
+
+def sketch_of(samples: Sketch) -> Sketch:
+    """The same in bounded memory; nothing of it refers to the samples any more."""
+    if len(samples.values) <= KEPT_WHOLE:
+        return replace(samples, values=samples.values.copy())
+    edges = _edges(samples.n)
+    middles = (edges[:-1] + edges[1:] - 1) // 2
+    return replace(samples, values=samples.at(middles + 1), counts=np.diff(edges))
+
+
+def _edges(n: int) -> NDArray[np.int64]:
+    """The ranks, from 0, at which parts begin, and n."""
+    inner = n - 2 * ENDS
+    shares = np.sin(np.linspace(0, np.pi / 2, PARTS + 1)) ** 2
+    return np.concatenate(
+        [np.arange(ENDS), np.unique(ENDS + np.rint(shares * inner).astype(np.int64)), np.arange(n - ENDS + 1, n + 1)]
+    )
+
+
+def pooled(parts: Sequence[Sketch]) -> Sketch:
+    """All samples together, be they of several trials or of one."""
+    values = np.concatenate([each.values for each in parts])
+    order = np.argsort(values, kind="stable")
+    counts = np.concatenate([each.counts for each in parts])
+    bound_ns = max(each.bound_ns for each in parts)
+    n, lost = sum(each.n for each in parts), sum(each.lost for each in parts)
+    return Sketch(values[order], counts[order], n, bound_ns, lost)

@@ -1,0 +1,197 @@
+"""Variance by level: how much of what trials scatter comes from between them, and how much from within their windows.
+
+It says whether more trials or longer windows narrow an interval sooner, given what a trial costs beside its window
+(Kalibera & Jones, "Rigorous benchmarking in reasonable time", ISMM 2013). The lower level is a stretch of the window,
+the upper one the trial. It changes no figure; `course` has the parts of a window, `report.spread` the words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from middlemark.analysis.metrics.timeseries import TimeSeries, changes_within_window
+from middlemark.analysis.stats.intervals import CONFIDENCE
+from middlemark.plan import Experiment
+from middlemark.results.record import TrialRecord
+
+FEWEST_TRIALS = 3
+FEWEST_STRETCHES = 5
+ALIKE = 1 / 3
+"""Stretches whose autocorrelation with the one before is higher are put together; what is left of it is made good."""
+LITTLE = 0.9
+"""Where the best window would take this share of the time or more for the same interval, nothing is to be gained."""
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Untold:
+    """Why the levels can't be told apart."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The variance of a trial's figure, as logarithms, by where it comes from."""
+
+    n_trials: int
+    n_stretches: int
+    """Into so many a window is cut, long enough for each to be little alike to the one before it."""
+    window_ns: int
+    within: float
+    """The variance of a trial's figure that comes from within its window: a window twice as long has half of it."""
+    ratio: tuple[float, float, float]
+    """The variance between trials over that, with the ends of its 95 % interval: low, value, high; none below 0."""
+
+    @property
+    def share_between(self) -> tuple[float, float, float]:
+        """The share of the variance that lies between trials, which no longer window takes away: low, value, high."""
+        low, value, high = (each / (1 + each) if each < math.inf else 1.0 for each in self.ratio)
+        return low, value, high
+
+
+class Pays(StrEnum):
+    """What narrows the interval sooner."""
+
+    MORE_TRIALS = "more_trials"
+    """With shorter windows, in the same time."""
+    LONGER_WINDOWS = "longer_windows"
+    AS_IT_IS = "as_it_is"
+    """Little is to be gained by another window."""
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What the levels say of the length of the windows."""
+
+    pays: Pays
+    best_window_ns: float
+    """Infinite where nothing is seen to lie between trials."""
+    time_share: float
+    """Of the time that is spent now, with the best window, for an interval as narrow."""
+
+
+def levels(experiment: Experiment, courses: Sequence[TimeSeries], *, of_received: bool) -> Levels | Untold:
+    """The levels of one stream, from the course of each of its trials; `of_received` where its rate is its figure."""
+    if changes_within_window(experiment):
+        return Untold("what happens within the window is not alike throughout")
+    if len(courses) < FEWEST_TRIALS:
+        return Untold(f"fewer than {FEWEST_TRIALS} trials with a figure")
+    parts = _parts(courses, of_received=of_received)
+    if len(parts) < FEWEST_TRIALS or len(parts[0]) < FEWEST_STRETCHES:
+        return Untold("too few messages for the parts of a window to have a figure each")
+    found = long_stretches(np.log(np.array(parts, dtype=np.float64)))
+    if found is None:
+        return Untold("it changes so slowly within the window that no part is independent of the one before it")
+    window_ns = courses[0].part_ns * len(courses[0].received)
+    return of_stretches(found, window_ns)
+
+
+def _parts(courses: Sequence[TimeSeries], *, of_received: bool) -> list[tuple[float, ...]]:
+    """The figure of each part by trial; of the trials only that are cut alike and have one in each part."""
+    cut = Counter((each.latency_part_ns, len(each.received)) for each in courses).most_common(1)[0][0]
+    alike = [each for each in courses if (each.latency_part_ns, len(each.received)) == cut]
+    rows = [each.received if of_received else each.latency_p50_ns for each in alike]
+    told = len(rows[0]) - 1 if len(rows[0]) > FEWEST_STRETCHES else len(rows[0])  # the last may be cut short
+    found = [tuple(float(value or 0) for value in row[:told]) for row in rows]
+    return [row for row in found if min(row) > 0]
+
+
+def long_stretches(parts: Floats) -> Floats | None:
+    """Parts (a row a trial) put together in twos until neighbours are little alike; None where they never are.
+
+    As with batch means (Law, "Simulation modeling and analysis", ch. 9.5.3) longer stretches carry the autocorrelation
+    of what they are made of within them.
+    """
+    while parts.shape[1] >= FEWEST_STRETCHES:
+        if _lag_1(parts) <= ALIKE:
+            return parts
+        even = parts[:, : parts.shape[1] // 2 * 2]
+        parts = (even[:, 0::2] + even[:, 1::2]) / 2
+    return None
+
+
+def _lag_1(stretches: Floats) -> float:
+    """How far stretches resemble those before them, over all trials; without the bias of few (Kendall 1954)."""
+    left, r = _left(stretches), stretches.shape[1]
+    power = float(np.sum(left**2))
+    lag_1 = float(np.sum(left[:, 1:] * left[:, :-1])) / power if power else 0.0
+    return float((lag_1 + 1 / r) / (1 - 3 / r))
+
+
+def _left(stretches: Floats) -> Floats:
+    """What is left of stretches without their trial's mean, nor what all trials have in common at that place."""
+    left: Floats = stretches - stretches.mean(axis=1, keepdims=True) - stretches.mean(axis=0) + stretches.mean()
+    return left
+
+
+def of_stretches(stretches: Floats, window_ns: int) -> Levels:
+    """The levels of long stretches (a row a trial), by the analysis of variance of two ways.
+
+    The variance of a mean of stretches that resemble their neighbours a little is by 1 + 2 × their autocorrelation
+    larger. The interval of the ratio is exact for normal trials and independent stretches (Searle, Casella & McCulloch,
+    "Variance components", 1992, ch. 3.6).
+    """
+    n, r = stretches.shape
+    of_freedom = n - 1, (n - 1) * (r - 1)
+    alike = 1 + 2 * min(max(_lag_1(stretches), 0.0), ALIKE)
+    within = alike * float(np.sum(_left(stretches) ** 2)) / of_freedom[1] / r
+    over = float(np.var(stretches.mean(axis=1), ddof=1))
+    tail = (1 - CONFIDENCE) / 2
+    observed = over / within if within else math.inf if over else 1.0
+    ends = [float(scipy.stats.f.ppf(share, *of_freedom)) for share in (1 - tail, tail)]
+    low, value, high = (max(observed / divisor - 1, 0.0) for divisor in (ends[0], 1.0, ends[1]))
+    return Levels(n, r, window_ns, within, (low, value, high))
+
+
+def advice(found: Levels, beside_ns: float) -> Advice:
+    """What pays, where a trial takes `beside_ns` beside its window.
+
+    The best window is √(cost beside it × window / ratio), Kalibera and Jones's optimum (ibid., eq. 3) with stretches of
+    any length; something is said to pay only where the whole interval of the ratio says so.
+    """
+    low, value, high = found.ratio
+    shortest, best, longest = (_best_window_ns(found, beside_ns, each) for each in (high, value, low))
+    share = _time_share(found, beside_ns, value)
+    least = min(_time_share(found, beside_ns, each) for each in (low, high))
+    if share >= LITTLE:
+        return Advice(Pays.AS_IT_IS if least >= LITTLE**2 else Pays.UNDECIDED, best, share)
+    if found.window_ns < shortest:
+        return Advice(Pays.LONGER_WINDOWS, best, share)
+    return Advice(Pays.MORE_TRIALS if found.window_ns > longest else Pays.UNDECIDED, best, share)
+
+
+def _best_window_ns(found: Levels, beside_ns: float, ratio: float) -> float:
+    return math.sqrt(beside_ns * found.window_ns / ratio) if ratio else math.inf
+
+
+def _time_share(found: Levels, beside_ns: float, ratio: float) -> float:
+    """With the best window, of the time with this one: variance times time, with the best over what is."""
+    if ratio == math.inf:
+        return beside_ns / (beside_ns + found.window_ns)
+    best = (math.sqrt(beside_ns * ratio) + math.sqrt(found.window_ns)) ** 2
+    return best / ((beside_ns + found.window_ns) * (1 + ratio))
+
+
+def beside_window_ns(records: Iterable[TrialRecord]) -> float | None:
+    """What a trial takes beside its window, from one start to the next, median over a run; None of too few.
+
+    Starting, warming up, draining and ending; only of trials that ran one right after the other.
+    """
+    own = sorted((each.trial.number, each.window) for each in records if each.window is not None)
+    found = [
+        then.t0_ns - now.t0_ns - (now.end_ns - now.begin_ns)
+        for (number, now), (following, then) in pairwise(own)
+        if following == number + 1 and then.t0_ns > now.end_ns
+    ]
+    return float(np.median(found)) if len(found) >= FEWEST_TRIALS else None

@@ -1,0 +1,161 @@
+"""By how much one run differs from several runs of the base: the run is the unit, as the machine changes between runs.
+
+Runs one after the other differ without any change (other memory layout, temperature, neighbours), which neither their
+trials nor their messages tell: only runs do. The head is held against what a next run of the base would be, Student's
+prediction interval from k runs (Hahn & Meeker, "Statistical intervals", 1991, §4.7; runs as the top level of variance:
+Kalibera & Jones, ISMM'13). `difference` has what one run's trials tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from middlemark.analysis.stats.estimate import Estimate, Method
+from middlemark.analysis.stats.intervals import CONFIDENCE, share_interval
+from middlemark.analysis.verdicts.bounds import TOO_FEW, Evidence
+from middlemark.analysis.verdicts.difference import (
+    FEWEST_BLOCKS,
+    Difference,
+    NoDifference,
+    Test,
+    between,
+    from_logarithm,
+    share_ends,
+    student,
+)
+from middlemark.analysis.verdicts.values import Counts, Known, Values
+from middlemark.analysis.verdicts.verdict import NO_SETBACKS, Both, Setbacks
+
+FEWEST_RUNS = 3
+"""Two runs that happen to agree would say that runs don't differ."""
+TOO_FEW_RUNS = (
+    f"fewer than {FEWEST_RUNS} runs of the base: how runs differ without any change is not known "
+    f"(give the last {FEWEST_RUNS} or more, or measure both in turns with `run --against`)"
+)
+OF_TWO_KINDS = "some runs have it of single trials, others of all trials' messages together: not the same figure"
+
+
+def next_run(runs: Sequence[Evidence], head: Evidence, *, confidence: float = CONFIDENCE) -> Difference | NoDifference:
+    """The head's figure against that of a next run of the base."""
+    if len(runs) < FEWEST_RUNS:
+        return NoDifference(TOO_FEW_RUNS)
+    if head.is_share:
+        return _difference_of_shares([each.counts for each in runs], head.counts, confidence)
+    estimates = [each.estimate for each in (*runs, head)]
+    if len({each.method for each in estimates if each is not None}) > 1:
+        return NoDifference(OF_TWO_KINDS)
+    n_trials = [each.n_trials for each in estimates if each is not None]
+    base = _together([_of_run(each) for each in runs])
+    exact = partial(_ratio, fewer=_fewer(n_trials[:-1], n_trials[-1]), confidence=confidence)
+    own = _of_run(head)
+    return exact(base.low, own.low) if base.is_exact and own.is_exact else between(base, own, exact)
+
+
+def _of_run(found: Evidence) -> Known:
+    """A run's one value, the one that is shown of it; or the two that it lies between."""
+    estimate, known = found.estimate, found.known
+    if estimate is not None and estimate.value is not None and estimate.method is Method.POOLED:
+        off = estimate.bound_ns
+        return Known({0: estimate.value - off}, {0: estimate.value + off} if off else None)
+    low, high = (float(np.median(list(side.values()))) for side in (known.low, known.upper))
+    return Known({0: low}, None if known.is_exact else {0: high})
+
+
+def _together(runs: Sequence[Known]) -> Known:
+    """The number of a run in the place of a block."""
+    low = {number: each.low[0] for number, each in enumerate(runs)}
+    high = {number: each.upper[0] for number, each in enumerate(runs)}
+    return Known(low, None if low == high else high)
+
+
+def _fewer(n_of_runs: Sequence[int], n_head: int) -> float:
+    """How many times the variance of a run of the base the head's may have, as it has fewer trials."""
+    usual = len(n_of_runs) / sum(1 / n for n in n_of_runs)
+    return max(1.0, usual / n_head)
+
+
+def _ratio(runs: Values, head: Values, *, fewer: float, confidence: float) -> Difference | NoDifference:
+    if min(*runs.values(), *head.values()) <= 0:
+        return NoDifference("a value that is not positive has no ratio")
+    base, own = (np.log(list(side.values())) for side in (runs, head))
+    k, spread = len(base), float(np.std(base, ddof=1))
+    error = spread * math.sqrt(fewer + 1 / k)
+    value, low, high, p_value = student(float(own[0] - base.mean()), error, k - 1, confidence)
+    return Difference(
+        value=from_logarithm(value),
+        low=from_logarithm(low),
+        high=from_logarithm(high),
+        n_first=k,
+        n_second=1,
+        is_ratio=True,
+        test=Test.NEXT_RUN,
+        p_value=p_value,
+    )
+
+
+def _difference_of_shares(runs: Sequence[Counts], head: Counts, confidence: float) -> Difference | NoDifference:
+    """The base's interval has runs in the place of trials; the head's is widened by how far runs' logits scatter.
+
+    Both make one of the difference (MOVER: Zou & Donner 2008), as `difference_of_shares` does.
+    """
+    if len(head) < FEWEST_BLOCKS:
+        return NoDifference(TOO_FEW)
+    events, sizes = (np.array(side, dtype=np.int64) for side in zip(*map(_pooled, runs), strict=True))
+    before = float(events.sum() / sizes.sum())
+    low_before, high_before = (float(end) for end in share_interval(events, sizes, confidence, 1))
+    after, low_after, high_after = _widened(head, _logits(events, sizes), confidence)
+    down = math.hypot(after - low_after, high_before - before)
+    up = math.hypot(high_after - after, before - low_before)
+    value = after - before
+    return Difference(value, value - down, value + up, len(runs), 1, is_ratio=False, test=Test.NEXT_SHARE)
+
+
+def _pooled(counts: Counts) -> tuple[int, int]:
+    return sum(events for events, _ in counts.values()), sum(size for _, size in counts.values())
+
+
+def _logits(events: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Empirical logits, which a share of nought has too (Haldane 1956, Anscombe 1956)."""
+    return np.log((events + 0.5) / (sizes - events + 0.5))
+
+
+def _widened(head: Counts, runs: NDArray[np.float64], confidence: float) -> tuple[float, float, float]:
+    """The head's share with its interval by its own trials, and beyond that by how runs scatter."""
+    share, low, high = share_ends(head, confidence, most_told=1)
+    event, size = _pooled(head)
+    middle = float(_logits(np.array([event]), np.array([size]))[0])
+    reach = float(scipy.special.stdtrit(len(runs) - 1, (1 + confidence) / 2)) * float(np.std(runs, ddof=1))
+
+    def end(own: float, sign: int) -> float:
+        if own in {0.0, 1.0}:
+            return own
+        widened = math.hypot(float(scipy.special.logit(own)) - middle, reach)
+        return float(scipy.special.expit(middle + sign * widened))
+
+    return share, min(low, end(low, -1)), max(high, end(high, 1))
+
+
+def over_runs(runs: Sequence[Evidence]) -> Estimate | None:
+    """What is shown of several runs: the geometric mean of their figures, or the share of all messages."""
+    told = [each.estimate for each in runs if each.estimate is not None and each.estimate.value is not None]
+    if len(runs) == 1 or not told:
+        return runs[-1].estimate
+    value = float(scipy.stats.gmean([each.value for each in told if each.value is not None]))
+    if runs[-1].is_share:
+        events, size = map(sum, zip(*(_pooled(each.counts) for each in runs), strict=True))
+        value = events / size
+    n_trials, n_messages = sum(each.n_trials for each in told), sum(each.n_messages for each in told)
+    return Estimate(value, None, None, None, n_trials, n_messages, Method.MEAN_OF_RUNS)
+
+
+def setbacks_of(runs: Sequence[Setbacks], head: Setbacks) -> Both:
+    """Those of the base's run that had most, beside the head's; of too few runs only that the head never works."""
+    if len(runs) < FEWEST_RUNS and not (head.share == 1 and all(each.share == 0 for each in runs)):
+        return NO_SETBACKS
+    return max(runs, key=lambda each: each.share), head

@@ -1,0 +1,159 @@
+"""All that is known of one figure on one side, and whether it lies beyond a bound: one judge for everybody who asks.
+
+`ExperimentFindings.evidence` gathers it. Gates, claims and demands ask it about a bound; what is compared with another
+side goes through `difference` and `verdict`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+
+from middlemark.analysis.stats.estimate import Estimate, Method
+from middlemark.analysis.stats.intervals import CONFIDENCE, coverage, median_interval
+from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, NoDifference, ratio, share_ends
+from middlemark.analysis.verdicts.values import Counts, Known, Whole
+from middlemark.analysis.verdicts.verdict import Judged, Judgement, Setbacks, certain, side_of
+
+TOO_FEW = f"fewer than {FEWEST_BLOCKS} trials"
+
+
+class BoundTest(StrEnum):
+    """How a figure was held against a bound, in the words that a reader is shown."""
+
+    VALUES = "trials against the bound, Student's t of logarithms"
+    MEDIAN = "median of trials, interval between order statistics"
+    SHARE = "share of all messages, Clopper and Pearson's interval for trials as clusters (Korn and Graubard)"
+    POOLED = "percentile of all trials' messages together, by its test inverted"
+    EXTREME = "the slowest of all messages"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One figure of one stream (or chain, or the trial) of an experiment."""
+
+    known: Known
+    """By block; infinite where more was lost than its percentile leaves room for."""
+    counts: Counts = field(default_factory=dict)
+    """Of a share of messages."""
+    estimate: Estimate | None = None
+    setbacks: Setbacks = field(default_factory=Setbacks)
+    n_lost: int = 0
+    """Of a largest time: messages that never came, which have taken for ever."""
+    is_share: bool = False
+    is_maximum: bool = False
+    lower_is_better: bool = True
+    missing: str = ""
+    """Why there is no value at all."""
+
+    @property
+    def has_values(self) -> bool:
+        """Whether any trial has one, or all together have."""
+        return bool(self.counts if self.is_share else self.known) or isinstance(self.whole, Whole)
+
+    @property
+    def whole(self) -> Whole | NoDifference:
+        """Of all trials' messages together, where single trials have too few; or why that decides nothing."""
+        estimate = self.estimate
+        if estimate is None or estimate.value is None or estimate.method is not Method.POOLED:
+            return NoDifference((estimate.reason if estimate is not None else "") or self.missing or TOO_FEW)
+        if estimate.n_trials < FEWEST_BLOCKS or estimate.low is None or estimate.high is None:
+            return NoDifference(TOO_FEW)
+        if unsure := certain(estimate.coverage, estimate.n_trials):
+            return NoDifference(unsure)
+        low, high = estimate.low - estimate.bound_ns, estimate.high + estimate.bound_ns
+        return Whole(estimate.value, low, high, estimate.n_trials)
+
+
+@dataclass(frozen=True)
+class AgainstBound:
+    """A figure beside its bound."""
+
+    judged: Judged
+    test: BoundTest
+    n_trials: int
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def against_bound(found: Evidence, bound: float, *, above: bool, confidence: float = CONFIDENCE) -> AgainstBound:
+    """Whether the figure lies above the bound (or, not `above`, at or below it)."""
+    n = max(len(found.counts), len(found.known))
+    if not n and not found.setbacks.n and (found.estimate is None or found.estimate.value is None):
+        return AgainstBound(Judged(Judgement.UNDECIDED, found.missing or "it was not measured"), BoundTest.NONE, 0)
+    if found.is_maximum:
+        return _extreme(found, bound, above=above)
+    span = _share(found, confidence) if found.is_share else _values(found, confidence) or _pooled(found)
+    if isinstance(span, str):
+        judged = _of_setbacks(found, Judged(Judgement.UNDECIDED, span), above=above)
+        return AgainstBound(judged, BoundTest.NONE, n)
+    test, value, low, high = span
+    judged = _of_setbacks(found, Judged(side_of(low, high, bound, above=above)), above=above)
+    return AgainstBound(judged, test, n, value, low, high)
+
+
+Span = tuple[BoundTest, float, float, float]
+
+
+def _share(found: Evidence, confidence: float) -> Span | str:
+    if len(found.counts) < FEWEST_BLOCKS:
+        return TOO_FEW
+    return BoundTest.SHARE, *share_ends(found.counts, confidence)
+
+
+def _values(found: Evidence, confidence: float) -> Span | None:
+    """Of the trials' own values, where every trial that counts has one: the interval of their median, if it covers."""
+    finite = found.known.finite
+    n_counting = found.estimate.n_trials if found.estimate is not None else 0
+    n = len(finite)
+    if n < max(FEWEST_BLOCKS, n_counting):
+        return None
+    if coverage(n, confidence) >= confidence:
+        least, most = (np.array(list(side.values())) for side in (finite.low, finite.upper))
+        low, high = median_interval(least, confidence)[0], median_interval(most, confidence)[1]
+        return BoundTest.MEDIAN, float(np.median(least) + np.median(most)) / 2, low, high
+    unit = max(abs(value) for value in finite.low.values()) or 1.0
+    against = ratio(Known(dict.fromkeys(finite.low, unit)), finite, paired=True, confidence=confidence)
+    if not isinstance(against, Difference):
+        return None
+    return BoundTest.VALUES, against.value * unit, against.low * unit, against.high * unit
+
+
+def _pooled(found: Evidence) -> Span | str:
+    whole = found.whole
+    if isinstance(whole, Whole):
+        return BoundTest.POOLED, whole.value, whole.low, whole.high
+    return TOO_FEW if len(found.known) < FEWEST_BLOCKS and found.known else whole.reason
+
+
+def _of_setbacks(found: Evidence, seen: Judged, *, above: bool) -> Judged:
+    """Trials that could not keep up speak against what is good, and let nothing good hold."""
+    good = above is not found.lower_is_better
+    if found.setbacks.is_majority and found.setbacks.n_trials >= FEWEST_BLOCKS:
+        return Judged(Judgement.REFUTED if good else Judgement.HOLDS, str(found.setbacks))
+    flattering = Judgement.HOLDS if good else Judgement.REFUTED
+    if found.setbacks.n and seen.judgement is flattering:
+        return Judged(Judgement.UNDECIDED, str(found.setbacks))
+    return seen
+
+
+def _extreme(found: Evidence, bound: float, *, above: bool) -> AgainstBound:
+    """One message beyond the bound decides; none says it of so many messages only."""
+    slowest, surely = max(found.known.upper.values(), default=math.nan), max(found.known.low.values(), default=0.0)
+    n = len(found.known)
+    if found.n_lost or surely > bound:
+        reason = f"{found.n_lost} messages never came" if found.n_lost else ""
+        judged = Judged(Judgement.HOLDS if above else Judgement.REFUTED, reason)
+    elif n < FEWEST_BLOCKS or slowest > bound:
+        judged = Judged(Judgement.UNDECIDED, TOO_FEW if n < FEWEST_BLOCKS else "within the clocks' bound")
+    else:
+        judged = Judged(Judgement.REFUTED if above else Judgement.HOLDS)
+    judged = _of_setbacks(found, judged, above=above)
+    if not n:
+        return AgainstBound(judged, BoundTest.EXTREME, n)
+    return AgainstBound(judged, BoundTest.EXTREME, n, surely, min(found.known.low.values()), slowest)

@@ -1,0 +1,286 @@
+"""By how much the second side differs from the first: a ratio or a difference of shares, with its interval.
+
+Trials that ran side by side are paired by block (Jain, "The art of computer systems performance analysis", 1991,
+§13.4.1); all others are not (Welch, Biometrika 34, 1947). It decides nothing; `verdict` does.
+
+Ratios are of logarithms (Fleming & Wallace, CACM 29, 1986). From as many blocks on as the confidence takes (six for
+95 %) the paired interval is that of the signed-rank test, the Hodges-Lehmann estimate with its Walsh averages
+(Hollander, Wolfe & Chicken, "Nonparametric statistical methods", 2014, §3.2 and 3.3): one trial gone wrong does not
+widen it without end. Of fewer blocks it is Student's. Shares may be nought, so they have a difference: its interval
+combines those of both shares (MOVER: Zou & Donner, Statistics in Medicine 27, 2008; Newcombe, ibid. 17, 1998).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache, partial
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from middlemark.analysis.stats.intervals import CONFIDENCE, MOST_TOLD, share_interval
+from middlemark.analysis.verdicts.values import Counts, Known, Values, Whole
+
+FEWEST_BLOCKS = 3
+"""Two blocks agree by chance too often to be evidence."""
+POWER = 0.8
+"""How often the smallest difference that could have been found would have been found."""
+FARTHEST = 50.0
+"""e^50 is "anything"; beyond, the exponential would overflow."""
+EXACT_RANKS = 60
+"""Up to so many blocks the signed-rank distribution is counted out; beyond, it is normal to five digits."""
+TOO_FEW_BLOCKS = f"fewer than {FEWEST_BLOCKS} blocks in which both have it"
+TOO_FEW_TRIALS = f"fewer than {FEWEST_BLOCKS} trials of each"
+TOO_FEW_SEARCHES = f"fewer than {FEWEST_BLOCKS} searches of each tell how searches scatter: `searches: 5` in the suite"
+AT_BOUNDS = "both ended at a bound of their search: wider bounds would tell"
+Floats = NDArray[np.float64]
+
+
+class Test(StrEnum):
+    """How an interval came about, in the words that a reader is shown."""
+
+    __test__ = False  # no test of pytest's
+
+    SIGNED_RANKS = "ratios paired by block, Hodges-Lehmann estimate with the signed-rank test's interval"
+    PAIRED_T = "ratios paired by block, Student's t of their logarithms"
+    WELCH = "ratio of trials that share no block, Welch's t of logarithms"
+    INTERVALS = "ratio of percentiles of all trials' messages, from the intervals of both (MOVER)"
+    SHARES = "difference of two shares, from the intervals of both (Newcombe's hybrid, Korn and Graubard's ends)"
+    NEXT_RUN = "ratio of a run to the runs of the base, Student's prediction interval of logarithms of runs' figures"
+    NEXT_SHARE = "difference of a run's share to that of the base's runs, widened by how these differ"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The second side's value against the first's."""
+
+    value: float
+    """How many times as large, or by how much larger."""
+    low: float
+    high: float
+    n_first: int
+    n_second: int
+    is_ratio: bool
+    test: Test
+    p_value: float | None = None
+    """Of no difference, two-sided; None of shares."""
+
+    @property
+    def paired(self) -> bool:
+        """Whether trials are compared with those of their block."""
+        return self.test in {Test.SIGNED_RANKS, Test.PAIRED_T}
+
+    @property
+    def equal(self) -> float:
+        """What it is where both sides are the same."""
+        return 1.0 if self.is_ratio else 0.0
+
+    @property
+    def detectable(self) -> float:
+        """The smallest relative change (of shares: difference) that so many trials would find in 80 % of cases.
+
+        As wide as the interval reaches, and what is left for the other error; infinite where an end is not known.
+        """
+        if not self.is_ratio:
+            reach = max(self.high - self.value, self.value - self.low)
+        elif self.low <= 0 or self.high == math.inf:
+            return math.inf
+        else:
+            reach = max(math.log(self.high / self.value), math.log(self.value / self.low))
+        counted = self.test in {Test.SHARES, Test.INTERVALS}
+        of_runs = self.test in {Test.NEXT_RUN, Test.NEXT_SHARE}
+        freedom = math.inf if counted else (self.n_first if of_runs else min(self.n_first, self.n_second)) - 1
+        both = 1 + float(scipy.special.stdtrit(freedom, POWER) / scipy.special.stdtrit(freedom, (1 + CONFIDENCE) / 2))
+        return math.expm1(min(reach * both, FARTHEST)) if self.is_ratio else reach * both
+
+
+@dataclass(frozen=True)
+class NoDifference:
+    """Why nothing can be said."""
+
+    reason: str
+
+
+def ratio(first: Known, second: Known, *, paired: bool, confidence: float = CONFIDENCE) -> Difference | NoDifference:
+    """How many times the first side's value the second has, whether values are exact or lie between two."""
+    if first.is_exact and second.is_exact:
+        return _ratio(first.low, second.low, paired=paired, confidence=confidence)
+    n = len(first.low.keys() & second.low.keys()) if paired else min(len(first), len(second))
+    if n < FEWEST_BLOCKS:
+        return NoDifference(TOO_FEW_SEARCHES if first.of_searches else TOO_FEW_BLOCKS if paired else TOO_FEW_TRIALS)
+    return between(first, second, partial(_ratio, paired=paired, confidence=confidence))
+
+
+def between(
+    first: Known, second: Known, of_values: Callable[[Values, Values], Difference | NoDifference]
+) -> Difference | NoDifference:
+    """From where the values are as near as they may be to where they are as far apart.
+
+    Without that, searches that all ended at one step of their ladder would seem to agree to the last digit.
+    """
+
+    def of(one: Values, other: Values) -> Difference | None:
+        if not all(0 < value < math.inf for value in (*one.values(), *other.values())):
+            return None
+        found = of_values(one, other)
+        return found if isinstance(found, Difference) else None
+
+    least, most = of(first.upper, second.low), of(first.low, second.upper)
+    middle = of(first.low, second.low) or of(first.upper, second.upper) or least or most
+    if middle is None or (least is None and most is None):
+        return NoDifference(AT_BOUNDS)
+    ends = (least.low if least else 0.0, most.high if most else math.inf)
+    p_value = max(least.p_value or 0.0, most.p_value or 0.0) if least and most and not ends[0] < 1 < ends[1] else 1.0
+    return replace(middle, low=ends[0], high=ends[1], p_value=p_value)
+
+
+def _ratio(first: Values, second: Values, *, paired: bool, confidence: float) -> Difference | NoDifference:
+    blocks = sorted(first.keys() & second.keys())
+    one = [first[block] for block in blocks] if paired else list(first.values())
+    other = [second[block] for block in blocks] if paired else list(second.values())
+    if min(len(one), len(other)) < FEWEST_BLOCKS:
+        return NoDifference(TOO_FEW_BLOCKS if paired else TOO_FEW_TRIALS)
+    if min(*one, *other) <= 0:
+        return NoDifference("a value that is not positive has no ratio")
+    logs = np.log(one), np.log(other)
+    test = Test.WELCH if not paired else Test.SIGNED_RANKS if _ranks_reach(len(one), confidence) else Test.PAIRED_T
+    value, low, high, p_value = _SPANS[test](*logs, confidence)
+    middle, least, most = (from_logarithm(end) for end in (value, low, high))
+    return Difference(middle, least, most, len(one), len(other), is_ratio=True, test=test, p_value=p_value)
+
+
+def from_logarithm(value: float) -> float:
+    """The ratio of a difference of logarithms, as far as a number can hold it."""
+    return math.exp(min(max(value, -FARTHEST), FARTHEST))
+
+
+def _paired_t(one: Floats, other: Floats, confidence: float) -> tuple[float, float, float, float]:
+    change = other - one
+    error = float(np.std(change, ddof=1)) / math.sqrt(len(change))
+    return student(float(np.mean(change)), error, len(change) - 1, confidence)
+
+
+def _welch(one: Floats, other: Floats, confidence: float) -> tuple[float, float, float, float]:
+    squares = [float(np.var(side, ddof=1)) / len(side) for side in (one, other)]
+    error = math.sqrt(sum(squares))
+    shares = [square / error**2 if error else 0.5 for square in squares]  # squares themselves may be too small
+    freedom = 1 / sum(share**2 / (len(side) - 1) for share, side in zip(shares, (one, other), strict=True))
+    return student(float(np.mean(other) - np.mean(one)), error, freedom, confidence)
+
+
+def student(middle: float, error: float, freedom: float, confidence: float) -> tuple[float, float, float, float]:
+    """The arithmetic of SciPy's `ttest_1samp` and `ttest_ind`, without what these check at every call."""
+    if not error:
+        return middle, middle, middle, float(middle == 0)
+    reach = float(scipy.special.stdtrit(freedom, (1 + confidence) / 2)) * error
+    return middle, middle - reach, middle + reach, 2 * float(scipy.special.stdtr(freedom, -abs(middle) / error))
+
+
+def _signed_ranks(one: Floats, other: Floats, confidence: float) -> tuple[float, float, float, float]:
+    """The median of all averages of two changes; its ends are as many of them further in as the test allows."""
+    change, (rows, columns) = other - one, _pairs(len(one))
+    walsh = (change[rows] + change[columns]) / 2
+    walsh.sort()
+    n, inward = len(walsh), _inward(len(change), confidence)
+    below, up_to = int(walsh.searchsorted(0.0)), int(walsh.searchsorted(0.0, side="right"))
+    fewer = min(below, n - up_to) + (up_to - below) // 2
+    p_value = min(2 * _at_most(len(change), fewer), 1.0)
+    middle = float(walsh[(n - 1) // 2] + walsh[n // 2]) / 2
+    return middle, float(walsh[inward]), float(walsh[n - 1 - inward]), p_value
+
+
+@cache
+def _pairs(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The places of all pairs of n changes, each with itself too."""
+    rows, columns = np.triu_indices(n)
+    return rows, columns
+
+
+def _ranks_reach(n: int, confidence: float) -> bool:
+    """Whether the range of so many changes covers as often as is asked for."""
+    return n >= FEWEST_BLOCKS and round(2.0 ** (1 - n), 12) <= 1 - confidence
+
+
+@cache
+def _inward(n: int, confidence: float) -> int:
+    """How many of the ordered averages lie outside the interval at either end."""
+    tail, found = (1 - confidence) / 2, 0
+    while _at_most(n, found) <= tail:
+        found += 1
+    return found - 1 if found else 0
+
+
+@cache
+def _at_most(n: int, rank_sum: int) -> float:
+    """How often the ranks of the positive ones of n changes come to no more than that, were none different."""
+    if n > EXACT_RANKS:
+        mean, deviation = n * (n + 1) / 4, math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+        return float(scipy.special.ndtr((rank_sum + 0.5 - mean) / deviation))
+    return float(_rank_sums(n)[: rank_sum + 1].sum())
+
+
+@cache
+def _rank_sums(n: int) -> Floats:
+    """The probability of each sum of a random part of the ranks 1 to n."""
+    found = np.ones(1)
+    for each in range(1, n + 1):
+        grown = np.zeros(len(found) + each)
+        grown[: len(found)] += found / 2
+        grown[each:] += found / 2
+        found = grown
+    return found
+
+
+_SPANS = {Test.SIGNED_RANKS: _signed_ranks, Test.PAIRED_T: _paired_t, Test.WELCH: _welch}
+
+
+def ratio_of_wholes(first: Whole, second: Whole, *, confidence: float = CONFIDENCE) -> Difference | NoDifference:
+    """Of figures that are of all trials' messages together: there is no value a trial to pair."""
+    if min(first.n_trials, second.n_trials) < FEWEST_BLOCKS:
+        return NoDifference(TOO_FEW_TRIALS)
+    if min(first.low, second.low) <= 0:
+        return NoDifference("a value that is not positive has no ratio")
+    (before, low_before, high_before), (after, low_after, high_after) = (
+        (math.log(side.value), math.log(side.low), math.log(side.high)) for side in (first, second)
+    )
+    middle = after - before
+    down, up = math.hypot(after - low_after, high_before - before), math.hypot(high_after - after, before - low_before)
+    normal = scipy.special.ndtri
+    known, wanted = float(normal((1 + CONFIDENCE) / 2)), float(normal((1 + confidence) / 2))
+    towards = down if middle > 0 else up
+    p_value = 2 * float(scipy.special.ndtr(-abs(middle) / towards * known)) if towards else float(middle == 0)
+    return Difference(
+        value=math.exp(middle),
+        low=math.exp(middle - down * wanted / known),
+        high=math.exp(middle + up * wanted / known),
+        n_first=first.n_trials,
+        n_second=second.n_trials,
+        is_ratio=True,
+        test=Test.INTERVALS,
+        p_value=p_value,
+    )
+
+
+def difference_of_shares(first: Counts, second: Counts, *, confidence: float = CONFIDENCE) -> Difference | NoDifference:
+    """By how much the second side's share of all its messages is larger; never surer than independent messages are."""
+    if min(len(first), len(second)) < FEWEST_BLOCKS:
+        return NoDifference(TOO_FEW_TRIALS)
+    ends = [share_ends(side, confidence, most_told=1) for side in (first, second)]
+    (before, low_before, high_before), (after, low_after, high_after) = ends
+    value = after - before
+    down = math.hypot(after - low_after, high_before - before)
+    up = math.hypot(high_after - after, before - low_before)
+    return Difference(value, value - down, value + up, len(first), len(second), is_ratio=False, test=Test.SHARES)
+
+
+def share_ends(
+    counts: Counts, confidence: float = CONFIDENCE, most_told: float = MOST_TOLD
+) -> tuple[float, float, float]:
+    """A share of all messages with its interval; `most_told` as in `share_interval`."""
+    events, sizes = (np.array(side, dtype=np.int64) for side in zip(*counts.values(), strict=True))
+    low, high = (float(end) for end in share_interval(events, sizes, confidence, most_told))
+    return float(events.sum() / sizes.sum()), low, high

@@ -1,0 +1,124 @@
+"""Which of several candidates is best: ranks as intervals that hold together, so that a table errs in 5 % of cases.
+
+Every pair is tested, and the tests are held together by Holm's procedure (Scandinavian J. of Statistics 6, 1979). A
+rank reaches from one more than the number of those surely better to the number of those not surely worse (Mohamad,
+Goeman & van Zwet, arXiv:1708.02729, 2018). The best is who alone is left when those surely behind another are set aside
+(multiple comparison with the best: Hsu, Annals of Statistics 12, 1984). `difference` tests a pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Generic, TypeVar
+
+from middlemark.analysis.stats.intervals import CONFIDENCE
+from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, NoDifference, ratio, ratio_of_wholes
+from middlemark.analysis.verdicts.values import Known, Whole
+from middlemark.analysis.verdicts.verdict import MARGIN, Setbacks, Verdict, verdict
+
+K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One of those to rank."""
+
+    known: Known
+    """What it is ranked by, by block."""
+    value: float
+    """The value that is shown of it: lines stand in its order."""
+    setbacks: Setbacks = Setbacks()  # noqa: RUF009 - frozen
+    whole: Whole | None = None
+    """Of all trials' messages together, where single trials have too few."""
+
+
+@dataclass(frozen=True)
+class Place(Generic[K]):
+    """A place in a ranking."""
+
+    key: K
+    first: int
+    """One more than the number of those that are surely better."""
+    last: int
+    """The number of those that are not surely worse."""
+    behind: tuple[K, ...] = ()
+    """Those that are surely better."""
+    tied_with: tuple[K, ...] = ()
+    """Those that are neither surely better nor surely worse."""
+
+    @property
+    def text(self) -> str:
+        """`1`, or `2-5`."""
+        return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
+
+
+def ranking(candidates: Mapping[K, Candidate], *, lower_is_better: bool, margin: float = MARGIN) -> list[Place[K]]:
+    """The place of each, in the order of the values that are shown."""
+    better = _surely_better(candidates, lower_is_better=lower_is_better, margin=margin)
+    n = len(candidates)
+    places = [
+        Place(
+            key=key,
+            first=1 + sum(worse == key for _, worse in better),
+            last=n - sum(ahead == key for ahead, _ in better),
+            behind=tuple(ahead for ahead, worse in better if worse == key),
+            tied_with=tuple(
+                other for other in candidates if other != key and not {(other, key), (key, other)} & better
+            ),
+        )
+        for key in candidates
+    ]
+    sign = 1 if lower_is_better else -1
+    return sorted(places, key=lambda place: sign * candidates[place.key].value)
+
+
+def _surely_better(candidates: Mapping[K, Candidate], *, lower_is_better: bool, margin: float) -> set[tuple[K, K]]:
+    """Pairs of which the first is surely better than the second."""
+    pairs = list(combinations(candidates, 2))
+    confidence = 1 - (1 - CONFIDENCE) / max(len(pairs), 1)
+    tested = {pair: _ratio(candidates, pair, confidence) for pair in pairs}
+    p_values = {pair: each.p_value for pair, each in tested.items() if isinstance(each, Difference)}
+    known = {pair: p_value for pair, p_value in p_values.items() if p_value is not None}
+
+    def better(pair: tuple[K, K], *, is_significant: bool) -> tuple[K, K] | None:
+        said = verdict(
+            _ratio(candidates, pair, CONFIDENCE),
+            lower_is_better=lower_is_better,
+            margin=margin,
+            setbacks=(candidates[pair[0]].setbacks, candidates[pair[1]].setbacks),
+            is_significant=is_significant,
+        ).verdict
+        return {Verdict.BETTER: (pair[1], pair[0]), Verdict.WORSE: pair}.get(said)
+
+    unequal = {(a, b) for a, b in pairs if candidates[a].setbacks.share != candidates[b].setbacks.share}
+    significant = holm(known)
+    told = (better(pair, is_significant=pair in significant) for pair in significant | unequal)
+    found = {each for each in told if each is not None}
+    allowed = 2 * (1 - CONFIDENCE) / max(len(candidates) - 1, 1)  # one side of the test, of as many as it has rivals
+    told = (better(pair, is_significant=True) for pair, p_value in known.items() if p_value <= allowed)
+    left = candidates.keys() - {each[1] for each in (*found, *told) if each is not None}
+    if len(left) == 1 and len(candidates) > 1:
+        best = next(iter(left))
+        found |= {(best, other) for other in candidates if other != best}
+    return found
+
+
+def _ratio(candidates: Mapping[K, Candidate], pair: tuple[K, K], confidence: float) -> Difference | NoDifference:
+    """Of the second to the first: block by block, or where there are no values a block, of all messages."""
+    one, other = candidates[pair[0]], candidates[pair[1]]
+    first, second = one.known.finite, other.known.finite
+    if one.whole and other.whole and len(first.low.keys() & second.low.keys()) < FEWEST_BLOCKS:
+        return ratio_of_wholes(one.whole, other.whole, confidence=confidence)
+    return ratio(first, second, paired=True, confidence=confidence)
+
+
+def holm(p_values: Mapping[K, float], error: float = 1 - CONFIDENCE) -> set[K]:
+    """Those that are significant when no more than so many tables may have one that is not."""
+    found: set[K] = set()
+    for number, (key, p_value) in enumerate(sorted(p_values.items(), key=lambda each: each[1])):
+        if p_value > error / (len(p_values) - number):
+            break
+        found.add(key)
+    return found

@@ -1,0 +1,246 @@
+"""The trials in which a side could not keep up, so that those that are left flatter it.
+
+A trial that never communicated, failed, was overloaded, or lost so much that a percentile has no value (RFC 7679: a
+lost message has taken for ever) is a result of its middleware. What the machine disturbed, or can't do at all, is none.
+
+Whether one side is better than another, and whether a statement about a figure holds: decided here and nowhere else.
+
+A difference counts where its whole interval leaves out equality and is not wholly within a margin stated before; within
+it there is no difference (Schuirmann, J. Pharmacokinetics 15, 1987). What the trials don't carry is undecided, with the
+reason. `difference` and `ranking` have the statistics, `setbacks` the trials that can't speak.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import scipy
+
+from middlemark.analysis.stats.intervals import CONFIDENCE
+from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, NoDifference
+from middlemark.analysis.verdicts.values import Known
+
+FAILURES = {"no_communication": "no communication", "failed": "failed", "timed_out": "timed out"}
+"""Outcomes that are the middleware's own, in words."""
+
+
+@dataclass(frozen=True)
+class Setbacks:
+    """How many trials of one side can't speak for a figure, and why."""
+
+    n_trials: int = 0
+    """All that the machine did not disturb."""
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    n_disturbed: int = 0
+    """Trials that the machine disturbed, which speak against nobody; many more of one side are a selection though."""
+
+    @property
+    def n(self) -> int:
+        """How many there were."""
+        return min(sum(self.reasons.values()), self.n_trials)
+
+    @property
+    def share(self) -> float:
+        """Of all its trials."""
+        return self.n / self.n_trials if self.n_trials else 0.0
+
+    @property
+    def is_majority(self) -> bool:
+        """Whether fewer trials count than don't."""
+        return 2 * self.n > self.n_trials
+
+    def __str__(self) -> str:
+        """`overloaded in 7 of 10 trials`."""
+        words = [f"{reason} in {n}" for reason, n in self.reasons.items() if n]
+        return f"{', '.join(words)} of {self.n_trials} trials" if words else f"none of {self.n_trials} trials"
+
+
+def setbacks(kinds: Counter[str], known: Known, n_overloaded: int = 0) -> Setbacks:
+    """Of a figure's values, and how the trials ended; overloaded ones are valid, but have no value of the path."""
+    reasons = {words: kinds[kind] for kind, words in FAILURES.items() if kinds[kind]}
+    endless = sum(value == math.inf for value in known.low.values())
+    reasons |= {"overloaded": n_overloaded} if n_overloaded else {}
+    reasons |= {"too much lost for this percentile": endless} if endless else {}
+    return Setbacks(kinds["valid"] + sum(kinds[kind] for kind in FAILURES), reasons, kinds["invalid"])
+
+
+def surely_more(one: Setbacks, other: Setbacks) -> bool:
+    """Whether the first has more of them than chance explains (Fisher's exact test), or all where the other none."""
+    if min(one.n_trials, other.n_trials) < FEWEST_BLOCKS or one.share <= other.share:
+        return False
+    if one.share == 1 and other.share == 0:
+        return True
+    return _differ([(side.n, side.n_trials - side.n) for side in (one, other)])
+
+
+def disturbed_apart(one: Setbacks, other: Setbacks) -> str:
+    """Why what is left of two sides may be a selection: the machine disturbed surely more trials of one of them."""
+    disturbed = [(side.n_disturbed, side.n_trials) for side in (one, other)]
+    if not (one.n_disturbed or other.n_disturbed) or not _differ(disturbed):  # the test is slow, and mostly not needed
+        return ""
+    counts = [f"{side.n_disturbed} of {side.n_trials + side.n_disturbed}" for side in (one, other)]
+    return (
+        f"the machine disturbed {counts[0]} trials of one side, {counts[1]} of the other: what is left is a selection"
+    )
+
+
+def _differ(table: list[tuple[int, int]]) -> bool:
+    return float(scipy.stats.fisher_exact(table).pvalue) < 1 - CONFIDENCE
+
+
+MARGIN = 0.05
+"""Ratios within 5 % of 1 are no difference, unless something else is asked for."""
+SHARE_MARGIN = 0.001
+"""Shares that differ by less than 0.1 percentage points are the same."""
+
+
+class Verdict(StrEnum):
+    """What a comparison came to, for the second side."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    NO_DIFFERENCE = "no_difference"
+    UNDECIDED = "undecided"
+
+    @property
+    def inverse(self) -> Verdict:
+        """The same, for the first side."""
+        return {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}.get(self, self)
+
+
+class Judgement(StrEnum):
+    """What became of a statement: a claim, a condition of a gate, a requirement."""
+
+    HOLDS = "holds"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A verdict, and why it is not what the interval alone would say."""
+
+    verdict: Verdict
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A judgement, and why it is undecided, or what the interval does not say."""
+
+    judgement: Judgement
+    reason: str = ""
+
+
+NO_SETBACKS = (Setbacks(), Setbacks())
+Both = tuple[Setbacks, Setbacks]
+"""Of the first side and of the second."""
+
+
+def verdict(
+    found: Difference | NoDifference,
+    *,
+    lower_is_better: bool,
+    margin: float = MARGIN,
+    setbacks: Both = NO_SETBACKS,
+    is_significant: bool | None = None,
+) -> Decided:
+    """What a difference comes to; `is_significant` is known where a table's error rate was held together."""
+    worse = _certainly_worse(setbacks)
+    if worse is not None:
+        return Decided(worse, _unequal(setbacks))
+    if isinstance(found, NoDifference):
+        return Decided(Verdict.UNDECIDED, found.reason)
+    if selected := disturbed_apart(*setbacks):
+        return Decided(Verdict.UNDECIDED, selected)
+    seen = _of_interval(found, lower_is_better=lower_is_better, margin=margin, is_significant=is_significant)
+    flattered = _flattered(setbacks)
+    if flattered is not None and seen not in {Verdict.UNDECIDED, flattered.inverse}:
+        return Decided(Verdict.UNDECIDED, _unequal(setbacks))
+    return Decided(seen)
+
+
+def _of_interval(found: Difference, *, lower_is_better: bool, margin: float, is_significant: bool | None) -> Verdict:
+    if is_within(found, margin):
+        return Verdict.NO_DIFFERENCE
+    if is_significant is False or not (way := direction(found)):
+        return Verdict.UNDECIDED
+    return Verdict.BETTER if (way < 0) is lower_is_better else Verdict.WORSE
+
+
+def direction(found: Difference | NoDifference) -> int:
+    """1 where the second side surely has more, -1 where it surely has less, 0 where its interval holds equality."""
+    if isinstance(found, NoDifference):
+        return 0
+    return int(found.low > found.equal) - int(found.high < found.equal)
+
+
+def is_within(found: Difference, margin: float) -> bool:
+    """Whether all of the interval is a difference too small to matter."""
+    if found.is_ratio:
+        return 1 / (1 + margin) <= found.low and found.high <= 1 + margin
+    return found.low >= -SHARE_MARGIN and found.high <= SHARE_MARGIN
+
+
+def may_go_back(found: Difference, way: int, margin: float = MARGIN) -> bool:
+    """Whether a step may go against a direction, 1 or -1, by more than the margin."""
+    back = 1 / (1 + margin) if found.is_ratio else -SHARE_MARGIN
+    forth = 1 + margin if found.is_ratio else SHARE_MARGIN
+    return found.low < back if way > 0 else found.high > forth
+
+
+def _certainly_worse(setbacks: Both) -> Verdict | None:
+    """Where one side could not keep up in surely more trials, whatever those that are left say."""
+    first, second = setbacks
+    if surely_more(second, first):
+        return Verdict.WORSE
+    return Verdict.BETTER if surely_more(first, second) else None
+
+
+def _flattered(setbacks: Both) -> Verdict | None:
+    """The verdict that the side with more setbacks is flattered into; None where both have as many."""
+    first, second = setbacks
+    if first.share == second.share:
+        return None
+    return Verdict.BETTER if second.share > first.share else Verdict.WORSE
+
+
+def _unequal(setbacks: Both) -> str:
+    return f"the sides could not keep up equally often: {setbacks[0]}, against {setbacks[1]}"
+
+
+def change_stays_within(
+    found: Difference | NoDifference, bound: float, *, above: bool, lower_is_better: bool, setbacks: Both
+) -> Judged:
+    """Whether the change from the first side to the second is not beyond a bound; `above`: beyond is above it."""
+    of_worse = above is lower_is_better
+    if of_worse and _certainly_worse(setbacks) is Verdict.WORSE:
+        return Judged(Judgement.REFUTED, _unequal(setbacks))
+    if isinstance(found, NoDifference):
+        return Judged(Judgement.UNDECIDED, found.reason)
+    if selected := disturbed_apart(*setbacks):
+        return Judged(Judgement.UNDECIDED, selected)
+    judgement = side_of(found.low, found.high, bound, above=not above)
+    for_second = Verdict.BETTER if (judgement is Judgement.HOLDS) is of_worse else Verdict.WORSE
+    if judgement is not Judgement.UNDECIDED and _flattered(setbacks) is for_second:
+        return Judged(Judgement.UNDECIDED, _unequal(setbacks))
+    return Judged(judgement)
+
+
+def side_of(low: float, high: float, bound: float, *, above: bool) -> Judgement:
+    """Whether all of an interval lies on the side of a bound that is stated; refuted where all lies on the other."""
+    holds, refuted = (low > bound, high <= bound) if above else (high <= bound, low > bound)
+    return Judgement.HOLDS if holds else Judgement.REFUTED if refuted else Judgement.UNDECIDED
+
+
+def certain(coverage: float | None, n_trials: int) -> str:
+    """Why an interval decides nothing; empty where it covers as often as it claims."""
+    if coverage is None:
+        return "trials differ too much: how often such an interval holds what is true is not known"
+    if coverage < CONFIDENCE:
+        return f"the interval over {n_trials} trials covers {100 * coverage:.0f} % only"
+    return ""

@@ -1,0 +1,230 @@
+"""What a recording says of its messages: topics, instants, sizes and QoS, from MCAP or rosbag2's SQLite form.
+
+It reads no content of a message, writes nothing, and knows no middleware; `derived` makes a demand of it.
+
+A recording to the demand of the application that was recorded: the file that its author then edits.
+
+What a recording can't know is said in the file: which process is whose, and by when a message has to be there. Pure: it
+renders two texts, and `cli.recommend` writes them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+
+from mcap.exceptions import McapError
+from mcap.reader import make_reader
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from middlemark.errors import UsageError
+from middlemark.suite import DURATION, SIZE, Durability, Reliability
+from middlemark.suite.demand import COLUMNS, MOST_STREAMS
+from middlemark.suite.yaml.quantity import LARGEST_MESSAGE_BYTES
+
+W = TypeVar("W", bound=StrEnum)
+_READ_HERE = "MCAP (.mcap), rosbag2 with SQLite (.db3), or a rosbag2 folder with its metadata.yaml"
+# By the numbers of rmw_qos_*_policy_e and by the words that rosbag2 has written since its ninth metadata version.
+_RELIABILITIES = {1: Reliability.RELIABLE, 2: Reliability.BEST_EFFORT}
+_DURABILITIES = {1: Durability.TRANSIENT_LOCAL, 2: Durability.VOLATILE}
+
+
+@dataclass(frozen=True)
+class RecordedTopic:
+    """The messages of one topic, in the order of their instants."""
+
+    topic: str
+    messages: tuple[tuple[int, int], ...]
+    """When each was recorded, in ns from the recording's begin, and its size in bytes."""
+    reliability: Reliability | None
+    """As its publishers offered it, where the recording says so."""
+    durability: Durability | None
+
+
+_Message = tuple[str, int, int]
+_Offered = dict[str, str]
+
+
+def read_recording(path: Path) -> tuple[RecordedTopic, ...]:
+    """All topics of a recording that have a message, by name."""
+    if not path.exists():
+        raise UsageError(f"there is no recording `{path}`", remedy=_READ_HERE)
+    offered: _Offered = {}
+    found: dict[str, list[tuple[int, int]]] = {}
+    for file in _files(path):
+        for topic, at_ns, size_bytes in _READERS[file.suffix](file, offered):
+            found.setdefault(topic, []).append((at_ns, size_bytes))
+    if not found:
+        raise UsageError(f"`{path}` has no message", remedy="a recording with messages")
+    begin_ns = min(at_ns for messages in found.values() for at_ns, _ in messages)
+    return tuple(
+        RecordedTopic(
+            topic=topic,
+            messages=tuple(sorted((at_ns - begin_ns, size_bytes) for at_ns, size_bytes in found[topic])),
+            reliability=_word(offered.get(topic, ""), "reliability", _RELIABILITIES),
+            durability=_word(offered.get(topic, ""), "durability", _DURABILITIES),
+        )
+        for topic in sorted(found)
+    )
+
+
+def _files(path: Path) -> list[Path]:
+    """The files of a recording, in their order."""
+    if path.is_dir():
+        return _of_folder(path)
+    if path.suffix not in _READERS:
+        raise UsageError(f"`{path}` is no recording that is read here", remedy=_READ_HERE)
+    return [path]
+
+
+def _of_folder(folder: Path) -> list[Path]:
+    metadata = folder / "metadata.yaml"
+    try:
+        told = YAML(typ="safe").load(metadata.read_text(encoding="utf-8"))
+        about = told["rosbag2_bagfile_information"]
+        names, compressed = about["relative_file_paths"], str(about.get("compression_mode", "")).upper()
+    except (OSError, UnicodeDecodeError, YAMLError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"`{metadata}` doesn't say which files the recording has", remedy=_READ_HERE) from error
+    if compressed == "MESSAGE":
+        raise UsageError(
+            f"`{metadata}` says that each message is compressed, which hides its size",
+            remedy="`ros2 bag convert` writes it uncompressed",
+        )
+    files = [folder / Path(str(name)).name for name in names]  # early versions of rosbag2 wrote the folder's name too
+    for file in files:
+        if not file.is_file() or file.suffix not in _READERS:
+            raise UsageError(f"`{metadata}` names `{file.name}`, which can't be read here", remedy=_READ_HERE)
+    return files
+
+
+def _mcap(file: Path, offered: _Offered) -> Iterator[_Message]:
+    """The instants are those of the recorder; a publisher's own clock may be another."""
+    try:
+        with file.open("rb") as stream:
+            for _, channel, message in make_reader(stream).iter_messages(log_time_order=False):
+                offered.setdefault(channel.topic, channel.metadata.get("offered_qos_profiles", ""))
+                yield channel.topic, message.log_time, len(message.data)
+    except (McapError, OSError) as error:
+        raise UsageError(f"`{file}` can't be read: {str(error) or type(error).__name__}", remedy=_READ_HERE) from error
+
+
+def _sqlite(file: Path, offered: _Offered) -> Iterator[_Message]:
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            columns = {row[1] for row in database.execute("PRAGMA table_info(topics)")}
+            qos = "offered_qos_profiles" if "offered_qos_profiles" in columns else "''"
+            offered.update(database.execute(f"SELECT name, {qos} FROM topics"))  # noqa: S608 - one of two constants
+            yield from database.execute(
+                "SELECT topics.name, messages.timestamp, length(messages.data) FROM messages "
+                "JOIN topics ON topics.id = messages.topic_id"
+            )
+    except sqlite3.Error as error:
+        raise UsageError(f"`{file}` can't be read: {error}", remedy=_READ_HERE) from error
+
+
+_READERS = {".mcap": _mcap, ".db3": _sqlite}
+
+
+def _word(profiles: str, policy: str, by_number: Mapping[int, W]) -> W | None:
+    """What all publishers of a topic offered; None where they differ, or the recording doesn't say."""
+    try:
+        listed = YAML(typ="safe").load(profiles) or []
+    except YAMLError:
+        return None
+    known: dict[str, W] = {str(number): value for number, value in by_number.items()}
+    known |= {str(value): value for value in by_number.values()}
+    offers = {known.get(str(each.get(policy))) for each in listed if isinstance(each, dict)}
+    return offers.pop() if len(offers) == 1 else None
+
+
+LONGEST_WINDOW_NS = 20_000_000_000
+"""Of a longer recording its first part is played."""
+_SHORTEST_WINDOW_NS = 1_000_000_000
+_STEP_NS = 100_000_000
+
+
+@dataclass(frozen=True)
+class Derived:
+    """The two files that a recording becomes."""
+
+    demand: str
+    messages: str
+    """The CSV file that the demand names."""
+
+
+def derived(name: str, source: str, messages_file: str, topics: Sequence[RecordedTopic]) -> Derived:
+    """The demand of what was recorded."""
+    last_ns = max(topic.messages[-1][0] for topic in topics)
+    window_ns = min(max(last_ns // _STEP_NS * _STEP_NS, _SHORTEST_WINDOW_NS), LONGEST_WINDOW_NS)
+    refused = {topic.topic: reason for topic in topics if (reason := _why_left_out(topic, window_ns))}
+    taken = [topic for topic in topics if topic.topic not in refused]
+    left_out = [f"#   {topic}: {reason}" for topic, reason in refused.items()]
+    if not taken:
+        raise UsageError(f"`{source}` has no topic that could be played", remedy="\n".join(left_out))
+    if len(taken) > MOST_STREAMS:
+        raise UsageError(f"`{source}` has {len(taken)} topics", remedy=f"record at most {MOST_STREAMS}")
+    lines = [
+        f"# Made of {source}: the instants and sizes of the messages are the recording's. It doesn't know which",
+        "# process each topic belongs to, nor by when a message has to be there: say so here, and run",
+        "# `middlemark recommend` on this file again.",
+        f"application: {_name(name)}",
+        f"window: {DURATION.text(window_ns)}  # of {last_ns / 1e9:.3g} s recorded",
+        "processes: [recorded, listener]  # one publishes all, one receives all; {process: …, host: …} places one",
+        "streams:",
+        *(line for topic in taken for line in _stream(topic, messages_file)),
+        *(["# Left out:", *left_out] if left_out else []),
+    ]
+    return Derived("\n".join(lines) + "\n", _messages(taken))
+
+
+def _stream(topic: RecordedTopic, messages_file: str) -> list[str]:
+    sizes = [size_bytes for _, size_bytes in topic.messages]
+    small, large = SIZE.text(min(sizes)), SIZE.text(max(sizes))
+    span_s = (topic.messages[-1][0] - topic.messages[0][0]) / 1e9
+    rate = f", {(len(sizes) - 1) / span_s:.3g} Hz on average" if span_s > 0 else ""
+    asked = {"reliability": topic.reliability, "durability": topic.durability}
+    qos = ", ".join(f"{name}: {value}" for name, value in asked.items() if value is not None)
+    unknown = "" if qos else "  # not recorded"
+    said = f"{len(sizes)} messages of {small if small == large else f'{small} to {large}'}{rate}"
+    return [
+        f"  - topic: {topic.topic}",
+        f"    recorded: {messages_file}  # {said}",
+        f"    qos: {{{qos or 'reliability: best_effort'}}}{unknown}",
+        "    publishers: recorded",
+        "    subscribers: listener",
+        "    # deadline: 50 ms  # without one only rate and loss are judged",
+    ]
+
+
+def _why_left_out(topic: RecordedTopic, window_ns: int) -> str:
+    first_ns = topic.messages[0][0]
+    largest = max(size_bytes for _, size_bytes in topic.messages)
+    if first_ns >= window_ns:
+        return f"its first message comes {first_ns / 1e9:.3g} s after the begin, behind the window"
+    if largest > LARGEST_MESSAGE_BYTES:
+        return f"a message of {SIZE.text(largest)} is larger than {SIZE.text(LARGEST_MESSAGE_BYTES)}"
+    if not re.fullmatch(r"[A-Za-z0-9/_.~-]{1,80}", topic.topic):
+        return "its name has characters that a topic here can't have"
+    return ""
+
+
+def _name(stem: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", stem.lower()).strip("_0123456789")[:24] or "application"
+
+
+def _messages(topics: Sequence[RecordedTopic]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for topic in topics:
+        writer.writerows((topic.topic, at_ns, size_bytes) for at_ns, size_bytes in topic.messages)
+    return out.getvalue()

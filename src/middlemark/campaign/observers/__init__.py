@@ -1,0 +1,1 @@
+"""What is watched from outside during a trial: traffic, resources, the kernel."""

@@ -1,0 +1,175 @@
+"""Reads what the hosts' interfaces have carried at the boundaries of a trial's phases.
+
+The counters are the kernel's own, of the interfaces of hosts in namespaces, where nothing but the trial is; hosts that
+are this machine or another have interfaces that others use too. What the figures mean is `analysis.wire`'s.
+
+Has every frame on the links of a trial's namespaces kept in a file for Wireshark, from before T0 to the drain's end.
+
+Interfaces of this machine and of others carry other traffic too, which nobody asked to be kept: they are never listened
+at. What the frames mean, the dissectors that the middleware's worker names say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from middlemark.campaign.observers.observer import ObserverFile, TrialObserver, Watch
+from middlemark.campaign.trial.environment import TrialEnvironment
+from middlemark.errors import EnvironmentNotReady
+from middlemark.results.files import write_with
+from middlemark.results.record import CapturedLink, CaptureRecord, LinkTraffic, Phase, Window
+from middlemark.results.run_folder import TrialFolder
+from middlemark.testbed.hosts.ssh import SshHost
+from middlemark.testbed.network.wiring import Counts, LinkCounts
+from middlemark.testbed.observers import Capture, Captured
+
+
+@dataclass
+class WireWatch(Watch):
+    """The observation `wire`."""
+
+    _readings: list[tuple[Phase | None, int, Mapping[str, LinkCounts]]] = field(default_factory=list)
+    """The phase that each ends, its instant, and the counters by link; the first ends none."""
+
+    def begin(self) -> None:
+        """The first reading, where there is anything to read."""
+        self.unavailable |= unread_hosts(self.setting, "wire")
+        self._read(None)
+
+    def discovered(self) -> None:
+        """The end of discovery."""
+        self._read("discovery")
+
+    async def during(self, window: Window) -> None:
+        """Both ends of the window."""
+        await _until(window.begin_ns)
+        self._read("warm_up")
+        await _until(window.end_ns)
+        self._read("window")
+
+    def drained(self) -> None:
+        """The end of the drain."""
+        self._read("drain")
+
+    def found(self) -> Mapping[str, Any]:
+        """What each link carried in each phase."""
+        traffic = [
+            _traffic(name, phase, ended_ns - began_ns, before[name], after[name])
+            for (_, began_ns, before), (phase, ended_ns, after) in pairwise(self._readings)
+            if phase is not None
+            for name in after
+        ]
+        return {**super().found(), "wire": tuple(traffic)}
+
+    def _read(self, ended: Phase | None) -> None:
+        try:
+            counters = self.setting.testbed.counters()
+        except (EnvironmentNotReady, OSError) as gone:
+            self.unavailable["wire"] = str(gone)
+        else:
+            self._readings.append((ended, time.monotonic_ns(), counters))
+
+
+def unread_hosts(setting: TrialEnvironment, what: str) -> dict[str, str]:
+    """By host that is not in a namespace: why nothing of its interfaces is read."""
+    wiring = setting.testbed.wiring
+    in_namespaces = set(wiring.holders) if wiring else set()
+    reasons = {
+        name: f"{'another machine' if isinstance(host, SshHost) else 'this machine'}, whose interfaces others use too"
+        for name, host in setting.testbed.hosts.items()
+        if name not in in_namespaces
+    }
+    return {f"{what} of {name}": f"not available: it is {reason}" for name, reason in reasons.items()}
+
+
+def _traffic(name: str, phase: Phase, duration_ns: int, before: LinkCounts, after: LinkCounts) -> LinkTraffic:
+    host, _, network = name.partition("/")
+    sent, received = _more(before.outgoing, after.outgoing), _more(before.incoming, after.incoming)
+    return LinkTraffic(
+        host=host,
+        network=network,
+        phase=phase,
+        duration_ns=duration_ns,
+        sent_bytes=sent.bytes,
+        sent_packets=sent.packets,
+        received_bytes=received.bytes,
+        received_packets=received.packets,
+    )
+
+
+def _more(before: Counts, after: Counts) -> Counts:
+    return Counts(after.bytes - before.bytes, after.packets - before.packets)
+
+
+async def _until(instant_ns: int) -> None:
+    await asyncio.sleep(max(instant_ns - time.monotonic_ns(), 0) / 1e9)
+
+
+@dataclass
+class CaptureWatch(Watch):
+    """The observation `capture`."""
+
+    _observer: TrialObserver[Capture] = field(init=False)
+    _file: ObserverFile | None = None
+    _captured: Captured | None = None
+
+    def __post_init__(self) -> None:
+        self._observer = TrialObserver("capture", self.unavailable)
+
+    def begin(self) -> None:
+        """Listens from before any middleware is initialised."""
+        self.unavailable |= unread_hosts(self.setting, "capture")
+        wiring = self.setting.testbed.wiring
+        if wiring is None:
+            return
+        self._file = ObserverFile(f"{self.setting.place.slot.name}-capture.pcapng", self.ledger)
+        with self._observer.attempt():
+            self._observer.running = Capture(self._file.path, self.setting.capture, wiring, self.ledger)
+
+    def drained(self) -> None:
+        """Completes the file."""
+        if self._observer.running is not None:
+            with self._observer.attempt():
+                self._captured = self._observer.running.finish()
+                self._tell_missing(self._captured)
+
+    def found(self) -> Mapping[str, Any]:
+        """The account of the frames."""
+        return {**super().found(), "capture": self._record()}
+
+    def keep(self, folder: TrialFolder) -> None:
+        """The file, where it is complete; then nothing is left of it elsewhere."""
+        if self._file is None:
+            return
+        if self._captured is not None:
+            file = self._file.path
+            write_with(folder.capture_path, lambda partial: shutil.copyfile(file, partial))
+        self._file.remove()
+
+    def end(self) -> None:
+        """Ends the observer."""
+        self._observer.end()
+
+    def _tell_missing(self, captured: Captured) -> None:
+        for what, reason in (
+            ("beyond", "the file had its size: raise `capture: {most: …}`, or keep less of each with `snap`"),
+            ("lost", "the observer was late"),
+        ):
+            if missing := sum(getattr(each, what) for each in captured.links.values()):
+                self.unavailable[f"frames {what}"] = f"{missing} are not in the capture: {reason}"
+
+    def _record(self) -> CaptureRecord | None:
+        if self._captured is None:
+            return None
+        links = []
+        for name, frames in self._captured.links.items():
+            host, _, network = name.partition("/")
+            links.append(CapturedLink(host=host, network=network, **frames.model_dump()))
+        bounds = self.setting.capture
+        return CaptureRecord(**bounds.model_dump(), file_bytes=self._captured.file_bytes, links=tuple(links))

@@ -1,0 +1,147 @@
+"""All that the processes of one trial have said so far, and waiting for what they have still to say.
+
+Every wait has a deadline and says what it waited for; a refusal, a failure or an unexpected end of any process ends it
+at once as `TrialOver`. It starts nothing and decides nothing beyond that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from middlemark.plan import Failed, NotApplicable, Outcome, TimedOut
+from middlemark.worker.contract import (
+    ApplicationClosed,
+    ApplicationFailed,
+    ApplicationRefused,
+    ServiceClosed,
+    ServiceFailed,
+    ServiceRefused,
+)
+from middlemark.worker.process import Ended, Heard, Junk, Said, last_lines
+
+M = TypeVar("M", bound=BaseModel)
+
+# A worker that refuses these was asked wrongly: that is no limit of its middleware.
+FAULTS_OF_THE_FRONT = {"spec", "contract_version"}
+
+
+class TrialOver(Exception):
+    """The trial can't go on; its outcome says why."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.detail)
+        self.outcome = outcome
+
+
+class EventReader:
+    """What was heard in one trial."""
+
+    def __init__(self, logs: Path) -> None:
+        self.lines: list[str] = []
+        """The events as they came, each with its stamp of receipt: the trial's `events.jsonl`."""
+        self.exit_status: dict[str, int] = {}
+        """Of the processes that have ended."""
+        self.step = "starting"
+        """What the trial is doing, for the account of a failure."""
+        self._logs = logs
+        self._events: defaultdict[str, list[BaseModel]] = defaultdict(list)
+        self._expected_ends: set[str] = set()
+        self._over: Outcome | None = None
+        self._changed = asyncio.Event()
+
+    def hear(self, heard: Heard[BaseModel]) -> None:
+        """Takes in what a process said."""
+        match heard:
+            case Said(worker, at_ns, event):
+                self._line(at_ns, worker, event.model_dump(mode="json"))
+                self._events[worker].append(event)
+                self._over = self._over or self._trouble(worker, event)
+            case Junk(worker, at_ns, line, problem):
+                self._line(at_ns, worker, {"junk": line, "problem": problem})
+                self._over = self._over or self._failed(worker, (f"it said what is no event: {line!r}", problem))
+            case Ended(worker, at_ns, exit_status):
+                self._line(at_ns, worker, {"exit_status": exit_status})
+                self.exit_status[worker] = exit_status
+                closed = bool(self.of(worker, ApplicationClosed)) or bool(self.of(worker, ServiceClosed))
+                if not closed and worker not in self._expected_ends:
+                    self._over = self._over or self._failed(worker, (_how_it_ended(exit_status),))
+        self._changed.set()
+
+    def expect_end(self, worker: str) -> None:
+        """From now on it may end without a word."""
+        self._expected_ends.add(worker)
+
+    def is_end_expected(self, worker: str) -> bool:
+        """Whether a fault of the trial ended it."""
+        return worker in self._expected_ends
+
+    def give_up(self, outcome: Outcome) -> None:
+        """Ends every wait, now and from now on."""
+        self._over = self._over or outcome
+        self._changed.set()
+
+    def note(self, source: str, said: dict[str, object]) -> None:
+        """Keeps among the events what the front itself did, and has whoever waits look again."""
+        self._line(time.monotonic_ns(), source, said)
+        self._changed.set()
+
+    def of(self, worker: str, kind: type[M]) -> list[M]:
+        """The events of one kind that a process has said."""
+        return [event for event in self._events[worker] if isinstance(event, kind)]
+
+    def last(self, worker: str, kind: type[M]) -> M | None:
+        """The last of them."""
+        return next(iter(self.of(worker, kind)[::-1]), None)
+
+    async def wait(self, missing: Callable[[], list[str]], until_ns: int) -> None:
+        """Waits until nothing is missing; `missing` names what is, for the account of a deadline that passes."""
+        since_ns = time.monotonic_ns()
+        while True:
+            self._changed.clear()
+            if self._over is not None:
+                raise TrialOver(self._completed(self._over))
+            names = missing()
+            if not names:
+                return
+            left_ns = until_ns - time.monotonic_ns()
+            if left_ns <= 0:
+                raise TrialOver(TimedOut(waiting_for=", ".join(names), deadline_ns=max(until_ns - since_ns, 0)))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), left_ns / 1e9)
+
+    def _trouble(self, worker: str, event: BaseModel) -> Outcome | None:
+        match event:
+            case ApplicationRefused() | ServiceRefused() if event.capability in FAULTS_OF_THE_FRONT:
+                return self._failed(worker, (f"it does not take its {event.capability}", event.reason))
+            case ApplicationRefused() | ServiceRefused():
+                return NotApplicable(capability=event.capability, reason=event.reason)
+            case ApplicationFailed() | ServiceFailed():
+                return Failed(application=worker, doing=event.doing, causes=tuple(event.causes))
+            case _:
+                return None
+
+    def _failed(self, worker: str, causes: tuple[str, ...]) -> Failed:
+        return Failed(application=worker, doing=self.step, causes=causes)
+
+    def _completed(self, outcome: Outcome) -> Outcome:
+        if not isinstance(outcome, Failed):
+            return outcome
+        log = self._logs / f"{outcome.application}.log"
+        status = self.exit_status.get(outcome.application)
+        return outcome.model_copy(update={"exit_status": status, "last_log_lines": last_lines(log)})
+
+    def _line(self, at_ns: int, worker: str, said: dict[str, object]) -> None:
+        self.lines.append(json.dumps({"at_ns": at_ns, "process": worker, **said}))
+
+
+def _how_it_ended(exit_status: int) -> str:
+    return f"it was killed by signal {-exit_status}" if exit_status < 0 else f"it ended with exit status {exit_status}"

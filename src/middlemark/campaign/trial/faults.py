@@ -1,0 +1,98 @@
+"""The faults of a trial: each has its instant, is done to its target, and is noted with when it really happened.
+
+It does to processes and links what a timeline says; how a process is brought back into a trial under way is `life`'s,
+and what the faults did to the messages is for `analysis` to say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+from middlemark.campaign.trial.events import TrialOver
+from middlemark.campaign.trial.processes import Running
+from middlemark.plan import Event
+from middlemark.results.record import HappenedFault
+from middlemark.suite import Action
+from middlemark.testbed.testbed import Testbed
+from middlemark.worker import contract
+
+# A worker that was told to stop ends by itself within 5 s.
+STOPPING_NS = 6_000_000_000
+
+
+class Faults:
+    """The timeline of one trial."""
+
+    def __init__(
+        self,
+        timeline: Sequence[Event],
+        running: Running,
+        join: Callable[[str], Awaitable[None]],
+        testbed: Testbed,
+    ) -> None:
+        self.happened: list[HappenedFault] = []
+        self._to_come = list(timeline)
+        self._running = running
+        self._hearing = running.hearing
+        self._join = join
+        """Brings a new process of an application or service into the trial under way."""
+        self._testbed = testbed
+
+    def missing(self) -> list[str]:
+        """The faults that have not happened yet."""
+        return [f"{event.action} of {event.target}" for event in self._to_come]
+
+    async def happen(self, begin_ns: int) -> None:
+        """Has each happen at its instant after the window's begin; ends the trial where one can't."""
+        try:
+            while self._to_come:
+                event = self._to_come[0]
+                await asyncio.sleep(max(begin_ns + event.at_ns - time.monotonic_ns(), 0) / 1e9)
+                began_ns = time.monotonic_ns()
+                await self._do(event)
+                self._note(event, began_ns, time.monotonic_ns())
+        except TrialOver as over:
+            self._hearing.give_up(over.outcome)
+
+    async def _do(self, event: Event) -> None:
+        target = event.target
+        match event.action:
+            case action if action.is_of_links:
+                self._testbed.has_happen(action, target)
+            case Action.PAUSE:
+                self._running.signal(target, signal.SIGSTOP)
+            case Action.RESUME:
+                self._running.signal(target, signal.SIGCONT)
+            case Action.KILL:
+                self._running.expect_end(target)
+                self._running.signal(target, signal.SIGKILL)
+                await self._gone(target)
+            case Action.STOP:
+                await self._stop(target)
+            case Action.START:
+                await self._join(target)
+            case Action.RESTART:
+                await self._stop(target)
+                await self._join(target)
+
+    async def _stop(self, target: str) -> None:
+        self._running.expect_end(target)
+        is_service = target in self._running.specs.services
+        self._running.tell([target], contract.ServiceStop() if is_service else contract.ApplicationStop())
+        await self._gone(target)
+
+    async def _gone(self, target: str) -> None:
+        deadline_ns = time.monotonic_ns() + STOPPING_NS
+        await self._hearing.wait(lambda: [f"the end of {name}" for name in self._running.living([target])], deadline_ns)
+
+    def _note(self, event: Event, began_ns: int, done_ns: int) -> None:
+        self._to_come.pop(0)
+        self.happened.append(
+            HappenedFault(
+                action=event.action, target=event.target, asked_ns=event.at_ns, began_ns=began_ns, done_ns=done_ns
+            )
+        )
+        self._hearing.note("timeline", {"action": event.action, "target": event.target, "began_ns": began_ns})

@@ -1,0 +1,231 @@
+"""The life of one trial, step by step, from starting its processes to having heard their last word.
+
+Each step tells the processes something, or waits for something of them; what ends a trial early comes as `TrialOver`.
+Which trial, where and when is `campaign`'s business; `account` makes the record of what was heard here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Container, Iterable
+from statistics import fmean
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from middlemark.campaign.observers.observer import Watch
+from middlemark.campaign.trial.environment import TrialEnvironment
+from middlemark.campaign.trial.events import EventReader, TrialOver
+from middlemark.campaign.trial.faults import Faults
+from middlemark.campaign.trial.processes import Running
+from middlemark.plan import MissingPath, NoCommunication, PingPong, Trial
+from middlemark.results.record import LoadReached, Window
+from middlemark.suite import Action
+from middlemark.worker import contract
+
+_MS, _S = 1_000_000, 1_000_000_000
+# From the command to the instant it names: long enough for every process to have read it.
+HEADSTART_NS = 30 * _MS
+# Beyond what the plan says a step takes. A publish call may block, samples are written to a disk.
+ARMING_NS, STARTING_SERVICES_NS = 60 * _S, 20 * _S
+PUBLISHING_GRACE_NS, WRITING_GRACE_NS = 10 * _S, 60 * _S
+# A publisher gives up what it is behind with after four windows; here is room for the call that it is in by then, and
+# for workers from before that rule, which a campaign may have as its base.
+PUBLISHING_WINDOWS = 10
+# The runtime ends a worker by itself 5 s after it was told to stop.
+CLOSING_NS = 6 * _S
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Life:
+    """One trial's course and what is known of it; `live` goes through all steps, `running.end` must follow it."""
+
+    def __init__(self, trial: Trial, running: Running, setting: TrialEnvironment, watch: Watch) -> None:
+        self.trial = trial
+        self.watch = watch
+        self.running = running
+        self.specs = running.specs
+        self.hearing = running.hearing
+        self.cpus = setting.place.cpus
+        self.loads_reached: dict[str, LoadReached] = {}
+        """By loaded host, from the window's announcement until all is published."""
+        self._loads = setting.loads
+        self._testbed = setting.testbed
+        self.window: Window | None = None
+        self.t0_ns: int | None = None
+        self.faults = Faults(trial.experiment.timeline, running, self.join, setting.testbed)
+        self.memory_growth_bytes: dict[str, int] = {}
+        late = [event.target for event in trial.experiment.timeline if event.action is Action.START]
+        self.on_time = [name for name in self.specs.applications if name not in late]
+
+    async def live(self, reached: Callable[[str, float | None], None]) -> None:
+        """All steps in their order; `reached` is told of each as it begins, with its least duration in seconds."""
+        windows = self.trial.experiment.windows
+        steps: tuple[tuple[str, float | None, Callable[[], Awaitable[None]]], ...] = (
+            ("arming", None, self.arm),
+            ("first messages", None, self.bring_together),
+            ("measuring", (windows.warm_up_ns + windows.window_ns) / 1e9, self.measure),
+            ("draining", None, self.drain),
+            ("stopping", None, self.stop),
+        )
+        for name, seconds, step in steps:
+            self.hearing.step = name
+            reached(name, seconds)
+            await step()
+
+    async def arm(self) -> None:
+        """Starts all processes at once, late joiners apart; services are ready and applications armed after it."""
+        for name in (*self.specs.services, *self.on_time):
+            await self.running.start(name)
+        await self._each(self.specs.services, contract.ServiceReady, "`ready`", _from_now(STARTING_SERVICES_NS))
+        await self._each(self.on_time, contract.ApplicationArmed, "`armed`", _from_now(ARMING_NS))
+        self.watch.begin()
+
+    async def bring_together(self) -> None:
+        """Starts all applications at T0 and waits for the first message of each publisher at each subscriber."""
+        self.t0_ns = _from_now(HEADSTART_NS)
+        self.running.tell(self.on_time, contract.ApplicationStart(at_ns=self.t0_ns))
+        deadline_ns = self.t0_ns + self.trial.experiment.windows.first_message_ns
+        await self._each(self.on_time, contract.ApplicationEffective, "`effective`", deadline_ns)
+        self.running.enter_shared_memory()
+        await self.hearing.wait(self._missing_if_in_time(deadline_ns), deadline_ns)
+        self.watch.discovered()
+
+    async def measure(self) -> None:
+        """Opens the window for all at one instant, has the faults happen, and waits for what the publishers sent."""
+        windows = self.trial.experiment.windows
+        begin_ns = _from_now(max(windows.warm_up_ns, HEADSTART_NS))
+        end_ns = begin_ns + windows.window_ns
+        self.window = Window(t0_ns=self.t0_ns or 0, begin_ns=begin_ns, end_ns=end_ns)
+        self._testbed.begin(begin_ns)
+        self._open_window((*self.specs.applications, *self.specs.services))
+        loads_before = {host: load.read() for host, load in self._loads.items()}
+        before = self.running.resident_bytes() if self.trial.experiment.timeline else {}
+        happening = asyncio.create_task(self.faults.happen(begin_ns))
+        watching = asyncio.create_task(self.watch.during(self.window))
+        try:
+            grace_ns = max(PUBLISHING_GRACE_NS, (PUBLISHING_WINDOWS - 1) * windows.window_ns)
+            await self.hearing.wait(self._unpublished, end_ns + grace_ns)
+            await watching
+        finally:
+            happening.cancel()
+            watching.cancel()
+        for host, load in self._loads.items():
+            by_cpu = load.reached_percent(loads_before[host], load.read())
+            self.loads_reached[host] = LoadReached(
+                asked_percent=load.asked_percent, reached_percent=fmean(by_cpu.values()), reached_by_cpu_percent=by_cpu
+            )
+        after = self.running.resident_bytes() if before else {}
+        lasting = before.keys() & after.keys() - set(self.running.restarted())
+        self.memory_growth_bytes = {name: after[name] - before[name] for name in sorted(lasting)}
+
+    async def join(self, name: str) -> None:
+        """Brings a new process of an application or service into the window under way."""
+        await self.running.start(name)
+        if name in self.specs.services:
+            await self._each([name], contract.ServiceReady, "`ready`", _from_now(STARTING_SERVICES_NS))
+        else:
+            await self._each([name], contract.ApplicationArmed, "`armed`", _from_now(ARMING_NS))
+            self.running.tell([name], contract.ApplicationStart(at_ns=_from_now(0)))
+            deadline_ns = _from_now(self.trial.experiment.windows.first_message_ns)
+            await self._each([name], contract.ApplicationEffective, "`effective`", deadline_ns)
+        self.running.enter_shared_memory()
+        self.watch.joined()
+        self._open_window([name])
+
+    async def drain(self) -> None:
+        """Tells all what was sent, and waits until they have it or give it up."""
+        expected = [
+            contract.ExpectedMessages(
+                stream=counts.stream, publisher=counts.publisher, intended=counts.intended, sent=counts.sent
+            )
+            for name in self.specs.applications
+            for published in self.heard(name, contract.ApplicationPublished)
+            for counts in published.publishers
+        ]
+        until_ns = _from_now(self.trial.experiment.windows.drain_ns)
+        applications = self.running.living(self.specs.applications)
+        services = self.running.living(self.specs.services)
+        self.running.tell(applications, contract.ApplicationDrain(expected=expected, until_ns=until_ns))
+        deadline_ns = until_ns + WRITING_GRACE_NS
+        await self._each(applications, contract.ApplicationDone, "`done`", deadline_ns)
+        await self._each(services, contract.ServiceMeasured, "`measured`", deadline_ns)
+        self.watch.drained()
+
+    async def stop(self) -> None:
+        """Has the applications close, then the services; who does not is a leftover, which the account states."""
+        for names, command in (
+            (self.specs.applications, contract.ApplicationStop()),
+            (self.specs.services, contract.ServiceStop()),
+        ):
+            self.running.tell(names, command)
+            await self._gone(names, _from_now(CLOSING_NS))
+
+    def heard(self, name: str, kind: type[M]) -> list[M]:
+        """The events of one kind of the present process of an application or service."""
+        return self.hearing.of(self.running.key(name), kind)
+
+    def last(self, name: str, kind: type[M]) -> M | None:
+        """The last of them."""
+        return self.hearing.last(self.running.key(name), kind)
+
+    def _open_window(self, names: Iterable[str]) -> None:
+        if self.window is None:
+            return
+        begin_ns, end_ns = self.window.begin_ns, self.window.end_ns
+        for name in names:
+            kind = contract.ServiceMeasure if name in self.specs.services else contract.ApplicationMeasure
+            self.running.tell([name], kind(begin_ns=begin_ns, end_ns=end_ns))
+
+    def _unpublished(self) -> list[str]:
+        return self.faults.missing() + self._without(
+            self.running.living(self.specs.applications), contract.ApplicationPublished, "`published`"
+        )
+
+    async def _each(self, names: Iterable[str], kind: type[BaseModel], word: str, until_ns: int) -> None:
+        await self.hearing.wait(lambda: self._without(names, kind, word), until_ns)
+
+    def _without(self, names: Iterable[str], kind: type[BaseModel], word: str) -> list[str]:
+        return [f"{word} of {name}" for name in names if not self.heard(name, kind)]
+
+    async def _gone(self, names: Iterable[str], until_ns: int) -> None:
+        try:
+            await self.hearing.wait(lambda: [f"the end of {name}" for name in self.running.living(names)], until_ns)
+        except TrialOver:
+            return  # everything was measured: the account makes a leftover of it
+
+    def _missing_if_in_time(self, deadline_ns: int) -> Callable[[], list[str]]:
+        """Names no one path when the deadline is over: then the outcome is another than a mere timeout."""
+
+        def missing() -> list[str]:
+            paths = missing_paths(self.trial, self.hearing, self.on_time)
+            if paths and time.monotonic_ns() >= deadline_ns:
+                raise TrialOver(NoCommunication(missing=tuple(paths)))
+            return [str(path) for path in paths]
+
+        return missing
+
+
+def missing_paths(trial: Trial, hearing: EventReader, applications: Container[str]) -> list[MissingPath]:
+    """The ways between these applications, of messages and of answers, on which none has come yet."""
+    had = {
+        (first.stream, first.answers, first.publisher, first.subscriber)
+        for application in trial.experiment.applications
+        for first in hearing.of(application.name, contract.ApplicationFirstMessage)
+    }
+    return [
+        MissingPath(stream=stream.name, answers=answers, publisher=publisher, subscriber=subscriber)
+        for stream in trial.experiment.streams
+        for answers in ((False, True) if isinstance(stream.pattern, PingPong) else (False,))
+        for publisher, asker in enumerate(stream.publishers)
+        for subscriber, answerer in enumerate(stream.subscribers)
+        if asker in applications and answerer in applications
+        if (stream.name, answers, publisher, subscriber) not in had
+    ]
+
+
+def _from_now(span_ns: int) -> int:
+    return time.monotonic_ns() + span_ns

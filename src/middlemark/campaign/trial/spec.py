@@ -1,0 +1,239 @@
+"""From a planned trial, its worker's description and its slot to the specs of its applications and services.
+
+Pure: it starts nothing and touches no file. The words are the worker contract's, the figures the plan's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from middlemark.plan import Application, Burst, Computed, Node, PingPong, Stream, StreamPattern, Trial, share_cpus
+from middlemark.plan import Periodic as PeriodicPlan
+from middlemark.suite import Arrival, Scheduling
+from middlemark.testbed.hosts.host import Host
+from middlemark.testbed.processes.slot import Slot
+from middlemark.worker import contract
+from middlemark.worker.contract import ApplicationSpec, Description, Placement, Rendezvous, ServiceAddress, ServiceSpec
+from middlemark.worker.description import CONTRACT_VERSION, is_needed, resolved_options
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a trial runs: its slot, its hosts, and its folder on each of them."""
+
+    slot: Slot
+    hosts: Mapping[str, Host]
+    folder: Path
+    """The trial's own folder, the same path on every host."""
+    cpus: tuple[int, ...]
+    """The CPUs that may be given to applications."""
+    clock_offsets_ns: Mapping[str, int] = field(default_factory=dict)
+    """By host with a clock of its own: how far it is ahead of this machine's."""
+
+    @property
+    def recording_folder(self) -> Path:
+        """Where the applications leave their samples."""
+        return self.folder / "samples"
+
+    def recording_folder_of(self, number: int) -> Path:
+        """Where the second, third, … process of an application leaves its samples."""
+        return self.recording_folder if number == 1 else self.recording_folder / f"process_{number}"
+
+    @property
+    def rendezvous(self) -> Rendezvous:
+        """What keeps the trial apart from every other."""
+        slot = self.slot
+        return Rendezvous(
+            name=slot.name,
+            token=slot.token,
+            domain=slot.domain,
+            first_port=slot.first_port,
+            ports=slot.ports,
+            folder=str(self.folder),
+        )
+
+
+@dataclass(frozen=True)
+class Specs:
+    """What every process of a trial is told, by the process's name, with its host."""
+
+    services: Mapping[str, ServiceSpec]
+    applications: Mapping[str, ApplicationSpec]
+    host_of: Mapping[str, str]
+
+
+_Service = tuple[str, int, str]
+"""A service's name, its index and its host's name."""
+
+
+def specs(trial: Trial, description: Description, place: Place) -> Specs:
+    """The specs of one trial."""
+    experiment = trial.experiment
+    services = _services(trial, description)
+    cpus = share_cpus(experiment, place.cpus)
+    return Specs(
+        services={
+            f"{service}_{index}": _service_spec(trial, place, (service, index, host), services)
+            for service, index, host in services
+        },
+        applications={
+            application.name: _application_spec(trial, application, place, services, cpus[application.name])
+            for application in experiment.applications
+        },
+        host_of={f"{service}_{index}": host for service, index, host in services}
+        | {application.name: application.host for application in experiment.applications},
+    )
+
+
+def _services(trial: Trial, description: Description) -> list[_Service]:
+    """Every service that the middleware needs under the trial's options, where the topology puts it."""
+    experiment = trial.experiment
+    options = resolved_options(description, experiment.profile, dict(experiment.options))
+    with_applications = tuple(dict.fromkeys(application.host for application in experiment.applications))
+    hosts = {"host": with_applications, "network": experiment.services or with_applications[:1]}
+    needed = [need for need in description.services if is_needed(need, options)]
+    return [(need.service, index, host) for need in needed for index, host in enumerate(hosts[need.per])]
+
+
+def _linked_with(own: _Service, services: Sequence[_Service]) -> list[_Service]:
+    """The services that one is linked with: those of its kind before and after it, so that there is no circle."""
+    name, index, _ = own
+    return [service for service in services if service[0] == name and abs(service[1] - index) == 1]
+
+
+def _nearest_first(host: str, services: Sequence[_Service]) -> list[_Service]:
+    return sorted(services, key=lambda service: service[2] != host)
+
+
+def _addresses(services: Sequence[_Service], viewer: str, place: Place) -> list[ServiceAddress]:
+    """Where those services are that can be reached from a host."""
+    seen = [(name, index, place.hosts[host].address_for(place.hosts[viewer])) for name, index, host in services]
+    return [ServiceAddress(service=name, index=index, address=address) for name, index, address in seen if address]
+
+
+def _service_spec(trial: Trial, place: Place, service: _Service, services: Sequence[_Service]) -> ServiceSpec:
+    name, index, host_name = service
+    host = place.hosts[host_name]
+    experiment = trial.experiment
+    return ServiceSpec(
+        contract_version=CONTRACT_VERSION,
+        service=name,
+        index=index,
+        addresses=list(host.addresses.values()),
+        interface=host.interface,
+        rendezvous=place.rendezvous,
+        services=_addresses(_linked_with(service, services), host_name, place),
+        profile=experiment.profile,
+        options=dict(experiment.options),
+        clock_offset_ns=place.clock_offsets_ns.get(host_name, 0),
+        largest_message_bytes=max(_largest_message(stream) for stream in experiment.streams),
+        placement=Placement(cpus=[], scheduling=contract.OtherScheduling(), spin_ns=0),
+    )
+
+
+def _application_spec(
+    trial: Trial, application: Application, place: Place, services: Sequence[_Service], cpus: Sequence[int]
+) -> ApplicationSpec:
+    experiment = trial.experiment
+    host = place.hosts[application.host]
+    return ApplicationSpec(
+        contract_version=CONTRACT_VERSION,
+        application=application.name,
+        address=host.address,
+        interface=host.interface,
+        rendezvous=place.rendezvous,
+        services=_addresses(_nearest_first(application.host, services), application.host, place),
+        profile=experiment.profile,
+        options=dict(experiment.options),
+        streams=[_stream_spec(stream, trial, place, host) for stream in experiment.streams],
+        endpoints=[
+            contract.Endpoint(stream=endpoint.stream, role=endpoint.role.value, index=endpoint.index)
+            for endpoint in application.endpoints
+        ],
+        nodes=_node_specs(trial, application) or None,
+        clock_offset_ns=place.clock_offsets_ns.get(host.name, 0),
+        verify=experiment.verify,
+        recording=contract.Recording(
+            samples=_samples(trial),
+            messages=experiment.most_messages(),
+            late_after_ns=experiment.windows.late_after_ns,
+            folder=str(place.recording_folder),
+        ),
+        placement=Placement(cpus=list(cpus), scheduling=_scheduling(trial), spin_ns=experiment.conditions.spin_ns),
+    )
+
+
+def _samples(trial: Trial) -> int:
+    """As the suite says; a pipeline's many endpoints get no more than their streams can fill.
+
+    A search's get no less: it judges latency from the schedule, which the histogram of what is beyond doesn't have.
+    """
+    experiment = trial.experiment
+    if experiment.search is not None:
+        return max(experiment.samples, experiment.most_messages())
+    return min(experiment.samples, experiment.most_messages()) if experiment.nodes else experiment.samples
+
+
+def _node_specs(trial: Trial, application: Application) -> list[contract.NodeSpec]:
+    """None for an application without nodes, which older workers know no word for."""
+    nodes = enumerate(trial.experiment.nodes)
+    return [_node_spec(node, number, trial.seed) for number, node in nodes if node.application == application.name]
+
+
+def _node_spec(node: Node, number: int, seed: int) -> contract.NodeSpec:
+    inputs = [{"stream": each.stream, "index": each.subscriber, "take": each.take.model_dump()} for each in node.inputs]
+    return contract.NodeSpec.model_validate(
+        {
+            "name": node.name,
+            "number": number,
+            "trigger": node.trigger.model_dump(mode="json"),
+            "compute": node.compute.model_dump(),
+            "seed": seed + number,
+            "inputs": inputs,
+            "outputs": [{"stream": stream, "index": 0} for stream in node.outputs],
+        }
+    )
+
+
+def _scheduling(trial: Trial) -> contract.OtherScheduling | contract.FifoScheduling:
+    conditions = trial.experiment.conditions
+    if conditions.scheduling is Scheduling.FIFO and conditions.priority is not None:
+        return contract.FifoScheduling(priority=conditions.priority)
+    return contract.OtherScheduling()
+
+
+def _stream_spec(stream: Stream, trial: Trial, place: Place, viewer: Host) -> contract.StreamSpec:
+    host_of = {application.name: place.hosts[application.host] for application in trial.experiment.applications}
+    address_of = {name: host.address_for(viewer) or host.address for name, host in host_of.items()}
+    return contract.StreamSpec(
+        name=stream.name,
+        size_bytes=stream.size_bytes,
+        pattern=_pattern_spec(stream.pattern, trial.seed),
+        recorded=None if stream.recorded is None else contract.Recorded(**stream.recorded.model_dump(mode="json")),
+        qos=contract.Qos.model_validate(stream.qos.model_dump(mode="json")),
+        publishers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in stream.publishers],
+        subscribers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in stream.subscribers],
+    )
+
+
+def _pattern_spec(pattern: StreamPattern, seed: int) -> contract.PatternSpec:
+    match pattern:
+        case PeriodicPlan():
+            poisson = pattern.arrival is Arrival.POISSON
+            arrival = contract.PoissonArrival(seed=seed) if poisson else contract.FixedArrival()
+            return contract.PeriodicPattern(rate_hz=pattern.rate_hz, arrival=arrival)
+        case Burst():
+            return contract.BurstPattern(rate_hz=pattern.rate_hz, messages=pattern.messages)
+        case Computed():
+            return contract.ComputedPattern(rate_hz=pattern.rate_hz)
+        case PingPong():
+            return contract.PingPongPattern(**pattern.model_dump(exclude={"kind"}))
+        case _:
+            return contract.UnthrottledPattern(**pattern.model_dump(exclude={"kind"}))
+
+
+def _largest_message(stream: Stream) -> int:
+    answer = stream.pattern.answer_bytes if isinstance(stream.pattern, PingPong) else 0
+    return max(stream.size_bytes, answer)

@@ -1,0 +1,152 @@
+"""Whether a trial that ran to its end counts, what a reader must know beside its figures, and its first figures.
+
+Pure: it judges a record and its samples by the suite's bounds; how metrics are computed is `analysis`'s business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from middlemark.analysis.metrics.accounting import breaches, settled
+from middlemark.analysis.metrics.catalog import TRIAL, Key, metrics_of, of_stream, quantile_metric
+from middlemark.analysis.metrics.latency import Distribution
+from middlemark.analysis.metrics.trial import TrialMetrics
+from middlemark.analysis.stats.quantiles import Measured, WithinClocks, bound_words
+from middlemark.plan import Caution, InvalidKind, InvalidReason, PingPong, WarningKind
+from middlemark.results.progress import Headline
+from middlemark.results.record import LinkMeasured, TrialRecord
+from middlemark.results.streaming import Frame
+from middlemark.suite import Disturbance
+
+LOAD_TOLERANCE_PERCENT = 10
+
+
+def reasons(record: TrialRecord, received: Frame, bounds: Disturbance, cpus: int) -> tuple[InvalidReason, ...]:
+    """Why the trial's figures don't count; empty where they do."""
+    streams = tuple(stream.name for stream in record.trial.experiment.streams)
+    found = [
+        InvalidReason(kind=InvalidKind.ACCOUNTING, text=text) for text in breaches(*settled(record, received), streams)
+    ]
+    counted = record.counts.subscribers
+    for kind, number in (
+        (InvalidKind.CORRUPT, sum(each.corrupt for each in counted)),
+        (InvalidKind.FOREIGN, sum(each.foreign for each in counted)),
+    ):
+        if number:
+            found.append(InvalidReason(kind=kind, text=f"{number} messages; none is allowed"))
+    steal_percent = stolen_percent(record, cpus)
+    if steal_percent > bounds.steal:
+        text = f"the hypervisor took {steal_percent:.2f} % of the machine's CPU time; {bounds.steal:g} % is allowed"
+        found.append(InvalidReason(kind=InvalidKind.STEAL, text=text))
+    return (*found, *unlike(record.links))
+
+
+def unlike(links: Iterable[LinkMeasured]) -> tuple[InvalidReason, ...]:
+    """Links and routes that were not what was asked."""
+    return tuple(
+        InvalidReason(kind=InvalidKind.LINK, text=f"{link.name} {link.when} the trial: {link.problem}")
+        for link in links
+        if link.problem is not None
+    )
+
+
+def stolen_percent(record: TrialRecord, cpus: int) -> float:
+    """The share of all CPUs' time over the window that the hypervisor took."""
+    shares = [spent.machine_steal_ns / max(spent.wall_ns * cpus, 1) for spent in record.resources.values()]
+    return 100 * max(shares, default=0.0)
+
+
+def cautions(record: TrialRecord, metrics: TrialMetrics) -> tuple[Caution, ...]:
+    """What a reader must know beside the trial's figures."""
+    counted, sent = record.counts.subscribers, record.counts.publishers
+    refusals = [each.refusal or "no reason given" for each in sent if each.refused]
+    unsent = sum(each.unsent for each in sent)
+    found = {
+        WarningKind.OVERLOAD: (
+            f"below its intended rate: {', '.join(_rates(metrics))}; its latency is that of a queue"
+            + (f"; {unsent} messages were left when the time for them was over" if unsent else ""),
+            "lower the rate or the size",
+        )
+        if metrics.overloaded
+        else None,
+        WarningKind.NEGATIVE_LATENCY: _number(
+            sum(each.negative for each in counted), "messages arrived before they were sent", "check clock_source"
+        ),
+        WarningKind.SAMPLES_FULL: _number(
+            sum(each.beyond_samples for each in counted),
+            "messages are in the histogram only",
+            "raise `recording: {samples: …}` in the suite",
+        ),
+        WarningKind.REFUSED_MESSAGES: _number(
+            sum(each.refused for each in sent),
+            f"messages were not accepted: {next(iter(refusals), '')}",
+            "lower the rate, or use `congestion: block`",
+        ),
+        WarningKind.CLOCK_OFFSET: _clocks_apart(record, metrics),
+        WarningKind.CPU_LOAD: _load_missed(record),
+    }
+    return tuple(Caution(kind=kind, text=said[0], remedy=said[1]) for kind, said in found.items() if said)
+
+
+def headline(record: TrialRecord, metrics: TrialMetrics) -> Headline:
+    """The first figures, of the first stream."""
+    stream = record.trial.experiment.streams[0]
+    round_trip = isinstance(stream.pattern, PingPong)
+    kind = Distribution.ROUND_TRIP if round_trip else Distribution.LATENCY_FROM_SEND
+    figures: Mapping[str, float] = {
+        f"{key.subject} {key.metric}": value.value
+        for key, value in metrics.values.items()
+        if isinstance(value, Measured)
+    }
+    first_message_ns = figures.get(f"{TRIAL} first_message_ns")
+    return Headline(
+        first_message_ns=None if first_message_ns is None else int(first_message_ns),
+        latency_median_ns=figures.get(f"{of_stream(stream.name)} {quantile_metric(kind, 'p50')}"),
+        latency_p99_ns=figures.get(f"{of_stream(stream.name)} {quantile_metric(kind, 'p99')}"),
+        round_trip=round_trip,
+        sent=sum(flow.sent for flow in metrics.flows),
+        received=sum(flow.received for flow in metrics.flows),
+    )
+
+
+def _rates(metrics: TrialMetrics) -> Iterator[str]:
+    """What each overloaded stream was offered and sent."""
+    for name in metrics.overloaded:
+        known = (metrics.values.get(Key(of_stream(name), f"{what}_rate_hz")) for what in ("achieved", "intended"))
+        rates = [f"{each.value:.3g}" for each in known if isinstance(each, Measured)]
+        yield f"{name} ({' of '.join(rates)} messages/s sent)"
+
+
+def _clocks_apart(record: TrialRecord, metrics: TrialMetrics) -> tuple[str, str] | None:
+    """Where hosts have clocks of their own: how well each one-way time is known, and which are not given for it."""
+    bounds = {stream.name: record.clock_bound_ns(stream.name) for stream in record.trial.experiment.streams}
+    told = [
+        f"one-way times of {name} are known to {bound_words(bound_ns)}{_of_those(name, metrics)}"
+        for name, bound_ns in bounds.items()
+        if bound_ns
+    ]
+    return ("; ".join(told), "run PTP on the hosts (linuxptp), or measure round trips") if told else None
+
+
+def _of_those(stream: str, metrics: TrialMetrics) -> str:
+    """How many of a stream's one-way figures are longer than the clocks' bound."""
+    kind = Distribution.LATENCY_FROM_SEND
+    values = [metrics.values.get(Key(of_stream(stream), metric)) for metric in metrics_of(kind)]
+    refused = sum(isinstance(value, WithinClocks) for value in values)
+    if not refused:
+        return ""
+    given = any(isinstance(value, Measured) for value in values)
+    return "; those that are no longer are not given" if given else ", more than they are: none is given"
+
+
+def _load_missed(record: TrialRecord) -> tuple[str, str] | None:
+    missed = [
+        f"{host} was kept busy to {load.reached_percent:.0f} %, not {load.asked_percent:g} %"
+        for host, load in record.cpu_load.items()
+        if abs(load.reached_percent - load.asked_percent) > LOAD_TOLERANCE_PERCENT
+    ]
+    return ("; ".join(missed), "the applications, or other programs, took the CPU time") if missed else None
+
+
+def _number(count: int, text: str, remedy: str) -> tuple[str, str] | None:
+    return (f"{count} {text}", remedy) if count else None

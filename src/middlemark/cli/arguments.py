@@ -1,0 +1,51 @@
+"""What the shell completes: names of suites and middlewares, and conditions of `--only`.
+
+Completion never fails: where something can't be read there is nothing to complete.
+
+The option `--trust` of every command that reads a run: it may be one that another user owns.
+"""
+
+from typing import Annotated
+
+import typer
+
+from middlemark.errors import MiddlemarkError
+
+
+def suites(incomplete: str) -> list[str]:
+    """Shipped suites; files are completed by the shell where none fits."""
+    from middlemark.suite import shipped_suite_names
+
+    return [name for name in shipped_suite_names() if name.startswith(incomplete)]
+
+
+def middlewares(incomplete: str) -> list[str]:
+    """Middlewares that have a worker here."""
+    from middlemark.worker.executables import workers
+
+    return [name for name in workers() if name.startswith(incomplete)]
+
+
+def conditions(context: typer.Context, incomplete: str) -> list[str]:
+    """`factor=value` for every factor of the suite that stands on the command line."""
+    from middlemark.plan import expand
+    from middlemark.suite import load_suite
+    from middlemark.worker.executables import workers
+
+    try:
+        suite = load_suite(context.params.get("suite") or "quick").suite
+        experiments = expand(suite, available=list(workers()))
+    except MiddlemarkError:
+        return []
+    known = dict.fromkeys(f"{name}={value}" for e in experiments for name, value in e.factors.items())
+    return [condition for condition in known if condition.startswith(incomplete)]
+
+
+def topologies(incomplete: str) -> list[str]:
+    """The topologies that ship, by how they begin."""
+    from middlemark.suite import COUNTED_TOPOLOGIES, shipped_topologies
+
+    return [name for name in [*COUNTED_TOPOLOGIES, *shipped_topologies()] if name.startswith(incomplete)]
+
+
+Trust = Annotated[bool, typer.Option("--trust", help="Read a run folder that belongs to another user.")]

@@ -1,0 +1,1 @@
+"""Commands that show what is there: workers, suites, topologies, the machine, what killed runs left."""

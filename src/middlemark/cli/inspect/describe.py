@@ -1,0 +1,191 @@
+"""`middlemark describe`: what a middleware's worker says of itself, its profiles and options first of all.
+
+It shows what `worker.description` has; nothing is added to it.
+
+`middlemark footprint`: how much code and data each middleware's worker and its libraries hold before they run.
+
+It shows what `worker.footprint` measures and adds nothing but sums.
+"""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from middlemark.cli import arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from middlemark.worker.contract import Description, OptionDescription
+import json
+from dataclasses import asdict
+
+if TYPE_CHECKING:
+    from middlemark.worker.executables import Part, Size
+
+
+def command(
+    middleware: Annotated[str, typer.Argument(help="Its name.", autocompletion=arguments.middlewares)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+) -> None:
+    """Describe a middleware: its library, what it can do, its profiles and options; or a pipeline that ships."""
+    from middlemark.suite import shipped_workloads
+
+    workload = shipped_workloads().get(middleware)
+    if workload is not None and workload.nodes:
+        typer.echo(_pipeline(middleware))
+        return
+    from middlemark.worker.description import describe
+    from middlemark.worker.executables import worker
+
+    description = describe(worker(middleware))
+    if as_json:
+        typer.echo(description.model_dump_json(indent=2))
+    else:
+        _print(description)
+
+
+def _pipeline(workload: str) -> str:
+    from middlemark.plan import expand
+    from middlemark.report.elements.topology_text import pipeline_text
+    from middlemark.suite import MiddlewareChoice, Suite, Workload
+
+    asked = Suite.model_construct(
+        suite="shown", middlewares=(MiddlewareChoice(middleware="any"),), workloads=(Workload(workload=workload),)
+    )
+    return pipeline_text(expand(asked, available=["any"])[0])
+
+
+def _print(description: "Description") -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    console.print(Text(f"{description.title} ({description.middleware})", style="bold"))
+    console.print(Text(description.summary))
+    for table in (_facts(description), _profiles(description), _options(description)):
+        console.print(table)
+
+
+def _facts(description: "Description") -> "Table":
+    library, can = description.library, description.capabilities
+    rows = {
+        "library": f"{library.name} {library.version}, {library.origin}",
+        "patterns": ", ".join(can.patterns),
+        "transports": ", ".join(can.transports),
+        "reliability": ", ".join(can.reliabilities),
+        "durability": ", ".join(can.durabilities),
+        "congestion": ", ".join(can.congestion),
+        "largest message": _size(can.largest_message_bytes),
+        "zero copy": "yes" if can.zero_copy else "no",
+        "one process": "yes" if can.same_process else "no",
+        "services": ", ".join(need.service for need in description.services) or "none",
+    }
+    return _table(("", ""), list(rows.items()))
+
+
+def _profiles(description: "Description") -> "Table":
+    rows = []
+    for name, profile in description.profiles.items():
+        sets = ", ".join(f"{option}={_value(value)}" for option, value in profile.options.items())
+        rows.append((name, profile.summary, sets or "nothing"))
+    return _table(("profile", "stands for", "sets"), rows)
+
+
+def _options(description: "Description") -> "Table":
+    rows = [(each.name, _allowed(each), _value(each.default), each.summary) for each in description.options]
+    return _table(("option", "values", "default", "what it does"), rows)
+
+
+def _allowed(option: "OptionDescription") -> str:
+    from middlemark.worker.contract import BooleanOption, ChoiceOption, IntegerOption
+
+    match option.kind:
+        case BooleanOption():
+            return "true, false"
+        case IntegerOption(minimum=minimum, maximum=maximum):
+            return f"{minimum} to {maximum}"
+        case ChoiceOption(choices=choices):
+            return ", ".join(choices)
+        case _:
+            return "text"
+
+
+def _value(value: bool | int | str) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _size(size_bytes: int) -> str:
+    from middlemark.suite import SIZE
+
+    return SIZE.text(size_bytes)
+
+
+def _table(columns: tuple[str, ...], rows: "Sequence[tuple[str, ...]]") -> "Table":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, show_header=any(columns))
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
+
+
+Footprints = dict[str, "tuple[Part, ...]"]
+
+
+def footprint_command(
+    middleware: Annotated[
+        list[str] | None,
+        typer.Argument(help="Their names; without any, all that are built.", autocompletion=arguments.middlewares),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+) -> None:
+    """Measure the static size of workers: text, read-only data, data, bss of each file."""
+    from middlemark.worker.description import describe, programs_of
+    from middlemark.worker.executables import footprint, worker, workers
+
+    paths = {name: worker(name) for name in middleware} if middleware else workers()
+    found = {name: footprint(path, programs_of(describe(path))) for name, path in paths.items()}
+    if as_json:
+        typer.echo(json.dumps(_as_json(found), indent=2))
+    else:
+        _print_footprints(found)
+
+
+def _as_json(found: Footprints) -> dict[str, list[dict[str, object]]]:
+    return {
+        name: [{"path": str(part.path), "kind": part.kind, **asdict(part.size)} for part in parts]
+        for name, parts in found.items()
+    }
+
+
+def _print_footprints(found: Footprints) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from middlemark.worker.executables import Size
+
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in ("middleware", "file"):
+        table.add_column(heading, overflow="fold")
+    for heading in ("text", "read-only", "data", "bss", "all"):
+        table.add_column(f"{heading}, KiB", justify="right", no_wrap=True)
+    for name, parts in found.items():
+        whole = sum((part.size for part in parts), Size())
+        for place, part in enumerate(sorted(parts, key=lambda part: (part.kind != "worker", -part.size.total_bytes))):
+            table.add_row(Text("" if place else name), Text(part.path.name), *_kib(part.size))
+        table.add_row("", Text("all together"), *_kib(whole), style="bold", end_section=True)
+    Console().print(table)
+
+
+def _kib(size: "Size") -> list[str]:
+    shown = (*asdict(size).values(), size.total_bytes)
+    return [f"{size_bytes / 1024:.1f}" for size_bytes in shown]

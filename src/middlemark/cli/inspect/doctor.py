@@ -1,0 +1,112 @@
+"""`middlemark doctor`: which workers there are, which are missing and why, and how ready the machine is.
+
+It shows what `campaign.order` and `testbed.machine` find out; it changes nothing, each line names its remedy.
+"""
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import Console
+
+    from middlemark.campaign.order import Worker
+    from middlemark.testbed.machine.readiness import Fact
+
+
+def command(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+) -> None:
+    """Say what is present, what is missing and its remedy, and how ready the machine is."""
+    from middlemark.campaign.order import available
+    from middlemark.testbed import capabilities
+    from middlemark.testbed.hosts import container
+    from middlemark.testbed.machine import readiness
+
+    workers, left_out = available()
+    facts = [*readiness.facts(), *capabilities.facts(), container.containers_fact()]
+    if as_json:
+        typer.echo(json.dumps(_as_data(workers, left_out, facts), indent=2, ensure_ascii=False))
+    else:
+        from rich.console import Console
+
+        console = Console()
+        _print_workers(workers, left_out, console)
+        _print_machine(facts, console)
+    _check(workers)
+
+
+def _check(workers: "Mapping[str, Worker]") -> None:
+    from middlemark.errors import EnvironmentNotReady
+    from middlemark.worker.executables import FOLDERS_VARIABLE
+
+    if not workers:
+        raise EnvironmentNotReady(
+            "there is no worker here, so nothing can be measured", remedy=f"make workers, or {FOLDERS_VARIABLE}=FOLDER"
+        )
+
+
+def _as_data(
+    workers: "Mapping[str, Worker]", left_out: "Mapping[str, str]", facts: "Sequence[Fact]"
+) -> dict[str, object]:
+    return {
+        "workers": {
+            name: {"path": str(worker.path), **worker.description.library.model_dump()}
+            for name, worker in workers.items()
+        },
+        "left_out": dict(left_out),
+        "machine": [asdict(fact) for fact in facts],
+    }
+
+
+def _print_workers(workers: "Mapping[str, Worker]", left_out: "Mapping[str, str]", console: "Console") -> None:
+    from rich.text import Text
+
+    rows = []
+    for name, worker in workers.items():
+        library = worker.description.library
+        rows.append((Text("✔", "green"), name, f"{library.name} {library.version}", library.origin))
+    rows += [(Text("✘", "red"), name, "left out", reason) for name, reason in left_out.items()]
+    _print_table(("", "worker", "library", "from"), rows, console)
+
+
+def _print_machine(facts: "Sequence[Fact]", console: "Console") -> None:
+    from rich.text import Text
+
+    marks = {True: Text("✔", "green"), False: Text("!", "yellow"), None: Text(" ")}
+    rows = []
+    for fact in facts:
+        name, value = _shown(fact)
+        rows.append((marks[fact.ready], name, value, fact.remedy if fact.ready is False else ""))
+    _print_table(("", "machine", "value", "remedy"), rows, console)
+
+
+def _shown(fact: "Fact") -> tuple[str, str]:
+    """The name without its unit, and the value with it."""
+    name, _, unit = fact.name.rpartition("_")
+    match fact.value, unit:
+        case int(value), "ns":
+            return name.replace("_", " "), f"{value / 1e3:.3g} µs"
+        case int(value), "bytes":
+            return name.replace("_", " "), f"{value / 2**20:.0f} MiB"
+        case list(values), _:
+            return fact.name.replace("_", " "), ", ".join(values)
+        case value, _:
+            return fact.name.replace("_", " "), str(value)
+
+
+def _print_table(columns: "Sequence[str]", rows: "Sequence[Sequence[object]]", console: "Console") -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD)
+    for number, column in enumerate(columns):
+        table.add_column(column, overflow="fold", no_wrap=number < 2)
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
+    console.print(table)

@@ -1,0 +1,176 @@
+"""`middlemark list`: what there is to name in a suite and on the command line.
+
+It shows what ships, what `suite` knows and what the workers say of themselves.
+
+`middlemark topology`: shows what a topology is: its hosts, networks and links, and what sits where.
+
+It reads and prints; `suite` knows the topologies, `report` draws them.
+"""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from middlemark.cli import arguments
+
+if TYPE_CHECKING:
+    from middlemark.suite import Topology
+
+
+Rows = list[dict[str, str]]
+
+
+class Subject(StrEnum):
+    """What can be listed."""
+
+    SUITES = "suites"
+    MIDDLEWARES = "middlewares"
+    WORKLOADS = "workloads"
+    TOPOLOGIES = "topologies"
+    TIMELINES = "timelines"
+
+
+def command(
+    subject: Annotated[Subject | None, typer.Argument(help="What to list; everything without it.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+) -> None:
+    """List suites, middlewares, workloads, topologies and timelines of faults."""
+    listed = {each.value: _ROWS[each]() for each in ([subject] if subject else Subject)}
+    if as_json:
+        typer.echo(json.dumps(listed, indent=2, ensure_ascii=False))
+    else:
+        _print_tables(listed)
+
+
+def _suites() -> Rows:
+    from middlemark.suite import load_suite, shipped_suite_names
+
+    suites = [load_suite(name).suite for name in shipped_suite_names()]
+    return [{"suite": suite.suite, "summary": suite.summary} for suite in suites]
+
+
+def _middlewares() -> Rows:
+    from middlemark.worker.description import describe
+    from middlemark.worker.executables import workers
+
+    descriptions = [describe(path) for path in workers().values()]
+    return [
+        {
+            "middleware": description.middleware,
+            "version": description.library.version,
+            "profiles": ", ".join(description.profiles),
+            "summary": description.summary,
+        }
+        for description in descriptions
+    ]
+
+
+def _workloads() -> Rows:
+    from middlemark.suite import RATE, SIZE, shipped_workloads
+
+    return [
+        {
+            "workload": workload.workload,
+            "pattern": str(workload.pattern),
+            "size": ", ".join(SIZE.text(size) for size in workload.size or ()),
+            "rate": ", ".join(RATE.text(rate) for rate in workload.rate or ()),
+            "reliability": ", ".join(qos.reliability for qos in workload.qos or ()),
+            "summary": workload.summary,
+        }
+        for workload in shipped_workloads().values()
+    ]
+
+
+def _topologies() -> Rows:
+    from middlemark.suite import COUNTED_TOPOLOGIES, shipped_topologies
+
+    summaries = COUNTED_TOPOLOGIES | {name: topology.summary for name, topology in shipped_topologies().items()}
+    return [{"topology": name, "summary": summary} for name, summary in summaries.items()]
+
+
+def _timelines() -> Rows:
+    from middlemark.suite import shipped_timelines
+
+    return [{"timeline": each.timeline, "summary": each.summary} for each in shipped_timelines().values()]
+
+
+_ROWS = {
+    Subject.SUITES: _suites,
+    Subject.MIDDLEWARES: _middlewares,
+    Subject.WORKLOADS: _workloads,
+    Subject.TOPOLOGIES: _topologies,
+    Subject.TIMELINES: _timelines,
+}
+
+
+def _print_tables(listed: dict[str, Rows]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    for title, rows in listed.items():
+        if not rows:
+            console.print(f"{title}: none here; `middlemark doctor` says why")
+            continue
+        table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+        for name in rows[0]:
+            table.add_column(name, style="cyan" if name == title[:-1] else "", no_wrap=name == title[:-1])
+        for row in rows:
+            table.add_row(*map(Text, row.values()))
+        console.print(table)
+
+
+app = typer.Typer(help="Show topologies; `middlemark list topologies` names those that ship.", no_args_is_help=True)
+
+
+@app.callback()
+def group() -> None:
+    """Keep `show` a command of its own name."""
+
+
+@app.command()
+def show(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME|FILE",
+            help="A topology's name, or a file with topologies, or a suite for all that it has.",
+            autocompletion=arguments.topologies,
+        ),
+    ],
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it into an SVG instead.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+) -> None:
+    """Draw a topology: hosts with their applications, services and limits, networks, and what their links do."""
+    from middlemark.suite import load_topologies
+
+    topologies = load_topologies(name)
+    if svg is not None:
+        _write(svg, topologies)
+    if as_json:
+        shown = [topology.model_dump(mode="json", exclude_none=True) for topology in topologies]
+        typer.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+    elif svg is None:
+        from rich.console import Console
+
+        from middlemark.report.elements.topology_text import drawn
+
+        console = Console(soft_wrap=True)
+        for topology in topologies:
+            console.print(drawn(topology), end="\n\n")
+
+
+def _write(file: Path, topologies: "tuple[Topology, ...]") -> None:
+    from middlemark.errors import UsageError
+    from middlemark.report.elements.topology_drawing import svg
+    from middlemark.results.files import write_text
+
+    if len(topologies) != 1:
+        names = ", ".join(topology.name for topology in topologies)
+        raise UsageError(f"one SVG holds one topology, and there are {len(topologies)}", remedy=f"name one: {names}")
+    write_text(file, svg(topologies[0]))

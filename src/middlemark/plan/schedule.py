@@ -1,0 +1,293 @@
+"""A capacity search as the steps of a ladder of rates, or of sizes, each a constant factor above the last.
+
+All searches with the same bounds have the same ladder, so that middlewares meet at the same rates. Which step is tried
+is `analysis.search_steps`' question; an experiment at a step is an experiment like any other.
+
+The trials of a campaign: every experiment once a block, and once more for each observation, in a seeded order.
+
+Blocks pair the trials of different experiments, so that drift of the machine hits all alike. It runs nothing.
+
+How long a campaign takes at least, from its windows and a fixed cost for each trial.
+
+An estimate before anything has run; `campaign` replaces the fixed cost by the one it sees.
+
+A plan made again from its suite, to hold a stored one against: of that only which experiments a block has is taken.
+
+With `--only`, `--trials`, `stop` and searches the suite alone doesn't say which experiments a block has. All else, each
+experiment itself, the order within a block, ids and seeds, is planned anew.
+"""
+
+import hashlib
+import math
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from middlemark.plan.demand import experiments_of, observed
+from middlemark.plan.experiment import Experiment, Search, Sought, experiment_id
+from middlemark.plan.matrix import expand, only, sided
+from middlemark.plan.streams import Periodic, Stream
+from middlemark.suite import ALL_MIDDLEWARES, Demand, Model, Observation, Suite, factor_text
+from middlemark.suite.yaml.model import TrialId
+
+SOUGHT = {"no_communication", "failed", "timed_out"}
+"""The outcomes of trials whose load was not carried."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What each publisher has to send."""
+
+    rate_hz: float
+    size_bytes: int
+
+    @property
+    def payload_bytes_per_s(self) -> float:
+        """Rate times size."""
+        return self.rate_hz * self.size_bytes
+
+    def of(self, sought: Sought) -> float:
+        """Its rate or its size."""
+        return self.rate_hz if sought is Sought.RATE else float(self.size_bytes)
+
+
+def last_step(search: Search) -> int:
+    """The highest step that is within the search."""
+    low, high = search.ends
+    return math.floor(math.log(high / low) / math.log1p(search.precision) + 1e-9)
+
+
+def octave(search: Search) -> int:
+    """How many steps double the rate or the size; at least one."""
+    return max(round(math.log(2) / math.log1p(search.precision)), 1)
+
+
+def value_at(search: Search, step: int) -> float:
+    """The rate or the size of a step, to four digits as people write it."""
+    exact = search.ends[0] * (1 + search.precision) ** step
+    value = float(f"{exact:.4g}")
+    return value if search.sought is Sought.RATE else float(round(value))
+
+
+def load_of(experiment: Experiment) -> Load:
+    """The load of an experiment of a search."""
+    stream = experiment.streams[0]
+    return Load(_periodic(stream).rate_hz, stream.size_bytes)
+
+
+def load_at(experiment: Experiment, search: Search, step: int) -> Load:
+    """The load of the same search at a step."""
+    load, value = load_of(experiment), value_at(search, step)
+    return Load(value, load.size_bytes) if search.sought is Sought.RATE else Load(load.rate_hz, int(value))
+
+
+def step_of(experiment: Experiment, search: Search) -> int:
+    """The step that an experiment of the search is at."""
+    return round(math.log(load_of(experiment).of(search.sought) / search.ends[0]) / math.log1p(search.precision))
+
+
+def is_sought(experiment: Experiment, outcome: str) -> bool:
+    """Whether a search came for a trial that ended so: above its lowest load it looks for what fails."""
+    return outcome in SOUGHT and experiment.search is not None and step_of(experiment, experiment.search) > 0
+
+
+def at_step(experiment: Experiment, search: Search, step: int) -> Experiment:
+    """The experiment of the same search at another step."""
+    load, stream = load_at(experiment, search, step), experiment.streams[0]
+    text = factor_text(search.sought, load.of(search.sought))
+    factors = {**experiment.factors, search.sought.value: text}
+    pattern = _periodic(stream).model_copy(update={"rate_hz": load.rate_hz})
+    changed = stream.model_copy(update={"pattern": pattern, "size_bytes": load.size_bytes})
+    return experiment.model_copy(
+        update={"id": experiment_id(factors), "factors": factors, "streams": (changed, *experiment.streams[1:])}
+    )
+
+
+def _periodic(stream: Stream) -> Periodic:
+    if not isinstance(stream.pattern, Periodic):
+        raise TypeError(f"a search is of a periodic stream, not {stream.pattern.kind}")
+    return stream.pattern
+
+
+def whole(experiment: Experiment, search: Search) -> Experiment:
+    """A search as one experiment: what it searches for is no factor of it."""
+    factors = dict(search_key(experiment, search))
+    return experiment.model_copy(update={"id": experiment_id(factors), "factors": factors})
+
+
+def is_whole(experiment: Experiment) -> bool:
+    """Whether it is a search rather than one of its steps, or given."""
+    return experiment.search is not None and experiment.search.sought not in experiment.factors
+
+
+SearchKey = tuple[tuple[str, str], ...]
+
+
+def search_key(experiment: Experiment, search: Search) -> SearchKey:
+    """What all experiments of one search have in common."""
+    return tuple((name, value) for name, value in experiment.factors.items() if name != search.sought)
+
+
+class Trial(Model):
+    """One execution of an experiment, from a cold start, in fresh processes."""
+
+    id: TrialId
+    """The name of its folder; sorts in the order of running."""
+    number: Annotated[int, Field(ge=1, lt=10**9)]
+    """Its place in the campaign's order, from 1."""
+    block: Annotated[int, Field(ge=1, lt=10**9)]
+    """From 1; each block holds each experiment once that has trials left, and once more for each observation."""
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
+    """For the payload and for random schedules; the same for all experiments of a block."""
+    experiment: Experiment
+    observation: Observation | None = None
+    """What watches it; None for the trials that latency, loss and rates are taken from."""
+
+    @model_validator(mode="after")
+    def _is_named_by_what_it_is(self) -> Self:
+        number, _, experiment = self.id.partition("-")
+        if int(number) != self.number or experiment != self.experiment.id:
+            raise ValueError(f"{self.id} is no name of trial {self.number} of {self.experiment.id}")
+        return self
+
+
+def plan_trials(
+    suite: Suite, *, available: Sequence[str], conditions: Sequence[str] = (), trials: int | None = None
+) -> tuple[Trial, ...]:
+    """All trials of a suite: for the middlewares available, those that `--only` leaves, as often as `--trials` says."""
+    experiments = only(expand(suite, available=available), conditions)
+    return order_trials(experiments, blocks=trials or suite.trials, seed=suite.seed, observe=suite.observe or ())
+
+
+def order_trials(
+    experiments: Sequence[Experiment],
+    *,
+    blocks: int,
+    seed: int,
+    observe: Sequence[Observation] = (),
+    most_trials: int = 0,
+) -> tuple[Trial, ...]:
+    """All trials in the order in which they run; the same seed gives the same order.
+
+    Where later ones may follow, `most_trials` says how many there may be in all, so that ids sort in the same order.
+    """
+    order = [
+        (block, *executed)
+        for block in range(1, blocks + 1)
+        for executed in _shuffled(_of_block(block, experiments), (None, *dict.fromkeys(observe)), block, seed)
+    ]
+    digits = len(str(max(len(order), most_trials)))
+    return tuple(_trial(number, digits, seed, *executed) for number, executed in enumerate(order, start=1))
+
+
+def _of_block(block: int, experiments: Sequence[Experiment]) -> Sequence[Experiment]:
+    """A search begins with one trial; what it came to says which is next."""
+    return experiments if block == 1 else [each for each in experiments if each.search is None]
+
+
+def next_block(
+    before: Sequence[Trial], experiments: Sequence[Experiment], *, seed: int, observe: Sequence[Observation] = ()
+) -> tuple[Trial, ...]:
+    """One more block, of these experiments alone, after all the trials that there are."""
+    digits, block = len(before[-1].id.partition("-")[0]), before[-1].block + 1
+    executed = _shuffled(experiments, (None, *dict.fromkeys(observe)), block, seed)
+    return tuple(
+        _trial(number, digits, seed, block, *each) for number, each in enumerate(executed, start=before[-1].number + 1)
+    )
+
+
+def _trial(  # noqa: PLR0913, PLR0917 - as many as a trial has parts
+    number: int, digits: int, seed: int, block: int, experiment: Experiment, observation: Observation | None
+) -> Trial:
+    return Trial(
+        id=f"{number:0{digits}}-{experiment.id}",
+        number=number,
+        block=block,
+        seed=_derived(seed, block),
+        experiment=experiment,
+        observation=observation,
+    )
+
+
+def _shuffled(
+    experiments: Sequence[Experiment], observations: Sequence[Observation | None], block: int, seed: int
+) -> list[tuple[Experiment, Observation | None]]:
+    # Sorted first, so that the order in which a suite lists its factors does not matter.
+    shuffled = sorted(product(experiments, observations), key=lambda pair: (pair[0].id, pair[1] or ""))
+    random.Random(f"order {seed} {block}").shuffle(shuffled)  # noqa: S311 - an order, not a secret
+    return shuffled
+
+
+def _derived(seed: int, block: int) -> int:
+    return int.from_bytes(hashlib.sha256(f"trial {seed} {block}".encode()).digest()[:6], "big")
+
+
+FIXED_COST_NS = 500_000_000
+"""Start, discovery, closing and storing of one trial: a run of ten middlewares on two cores took 0.35 s a trial."""
+
+
+def trial_duration_ns(trial: Trial, *, fixed_cost_ns: int = FIXED_COST_NS) -> int:
+    """One trial that goes well: nothing lost, no waiting for its deadlines."""
+    windows = trial.experiment.windows
+    return fixed_cost_ns + windows.warm_up_ns + windows.window_ns
+
+
+def campaign_duration_ns(trials: Iterable[Trial], *, fixed_cost_ns: int = FIXED_COST_NS) -> int:
+    """All trials, one after another."""
+    return sum(trial_duration_ns(trial, fixed_cost_ns=fixed_cost_ns) for trial in trials)
+
+
+def replanned(given: Suite | Demand, stored: Sequence[Trial]) -> tuple[Trial, ...]:
+    """The trials that the suite's plan has in place of the stored ones: the same, unless those are of another plan."""
+    if not stored:
+        return ()
+    known = {each.id: each for each in _experiments(given, stored)}
+    observe = (given.observe or ()) if isinstance(given, Suite) else observed(given)
+    blocks = [_block(number, stored, known) for number in range(1, stored[-1].block + 1)] if _is_short(stored) else []
+    trials: tuple[Trial, ...] = ()
+    for number, own in enumerate(blocks, start=1):
+        if number > 1:
+            trials += next_block(trials, own, seed=given.seed, observe=observe) if trials else ()
+        else:
+            at_least = 10 ** (len(stored[0].id.partition("-")[0]) - 1)
+            trials = order_trials(own, blocks=1, seed=given.seed, observe=observe, most_trials=at_least)
+    return trials
+
+
+def _is_short(stored: Sequence[Trial]) -> bool:
+    """Each block has a trial at least."""
+    return stored[-1].block <= len(stored)
+
+
+def _experiments(given: Suite | Demand, stored: Sequence[Trial]) -> Sequence[Experiment]:
+    """All of the suite, for the middlewares that the campaign had; of a search the step that it begins at."""
+    had: dict[str, set[str]] = {
+        choice.middleware: set() for choice in given.middlewares if choice.middleware != ALL_MIDDLEWARES
+    }
+    for trial in stored:
+        had.setdefault(trial.experiment.middleware, set()).add(trial.experiment.profile)
+    if isinstance(given, Demand):
+        as_often = given.model_copy(update={"trials": stored[-1].block})
+        return experiments_of(as_often, {name: sorted(profiles) for name, profiles in had.items()})
+    whole = expand(given, available=sorted(had))
+    return sided(whole) if any(trial.experiment.side for trial in stored) else whole
+
+
+def _block(number: int, stored: Sequence[Trial], known: Mapping[str, Experiment]) -> list[Experiment]:
+    """The experiments of one block, as the suite has them; what it hasn't is left out, and so missed by the caller."""
+    own = {trial.experiment.id: trial.experiment for trial in stored if trial.block == number}
+    return [found for each in own.values() if (found := known.get(each.id) or _step(each, known)) is not None]
+
+
+def _step(stored: Experiment, known: Mapping[str, Experiment]) -> Experiment | None:
+    """The step of a search that a stored experiment says it is."""
+    for first in known.values():
+        search = first.search
+        if search is not None and search == stored.search and search_key(first, search) == search_key(stored, search):
+            step = step_of(stored, search)
+            return at_step(first, search, step) if 0 <= step <= last_step(search) else None
+    return None

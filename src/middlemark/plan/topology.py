@@ -1,0 +1,296 @@
+"""A suite's topology and conditions to an experiment's hosts, networks, links and timeline.
+
+Pure; what a suite can only know once topology, workload and conditions have met is refused here.
+
+Which CPUs each application of an experiment may run on, given those that this machine has to give.
+
+Pure; pinning is the worker's runtime's work. A host that names its CPUs keeps its applications on them; the others
+share what is left. Machines that are reached by SSH share out their own.
+"""
+
+from collections.abc import Sequence
+
+from middlemark.errors import UsageError
+from middlemark.plan.experiment import Application, Event, Experiment
+from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Host, Link, Network, TracePoint
+from middlemark.plan.streams import Burst, Periodic, Stream
+from middlemark.plan.wifi import trace_of
+from middlemark.suite import (
+    Action,
+    CpuRule,
+    Cpus,
+    Fault,
+    HostKind,
+    Impairment,
+    LinkSettings,
+    LoadedHosts,
+    Step,
+    Timeline,
+    Topology,
+)
+
+DECLARABLE = ("rate", "delay", "jitter", "loss")
+"""What may be said of a link that is not made here."""
+_SIGNALS = (Action.KILL, Action.PAUSE, Action.RESUME)
+
+
+def hosts(topology: Topology) -> tuple[Host, ...]:
+    """The hosts, in their order."""
+    return tuple(
+        Host(
+            name=host.name,
+            kind=host.kind,
+            cpus=host.cpus,
+            cpu_quota=None if host.cpu_quota is None else host.cpu_quota / 100,
+            memory_bytes=host.memory,
+            ssh=host.ssh,
+            address=host.address,
+        )
+        for host in topology.hosts
+    )
+
+
+def networks(topology: Topology) -> tuple[Network, ...]:
+    """The networks, in their order."""
+    return tuple(Network(name=network.name, hosts=network.hosts) for network in topology.networks)
+
+
+def links(topology: Topology, condition: LinkSettings | None, lasting_ns: int) -> tuple[Link, ...]:
+    """One link for each host of each network: what the topology says, and over it the condition, for so long."""
+    settings = topology.links_under(condition)
+    if condition is not None and not settings:
+        raise UsageError(
+            f"the topology `{topology.name}` has no link for the condition `link: {condition}`",
+            remedy="exclude the pair, or use a topology with networks: D1-1, routed-3, …",
+        )
+    kinds = {host.name: host.kind for host in topology.hosts}
+    for (host, network), asked in settings.items():
+        if kinds[host] is not HostKind.NETNS:
+            _check_not_shaped(f"the link of `{host}` to `{network}`, which is {kinds[host]}", asked, condition)
+    return tuple(_link(host, network, asked, lasting_ns) for (host, network), asked in settings.items())
+
+
+def _check_not_shaped(which: str, asked: LinkSettings, condition: LinkSettings | None) -> None:
+    """Another machine's link is what it is: a topology may declare what that is, a condition can't change it."""
+    if condition is not None and not condition.is_plain:
+        raise UsageError(
+            f"the condition `link: {condition}` asks something of {which}: only links of netns hosts can be shaped",
+            remedy="exclude the pair; what such a link really is may stand in the topology: it is measured and judged",
+        )
+    ways = [asked, *(way for way in (asked.outgoing, asked.incoming) if way is not None)]
+    set_there = dict.fromkeys(name for way in ways for name, value in way if value is not None)
+    unmeasured = [name for name in set_there if name not in {*DECLARABLE, "outgoing", "incoming"}]
+    if unmeasured:
+        raise UsageError(
+            f"`{unmeasured[0]}` is asked of {which}: such a link is not made, only measured",
+            remedy=f"declare what it really is, to have it judged: {', '.join(DECLARABLE)}",
+        )
+
+
+def figures(topology: Topology, condition: LinkSettings | None) -> dict[str, str]:
+    """What is asked of hosts and links, by the name of its factor: `link` where it is the same for all links."""
+    asked_of_hosts = {f"host.{host.name}": str(host) for host in topology.hosts if str(host)}
+    settings = topology.links_under(condition)
+    if condition is not None and not settings:
+        return asked_of_hosts | {"link": str(condition)}
+    if len({str(asked) for asked in settings.values()}) == 1:
+        common = next(iter(settings.values()))
+        return asked_of_hosts | ({} if common.is_plain else {"link": str(common)})
+    asked_of_links = {f"link.{host}/{network}": asked for (host, network), asked in settings.items()}
+    return asked_of_hosts | {name: str(asked) for name, asked in asked_of_links.items() if not asked.is_plain}
+
+
+def _link(host: str, network: str, settings: LinkSettings, lasting_ns: int) -> Link:
+    trace = _trace(settings, lasting_ns)
+    outgoing = trace[0].outgoing if trace else _direction(settings.direction(settings.outgoing))
+    incoming = trace[0].incoming if trace else _direction(settings.direction(settings.incoming))
+    for name, ways in (
+        ("outgoing", [outgoing, *(point.outgoing for point in trace)]),
+        ("incoming", [incoming, *(point.incoming for point in trace)]),
+    ):
+        _check_effect(f"the {name} direction of the link of `{host}` to `{network}`", ways)
+    plain = outgoing.is_plain and incoming.is_plain and not trace
+    return Link(
+        host=host,
+        network=network,
+        mtu_bytes=settings.mtu or STANDARD_MTU_BYTES,
+        offloads=plain if settings.offloads is None else settings.offloads,
+        outgoing=outgoing,
+        incoming=incoming,
+        trace=trace if len(trace) > 1 else (),
+        mobility=settings.mobility,
+    )
+
+
+def _check_effect(which: str, ways: Sequence[Direction]) -> None:
+    """A queue is that of a rate, and a frame that is reordered skips a delay: alone, neither would do anything."""
+    if any(way.queue_frames for way in ways) and not any(way.queue_frames and way.rate_bits_per_s for way in ways):
+        raise UsageError(
+            f"{which} has a `queue` and no `rate`: nothing ever waits in it",
+            remedy="give the rate that frames wait for: `{rate: 10 Mbit/s, queue: 50}`",
+        )
+    if any(way.reordering for way in ways) and not any(way.reordering and way.delay_ns for way in ways):
+        raise UsageError(
+            f"{which} has a `reordering` and no `delay`: frames overtake by skipping it",
+            remedy="give the delay that they skip: `{delay: 10 ms, reordering: 1 %}`",
+        )
+
+
+def _trace(settings: LinkSettings, lasting_ns: int) -> tuple[TracePoint, ...]:
+    if settings.mobility is not None:
+        outgoing, incoming = (settings.direction(way) for way in (settings.outgoing, settings.incoming))
+        return trace_of(settings.mobility, _direction(outgoing), _direction(incoming), lasting_ns)
+    if settings.trace is None:
+        return ()
+    if not settings.trace.points:
+        raise UsageError(f"{settings.trace} was not read", remedy="name the suite by its file")
+    return tuple(_point(step, settings) for step in settings.trace.points)
+
+
+def _point(step: Step, settings: LinkSettings) -> TracePoint:
+    """What the link says, and over it the step; in each direction what is said of that alone comes last."""
+    change = LinkSettings.model_construct(**{name: getattr(step, name) for name in step.model_fields_set - {"at"}})
+    now = settings.model_copy(update={"trace": None}).changed_by(change)
+    return TracePoint(
+        at_ns=step.at,
+        outgoing=_direction(now.direction(now.outgoing)),
+        incoming=_direction(now.direction(now.incoming)),
+    )
+
+
+def _direction(asked: Impairment) -> Direction:
+    return Direction(
+        rate_bits_per_s=asked.rate,
+        queue_frames=asked.queue,
+        delay_ns=asked.delay or 0,
+        jitter_ns=asked.jitter or 0,
+        loss=(asked.loss or 0) / 100,
+        duplication=(asked.duplication or 0) / 100,
+        reordering=(asked.reordering or 0) / 100,
+        corruption=(asked.corruption or 0) / 100,
+    )
+
+
+def timeline(
+    asked: Timeline | None,
+    topology: Topology,
+    applications: Sequence[Application],
+    stream: Stream,
+    window_ns: int,
+) -> tuple[Event, ...]:
+    """The faults in the order in which they happen, all within the window."""
+    if asked is None:
+        return ()
+    events = [
+        Event(at_ns=_instant_ns(fault, asked, stream), action=fault.do, target=target)
+        for fault in asked.events
+        for target in fault.of
+    ]
+    for event in events:
+        _check_target(event, asked, topology, applications)
+        _check_reach(event, asked, topology, applications)
+        if event.at_ns >= window_ns:
+            raise UsageError(
+                f"`{asked.timeline}` has {event.action} of `{event.target}` {event.at_ns / 1e9:g} s after the window's "
+                f"begin, and the window lasts {window_ns / 1e9:g} s",
+                remedy="a longer `windows: window`, or an earlier event",
+            )
+    return tuple(sorted(events, key=lambda event: event.at_ns))
+
+
+def _instant_ns(fault: Fault, timeline: Timeline, stream: Stream) -> int:
+    if fault.at is not None:
+        return fault.at
+    match stream.pattern:
+        case Periodic(rate_hz=rate_hz):
+            return round((fault.after or 0) / rate_hz * 1e9)
+        case Burst(rate_hz=rate_hz, messages=messages):
+            return round((fault.after or 0) / messages / rate_hz * 1e9)
+        case _:
+            raise UsageError(
+                f"the timeline `{timeline.timeline}` counts messages, and `{stream.name}` has no rate",
+                remedy="give the instant instead: `at: 500 ms`",
+            )
+
+
+def _check_target(event: Event, timeline: Timeline, topology: Topology, applications: Sequence[Application]) -> None:
+    """Services are known only where a worker is asked what it needs, so any name with a number may be one."""
+    if event.action.is_of_links:
+        links = [f"{host}/{network.name}" for network in topology.networks for host in network.hosts]
+        known = [host.name for host in topology.hosts] + links
+        if event.target not in known or not links:
+            raise UsageError(
+                f"`{timeline.timeline}` has {event.action} of `{event.target}`: `{topology.name}` has no such link",
+                remedy=f"links: {', '.join(links) or 'none, exclude the pair'}",
+            )
+        return
+    names = [application.name for application in applications]
+    is_publisher_or_subscriber = event.target.startswith(("publisher_", "subscriber_"))
+    if event.target not in names and (is_publisher_or_subscriber or not event.target[-1:].isdigit()):
+        raise UsageError(
+            f"`{timeline.timeline}` has {event.action} of `{event.target}`: `{topology.name}` has none",
+            remedy=f"applications: {', '.join(names)}; services by name and number: broker_0, router_1, …",
+        )
+
+
+def _check_reach(event: Event, timeline: Timeline, topology: Topology, applications: Sequence[Application]) -> None:
+    """Signals and links are this machine's: over SSH a process is only told and started."""
+    host_of = {application.name: application.host for application in applications}
+    name = event.target.partition("/")[0]
+    elsewhere = {host.name for host in topology.hosts if host.kind is HostKind.SSH}
+    if (event.action.is_of_links or event.action in _SIGNALS) and host_of.get(name, name) in elsewhere:
+        raise UsageError(
+            f"`{timeline.timeline}` has {event.action} of `{event.target}`, which is on another machine",
+            remedy=f"{Action.STOP}, {Action.RESTART} or {Action.START} of its applications; or exclude the pair",
+        )
+
+
+def share_cpus(experiment: Experiment, available: Sequence[int]) -> dict[str, tuple[int, ...]]:
+    """The CPUs of each application; an empty tuple lets the system decide."""
+    owned = {host.name: host.cpus for host in experiment.hosts if host.cpus}
+    elsewhere = {host.name for host in experiment.hosts if host.kind is HostKind.SSH} - owned.keys()
+    taken = {cpu for cpus in owned.values() for cpu in cpus}
+    left = [cpu for cpu in available if cpu not in taken] or available
+    groups = {host: _on(host, experiment) for host in owned}
+    rule = experiment.conditions.cpus
+    shares = {name: cpus for host, group in groups.items() for name, cpus in _share(group, rule, owned[host]).items()}
+    shares |= dict.fromkeys((each.name for each in experiment.applications if each.host in elsewhere), ())
+    free = [each for each in experiment.applications if each.name not in shares]
+    shares |= _share(free, rule, left, whole=())
+    return {application.name: shares[application.name] for application in experiment.applications}
+
+
+def loaded_hosts(experiment: Experiment) -> tuple[str, ...]:
+    """The hosts on which the condition `cpu_load` has work done beside the applications."""
+    asked = experiment.conditions.cpu_load
+    if asked is None:
+        return ()
+    if asked.hosts is LoadedHosts.ALL:
+        return tuple(host.name for host in experiment.hosts)
+    publish = asked.hosts is LoadedHosts.PUBLISHERS
+    return tuple(dict.fromkeys(each.host for each in experiment.applications if each.publishes is publish))
+
+
+def _on(host: str, experiment: Experiment) -> list[Application]:
+    return [application for application in experiment.applications if application.host == host]
+
+
+def _share(
+    applications: Sequence[Application], cpus: Cpus, available: Sequence[int], whole: tuple[int, ...] | None = None
+) -> dict[str, tuple[int, ...]]:
+    """The CPUs of applications that share some; `whole` is what the rule `any` leaves them, by default all of those."""
+    if cpus.rule is CpuRule.SPREAD:
+        return _spread(applications, available)
+    if cpus.rule is CpuRule.EXPLICIT:
+        return {each.name: cpus.publishers if each.publishes else cpus.subscribers for each in applications}
+    one_for_all = (available[-1],) if cpus.rule is CpuRule.SAME_CORE else tuple(available) if whole is None else whole
+    return {each.name: one_for_all for each in applications}
+
+
+def _spread(applications: Sequence[Application], available: Sequence[int]) -> dict[str, tuple[int, ...]]:
+    """Equal shares that don't overlap; where there are more applications than CPUs, they take turns."""
+    count = len(applications)
+    if count > len(available):
+        return {each.name: (available[index % len(available)],) for index, each in enumerate(applications)}
+    share = len(available) // count if count else 0
+    return {each.name: tuple(available[index * share :][:share]) for index, each in enumerate(applications)}

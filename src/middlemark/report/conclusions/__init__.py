@@ -1,0 +1,1 @@
+"""What a reader concludes: the answer, rankings, comparisons, claims, recommendations, warnings."""

@@ -1,0 +1,182 @@
+"""Claims with what became of them, for the terminal, for the page, and as data; `analysis.claims` judged.
+
+A claim of one part has its effect beside it; one of several says in how many it holds, and each part has a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from middlemark.analysis.decisions.claim_tests import ClaimTest, Effect, Part, Scale
+from middlemark.analysis.decisions.claims import JudgedClaim
+from middlemark.analysis.verdicts.difference import Test
+from middlemark.analysis.verdicts.verdict import Judgement
+from middlemark.plan import varying_factors
+from middlemark.plan.schedule import is_whole
+from middlemark.report.conclusions.comparison import UNITS, points, told
+from middlemark.report.elements.formatting import PERCENT, plural, times
+from middlemark.report.elements.tables import Table
+from middlemark.suite import Dimension
+from middlemark.suite.claims.claim import STREAM
+
+STYLES = {Judgement.HOLDS: "bold green", Judgement.REFUTED: "bold red", Judgement.UNDECIDED: "yellow"}
+READING = (
+    "A claim holds where the whole 95 % interval lies on the side that it names, is refuted where it lies on the "
+    "other, and is undecided else. Over several parts it holds where each does; one part refutes it at a level "
+    "divided by their number."
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One claim, or one part of a claim, as it is shown."""
+
+    judgement: Judgement
+    what: str
+    """The claim's text, or what tells the part from the others."""
+    effect: str
+    n: str
+    test: str
+    why: str
+
+
+@dataclass(frozen=True)
+class ClaimShown:
+    """A claim with its parts, where it has several."""
+
+    line: Line
+    parts: tuple[Line, ...]
+
+
+def shown(judged: Sequence[JudgedClaim]) -> list[ClaimShown]:
+    """Every claim as it is shown."""
+    return [_shown(each) for each in judged]
+
+
+def claims_table(claims: Sequence[ClaimShown]) -> Table | None:
+    """Claims and their parts as rows; None where there are none."""
+    rows = tuple(
+        (line.what, line.judgement.value, line.effect, line.n, line.test, line.why)
+        for claim in claims
+        for line in (claim.line, *claim.parts)
+    )
+    return Table("Claims", ("claim", "judgement", "effect", "n", "test", "why"), rows, READING) if rows else None
+
+
+def _shown(each: JudgedClaim) -> ClaimShown:
+    if len(each.parts) == 1:
+        only = each.parts[0]
+        return ClaimShown(_line(only, _text(each), each.reason or only.reason), ())
+    came_to = [f"{judgement.value} in {each.count(judgement)}" for judgement in Judgement if each.count(judgement)]
+    effect = f"{', '.join(came_to)} of {plural(len(each.parts), 'part')}" if each.parts else ""
+    tests = dict.fromkeys(part.test.value for part in each.parts if part.test is not ClaimTest.NONE)
+    line = Line(each.judgement, _text(each), effect, "", "; ".join(tests), each.reason)
+    settings = _settings(each.parts)
+    return ClaimShown(
+        line, tuple(_line(part, setting, part.reason) for part, setting in zip(each.parts, settings, strict=True))
+    )
+
+
+def _text(each: JudgedClaim) -> str:
+    return f"{each.side}: {each.claim.text}" if each.side else each.claim.text
+
+
+def _line(part: Part, what: str, why: str) -> Line:
+    noun = "block" if part.test in {Test.SIGNED_RANKS, Test.PAIRED_T, ClaimTest.STEPS} else "trial"
+    if any(is_whole(subject.experiment) for subject in part.subjects):
+        noun = "search"
+    n = plural(part.n_trials, noun) if part.n_trials else ""
+    test = "" if part.test is ClaimTest.NONE else part.test.value
+    return Line(part.judgement, what, effect_words(part.effect), n, test, why)
+
+
+def effect_words(effect: Effect | None) -> str:
+    """`0.43 × (0.40 to 0.47)`, `412 µs (398 to 431)`."""
+    match effect:
+        case None:
+            return ""
+        case Effect(Scale.TIMES):
+            return times(effect)
+        case Effect(Scale.DIFFERENCE):
+            return points(effect)
+        case Effect(Scale.TRIALS):
+            return f"{_span(effect, Dimension.SHARE)} of trials"
+        case _:
+            return _span(effect, effect.dimension or Dimension.TIME)
+
+
+def _span(effect: Effect, dimension: Dimension) -> str:
+    unit = PERCENT if dimension is Dimension.SHARE else UNITS[dimension]
+    value, low, high = (unit.write(each) for each in (effect.value, effect.low, effect.high))
+    return f"{value} {unit.name} ({low} to {high})"
+
+
+def _settings(parts: Sequence[Part]) -> list[str]:
+    """What tells each part from the others: the factors that vary among them, and the stream."""
+    varying = varying_factors([subject.experiment for part in parts for subject in part.subjects])
+    streams = {part.stream for part in parts}
+    return [_setting(part, varying, several_streams=len(streams) > 1) for part in parts]
+
+
+def _setting(part: Part, varying: Sequence[str], *, several_streams: bool) -> str:
+    words = []
+    for name in varying:
+        values = list(dict.fromkeys(subject.experiment.factors.get(name, "none") for subject in part.subjects))
+        words.append(f"{name}={' against '.join(values) if len(values) < 3 else f'{values[0]} … {values[-1]}'}")
+    return " ".join([*words, *([f"{STREAM}={part.stream}"] if several_streams and part.stream else [])])
+
+
+def headline(judged: Sequence[JudgedClaim]) -> str:
+    """`2 of 3 claims hold, 1 refuted, 0 undecided`."""
+    count = {kind: sum(each.judgement is kind for each in judged) for kind in Judgement}
+    holds = "holds" if len(judged) == 1 else "hold"
+    return (
+        f"{count[Judgement.HOLDS]} of {plural(len(judged), 'claim')} {holds}, {count[Judgement.REFUTED]} refuted, "
+        f"{count[Judgement.UNDECIDED]} undecided"
+    )
+
+
+def print_claims(judged: Sequence[JudgedClaim], console: Console) -> None:
+    """A line a claim, and under it those of its parts where it has several."""
+    table = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+    for heading in ("", "claim", "effect (95 %)", "n"):
+        table.add_column(heading, overflow="fold")
+    for each in shown(judged):
+        for line, what in ((each.line, "bold"), *((part, "dim") for part in each.parts)):
+            words = Text(line.what, what if each.parts else "")
+            if line.why:
+                words.append(f"\n{line.why}", "dim")
+            table.add_row(Text(line.judgement.value, STYLES[line.judgement]), words, Text(line.effect), Text(line.n))
+    console.print(table)
+    console.print(Text(headline(judged), "bold"))
+
+
+def as_data(judged: Sequence[JudgedClaim]) -> list[dict[str, object]]:
+    """Every claim for a program to read; values in the units that the metrics' names end in."""
+    return [
+        {
+            "claim": each.claim.text,
+            "side": each.side,
+            "judgement": each.judgement.value,
+            "reason": each.reason or None,
+            "parts": [
+                {
+                    "experiments": [subject.experiment.id for subject in part.subjects],
+                    "stream": part.stream,
+                    "judgement": part.judgement.value,
+                    "test": part.test.value,
+                    "effect": None if part.effect is None else told(asdict(part.effect)),
+                    "n": part.n_trials,
+                    "reason": part.reason or None,
+                }
+                for part in each.parts
+            ],
+        }
+        for each in judged
+    ]

@@ -1,0 +1,251 @@
+"""A comparison in words and tables: each figure on both sides, how they differ, and what that comes to.
+
+For the terminal and, as the same rows, for Markdown; JSON keeps every digit. It judges nothing: `verdict` did.
+
+What a self-test found, in a table and in one sentence. It judges nothing: `analysis.chance` did.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from middlemark.analysis.compare.pairing import Compared
+from middlemark.analysis.compare.selftest import BOUND, ChanceRate
+from middlemark.analysis.metrics.catalog import Metric
+from middlemark.analysis.stats.estimate import Estimate
+from middlemark.analysis.stats.intervals import CONFIDENCE
+from middlemark.analysis.verdicts.difference import Difference, NoDifference
+from middlemark.analysis.verdicts.verdict import SHARE_MARGIN, Verdict, direction
+from middlemark.report.elements.formatting import (
+    ABSENT,
+    MEBIBYTES,
+    MEGABYTES_PER_S,
+    MICROSECONDS,
+    MILLISECONDS,
+    NARROW_SPACE,
+    PERCENT,
+    PERCENT_OF_CORE,
+    Span,
+    Unit,
+    digits,
+    plural,
+    show,
+    times,
+)
+from middlemark.suite import Dimension
+
+UNITS = {
+    Dimension.TIME: MICROSECONDS,
+    Dimension.SHARE: PERCENT,
+    Dimension.BYTES: MEBIBYTES,
+    Dimension.BYTES_PER_S: MEGABYTES_PER_S,
+    Dimension.PERCENT_OF_CORE: PERCENT_OF_CORE,
+}
+_STYLES = {Verdict.BETTER: "bold green", Verdict.WORSE: "bold red", Verdict.UNDECIDED: "dim"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure as it is shown."""
+
+    figure: str
+    unit: str
+    first: str
+    second: str
+    difference: str
+    verdict: str
+    why: str
+    """Why it is undecided, and what could have been found."""
+    style: str
+
+
+def unit_of(figure: Metric) -> Unit:
+    """The unit that a figure is shown in."""
+    return MILLISECONDS if figure.name == "first_message" else UNITS[figure.dimension]
+
+
+def verdict_words(figure: Metric, verdict: Verdict) -> str:
+    """`faster` and `slower` of times, `better` and `worse` of all else."""
+    if figure.dimension is Dimension.TIME and verdict in {Verdict.BETTER, Verdict.WORSE}:
+        return "faster" if verdict is Verdict.BETTER else "slower"
+    return {Verdict.NO_DIFFERENCE: "no difference"}.get(verdict, verdict.value)
+
+
+def difference_words(found: Difference | NoDifference) -> str:
+    """The ratio or the difference with its interval, or why there is none."""
+    if isinstance(found, NoDifference):
+        return found.reason
+    return times(found) if found.is_ratio else points(found)
+
+
+def points(found: Span) -> str:
+    """A difference of shares with its interval: `+0.5 pp (-0.1 to +1.1)`."""
+    low, middle, high = (f"{100 * each:+.2g}" if each else "0" for each in (found.low, found.value, found.high))
+    return f"{middle}{NARROW_SPACE}pp ({low} to {high})"
+
+
+def detectable_words(found: Difference | NoDifference) -> str:
+    """The smallest difference that so many trials, so far apart, would have found in four cases of five."""
+    if isinstance(found, NoDifference) or found.detectable == math.inf:
+        return ""
+    least = f"{digits(100 * found.detectable)} {'%' if found.is_ratio else 'percentage points'}"
+    return f"a difference of {least} or more would have been found"
+
+
+def row(compared: Compared) -> Row:
+    """One comparison as a row."""
+    unit = unit_of(compared.figure)
+    stream = f"{compared.stream} " if compared.stream else ""
+    first, second = (_value(each, unit) for each in compared.estimates)
+    return Row(
+        figure=f"{stream}{compared.figure.name}",
+        unit=unit.name,
+        first=first,
+        second=second,
+        difference=difference_words(compared.difference),
+        verdict=verdict_words(compared.figure, compared.decided.verdict),
+        why=_why(compared),
+        style=_STYLES.get(compared.decided.verdict, ""),
+    )
+
+
+def _why(compared: Compared) -> str:
+    """Beside what is no difference, or undecided: the reason, or how small a difference could have been found."""
+    if isinstance(compared.difference, NoDifference) and compared.difference.reason == compared.decided.reason:
+        return ""
+    return compared.decided.reason or ("" if direction(compared.difference) else detectable_words(compared.difference))
+
+
+def _value(estimate: Estimate | None, unit: Unit) -> str:
+    shown = show(estimate, unit)
+    return ABSENT if shown.missing else shown.text
+
+
+def print_compared(all_compared: Sequence[Compared], margin: float, console: Console) -> None:
+    """One table a pair, then what it takes to read them."""
+    for pair, own in groupby(all_compared, key=lambda each: each.pair):
+        console.print()
+        console.print(Text(pair.setting, "bold"))
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+        table.add_column("", no_wrap=True)
+        for heading in (*pair.names, f"{pair.names[1]} /\n{pair.names[0]}"):
+            table.add_column(heading, justify="right", overflow="fold")
+        table.add_column("", overflow="fold")
+        for each in map(row, own):
+            figure = Text.assemble(each.figure, (f" {each.unit}", "dim"))
+            verdict = Text(each.verdict, each.style)
+            if each.why:
+                verdict.append(f"\n{each.why}", "dim")
+            table.add_row(figure, *map(Text, (each.first, each.second, each.difference)), verdict)
+        console.print(table)
+    console.print(Text(reading(all_compared, margin), "dim"))
+
+
+def reading(all_compared: Sequence[Compared], margin: float) -> str:
+    """What a table of comparisons means."""
+    n_told = sum(isinstance(each.difference, Difference) for each in all_compared)
+    paired = any(each.pair.paired for each in all_compared)
+    how = (
+        "Trials of one block are compared with each other."
+        if paired
+        else "The runs did not take turns: by how much runs differ without any change is part of every difference, "
+        "and one run of each does not tell it."
+    )
+    chance = (1 - CONFIDENCE) * n_told
+    of_searches = (
+        "A capacity has one value a search; its ratio's interval reaches from what one side carries to what the other "
+        "does not. "
+        if any(each.figure.of_search for each in all_compared)
+        else ""
+    )
+    return (
+        f"Ratios over trials with {100 * CONFIDENCE:.0f} % intervals. {of_searches}No difference: "
+        f"the interval lies within {digits(100 * margin)} % of 1 (of shares, within {100 * SHARE_MARGIN:g} percentage "
+        f"points). {how} Each comparison stands for itself: of {plural(n_told, 'comparison')} of equals "
+        f"{digits(chance)} would seem different by chance."
+    )
+
+
+def told(values: Mapping[str, object]) -> dict[str, object]:
+    """Figures as JSON has them: an end that is not known is null, for it has no number for infinity."""
+    return {name: None if value == math.inf else value for name, value in values.items()}
+
+
+def _data_of(found: Difference) -> dict[str, object]:
+    return told({**asdict(found), "detectable": found.detectable})
+
+
+def comparison_data(all_compared: Iterable[Compared]) -> list[dict[str, object]]:
+    """Every comparison for a program to read; values in the units that the metrics' names end in."""
+    return [
+        {
+            "setting": each.pair.setting,
+            "experiments": [side.experiment.id for side in each.pair.sides],
+            "sides": list(each.pair.names),
+            "stream": each.stream,
+            "figure": each.figure.name,
+            "metric": each.figure.metric,
+            "estimates": [None if estimate is None else told(asdict(estimate)) for estimate in each.estimates],
+            "difference": _data_of(each.difference) if isinstance(each.difference, Difference) else None,
+            "reason": each.decided.reason or None,
+            "verdict": verdict_words(each.figure, each.decided.verdict),
+        }
+        for each in all_compared
+    ]
+
+
+def print_chance(rates: Sequence[ChanceRate], blocks: int, console: Console) -> None:
+    """One line a figure, then what it says of all."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table.add_column("", no_wrap=True)
+    for heading in ("comparisons", "differences", "rate, 95 % interval"):
+        table.add_column(heading, justify="right")
+    table.add_column("")
+    for each in rates:
+        low, high = each.interval
+        rate = f"{digits(100 * each.share)} % ({digits(100 * low)} to {digits(100 * high)})"
+        verdict = Text("holds") if each.holds else Text("too many", "bold red")
+        table.add_row(
+            " ".join(dict.fromkeys(word for word in (each.label, each.stream, each.figure) if word)),
+            str(each.comparisons),
+            str(each.found),
+            rate,
+            verdict,
+        )
+    console.print(table)
+    console.print(Text(selftest_words(rates, blocks)))
+
+
+def selftest_words(rates: Sequence[ChanceRate], blocks: int) -> str:
+    """The result in sentences."""
+    found, comparisons = sum(each.found for each in rates), sum(each.comparisons for each in rates)
+    return (
+        f"Of {comparisons} comparisons of the same with itself, {blocks} blocks each, {found} found a difference "
+        f"({digits(100 * found / comparisons)} %). At most {100 * BOUND:.0f} % may; a figure has too many where the "
+        "interval of its rate lies above that."
+    )
+
+
+def selftest_data(rates: Sequence[ChanceRate]) -> list[dict[str, object]]:
+    """Every rate for a program to read."""
+    return [
+        {
+            "experiment": each.experiment,
+            "stream": each.stream,
+            "figure": each.figure,
+            "comparisons": each.comparisons,
+            "differences": each.found,
+            "rate": each.share,
+            "interval": each.interval,
+            "holds": each.holds,
+        }
+        for each in rates
+    ]

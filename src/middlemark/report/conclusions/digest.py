@@ -1,0 +1,212 @@
+"""The geometric means over all settings as a table for the terminal and for pages, and as data.
+
+`analysis.over_settings` has the figures; nothing is computed here.
+
+The answer of a run with many settings, in a sentence and a table: who leads in how many of them, by how much.
+
+It counts what `answer` found of each setting and ranks nothing anew. Baselines are the machine's limit and don't count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from statistics import median
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.compare.over_settings import OverSettings
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.report.conclusions.comparison import told
+from middlemark.report.conclusions.headline import Answer
+from middlemark.report.elements.formatting import ABSENT, NARROW_SPACE, factor, plural, times
+from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.tables import Table
+
+MEANS_CAPTION = (
+    "Geometric means of the ratios in all settings, each with the same weight; a stream of an experiment is a setting. "
+    "They sum up the settings that this suite chose and are no forecast for others; intervals are over blocks."
+)
+_NAMED = 3
+"""Of settings without a ratio, so many are named."""
+
+
+@dataclass(frozen=True)
+class _Span:
+    value: float
+    low: float
+    high: float
+
+
+def mean_words(found: OverSettings) -> str:
+    """The mean with its interval, or why there is none."""
+    if found.value is None:
+        more = len(found.missing) - _NAMED
+        named = "; ".join(found.missing[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
+        return f"none: {len(found.missing)} of {plural(found.n_settings, 'setting')} without a ratio ({named})"
+    if found.low is None or found.high is None:
+        return f"{factor(found.value)}{NARROW_SPACE}×"
+    return times(_Span(found.value, found.low, found.high))
+
+
+def means_table(found: Sequence[OverSettings]) -> Table:
+    """One row a figure and two sides; where no setting has a ratio there is nothing to sum up."""
+    headings = ("second / first", "figure", "settings", "geometric mean")
+    rows = tuple(
+        (f"{each.names[1]} / {each.names[0]}", each.figure.name, str(each.n_settings), mean_words(each))
+        for each in found
+        if len(each.missing) < each.n_settings
+    )
+    return Table("Over all settings", headings, rows, MEANS_CAPTION)
+
+
+def print_over_settings(found: Sequence[OverSettings], console: Console) -> None:
+    """Nothing where there are no two settings."""
+    shown = means_table(found)
+    if not shown.rows:
+        return
+    console.print()
+    console.print(Text(shown.title, "bold"))
+    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+    for heading in shown.headings:
+        grid.add_column(heading, overflow="fold", justify="right" if heading == "settings" else "left")
+    for row in shown.rows:
+        grid.add_row(*map(Text, row))
+    console.print(grid)
+    console.print(Text(MEANS_CAPTION, "dim"))
+
+
+def means_data(found: Iterable[OverSettings]) -> list[dict[str, object]]:
+    """Every mean for a program to read."""
+    return [
+        {
+            "sides": list(each.names),
+            "figure": each.figure.name,
+            "metric": each.figure.metric,
+            "settings": each.n_settings,
+            **told({"geometric_mean": each.value, "low": each.low, "high": each.high}),
+            "missing": list(each.missing),
+        }
+        for each in found
+    ]
+
+
+CROWDED = 12
+"""With more settings than this, nobody reads them one by one."""
+
+
+class Standing(Enum):
+    """How a contender stands in one setting."""
+
+    LEADS = "leads"
+    TIED = "tied first"
+    BEHIND = "behind"
+    ALONE = "alone"
+    UNRANKED = "not ranked"
+
+
+CAPTION = (
+    "In how many settings each stands how. Leads: all others are surely behind it. Tied first: no other is surely "
+    "better. Behind: one is surely better. Alone: nothing else could be ranked. Not ranked: it can't do it, could not "
+    "keep up, or delivered too little. Beside the best: its figure over that of the best, the median of the settings "
+    "in which both are ranked; how sure each is, the settings say. Baselines are left out."
+)
+
+
+@dataclass
+class _Tally:
+    standings: Counter[Standing] = field(default_factory=Counter)
+    times_the_best: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Digest:
+    """What all settings of a run come to."""
+
+    sentence: str
+    table: Table
+
+
+def digest(comparisons: Sequence[Comparison], answers: Sequence[Answer], who: Mapping[str, Contender]) -> Digest | None:
+    """`answers` are those of the comparisons, in their order; None where there is no middleware beside baselines."""
+    tallies: dict[str, _Tally] = {}
+    decided = []
+    for comparison, said in zip(comparisons, answers, strict=True):
+        standings = dict(_standings(comparison, said, who))
+        decided.append(_decided(standings))
+        best = _best(comparison, said, who)
+        for label, (standing, each) in standings.items():
+            tally = tallies.setdefault(label, _Tally())
+            tally.standings[standing] += 1
+            if best is not None and standing not in (Standing.ALONE, Standing.UNRANKED):
+                tally.times_the_best += _times(comparison, each, best)
+    if not tallies:
+        return None
+    rows = tuple(_row(label, tally) for label, tally in sorted(tallies.items(), key=_order))
+    headings = ("middleware", *(standing.value for standing in Standing), "beside the best")
+    return Digest(_sentence(decided), Table("Over all settings", headings, rows, CAPTION))
+
+
+def _standings(
+    comparison: Comparison, said: Answer, who: Mapping[str, Contender]
+) -> Iterator[tuple[str, tuple[Standing, ExperimentFindings]]]:
+    first = {each.label for each in said.winners}
+    field_ = [each for each in comparison.experiments if not who[each.experiment.id].baseline]
+    n_ranked = sum(each.experiment.id in comparison.places for each in field_)
+    for each in field_:
+        label = who[each.experiment.id].label
+        if each.experiment.id not in comparison.places:
+            yield label, (Standing.UNRANKED, each)
+        elif n_ranked == 1:
+            yield label, (Standing.ALONE, each)
+        elif label in first:
+            yield label, (Standing.LEADS if len(first) == 1 else Standing.TIED, each)
+        else:
+            yield label, (Standing.BEHIND, each)
+
+
+def _decided(standings: Mapping[str, tuple[Standing, ExperimentFindings]]) -> Standing:
+    """What became of one setting: the best standing that anybody has in it."""
+    held = {standing for standing, _ in standings.values()}
+    return next((standing for standing in Standing if standing in held), Standing.UNRANKED)
+
+
+def _best(comparison: Comparison, said: Answer, who: Mapping[str, Contender]) -> ExperimentFindings | None:
+    if not said.winners or said.winners[0].baseline:
+        return None
+    label = said.winners[0].label
+    return next((each for each in comparison.experiments if who[each.experiment.id].label == label), None)
+
+
+def _times(comparison: Comparison, each: ExperimentFindings, best: ExperimentFindings) -> list[float]:
+    subject, metric = comparison.setting.subject, comparison.criterion.metric
+    own, first = each.estimate(subject, metric), best.estimate(subject, metric)
+    return [own.value / first.value] if own and own.value and first and first.value else []
+
+
+def _order(item: tuple[str, _Tally]) -> tuple[int, int, str]:
+    label, tally = item
+    return -tally.standings[Standing.LEADS], -tally.standings[Standing.TIED], label
+
+
+def _row(label: str, tally: _Tally) -> tuple[str, ...]:
+    beside = f"{factor(median(tally.times_the_best))}{NARROW_SPACE}×" if tally.times_the_best else ABSENT
+    return (label, *(str(tally.standings[standing]) for standing in Standing), beside)
+
+
+def _sentence(decided: Sequence[Standing]) -> str:
+    count = Counter(decided)
+    told = (
+        (Standing.LEADS, "one leads surely"),
+        (Standing.TIED, "several tie for first"),
+        (Standing.ALONE, "only one could be ranked"),
+        (Standing.UNRANKED, "no middleware could be ranked"),
+    )
+    parts = [f"in {count[standing]} {words}" for standing, words in told if count[standing]]
+    return f"Of {plural(len(decided), 'setting')}: {', '.join(parts)}."

@@ -1,0 +1,145 @@
+"""What a gate decided, for people and for CI: a terminal table, Markdown for a pull request, JUnit XML, data for JSON.
+
+Undecided is told apart from passed everywhere; in JUnit's words it is skipped. It decides nothing: `analysis.gate` did.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+
+from junitparser import Failure, JUnitXml, Skipped, TestCase, TestSuite
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from middlemark.analysis.compare.pairing import Pairs
+from middlemark.analysis.decisions.gate import Gated
+from middlemark.analysis.verdicts.verdict import Judgement
+from middlemark.report.conclusions.comparison import comparison_data as compared_data
+from middlemark.report.conclusions.comparison import row, unit_of
+from middlemark.report.elements.formatting import ABSENT, plural
+
+_STYLES = {Judgement.REFUTED: "bold red", Judgement.HOLDS: "green", Judgement.UNDECIDED: "yellow"}
+_MARKS = {Judgement.REFUTED: "❌ failed", Judgement.HOLDS: "✅ passed", Judgement.UNDECIDED: "❔ undecided"}
+DECISIONS = {Judgement.REFUTED: "failed", Judgement.HOLDS: "passed", Judgement.UNDECIDED: "undecided"}
+_READING = (
+    "A condition fails only where the whole 95 % interval is beyond its bound, and passes only where none of it is. "
+    "Where the bound lies within the interval, where trials are too few, or where one side could not keep up more "
+    "often than the other, nothing is decided."
+)
+_HEADINGS = ("fails if", "base", "head", "difference (95 %)", "")
+
+
+def headline(found: Sequence[Gated]) -> str:
+    """`1 of 4 conditions failed, 2 passed, 1 undecided`."""
+    count = Counter(each.judged.judgement for each in found)
+    return (
+        f"{count[Judgement.REFUTED]} of {plural(len(found), 'condition')} failed, {count[Judgement.HOLDS]} passed, "
+        f"{count[Judgement.UNDECIDED]} undecided"
+    )
+
+
+def _setting(each: Gated) -> str:
+    pair = each.compared.pair
+    return f"{pair.names[1]} against {pair.names[0]}, {pair.setting}"
+
+
+def _cells(each: Gated) -> tuple[str, str, str, str]:
+    """The condition, both sides, and their difference or why there is none."""
+    shown = row(each.compared)
+    base, head = (value if value == ABSENT else f"{value} {shown.unit}" for value in (shown.first, shown.second))
+    condition = f"{each.compared.stream or ''} {each.condition.text}".strip()
+    return condition, base, head, each.judged.reason or _against_words(each) or shown.difference
+
+
+def _against_words(each: Gated) -> str:
+    """The interval of head alone that was held against a bound."""
+    found = each.against
+    if found is None or found.low is None or found.high is None:
+        return ""
+    unit = unit_of(each.compared.figure)
+    return f"{unit.write(found.low)} to {unit.write(found.high)} {unit.name}"
+
+
+def print_gated(found: Sequence[Gated], console: Console) -> None:
+    """A table for each setting with one line a condition, then how many failed."""
+    for setting, own in groupby(sorted(found, key=_setting), key=_setting):
+        console.print()
+        console.print(Text(setting, "bold"))
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+        for heading in _HEADINGS:
+            table.add_column(heading, overflow="fold", no_wrap=not heading)
+        for each in own:
+            table.add_row(
+                *map(Text, _cells(each)), Text(DECISIONS[each.judged.judgement], _STYLES[each.judged.judgement])
+            )
+        console.print(table)
+    console.print(Text(headline(found), "bold"))
+
+
+def markdown(found: Sequence[Gated], pairs: Pairs, *, undecided_fails: bool = True) -> str:
+    """A summary for a pull request."""
+    lines = [f"## Middlemark: {_mark(found, pairs, undecided_fails=undecided_fails)} {headline(found)}", ""]
+    lines += [f"| setting | {' | '.join(_HEADINGS)} |", "|---|---|--:|--:|---|---|"]
+    for each in found:
+        cells = (_setting(each), *_cells(each))
+        lines.append(f"| {' | '.join(map(_escaped, cells))} | {_MARKS[each.judged.judgement]} |")
+    lines += ["", _READING]
+    lines += ["", *(f"- {_escaped(each)}" for each in pairs.alone)] if pairs.alone else []
+    return "\n".join(lines) + "\n"
+
+
+def _mark(found: Sequence[Gated], pairs: Pairs, *, undecided_fails: bool) -> str:
+    """A tick only where everything was decided; the exit code says the same."""
+    if any(each.judged.judgement is Judgement.REFUTED for each in found):
+        return "❌"
+    if pairs.gone or any(each.judged.judgement is Judgement.UNDECIDED for each in found):
+        return "❌" if undecided_fails else "❔"
+    return "✅"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+
+
+def junit(found: Sequence[Gated], pairs: Pairs) -> str:
+    """One test case a condition and setting, and one for each experiment that head no longer has."""
+    suite = TestSuite("middlemark gate")
+    for each in found:
+        _, base, head, difference = _cells(each)
+        of_what = f"{_setting(each)} {each.compared.stream or ''}".strip()
+        case = TestCase(each.condition.text, classname=of_what, time=0.0)
+        said = f"base {base}, head {head}: {difference}"
+        if each.judged.judgement is Judgement.REFUTED:
+            case.result = [Failure(said, "gate")]
+        elif each.judged.judgement is Judgement.UNDECIDED:
+            case.result = [Skipped(f"undecided: {said}")]
+        else:
+            case.system_out = said
+        suite.add_testcase(case)
+    for experiment in pairs.gone:
+        case = TestCase("measured in head too", classname=experiment, time=0.0)
+        case.result = [Skipped(f"undecided: {experiment}")]
+        suite.add_testcase(case)
+    whole = JUnitXml("middlemark")
+    whole.add_testsuite(suite)
+    whole.update_statistics()  # type: ignore[no-untyped-call]
+    written: bytes = whole.tostring()  # type: ignore[no-untyped-call]
+    return written.decode()
+
+
+def as_data(found: Sequence[Gated]) -> list[dict[str, object]]:
+    """Every condition for a program to read."""
+    compared = compared_data(each.compared for each in found)
+    return [
+        {
+            **data,
+            "condition": each.condition.text,
+            "decision": DECISIONS[each.judged.judgement],
+            "reason": each.judged.reason or data["reason"],
+        }
+        for each, data in zip(found, compared, strict=True)
+    ]

@@ -1,0 +1,228 @@
+"""The answer in sentences, made from the figures alone: what is best, by how much, and how sure that is.
+
+Baselines are the machine's limit and don't win; they are told beside the winner. It draws and prints nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from middlemark.analysis.compare.comparison import Comparison, Setting
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.run import RunFindings
+from middlemark.analysis.stats.intervals import APART, CONFIDENCE, coverage
+from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS
+from middlemark.analysis.verdicts.verdict import Verdict, verdict
+from middlemark.report.elements.formatting import listed, plural, show, times, unit_of
+from middlemark.report.elements.labels import Contender
+from middlemark.report.traffic.faults import fault_sentence
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a comparison came to."""
+
+    workload: str
+    asked: str
+    """The load in words."""
+    winners: tuple[Contender, ...]
+    """One, or those that nothing is surely better than; none where nothing could be ranked."""
+    headline: str
+    sentences: tuple[str, ...]
+
+
+def answer(comparison: Comparison, who: Mapping[str, Contender], beside: frozenset[str] = frozenset()) -> Answer:
+    """Put a comparison into words; `beside` are the factors that tell it from the run's others."""
+    ranked = list(comparison.ranked)
+    field = [each for each in ranked if not who[each.experiment.id].baseline] or ranked
+    asked = describe_load(comparison.setting, beside)
+    if comparison.setting.stream != comparison.setting.workload:  # one of several streams that run at once
+        asked = f"{comparison.setting.stream}, {asked}"
+    if not field:
+        sentences = ("No experiment could be ranked; the reasons are in the table.",)
+        return Answer(comparison.setting.workload, asked, (), "No answer", sentences)
+    first = [each for each in field if not any(comparison.is_behind(each, other) for other in field)]
+    best, tied = first[0], first[1:]
+    winners = tuple(who[each.experiment.id] for each in (best, *tied))
+    told = [
+        _figure(comparison, best, winners),
+        _lead(comparison, best, field, who),
+        _limit(comparison, best, who),
+        fault_sentence(best, comparison, who[best.experiment.id].label) if comparison.faulty else "",
+    ]
+    return Answer(
+        comparison.setting.workload,
+        asked,
+        winners,
+        _headline(comparison, best, winners),
+        tuple(sentence for sentence in told if sentence),
+    )
+
+
+SAID = ("workload", "pattern", "size", "rate", "messages", "reliability", "topology")
+"""Factors that a load's words have in any case."""
+CONDITIONS = ("deployment", "cpu_load", "faults", "link", "host")
+"""Those that are said wherever they are set; those of one link or host begin with its word."""
+
+
+def distinguishing(comparisons: Sequence[Comparison]) -> frozenset[str]:
+    """The factors that tell settings of one workload apart."""
+    found: set[str] = set()
+    for workload in {each.setting.workload for each in comparisons}:
+        own = [dict(each.setting.factors) for each in comparisons if each.setting.workload == workload]
+        names = {name for factors in own for name in factors}
+        found |= {name for name in names if len({factors.get(name) for factors in own}) > 1}
+    return frozenset(found)
+
+
+def describe_load(setting: Setting, beside: frozenset[str] = frozenset()) -> str:
+    """The load in words: `4 MB at 20 Hz, reliable, C1-1`."""
+    factors = dict(setting.factors)
+    own = [
+        condition_words(name, value)
+        for name, value in factors.items()
+        if name not in SAID and (name in beside or name.split(".")[0] in CONDITIONS)
+    ]
+    chain = [f"chain {setting.stream.replace('_', ' ')}"] if setting.of_chain else []
+    return ", ".join([*chain, in_words({name: factors[name] for name in SAID if name in factors}), *own])
+
+
+def in_words(factors: Mapping[str, str]) -> str:
+    """A load without what is left out of `factors`, conditions as far as they are set."""
+    size = factors.get("size", "")
+    if "rate" in factors:
+        many = f"{factors['messages']} × " if factors.get("pattern") == "burst" and "messages" in factors else ""
+        size = f"{many}{size} at {factors['rate']}"
+    words = [size, factors.get("pattern", "").replace("_", "-"), factors.get("reliability", "").replace("_", " ")]
+    conditions = [condition_words(name, value) for name, value in factors.items() if name.split(".")[0] in CONDITIONS]
+    return ", ".join(word for word in [*words, factors.get("topology", ""), *conditions] if word)
+
+
+def condition_words(name: str, value: str) -> str:
+    """A factor as it is said beside others."""
+    kind, _, of = name.partition(".")
+    value = value.replace("_", " ")
+    words = {
+        "faults": f"faults: {value}",
+        "cpu_load": f"CPU load {value}",
+        "link": f"link {of} {value}" if of else f"links {value}",
+        "host": f"host {of} {value}",
+    }
+    named = {"true": name.replace("_", " "), "false": f"not {name.replace('_', ' ')}"}
+    plain = kind in {"deployment", "durability", "history"}
+    return words.get(kind) or named.get(value) or (value if plain else f"{name.replace('_', ' ')} {value}")
+
+
+def _headline(comparison: Comparison, best: ExperimentFindings, winners: tuple[Contender, ...]) -> str:
+    quality = {
+        "round_trip": "the shortest round trip",
+        "latency_from_send": "the lowest latency",
+        "end_to_end": f"the lowest end-to-end latency of {comparison.setting.stream.replace('_', ' ')}",
+    }
+    distribution = comparison.criterion.distribution
+    what = quality[distribution.value] if distribution else "the highest goodput"
+    if len(winners) == 1:
+        return f"{winners[0].label} has {what}"
+    if best.n_valid < FEWEST_BLOCKS:
+        trials = plural(best.n_valid, "trial")
+        return f"{winners[0].label} shows {what} of {len(winners)}; {trials} of each can't decide it"
+    return f"{listed([each.label for each in winners])} tie for {what}"
+
+
+def _figure(comparison: Comparison, best: ExperimentFindings, winners: tuple[Contender, ...]) -> str:
+    estimate = best.estimate(comparison.setting.subject, comparison.criterion.metric)
+    unit = unit_of(comparison.criterion.distribution)
+    shown = show(estimate, unit)
+    if estimate is None or shown.missing:
+        return ""
+    kind = {
+        "round_trip": "median round trip",
+        "latency_from_send": "median one-way latency",
+        "end_to_end": "median end-to-end latency",
+    }
+    distribution = comparison.criterion.distribution
+    what = kind[distribution.value] if distribution else "goodput"
+    trials = plural(estimate.n_trials, "trial") if estimate.n_trials > 1 else "one trial"
+    span = f" ({shown.interval} over {trials})" if shown.interval else f" ({trials})"
+    whose = f"Its {what}" if len(winners) == 1 else f"The {what} of {winners[0].label}"
+    clocks = f" {shown.clocks}" if shown.clocks else ""
+    return f"{whose} is {shown.text}{clocks} {unit.name}{span}."
+
+
+def _lead(
+    comparison: Comparison,
+    best: ExperimentFindings,
+    field: list[ExperimentFindings],
+    who: Mapping[str, Contender],
+) -> str:
+    behind = [each for each in field if comparison.is_behind(each, best)]
+    if behind:
+        return _against(comparison, best, behind[0], who)
+    return "No other is significantly different." if len(field) > 1 else "Nothing else could be ranked beside it."
+
+
+def _against(
+    comparison: Comparison, best: ExperimentFindings, other: ExperimentFindings, who: Mapping[str, Contender]
+) -> str:
+    ratio = comparison.ratio(other, best)
+    if ratio is None:
+        return ""
+    name = who[other.experiment.id].label
+    takes = "takes" if comparison.criterion.lower_is_better else "carries"
+    return f"The next that is significantly different, {name}, {takes} {times(ratio, _as_what(comparison))}."
+
+
+def _as_what(comparison: Comparison) -> str:
+    return "as long" if comparison.criterion.lower_is_better else "as much"
+
+
+def _limit(comparison: Comparison, best: ExperimentFindings, who: Mapping[str, Contender]) -> str:
+    """How far the winner is from the best baseline."""
+    baselines = [
+        each
+        for each in comparison.experiments
+        if each.experiment.id in comparison.places and who[each.experiment.id].baseline
+    ]
+    if not baselines or who[best.experiment.id].baseline:
+        return ""
+    ratio = comparison.ratio(best, baselines[0])
+    name = who[baselines[0].experiment.id].label
+    if ratio is None:
+        return ""
+    said = verdict(ratio, lower_is_better=comparison.criterion.lower_is_better).verdict
+    if said in {Verdict.UNDECIDED, Verdict.NO_DIFFERENCE}:
+        return f"It is not significantly different from the machine's own limit, {name}."
+    takes = "takes" if comparison.criterion.lower_is_better else "carries"
+    return f"It {takes} {times(ratio, _as_what(comparison))} as the best baseline, {name}."
+
+
+def interval_words(findings: RunFindings) -> str:
+    """What an interval of this run means, given how many trials it rests on."""
+    given = [each for each in findings.experiments if each.experiment.search is None] or findings.experiments
+    counts = [each.n_valid for each in given if each.n_valid]
+    n, most = min(counts, default=0), max(counts, default=0)
+    if most < 2:
+        return "With a single trial there are no intervals, and nothing is decided."
+    fewest = "" if n == most else f"Some experiments have fewer trials that count than others: from {n} to {most}. "
+    if n < 2:
+        return f"{fewest}Of a single one there is no interval."
+    if coverage(n) < CONFIDENCE:
+        said = (
+            f"{fewest}A median's interval over {plural(n, 'trial')} is about their range and holds the true median in "
+            f"at most {100 * coverage(n):.0f} % of cases. For {100 * CONFIDENCE:.0f} % take six trials or more."
+        )
+    else:
+        said = f"An interval holds the true median in {100 * CONFIDENCE:.0f} % of cases."
+    return f"{said} {_rough_words(findings)}".rstrip()
+
+
+def _rough_words(findings: RunFindings) -> str:
+    """What `≈` before an interval says, where one has it."""
+    if not any(found.is_rough for each in findings.experiments for found in each.estimates.values()):
+        return ""
+    return (
+        f"≈: rough, of all trials' samples together though trials differ by more than {100 * APART:.0f} %, or some "
+        "have far more of the slowest messages: how often such an interval holds what is true is not known; more "
+        "trials help."
+    )

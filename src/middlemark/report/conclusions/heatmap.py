@@ -1,0 +1,170 @@
+"""The overview of a run with many settings: a heat map a load, middlewares down, topologies or what else varies across.
+
+Each cell is the median that its section ranks by, or the word for why there is none. It ranks nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.stats.estimate import Method
+from middlemark.report.conclusions.headline import SAID, distinguishing, in_words
+from middlemark.report.elements.formatting import ABSENT, show, unit_of
+from middlemark.report.elements.labels import Contender, Trials, trials_behind
+from middlemark.report.elements.tables import Table
+
+ACROSS = ("topology", "faults", "deployment", "cpu_load", "link", "size", "rate")
+"""What columns may stand for, the first that varies."""
+WITH_TOPOLOGY = ("link", "host")
+"""Factors that come with a topology; those of one link or host begin with these words."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One experiment."""
+
+    text: str
+    heat: float | None
+    """0 for the best of the map to 1 for the worst, on a logarithmic scale; None where there is no figure."""
+    note: str
+    """Why it has no figure, or is not ranked."""
+    section: str
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """One load."""
+
+    title: str
+    unit: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, str, tuple[Cell | None, ...]], ...]
+    """Label, colour, and a cell for each column; None where nothing was planned."""
+    trials: Trials
+    """By label."""
+
+
+def heat_maps(comparisons: Sequence[Comparison], ids: Sequence[str], who: Mapping[str, Contender]) -> list[HeatMap]:
+    """A map for each load of which something varies; empty for a run with a single setting of each."""
+    across = next((name for name in ACROSS if _varies(comparisons, name)), None)
+    if across is None:
+        return []
+    groups: dict[str, list[tuple[Comparison, str]]] = {}
+    for comparison, section in zip(comparisons, ids, strict=True):
+        groups.setdefault(_title(comparison, across), []).append((comparison, section))
+    beside = distinguishing(comparisons)
+    return [_heat_map(title, across, group, who, beside) for title, group in groups.items()]
+
+
+def heat_table(heat_map: HeatMap) -> Table:
+    """A map in words, for a file of its own."""
+    rows = tuple(
+        (label, *(ABSENT if cell is None else cell.text for cell in cells)) for label, _, cells in heat_map.rows
+    )
+    told = [
+        f"{label}, {column}: {cell.note}"
+        for label, _, cells in heat_map.rows
+        for column, cell in zip(heat_map.columns, cells, strict=True)
+        if cell is not None and cell.note and cell.note != cell.text
+    ]
+    return Table(f"{heat_map.title}, {heat_map.unit}", ("", *heat_map.columns), rows, "; ".join(told))
+
+
+def _varies(comparisons: Sequence[Comparison], name: str) -> bool:
+    by_workload: dict[str, set[str | None]] = {}
+    for each in comparisons:
+        by_workload.setdefault(each.setting.workload, set()).add(dict(each.setting.factors).get(name))
+    return any(len(values) > 1 for values in by_workload.values())
+
+
+def _bound(name: str, across: str) -> bool:
+    """Whether a factor is what columns stand for, or changes with it."""
+    return name == across or (across == "topology" and name.split(".", maxsplit=1)[0] in WITH_TOPOLOGY)
+
+
+def _title(comparison: Comparison, across: str) -> str:
+    factors = {name: value for name, value in comparison.setting.factors if not _bound(name, across)}
+    chain = f", {comparison.setting.stream}" if comparison.setting.of_chain else ""
+    return f"{comparison.setting.workload}{chain}".replace("_", " ") + f": {in_words(factors)}"
+
+
+def _heat_map(
+    title: str,
+    across: str,
+    group: Sequence[tuple[Comparison, str]],
+    who: Mapping[str, Contender],
+    beside: frozenset[str],
+) -> HeatMap:
+    columns = tuple(dict.fromkeys(_column(comparison, across) for comparison, _ in group))
+    found: dict[tuple[str, str], dict[str, tuple[ExperimentFindings, Comparison, str]]] = {}
+    for comparison, section in group:
+        for each in comparison.experiments:
+            contender = who[each.experiment.id]
+            key = (contender.label, contender.colour)
+            if _column(comparison, across) in found.get(key, {}):  # they differ in what the title leaves out
+                key = (f"{contender.label} ({_left_out(comparison, across, beside)})", contender.colour)
+            found.setdefault(key, {})[_column(comparison, across)] = (each, comparison, section)
+    cells = [cell for of_columns in found.values() for cell in of_columns.values()]
+    values = [value for each, comparison, _ in cells if (value := _value(each, comparison)) is not None]
+    rows = tuple(
+        (label, colour, tuple(_cell(own[name], values) if name in own else None for name in columns))
+        for (label, colour), own in sorted(found.items())
+    )
+    kind = group[0][0].criterion.distribution
+    unit = f"median, {unit_of(kind).name}" if kind else "payload, MB/s"
+    behind = trials_behind((label, each) for (label, _), own in sorted(found.items()) for each, _, _ in own.values())
+    return HeatMap(title, unit, columns, rows, behind)
+
+
+def _column(comparison: Comparison, across: str) -> str:
+    return dict(comparison.setting.factors).get(across, "none").replace("_", " ")
+
+
+def _left_out(comparison: Comparison, across: str, beside: frozenset[str]) -> str:
+    return ", ".join(
+        value.replace("_", " ")
+        for name, value in comparison.setting.factors
+        if name in beside and name not in SAID and not _bound(name, across)
+    )
+
+
+def _value(each: ExperimentFindings, comparison: Comparison) -> float | None:
+    estimate = each.estimate(comparison.setting.subject, comparison.criterion.metric)
+    return estimate.value if estimate and estimate.value and estimate.value > 0 else None
+
+
+def _cell(found: tuple[ExperimentFindings, Comparison, str], values: Sequence[float]) -> Cell:
+    each, comparison, section = found
+    value = _value(each, comparison)
+    why = comparison.unranked.get(each.experiment.id, "")
+    if value is None:
+        return Cell(_outcome(each, comparison), None, why, section)
+    unit = unit_of(comparison.criterion.distribution)
+    estimate = each.estimate(comparison.setting.subject, comparison.criterion.metric)
+    return Cell(show(estimate, unit).text, _heat(value, values, comparison), why, section)
+
+
+def _heat(value: float, values: Sequence[float], comparison: Comparison) -> float:
+    low, high = min(values), max(values)
+    if low == high:
+        return 0.0
+    heat = math.log(value / low) / math.log(high / low)
+    return heat if comparison.criterion.lower_is_better else 1 - heat
+
+
+def _outcome(each: ExperimentFindings, comparison: Comparison) -> str:
+    """The word for a cell without a figure: how most trials ended."""
+    if each.n_valid:
+        if each.overloaded.get(comparison.setting.stream) == each.n_valid:
+            return "overloaded"
+        estimate = each.estimate(comparison.setting.subject, comparison.criterion.metric)
+        if estimate and estimate.method is Method.WITHIN_CLOCKS:
+            return "within clocks"
+        return "too few samples" if estimate and estimate.n_messages else "nothing in time"
+    most = Counter(outcome.kind for outcome in each.outcomes).most_common(1)
+    return most[0][0].replace("_", " ") if most else "damaged"

@@ -1,0 +1,124 @@
+"""What the trials of a run warned of, each kind once: said before any figure on the page, in the terminal and in JSON.
+
+`analysis` finds and counts the warnings of each experiment; here those of all are put together. It judges nothing.
+
+The trials of a run that don't count, each way in which they ended once: said before any figure, wherever it is read.
+
+Not among them is what a middleware can't do, and what a capacity search came for. It judges nothing: a trial's outcome
+is stored with it, and `tables` has those of each setting.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome
+from middlemark.analysis.run import RunFindings
+from middlemark.plan import Caution, WarningKind
+from middlemark.plan.outcome import ACCEPTED
+from middlemark.plan.schedule import is_sought
+from middlemark.report.elements.formatting import of_each
+from middlemark.report.elements.labels import Contender
+
+
+@dataclass(frozen=True)
+class Warned:
+    """One kind of warning over all trials."""
+
+    first: Caution
+    """In the words of the first that had it."""
+    trials: Mapping[str, int]
+    """In how many trials, by contender."""
+
+    @property
+    def kind(self) -> str:
+        """As it is said: `settled late`."""
+        return self.first.kind.replace("_", " ")
+
+    @property
+    def where(self) -> str:
+        """`4 trials (Zenoh 3, MQTT 1)`."""
+        return of_each(self.trials)
+
+
+def warned_of(findings: RunFindings, who: Mapping[str, Contender]) -> list[Warned]:
+    """Every kind, observed trials' too, in the order of their names."""
+    first: dict[WarningKind, Caution] = {}
+    trials: dict[WarningKind, Counter[str]] = {}
+    for each in findings.experiments:
+        for caution, count in _cautions(each):
+            first.setdefault(caution.kind, caution)
+            trials.setdefault(caution.kind, Counter())[who[each.experiment.id].label] += count
+    return [Warned(first[kind], trials[kind]) for kind in sorted(first)]
+
+
+def _cautions(each: ExperimentFindings) -> Iterator[tuple[Caution, int]]:
+    for found in (each, *each.observed.values()):
+        for caution, count in found.cautions:
+            if each.experiment.search is None or caution.kind is not WarningKind.OVERLOAD:  # a search looks for that
+                yield caution, count
+
+
+def warnings_data(findings: RunFindings, who: Mapping[str, Contender]) -> dict[str, list[dict[str, object]]]:
+    """The same for a program to read, with the warnings of the machine."""
+    return {
+        "machine": [caution.model_dump(mode="json") for caution in findings.manifest.warnings],
+        "trials": [
+            {**each.first.model_dump(mode="json"), "n_trials": dict(each.trials)} for each in warned_of(findings, who)
+        ],
+    }
+
+
+@dataclass(frozen=True)
+class Uncounted:
+    """One way of ending over all trials."""
+
+    first: TrialOutcome
+    trials: Mapping[str, int]
+    """How many ended so, by contender."""
+
+    @property
+    def kind(self) -> str:
+        """As it is said: `invalid (steal)`."""
+        reason = f" ({self.first.reason})" if self.first.reason else ""
+        return self.first.kind.replace("_", " ") + reason
+
+    @property
+    def where(self) -> str:
+        """`4 trials (Zenoh 3, MQTT 1)`."""
+        return of_each(self.trials)
+
+
+def uncounted(findings: RunFindings, who: Mapping[str, Contender]) -> list[Uncounted]:
+    """Every way, observed trials' too, in the order of their names."""
+    first: dict[tuple[str, str], TrialOutcome] = {}
+    trials: dict[tuple[str, str], Counter[str]] = {}
+    for each in findings.experiments:
+        for outcome in _uncounted(each):
+            way = (outcome.kind, outcome.reason)
+            first.setdefault(way, outcome)
+            trials.setdefault(way, Counter())[who[each.experiment.id].label] += 1
+    return [Uncounted(first[way], trials[way]) for way in sorted(first)]
+
+
+def _uncounted(each: ExperimentFindings) -> Iterator[TrialOutcome]:
+    for found in (each, *each.observed.values()):
+        for outcome in found.outcomes:
+            if outcome.kind not in ACCEPTED and not is_sought(each.experiment, outcome.kind):
+                yield outcome
+
+
+def uncounted_data(findings: RunFindings, who: Mapping[str, Contender]) -> list[dict[str, object]]:
+    """The same for a program to read."""
+    return [
+        {
+            "outcome": each.first.kind,
+            "reason": each.first.reason or None,
+            "first_trial": each.first.trial,
+            "text": each.first.detail,
+            "n_trials": dict(each.trials),
+        }
+        for each in uncounted(findings, who)
+    ]

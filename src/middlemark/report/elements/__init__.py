@@ -1,0 +1,1 @@
+"""What all parts of a report are built from: formatted numbers, labels, tables, charts, drawings."""

@@ -1,0 +1,154 @@
+"""What every chart of a report has in common: the page's type and ink, logarithmic axes, and who has which line.
+
+What a chart shows is others' to say. Vega-Lite alone is spoken here, and a browser draws each in the tests.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import altair as alt
+
+from middlemark.report.elements.labels import Contender, Trials
+
+Spec = dict[str, Any]
+ROW_HEIGHT = 26
+DRAWINGS = 512
+"""Of each kind of chart, kept: more than a large report has different ones."""
+INK = "currentColor"
+IN_INK = alt.ColorValue(INK)
+FONT = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', sans-serif"
+"""The page's own, by name: Vega measures its labels with it."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart with what must be said beside it."""
+
+    id: str
+    title: str
+    caption: str
+    """Units, n, and how it was obtained."""
+    description: str
+    """For those who can't see it."""
+    spec: Spec
+    trials: Trials = ()
+    """What it stands on, where that is more than the setting that it is shown with."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who is drawn in a chart, each once, with the colour of its middleware and the dash of its configuration."""
+
+    contenders: tuple[Contender, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """In their order."""
+        return [each.label for each in self.contenders]
+
+    @property
+    def colour(self) -> alt.Color:
+        """By the column `who`; the page has a legend of its own."""
+        scale = alt.Scale(domain=self.names, range=[each.colour for each in self.contenders])
+        return alt.Color("who:N", scale=scale, legend=None)
+
+    @property
+    def dash(self) -> alt.StrokeDash:
+        """The same for lines."""
+        scale = alt.Scale(domain=self.names, range=[list(each.dash) for each in self.contenders])
+        return alt.StrokeDash("who:N", scale=scale, legend=None)
+
+
+def identity(contenders: Iterable[Contender]) -> Identity:
+    """Of those that are drawn."""
+    return Identity(tuple({each.label: each for each in contenders}.values()))
+
+
+@dataclass(frozen=True)
+class LogScale:
+    """A logarithmic axis from a round figure to a round figure, with marks at 1, 2, 5 or at powers of ten alone."""
+
+    marks: tuple[float, ...]
+    domain: tuple[float, float]
+
+    @property
+    def axis(self) -> Spec:
+        """As Vega-Lite says it."""
+        return {"values": list(self.marks), "format": ",~g"}
+
+    @property
+    def scale(self) -> Spec:
+        """The same of its extent."""
+        return {"type": "log", "domain": list(self.domain), "nice": False}
+
+    def x(self, field: str, title: str) -> alt.X:
+        """The axis of such a field."""
+        return alt.X(field, title=title, scale=alt.Scale(**self.scale), axis=alt.Axis(**self.axis))
+
+
+def logarithmic_scale(values: Sequence[float]) -> tuple[Spec, Spec]:
+    """Axis and scale of values."""
+    found = log_scale(values)
+    return found.axis, found.scale
+
+
+def log_scale(values: Sequence[float]) -> LogScale:
+    """The axis that holds the values."""
+    low, high = min(values), max(values)
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1, 2, 5) if high / low < 100 else (1,)
+    marks = [step * 10.0**exponent for exponent in exponents for step in (1, 2, 5)]
+    domain = max(m for m in marks if m <= low * 1.0001), min(m for m in [*marks, 10.0 * marks[-3]] if m >= high)
+    shown = [step * 10.0**e for e in exponents for step in steps if domain[0] <= step * 10.0**e <= domain[1] * 1.0001]
+    return LogScale(tuple(shown), domain)
+
+
+def short(value: float) -> float:
+    """Four significant digits: a hundredth of what an eye can tell on any chart."""
+    return float(f"{value:.4g}")
+
+
+def finished(chart: alt.Chart | alt.LayerChart | alt.FacetChart, **rows: Sequence[Mapping[str, Any]]) -> Spec:
+    """The chart in the page's type and ink, with its background left to the page, and the data that it names.
+
+    Altair copies, checks and hashes data that it is given itself, for each layer. Making a drawing takes fifty times as
+    long as putting data into one: a drawing that most settings have alike is made once, by a function that is cached.
+    """
+    spec: Spec = chart.to_dict(validate=False)  # a browser draws each in the tests
+    spec.pop("$schema", None)
+    spec["config"] = _config()
+    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+    return with_rows(spec, **rows)
+
+
+def with_rows(drawing: Spec, **rows: Sequence[Mapping[str, Any]]) -> Spec:
+    """A finished drawing with the data that it names; the drawing itself stays as it is."""
+    return {**drawing, "datasets": {**drawing.get("datasets", {}), **rows}}
+
+
+@cache
+def _config() -> Spec:
+    """Put in by hand, once: Altair makes the whole chart anew for each thing that is configured."""
+    axis = alt.AxisConfig(
+        labelColor=INK,
+        titleColor=INK,
+        tickColor=INK,
+        domainColor=INK,
+        gridColor=INK,
+        gridOpacity=0.12,
+        domainOpacity=0.4,
+        tickOpacity=0.4,
+        labelFontSize=12,
+        titleFontSize=12,
+        titleFontWeight="normal",
+        labelOverlap=True,
+    )
+    made: Spec = alt.Config(background="transparent", font=FONT, view=alt.ViewConfig(stroke=None), axis=axis).to_dict(
+        validate=False
+    )
+    return made

@@ -1,0 +1,116 @@
+"""What stands in a line of a table and a series of a chart: a middleware in one configuration, its name and its colour.
+
+Colours go to middlewares in the order of their names, one each throughout a report; the dash of a line tells the
+configurations of one middleware apart. No middleware is known here.
+
+The trials behind what a page shows, under the names that its readers know: a figure's link leads to their records.
+
+It only collects; the template makes the links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome
+from middlemark.plan import Experiment, Side
+from middlemark.results.manifest import Dissector, Manifest
+
+COLOURS = 12
+"""As many as the style sheet has (`--series-0` …); tellable apart with any common colour blindness, light and dark."""
+DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (14, 4))
+"""Solid, dashed, dotted, dash and dot, long dashes: a middleware's configurations in the order of their names."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A middleware in one configuration."""
+
+    middleware: str
+    label: str
+    title: str
+    configuration: str
+    """Profile and options in words."""
+    version: str
+    baseline: bool
+    """Raw sockets or shared memory: the limit of the machine, not a middleware."""
+    number: int
+    """The middleware's among those of the run."""
+    place: int
+    """The configuration's among the middleware's."""
+    dissectors: tuple[Dissector, ...] = ()
+    """By which Wireshark shows what it puts on the wire."""
+
+    @property
+    def colour(self) -> str:
+        """The style sheet's variable."""
+        return f"var(--series-{self.number % COLOURS})"
+
+    @property
+    def dash(self) -> tuple[int, ...]:
+        """The line's pattern in charts; it tells those apart, too, that share a colour because there are so many."""
+        return DASHES[(self.place + self.number // COLOURS) % len(DASHES)]
+
+    @property
+    def key(self) -> str:
+        """The address of its line in legends, which the page draws once."""
+        return f"key-{self.number % COLOURS}-{DASHES.index(self.dash)}"
+
+    @property
+    def dash_array(self) -> str:
+        """The same for SVG."""
+        return "none" if self.dash == DASHES[0] else " ".join(map(str, self.dash))
+
+
+def contenders(manifest: Manifest, experiments: Iterable[Experiment]) -> dict[str, Contender]:
+    """By experiment id. A profile is part of the label only where a run has several of that middleware."""
+    listed = list(experiments)
+    order = sorted({each.middleware for each in listed})
+    configurations: dict[str, set[str]] = {name: set() for name in order}
+    for each in listed:
+        configurations[each.middleware].add(_configuration(each))
+    found = {}
+    for each in listed:
+        known = (manifest.base if each.side is Side.BASE else manifest.middlewares).get(each.middleware)
+        title = known.title if known else each.middleware
+        several = len(configurations[each.middleware]) > 1
+        found[each.id] = Contender(
+            middleware=each.middleware,
+            label=f"{title} ({_configuration(each)})" if several else title,
+            title=title,
+            configuration=_configuration(each),
+            version=known.library.version if known else "unknown",
+            baseline=known is not None and known.library.name == "none",
+            number=order.index(each.middleware),
+            place=sorted(configurations[each.middleware]).index(_configuration(each)),
+            dissectors=known.dissectors if known else (),
+        )
+    return found
+
+
+def _configuration(experiment: Experiment) -> str:
+    options = [f"{name}={value}" for name, value in sorted(experiment.options.items())]
+    return ", ".join([experiment.profile, *options, *([experiment.side] if experiment.side else [])])
+
+
+Trials = tuple[tuple[str, tuple[TrialOutcome, ...]], ...]
+"""By name, with how each ended."""
+
+
+def trials_of(comparison: Comparison, who: Mapping[str, Contender]) -> Trials:
+    """Those of a setting, observed ones too."""
+    return trials_behind(
+        (who[each.experiment.id].label, findings)
+        for each in comparison.experiments
+        for findings in (each, *each.observed.values())
+    )
+
+
+def trials_behind(shown: Iterable[tuple[str, ExperimentFindings]]) -> Trials:
+    """Those of all that stands under one name together."""
+    found: dict[str, tuple[TrialOutcome, ...]] = {}
+    for name, each in shown:
+        found[name] = (*found.get(name, ()), *each.outcomes)
+    return tuple(found.items())

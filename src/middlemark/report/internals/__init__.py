@@ -1,0 +1,1 @@
+"""What lies behind the figures: chains, the kernel, resources, the wire, configurations."""

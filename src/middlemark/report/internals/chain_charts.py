@@ -1,0 +1,200 @@
+"""The parts of measured chains as rows to be drawn: step by step along the way, and summed over all nodes.
+
+`analysis.chain_metrics` has the figures; `chain_charts` draws the rows, and `chain_tables` writes the figures out.
+
+Where the time of chains goes, in charts: node by node along the way, as shares, and settings beside each other.
+
+`chain_parts` has the rows, `stacked` the bars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import altair as alt
+
+from middlemark.analysis.chains.trace import ChainPart
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.catalog import of_chain, of_place
+from middlemark.analysis.stats.estimate import Estimate, Method
+from middlemark.plan import Chain
+from middlemark.report.conclusions.headline import condition_words, distinguishing
+from middlemark.report.elements.chart import Chart
+from middlemark.report.elements.formatting import ABSENT, MILLISECONDS, interval, n_words
+from middlemark.report.elements.labels import Contender, trials_behind
+from middlemark.report.traffic.bars import StackedBars
+
+PARTS: dict[ChainPart, str] = {
+    ChainPart.COMMUNICATION: "#c65a11",
+    ChainPart.IDLE: "#9aa3ad",
+    ChainPart.COMPUTATION: "#1f5f99",
+}
+"""With the colour of each."""
+MEANING = (
+    "Communication: from the end of a node's computation until the next node's application has the message. Idle: from "
+    "there until that node takes it; it waits for a timer, for other inputs, or the node is busy. Computation: until "
+    "the node has computed."
+)
+
+
+@dataclass(frozen=True)
+class MeasuredChain:
+    """A chain as one experiment measured it."""
+
+    label: str
+    each: ExperimentFindings
+    chain: Chain
+
+
+def chain_of(comparison: Comparison, each: ExperimentFindings) -> Chain:
+    """The chain that a comparison is of, as an experiment planned it."""
+    return next(chain for chain in each.experiment.chains if chain.name == comparison.setting.stream)
+
+
+def words(name: str) -> str:
+    """A name as the page writes it."""
+    return name.replace("_", " ")
+
+
+def value_of(each: ExperimentFindings, subject: str, metric: str) -> float | None:
+    """An estimate's value, where there is one."""
+    found = each.estimate(subject, metric)
+    return None if found is None else found.value
+
+
+def _is_told(measured: MeasuredChain) -> bool:
+    """Whether clocks tell every part of a typical way: without one of them a bar would show another whole."""
+    name, nodes = measured.chain.name, measured.chain.nodes
+    subjects = [of_chain(name), *(of_place(name, position) for position in range(len(nodes)))]
+    found = [measured.each.estimate(subject, f"typical_{part}_ns") for subject in subjects for part in PARTS]
+    return not any(each is not None and each.method is Method.WITHIN_CLOCKS for each in found)
+
+
+def steps(measured: MeasuredChain) -> list[dict[str, Any]]:
+    """A row a node and part, in the order of the way; none where clocks don't tell them all."""
+    whole_ns = value_of(measured.each, of_chain(measured.chain.name), "typical_whole_ns")
+    rows: list[dict[str, Any]] = []
+    for position, node in enumerate(measured.chain.nodes if _is_told(measured) else ()):
+        for part in PARTS:
+            found = measured.each.estimate(of_place(measured.chain.name, position), f"typical_{part}_ns")
+            if found and found.value and whole_ns:
+                rows.append(_row(measured.label, words(node), part, found, whole_ns, len(rows)))
+    return rows
+
+
+def sums(measured: MeasuredChain) -> list[dict[str, Any]]:
+    """A row a part, of all nodes together; none where clocks don't tell them all."""
+    subject = of_chain(measured.chain.name)
+    whole_ns = value_of(measured.each, subject, "typical_whole_ns")
+    estimates = {part: measured.each.estimate(subject, f"typical_{part}_ns") for part in PARTS}
+    return [
+        _row(measured.label, "all", part, found, whole_ns, order)
+        for order, (part, found) in enumerate(estimates.items())
+        if found and found.value and whole_ns and _is_told(measured)
+    ]
+
+
+def wholes(measured: MeasuredChain) -> list[dict[str, Any]]:
+    """A row for the whole, where it has an interval and its parts are drawn."""
+    whole = measured.each.estimate(of_chain(measured.chain.name), "typical_whole_ns")
+    if whole is None or whole.low is None or whole.high is None or not _is_told(measured):
+        return []
+    return [{"who": measured.label, "low": whole.low / 1e6, "high": whole.high / 1e6}]
+
+
+def _row(label: str, node: str, part: ChainPart, found: Estimate, whole_ns: float, order: int) -> dict[str, Any]:  # noqa: PLR0913, PLR0917 - a step has so many sides
+    value_ns = found.value or 0.0
+    length = {"ms": value_ns / 1e6, "interval": interval(found, MILLISECONDS) or ABSENT, "share": value_ns / whole_ns}
+    return {"who": label, "node": node, "part": str(part), "order": order, **length}
+
+
+WAY = (
+    f"{MEANING} In the order of the way, of a typical one (the mean of the middle fifth); the line is the interval of "
+    "the whole; a part's own stands beside it where one points at it, and in the table below. Medians of trials."
+)
+SHARES = "The same, each part of all nodes together, as a share of the middleware's own whole."
+DESCRIPTION = "A stacked bar for each; the tables below have the figures."
+
+
+def chain_charts(bars: Sequence[MeasuredChain]) -> list[Chart]:
+    """Of the bars of one setting: their steps, and the shares of their parts; none where there is nothing to draw."""
+    return [chart for chart in (_way_chart(bars, "chainway"), _shares_chart(bars)) if chart]
+
+
+def chains_overview(comparisons: Sequence[Comparison], who: Mapping[str, Contender]) -> list[Chart]:
+    """A chart for each chain that was measured in several settings: all of them, in one scale."""
+    groups: dict[tuple[str, str], list[Comparison]] = {}
+    for each in comparisons:
+        if each.setting.of_chain:
+            groups.setdefault((each.setting.workload, each.setting.stream), []).append(each)
+    beside = distinguishing(comparisons)
+    drawn = []
+    for number, ((workload, name), group) in enumerate(groups.items()):
+        bars = [
+            MeasuredChain(
+                _in_setting(who[each.experiment.id].label, comparison, beside), each, chain_of(comparison, each)
+            )
+            for comparison in group
+            for each in comparison.experiments
+            if each.n_valid
+        ]
+        if len(group) > 1 and (made := _way_chart(sorted(bars, key=lambda bar: bar.label), f"chain{number}")):
+            title = f"{words(workload)}, {words(name)}: where the time goes"
+            drawn.append(replace(made, title=title, trials=trials_behind((bar.label, bar.each) for bar in bars)))
+    return drawn
+
+
+def _in_setting(label: str, comparison: Comparison, beside: frozenset[str]) -> str:
+    differs = [condition_words(name, value) for name, value in comparison.setting.factors if name in beside]
+    return ", ".join([label, *differs])
+
+
+def _way_chart(bars: Sequence[MeasuredChain], name: str) -> Chart | None:
+    """Every step of a typical way, one after the other."""
+    rows = [row for bar in bars for row in steps(bar)]
+    if not rows:
+        return None
+    drawn = _bars(rows, [whole for bar in bars for whole in wholes(bar)])
+    return Chart(
+        id=name,
+        title="Where the time goes, node by node",
+        caption=f"{WAY} {_n(bars)}",
+        description=DESCRIPTION,
+        spec=drawn.lengths("ms from the first node's start"),
+    )
+
+
+def _shares_chart(bars: Sequence[MeasuredChain]) -> Chart | None:
+    rows = [row for bar in bars for row in sums(bar)]
+    if not rows:
+        return None
+    return Chart(
+        id="chainshares",
+        title="Where the time goes, as shares",
+        caption=f"{SHARES} {_n(bars)}",
+        description=DESCRIPTION,
+        spec=_bars(rows, []).shares("share of the end-to-end latency"),
+    )
+
+
+def _n(bars: Sequence[MeasuredChain]) -> str:
+    return n_words((bar.each.estimate(of_chain(bar.chain.name), "typical_whole_ns") for bar in bars), "way")
+
+
+def _bars(rows: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> StackedBars:
+    return StackedBars(
+        parts=rows,
+        wholes=intervals,
+        colours={str(part): colour for part, colour in PARTS.items()},
+        value="ms",
+        told=[
+            alt.Tooltip("node:N"),
+            alt.Tooltip("part:N"),
+            alt.Tooltip("ms:Q", format=",.4~g"),
+            alt.Tooltip("interval:N", title="interval, ms"),
+        ],
+        label_limit=260,
+    )

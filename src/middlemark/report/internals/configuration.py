@@ -1,0 +1,200 @@
+"""The configuration that each middleware really ran with, side by side, and the proof of the path its messages took.
+
+What an application stated and what the kernel counted are put beside each other; nothing is judged here.
+
+The path that messages really took, by the kernel's own counters, and how hosts were packed and loaded meanwhile.
+
+What a middleware said of its transport stands beside what interfaces carried and which shared memory was mapped.
+
+The topologies of a run in a table: hosts with what they may use and what lives on them, networks, and their links.
+
+It draws nothing, and says what was asked for; what links were really like is `links`'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.experiment.conditions import Transmitted, loaded_hosts, transmitted
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.run import RunFindings
+from middlemark.plan import Experiment
+from middlemark.plan.network import Host
+from middlemark.report.elements.formatting import ABSENT, NARROW_SPACE, digits, plural, size
+from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.tables import Table
+from middlemark.report.traffic.links import link_words
+from middlemark.results.record import Effective
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One contender's configuration in words."""
+
+    who: Contender
+    transport: str
+    receive_mode: str
+    copies: str
+    settings: tuple[tuple[str, str], ...]
+    """Each setting with its value; where applications differ, all values with the applications that have them."""
+    traffic: tuple[str, ...]
+    """What the kernel counted on each interface over the window."""
+    payload: str
+    """What the subscribers received of it, for comparison."""
+    shared_memory: tuple[str, ...]
+
+
+def configurations(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[Configuration, ...]:
+    """The configurations of all experiments that ran, in the order of the ranking."""
+    return tuple(
+        _configuration(each, comparison, who[each.experiment.id]) for each in comparison.experiments if each.effective
+    )
+
+
+def _configuration(each: ExperimentFindings, comparison: Comparison, who: Contender) -> Configuration:
+    applications = each.effective
+    names = sorted({name for effective in applications.values() for name in effective.settings})
+    return Configuration(
+        who=who,
+        transport=_joined(effective.transport for effective in applications.values()),
+        receive_mode=_joined(effective.receive_mode for effective in applications.values()),
+        copies=_joined(_copies(effective) for effective in applications.values()),
+        settings=tuple((name, _setting(name, applications)) for name in names),
+        traffic=_traffic(each),
+        payload=_payload(each, comparison),
+        shared_memory=tuple(sorted({segment for path in each.path.values() for segment in path.shared_memory})),
+    )
+
+
+def _joined(words: Iterable[str]) -> str:
+    return " / ".join(dict.fromkeys(words))
+
+
+def _copies(effective: Effective) -> str:
+    return "written in place" if effective.zero_copy else "copied by the publish call"
+
+
+def _setting(name: str, applications: Mapping[str, Effective]) -> str:
+    values: dict[str, list[str]] = {}
+    for application, effective in applications.items():
+        if name in effective.settings:
+            values.setdefault(effective.settings[name], []).append(application)
+    if len(values) == 1:
+        return next(iter(values))
+    return "; ".join(f"{value} ({', '.join(who)})" for value, who in values.items())
+
+
+def _traffic(each: ExperimentFindings) -> tuple[str, ...]:
+    """All applications of a host see the same counters; the largest reading covers the whole window."""
+    most: dict[str, tuple[int, int]] = {}
+    for path in each.path.values():
+        for interface in path.interfaces:
+            seen = most.get(interface.interface, (0, 0))
+            most[interface.interface] = max(seen, (interface.received_bytes, interface.received_packets))
+    return tuple(
+        f"{name}: {size(received_bytes)} in {packets:,} packets".replace(",", NARROW_SPACE)
+        for name, (received_bytes, packets) in sorted(most.items())
+    )
+
+
+def _payload(each: ExperimentFindings, comparison: Comparison) -> str:
+    if comparison.setting.of_chain:
+        return ""
+    stream = next(s for s in each.experiment.streams if s.name == comparison.setting.stream)
+    per_trial = each.totals.get((stream.name, False))
+    if per_trial is None or not each.n_valid:
+        return ""
+    return f"payload received: {size(stream.mean_bytes * per_trial.received / each.n_valid)} a trial"
+
+
+OUTSIDE = 0.5
+"""Interfaces that carry less than this share of the payload's bytes did not carry the payload."""
+CAPTION = (
+    "Bytes that left through all hosts' interfaces over the window, for each message sent; median of trials. By the "
+    "network: at least half the payload's bytes were on interfaces; by shared memory: fewer were, and segments were "
+    "mapped at the window's end. Several subscribers, a broker and small payloads' headers multiply the bytes."
+)
+
+
+def path_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table | None:
+    """One row for each that has valid trials; None without any."""
+    shown = [each for each in comparison.experiments if each.records]
+    if not shown:
+        return None
+    loaded = any(load_words(each) for each in shown)
+    rows = []
+    for each in shown:
+        found = transmitted(each.records)
+        row = [
+            who[each.experiment.id].label,
+            " / ".join(dict.fromkeys(effective.transport for effective in each.effective.values())) or ABSENT,
+            str(each.experiment.conditions.deployment).replace("_", " "),
+            *(_cells(found) if found else (ABSENT,) * 4),
+        ]
+        rows.append(tuple([*row, load_words(each)] if loaded else row))
+    headings = ("", "transport", "deployment", "payload", "on interfaces, a message", "shared memory", "messages went")
+    return Table("Path", (*headings, "CPU load") if loaded else headings, tuple(rows), CAPTION)
+
+
+def _cells(found: Transmitted) -> tuple[str, ...]:
+    interfaces = [f"{name} {size(spread.median)}" for name, spread in found.interfaces if spread.median >= 1]
+    least, most = found.segments
+    segments = plural(least, "segment") if least == most else f"{least} to {plural(most, 'segment')}"
+    return size(found.payload_bytes), ", ".join(interfaces) or "nothing", segments if most else "none", way(found)
+
+
+def way(found: Transmitted) -> str:
+    """Which way the messages went, as far as the counters tell."""
+    if found.outside_share >= OUTSIDE:
+        return "by the network"
+    return "by shared memory" if found.segments[0] else "by neither"
+
+
+def load_words(each: ExperimentFindings) -> str:
+    """CPU load asked and reached, host by host; empty where none was asked for."""
+    words = []
+    for host in loaded_hosts(each.records):
+        reached = host.reached_percent
+        low, high = digits(reached.least), digits(reached.most)
+        span = "" if low == high else f" ({low}{ABSENT}{high})"
+        words.append(f"{host.host}: {host.asked_percent:g} % asked, {digits(reached.median)} %{span} reached")
+    return "; ".join(words)
+
+
+def topology_table(findings: RunFindings) -> Table:
+    """One row for each topology with the same hosts and links."""
+    found: dict[tuple[str, str, str], None] = {}
+    for each in findings.experiments:
+        experiment = each.experiment
+        found[experiment.topology, _hosts(experiment), _networks(experiment)] = None
+    return Table("Topologies", ("topology", "hosts", "networks and links"), tuple(sorted(found)))
+
+
+def _hosts(experiment: Experiment) -> str:
+    told = []
+    for host in experiment.hosts:
+        applications = [application.name for application in experiment.applications if application.host == host.name]
+        lives = [*applications, *(["the service"] if host.name in experiment.services else [])]
+        about = ", ".join([host.kind.value, *_limits(host)])
+        told.append(f"{host.name} ({about}): {', '.join(lives) or 'nothing'}")
+    return "; ".join(told)
+
+
+def _limits(host: Host) -> list[str]:
+    limits = [f"{plural(len(host.cpus), 'CPU')} {'+'.join(map(str, host.cpus))}"] if host.cpus else []
+    limits += [] if host.cpu_quota is None else [f"{100 * host.cpu_quota:g} % of a CPU"]
+    limits += [] if host.memory_bytes is None else [size(host.memory_bytes)]
+    return [*limits, *([] if host.ssh is None else [f"ssh {host.ssh}"])]
+
+
+def _networks(experiment: Experiment) -> str:
+    """Each network; links that are all alike are told once."""
+    told = []
+    for network in experiment.networks:
+        words = {link.host: link_words(link) for link in experiment.links if link.network == network.name}
+        alike = len(set(words.values())) == 1
+        links = f"links {next(iter(words.values()))}" if alike else ", ".join(f"{h} {w}" for h, w in words.items())
+        told.append(f"{network.name} of {', '.join(network.hosts)}: {links}")
+    return "; ".join(told) or ABSENT

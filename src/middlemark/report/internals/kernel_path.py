@@ -1,0 +1,212 @@
+"""Where the time of a setting's messages goes: the parts of their way as stacked bars and tables.
+
+`analysis.path_shares` has the figures; that they are of observed trials, `observed` says.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.kernel.breakdown import CUTS, call_of_metric
+from middlemark.analysis.kernel.segments import Part, SetAside, Side
+from middlemark.analysis.stats.estimate import Estimate
+from middlemark.report.elements.chart import Chart
+from middlemark.report.elements.formatting import (
+    ABSENT,
+    COUNT,
+    MICROSECONDS,
+    Unit,
+    cell,
+    interval,
+    n_words,
+    part_cell,
+    show,
+    size,
+)
+from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.tables import Table
+from middlemark.report.traffic.bars import StackedBars
+
+PARTS: dict[Part, tuple[str, str]] = {
+    Part.MIDDLEWARE_SENDER: ("middleware, sender", "#1f5f99"),
+    Part.KERNEL_SENDER: ("kernel, sender", "#c65a11"),
+    Part.QUEUE: ("queue", "#efe06a"),
+    Part.WIRE: ("wire", "#1f7a6d"),
+    Part.KERNEL_DELIVERY: ("kernel, delivery", "#dd8433"),
+    Part.SCHEDULER: ("scheduler", "#8c8c8c"),
+    Part.KERNEL_RECEIVER: ("kernel, receiver", "#f0b27a"),
+    Part.SERVICE: ("service", "#8e6fb5"),
+    Part.MIDDLEWARE_RECEIVER: ("middleware, receiver", "#6fa8dc"),
+}
+"""In the order of a message's way: what the page calls each, and its colour, alike for what belongs together."""
+COUNTS = (
+    ("system calls", "path_calls_per_message", COUNT),
+    ("packets", "path_packets_per_message", COUNT),
+    ("wake-ups", "path_wake_ups_per_message", COUNT),
+    ("context switches", "path_switches_per_message", COUNT),
+    ("copied by sockets", "path_copied_bytes_per_message", Unit("", size)),
+    ("looked at", "path_sampled_messages", COUNT),
+    *((f"set aside: {reason}".replace("_", " "), f"path_{reason}_messages", COUNT) for reason in SetAside),
+    ("set aside, %", "path_set_aside_share", Unit("%", lambda share: COUNT.write(100 * share))),
+)
+INSTANTS = tuple((f"{end} {cut}, µs", f"path_typical_{end}_{cut}_ns") for cut in CUTS for end in ("first", "last"))
+MOST_SET_ASIDE = 0.2
+"""Where more of a middleware's messages are set aside, the rest may not stand for all."""
+RARE = 0.05
+TYPICAL = (
+    "The one-way time of a typical message (the mean of the middle fifth), cut where it passes from the middleware to "
+    "the kernel, to the wire, and back. The line is the interval of the whole; a part's own stands beside it where one "
+    "points at it, and in the table below. Service: a broker or router between both. Medians of trials whose kernel "
+    "path was observed, which are slower than others by what observing costs."
+)
+SHARES = "The same parts, each as a share of the middleware's own whole."
+WHOLES = {"typical": "a typical message", "slow": "a slow message, the mean of the slowest hundredth"}
+
+
+def path_charts(seen: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
+    """The parts of a typical message's way, stacked for each middleware: in µs, and as shares; none without a way."""
+    rows, wholes = _rows(seen, who)
+    if not rows:
+        return []
+    drawn = StackedBars(
+        parts=rows,
+        wholes=wholes,
+        colours=dict(PARTS.values()),
+        value="us",
+        told=[
+            alt.Tooltip("part:N"),
+            alt.Tooltip("us:Q", title="µs", format=",.4~g"),
+            alt.Tooltip("interval:N", title="interval, µs"),
+        ],
+        label_limit=180,
+    )
+    description = "A stacked bar for each middleware; the tables below have the figures."
+    estimates = [each.estimate(seen.setting.subject, "path_typical_whole_ns") for each in seen.experiments]
+    told = " ".join([n_words(estimates), *(f"{words}." for words in path_doubts(seen, who))])
+    times, shares = drawn.lengths("µs of one-way time"), drawn.shares("share of one-way time")
+    return [
+        Chart("kernelpath", "Where the time goes", f"{TYPICAL} {told}", description, times),
+        Chart("kernelshares", "Where the time goes, as shares", f"{SHARES} {told}", description, shares),
+    ]
+
+
+def _rows(seen: Comparison, who: Mapping[str, Contender]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """A row a part, and one a whole that has an interval."""
+    stream = seen.setting.subject
+    rows, wholes = [], []
+    for each in seen.experiments:
+        whole = each.estimate(stream, "path_typical_whole_ns")
+        if whole is None or not whole.value:
+            continue
+        label = who[each.experiment.id].label
+        for number, (part, (name, _)) in enumerate(PARTS.items()):
+            found = each.estimate(stream, f"path_typical_{part}_ns")
+            if found is not None and found.value:
+                length = {"us": found.value / 1e3, "share": found.value / whole.value}
+                span = interval(found, MICROSECONDS) or ABSENT
+                rows.append({"who": label, "part": name, "order": number, **length, "interval": span})
+        if whole.low is not None and whole.high is not None:
+            wholes.append({"who": label, "low": whole.low / 1e3, "high": whole.high / 1e3})
+    return rows, wholes
+
+
+def path_doubts(seen: Comparison, who: Mapping[str, Contender]) -> list[str]:
+    """Of which middlewares too few ways were found to stand for all of their messages."""
+    shares = {
+        who[each.experiment.id].label: _value(each, seen.setting.subject, "path_set_aside_share")
+        for each in seen.experiments
+    }
+    return [
+        f"Caution: {100 * share:.0f} % of the messages of {label} were set aside, and the rest may not stand for all"
+        for label, share in shares.items()
+        if share is not None and share > MOST_SET_ASIDE
+    ]
+
+
+def path_tables(seen: Comparison, who: Mapping[str, Contender]) -> list[Table]:
+    """The parts in µs and as shares, and what a message takes of the kernel."""
+    return [
+        *(_parts_table(seen, who, kind) for kind in WHOLES),
+        _packets_table(seen, who),
+        _counts_table(seen, who),
+        _calls_table(seen, who),
+    ]
+
+
+def _parts_table(seen: Comparison, who: Mapping[str, Contender], kind: str) -> Table:
+    stream = seen.setting.subject
+    rows = []
+    for each in seen.experiments:
+        whole = each.estimate(stream, f"path_{kind}_whole_ns")
+        if whole is not None and whole.value:
+            found = (each.estimate(stream, f"path_{kind}_{part}_ns") for part in PARTS)
+            cells = (part_cell(estimate, MICROSECONDS, whole.value) for estimate in found)
+            rows.append((who[each.experiment.id].label, cell(show(whole, MICROSECONDS)), *cells))
+    headings = ("", "whole, µs", *(name for name, _ in PARTS.values()))
+    caption = "µs and share of the whole. Medians of trials, so that parts may miss the whole by a little."
+    return Table(f"The way of {WHOLES[kind]}", headings, tuple(rows), caption)
+
+
+def _packets_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
+    stream = seen.setting.subject
+    rows = []
+    for each in seen.experiments:
+        if each.estimate(stream, "path_typical_first_queued_ns") is not None:
+            number = cell(show(each.estimate(stream, "path_packets_per_message"), COUNT))
+            cells = (cell(show(each.estimate(stream, metric), MICROSECONDS)) for _, metric in INSTANTS)
+            rows.append((who[each.experiment.id].label, number, *cells))
+    caption = (
+        "When the first packet of a typical message and its last passed each cut, from the hand-over on. Where a "
+        "broker is between both: the first of those to it, the last of those from it. Medians of trials."
+    )
+    headings = ("", "packets", *(heading for heading, _ in INSTANTS))
+    return Table("The packets of a message", headings, tuple(rows), caption)
+
+
+def _counts_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
+    stream = seen.setting.subject
+    rows = []
+    for each in seen.experiments:
+        if each.estimate(stream, "path_set_aside_share") is not None:
+            cells = (cell(show(each.estimate(stream, metric), unit)) for _, metric, unit in COUNTS)
+            rows.append((who[each.experiment.id].label, *cells))
+    caption = (
+        "Of all processes on a message's way, from its hand-over to its arrival; means over messages, medians of "
+        "trials. Looked at: so many messages, evenly chosen. Set aside: no way found (no receive call or wake-up leads "
+        "back to the sender), not told apart (from another message under way), not in order (a part would be negative)."
+    )
+    headings = ("", *(heading for heading, _, _ in COUNTS))
+    return Table("What a message takes of the kernel", headings, tuple(rows), caption)
+
+
+def _calls_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
+    """A row a call, those first that are made most."""
+    stream = seen.setting.subject
+    rows = []
+    for each in seen.experiments:
+        by_call: defaultdict[str, dict[Side, Estimate]] = defaultdict(dict)
+        for key, found in each.estimates.items():
+            if key.subject == stream and (told := call_of_metric(key.metric)):
+                by_call[told[1]][told[0]] = found
+        totals = {call: sum(found.value or 0 for found in sides.values()) for call, sides in by_call.items()}
+        for call in sorted(totals, key=lambda call: (-totals[call], call)):
+            if totals[call] >= RARE:
+                cells = (cell(show(by_call[call].get(side), COUNT)) for side in Side)
+                rows.append((who[each.experiment.id].label, call, *cells))
+    caption = (
+        "Calls that were entered or left between a message's hand-over and its arrival, by any thread of the process: "
+        "the publisher's sleep until its next message is one of them. Means over messages, medians of trials. Left "
+        "out: what is called less than once in twenty messages."
+    )
+    return Table("System calls of a message", ("", "call", *Side), tuple(rows), caption)
+
+
+def _value(each: ExperimentFindings, stream: str, metric: str) -> float | None:
+    found = each.estimate(stream, metric)
+    return None if found is None else found.value

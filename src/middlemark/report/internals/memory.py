@@ -1,0 +1,114 @@
+"""The memory of every process over a trial, drawn: what is taken at the start, and what goes on growing.
+
+One trial of each middleware is drawn, its first; the slopes are of all trials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import altair as alt
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.catalog import Key, of_process
+from middlemark.analysis.metrics.resources import LEAST_SPAN_S
+from middlemark.report.elements.chart import Chart, finished, identity, short
+from middlemark.report.elements.formatting import COUNT, Unit, plural, show
+from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.tables import Table
+
+KIBIBYTES_PER_S = Unit("KiB/s", lambda per_s: COUNT.write(per_s / 1024))
+SLOPE = "memory_slope{}_bytes_per_s"
+TOO_SHORT = f"can't tell: the window is below {LEAST_SPAN_S:.0f} s"
+GROWTH = (
+    "Theil and Sen's slope of unique memory over the window, median of trials, with the medians of the ends of its "
+    "95 % interval within a trial. It lasts where memory grew in the first half of the window and in the second: what "
+    "settles does not."
+)
+
+
+def growth_table(sampled: Comparison, who: Mapping[str, Contender]) -> Table:
+    """A row a process."""
+    rows = []
+    for each in sampled.experiments:
+        for process in _processes(each):
+            slope, low, high = (each.estimate(process, SLOPE.format(end)) for end in ("", "_low", "_high"))
+            written = (show(end, KIBIBYTES_PER_S).text for end in (slope, low, high))
+            label = who[each.experiment.id].label
+            rows.append((label, process.removeprefix(of_process("")), *written, _lasting(each, process)))
+    headings = ("", "process", "growth, KiB/s", "from", "to", "lasts")
+    return Table("Growth of memory", headings, tuple(rows), GROWTH)
+
+
+def growing(seen: ExperimentFindings | None) -> list[str]:
+    """In words, the processes whose memory grew throughout the window of most trials."""
+    if seen is None:
+        return []
+    grown = [process for process in _processes(seen) if 2 * sum(_grown(seen, process)) > len(_grown(seen, process))]
+    return [
+        f"memory of {process.removeprefix(of_process(''))} grows by "
+        f"{show(seen.estimate(process, SLOPE.format('')), KIBIBYTES_PER_S).text} KiB/s"
+        for process in grown
+    ]
+
+
+def _processes(each: ExperimentFindings) -> list[str]:
+    return sorted({key.subject for key in each.estimates if key.metric == SLOPE.format("")})
+
+
+def _grown(each: ExperimentFindings, process: str) -> list[float]:
+    return list(each.by_block.get(Key(process, "memory_grows"), {}).values())
+
+
+def _lasting(each: ExperimentFindings, process: str) -> str:
+    found = _grown(each, process)
+    if not found:
+        return TOO_SHORT
+    return f"in {sum(found):.0f} of {plural(len(found), 'trial')}" if any(found) else "no"
+
+
+def memory_chart(sampled: Comparison, who: Mapping[str, Contender]) -> Chart | None:
+    """A line a process; None where nothing was sampled."""
+    drawn = [each for each in sampled.experiments if each.memory]
+    rows = [
+        {
+            "who": who[each.experiment.id].label,
+            "process": course.process,
+            "s": round(s, 3),
+            "mib": short(size_bytes / 2**20),
+        }
+        for each in drawn
+        for course in each.memory
+        for s, size_bytes in zip(course.at_s, course.resident_bytes, strict=True)
+    ]
+    if not rows:
+        return None
+    lines = identity(who[each.experiment.id] for each in drawn)
+    line = (
+        alt.Chart(alt.NamedData("rows"))
+        .mark_line(strokeWidth=1.6, interpolate="step-after")
+        .encode(
+            x=alt.X("s:Q", title="s from the window's begin", axis=alt.Axis(tickCount=8)),
+            y=alt.Y("mib:Q", title="MiB resident", axis=alt.Axis(tickCount=5)),
+            color=lines.colour,
+            strokeDash=lines.dash,
+            detail=alt.Detail("process:N"),
+            tooltip=[
+                alt.Tooltip("who:N", title="middleware"),
+                alt.Tooltip("process:N"),
+                alt.Tooltip("mib:Q", title="MiB", format=",.4~g"),
+            ],
+        )
+    )
+    return Chart(
+        id="memorycourse",
+        title="Memory over time",
+        caption=(
+            "Resident memory of each process with all that it started, sampled ten times a second; of the first valid "
+            "trial of each whose resources were sampled, n = 1 trial each. The middleware is initialised before the "
+            "window begins."
+        ),
+        description="A line for each process over the trial's time; the table Memory has the figures of the window.",
+        spec=finished(alt.layer(line, width="container", height=220), rows=rows),
+    )

@@ -1,0 +1,189 @@
+"""What was on the wire: by phase, by link, and over message sizes, for settings whose hosts are in namespaces.
+
+`analysis.wire` has the figures; which settings were observed, `observed` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.experiment.conditions import spread
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.catalog import TRIAL
+from middlemark.analysis.metrics.wire import payload_hosts, receiving_hosts
+from middlemark.plan import varying_factors
+from middlemark.report.elements.chart import Chart, finished, identity, logarithmic_scale
+from middlemark.report.elements.formatting import ABSENT, COUNT, Unit, cell, n_trials, show, size
+from middlemark.report.elements.labels import Contender, trials_behind
+from middlemark.report.elements.tables import Table
+from middlemark.suite import Observation
+
+PHASES = {"discovery": "discovery", "warm_up": "warm-up", "window": "window", "drain": "drain"}
+BYTES = Unit("", size)
+NOT_TOLD = "can't be told apart"
+OVERHEAD = "wire_overhead_ratio"
+ABOUT = (
+    "Whole frames with their Ethernet headers, counted where they leave a host; for each message or byte delivered to "
+    "a subscriber. By a broker on a host of its own each message is on the wire twice, by multicast once for all."
+)
+
+
+def wire_table(wired: Comparison, who: Mapping[str, Contender]) -> Table:
+    """A row for each that was read, medians of trials."""
+    rows = []
+    for each in wired.experiments:
+        if each.estimate(TRIAL, "wire_window_bytes") is not None:
+            phases = [_amount(each, phase) for phase in PHASES]
+            ratios = [cell(show(each.estimate(TRIAL, name), unit)) for name, unit in _PER_MESSAGE]
+            split = [_amount(each, name) if _is_told(each) else NOT_TOLD for name in ("data", "control")]
+            rows.append((who[each.experiment.id].label, *phases, *split, *ratios))
+    headings = (
+        "",
+        *PHASES.values(),
+        "data in the window",
+        "control in the window",
+        "bytes a message",
+        "packets a message",
+        "wire to payload",
+    )
+    about = (
+        f"{ABOUT} Discovery: from before T0 to the last first message. Control: what hosts sent that hold no "
+        "publisher, no server and no broker. Data: all else, with what little control the senders of payload add. "
+        "Where every host sends payload, both can't be told apart. Medians of trials."
+    )
+    return Table("On the wire, all hosts together", headings, tuple(rows), about)
+
+
+_PER_MESSAGE = (("wire_bytes_per_message", BYTES), ("wire_packets_per_message", COUNT), (OVERHEAD, COUNT))
+
+
+def _amount(each: ExperimentFindings, name: str) -> str:
+    sent_bytes, packets = (each.estimate(TRIAL, f"wire_{name}_{what}") for what in ("bytes", "packets"))
+    return f"{show(sent_bytes, BYTES).text}, {show(packets, COUNT).text} packets"
+
+
+def _is_told(each: ExperimentFindings) -> bool:
+    return each.estimate(TRIAL, "wire_control_bytes") is not None
+
+
+def link_traffic_table(wired: Comparison, who: Mapping[str, Contender]) -> Table:
+    """Both ways of each link in each phase."""
+    rows = []
+    for each in wired.experiments:
+        for host, network in dict.fromkeys((t.host, t.network) for r in each.records for t in r.wire):
+            cells = (_both_ways(each, (host, network, phase)) for phase in PHASES)
+            sends = _what_is_sent(each, host)
+            rows.append((who[each.experiment.id].label, f"{host} – {network}", *cells, sends))
+    headings = ("", "link", *PHASES.values(), "what the host sends in the window")
+    about = (
+        "Bytes, packets; medians of trials. A host that sends payload and receives some sends both data and control "
+        "on one interface: only a capture tells them apart."
+    )
+    return Table("Links, sent / received by the host", headings, tuple(rows), about)
+
+
+def _what_is_sent(each: ExperimentFindings, host: str) -> str:
+    if host not in payload_hosts(each.experiment):
+        return "control"
+    return "data and control" if host in receiving_hosts(each.experiment) else "data"
+
+
+def _both_ways(each: ExperimentFindings, wanted: tuple[str, str, str]) -> str:
+    traffic = [t for record in each.records for t in record.wire if (t.host, t.network, t.phase) == wanted]
+    ways = (
+        (spread(t.sent_bytes for t in traffic), spread(t.sent_packets for t in traffic)),
+        (spread(t.received_bytes for t in traffic), spread(t.received_packets for t in traffic)),
+    )
+    return " / ".join(
+        f"{size(sent.median)}, {packets.median:.0f}" if sent and packets else ABSENT for sent, packets in ways
+    )
+
+
+def overhead_table(experiments: Sequence[ExperimentFindings], who: Mapping[str, Contender]) -> Table | None:
+    """Wire to payload over message sizes; None where no wire was read."""
+    series = _series(experiments, who)
+    if not series:
+        return None
+    sizes = sorted({size_bytes for points in series.values() for size_bytes in points})
+    rows = [
+        (*name, *(cell(show(points[s].estimate(TRIAL, OVERHEAD), COUNT)) if s in points else ABSENT for s in sizes))
+        for name, points in series.items()
+    ]
+    headings = ("", "setting", *(size(size_bytes) for size_bytes in sizes))
+    return Table("Bytes on the wire for each byte of payload, by message size", headings, tuple(rows), ABOUT)
+
+
+def overhead_chart(experiments: Sequence[ExperimentFindings], who: Mapping[str, Contender]) -> Chart | None:
+    """The same as lines; None where no middleware was measured with two sizes."""
+    series = _series(experiments, who)
+    rows: list[dict[str, Any]] = [
+        {"who": label, "setting": setting, "size": size_bytes, "ratio": found.value}
+        for (label, setting), points in series.items()
+        if len(points) > 1
+        for size_bytes, each in sorted(points.items())
+        if (found := each.estimate(TRIAL, OVERHEAD)) is not None and found.value
+    ]
+    if not rows:
+        return None
+    drawn = [each for points in series.values() if len(points) > 1 for each in points.values()]
+    labels = {str(row["who"]) for row in rows}
+    lines = identity(each for each in sorted(who.values(), key=lambda one: one.label) if each.label in labels)
+    x_axis, x_scale = logarithmic_scale([float(row["size"]) for row in rows])
+    y_axis, y_scale = logarithmic_scale([float(row["ratio"]) for row in rows])
+    base = alt.Chart(alt.NamedData("rows")).encode(
+        x=alt.X("size:Q", title="bytes a message (logarithmic)", axis=alt.Axis(**x_axis), scale=alt.Scale(**x_scale)),
+        y=alt.Y("ratio:Q", title="wire to payload (logarithmic)", axis=alt.Axis(**y_axis), scale=alt.Scale(**y_scale)),
+        color=lines.colour,
+        detail=alt.Detail("setting:N"),
+        tooltip=[
+            alt.Tooltip("who:N", title="middleware"),
+            alt.Tooltip("setting:N"),
+            alt.Tooltip("ratio:Q", format=".4~g"),
+        ],
+    )
+    layers = alt.layer(
+        base.mark_line(strokeWidth=1.6).encode(strokeDash=lines.dash),
+        base.mark_point(filled=True, size=60),
+        width="container",
+        height=280,
+    )
+    return Chart(
+        id="overhead",
+        title="Overhead on the wire over message size",
+        caption=f"{ABOUT} Medians of trials. {n_trials(each.estimate(TRIAL, OVERHEAD) for each in drawn)}",
+        description="A line for each middleware and setting; the table below has the figures.",
+        spec=finished(layers, rows=rows),
+        trials=trials_behind(
+            (f"{label}, {setting}", each)
+            for (label, setting), points in series.items()
+            if len(points) > 1
+            for _, each in sorted(points.items())
+        ),
+    )
+
+
+Series = dict[tuple[str, str], dict[int, ExperimentFindings]]
+"""By contender and setting, by size."""
+
+
+def _series(experiments: Sequence[ExperimentFindings], who: Mapping[str, Contender]) -> Series:
+    wired = [each.observed[Observation.WIRE] for each in experiments if Observation.WIRE in each.observed]
+    shown = [each for each in wired if each.estimate(TRIAL, OVERHEAD) is not None]
+    if not shown:
+        return {}
+    varying = [name for name in varying_factors([each.experiment for each in shown]) if _tells_settings_apart(name)]
+    found: Series = {}
+    for each in shown:
+        factors = each.experiment.factors
+        setting = ", ".join(f"{name} {factors.get(name, ABSENT)}" for name in varying) or each.experiment.topology
+        name = (who[each.experiment.id].label, setting)
+        found.setdefault(name, {})[each.experiment.streams[0].size_bytes] = each
+    return dict(sorted(found.items()))
+
+
+def _tells_settings_apart(factor: str) -> bool:
+    return factor not in {"middleware", "profile", "size"} and not factor.startswith("option.")

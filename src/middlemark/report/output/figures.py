@@ -1,0 +1,242 @@
+"""The figures and tables of a report as files of their own, for papers and slides.
+
+`html` says which there are; each figure stands without the page: with its legend, its title and plain colours. It
+computes nothing, and captions go into a file beside the figures.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import tabulate
+import vl_convert
+
+from middlemark.analysis.decisions.claims import own_claims
+from middlemark.analysis.run import RunFindings
+from middlemark.report.conclusions.claims import claims_table, shown
+from middlemark.report.conclusions.digest import digest
+from middlemark.report.conclusions.heatmap import heat_maps, heat_table
+from middlemark.report.conclusions.ranking import Ranking
+from middlemark.report.conclusions.recommendation import recommendation
+from middlemark.report.elements.chart import INK, Chart, Spec
+from middlemark.report.elements.formatting import NARROW_SPACE, cell
+from middlemark.report.elements.labels import Contender, contenders
+from middlemark.report.elements.tables import Table
+from middlemark.report.internals.configuration import topology_table
+from middlemark.report.internals.wire import overhead_table
+from middlemark.report.output.formats import ReportFormat
+from middlemark.report.output.html import Section, figures_beyond, sections_of
+from middlemark.report.traffic.capacity import capacity_table, stop_table
+from middlemark.report.traffic.variance import spread_table
+from middlemark.results.files import file_name, write_bytes, write_text
+
+WIDTH = 560
+"""Of a figure without its axis labels, in CSS pixels: a column of text, readable."""
+PNG_SCALE = 2.5
+FIGURES = (ReportFormat.PNG, ReportFormat.SVG, ReportFormat.PDF)
+ENDING = {ReportFormat.LATEX: "tex", ReportFormat.MARKDOWN: "md", ReportFormat.CSV: "csv"}
+
+
+def write_parts(findings: RunFindings, kind: ReportFormat, folder: Path) -> list[Path]:
+    """Write every figure, or every table, of a run into a folder."""
+    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    if kind in FIGURES:
+        return _write_figures(dict(figures(findings, who)), kind, folder)
+    written = []
+    for name, table in tables(findings, who):
+        written.append(write_text(folder / f"{file_name(name)}.{ENDING[kind]}", AS_TEXT[kind](name, table)))
+    return written
+
+
+def figures(findings: RunFindings, who: Mapping[str, Contender]) -> Iterator[tuple[str, Chart]]:
+    """Every figure under the name of its file."""
+    for section in sections_of(findings, who):
+        yield from ((f"{section.id}-{chart.id}", chart) for chart in section.charts)
+    for part, charts in figures_beyond(findings, who).items():
+        yield from ((f"{part}-{chart.id}", chart) for chart in charts)
+
+
+def tables(findings: RunFindings, who: Mapping[str, Contender]) -> Iterator[tuple[str, Table]]:
+    """Every table under the name of its file: of the whole run, then of each setting."""
+    sections = sections_of(findings, who)
+    yield from ((name, table) for name, table in _tables_of_run(findings, sections, who) if table is not None)
+    for section in sections:
+        for table in _tables_of(section):
+            yield f"{section.id}-{_file_name(table.title)}", table
+
+
+def _tables_of_run(
+    findings: RunFindings, sections: Sequence[Section], who: Mapping[str, Contender]
+) -> Iterator[tuple[str, Table | None]]:
+    found = recommendation(findings)
+    if found is not None:
+        yield "recommendation-fitting", found.fitting
+        yield "recommendation-requirements", found.requirements
+    over_all = digest(findings.comparisons, [each.answer for each in sections], who)
+    yield "digest", over_all.table if over_all else None
+    yield "claims", claims_table(shown(own_claims(findings)))
+    for number, heat_map in enumerate(heat_maps(findings.comparisons, [each.id for each in sections], who), start=1):
+        yield f"overview-{number}", heat_table(heat_map)
+    yield "capacity", capacity_table(findings.capacities, who)
+    yield "spread-over-trials", spread_table(findings, who)
+    yield "enough-trials", stop_table(findings, who)
+    yield "wire-overhead", overhead_table(findings.experiments, who)
+    yield "topologies", topology_table(findings)
+
+
+def _tables_of(section: Section) -> Iterator[Table]:
+    title = f"Ranking: {section.answer.workload.replace('_', ' ')}, {section.answer.asked}"
+    yield _ranking(title, section.ranking)
+    if section.chain:
+        yield from (section.chain.split, section.chain.fates)
+        yield from (table for table in section.chain.tables if table.rows)
+    yield from (table for table in (section.faults, section.links, section.routes, section.path) if table)
+    yield from (*section.quantiles, *section.tables, section.outcomes)
+    if section.observed:
+        yield from (section.observed.cost, *section.observed.tables)
+
+
+def _ranking(title: str, ranking: Ranking) -> Table:
+    headings = (
+        "middleware",
+        "rank",
+        f"{ranking.main_heading}, {ranking.main_unit}",
+        f"99 %, {ranking.tail_unit}",
+        *([f"99 % from the intended send, {ranking.tail_unit}"] if ranking.from_intended else []),
+        "to the first",
+        f"{ranking.loss_heading}, %",
+        "first message, ms",
+        "CPU, % of one core",
+        "peak memory, MiB",
+        "n, trials × messages",
+    )
+    rows = []
+    for line in ranking.lines:
+        figures_shown = [cell(each) for each in (line.loss, line.first_message, line.cpu, line.memory)]
+        main = line.unranked if line.main.missing and line.unranked else cell(line.main)
+        tails = [cell(line.tail), *([cell(line.tail_from_intended)] if ranking.from_intended else [])]
+        rows.append((line.who.label, line.rank, main, *tails, line.to_best, *figures_shown, line.n))
+    unranked = [f"{line.who.label} is not ranked: {line.unranked}." for line in ranking.lines if line.unranked]
+    caption = "In brackets: intervals over trials. Ranks are intervals that hold together with 95 %."
+    return Table(title, headings, tuple(rows), " ".join([caption, *unranked]))
+
+
+def _file_name(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.split(":", maxsplit=1)[0].split(",", maxsplit=1)[0].lower()).strip("-")
+
+
+# --- figures --------------------------------------------------------------------------------------------------------
+
+
+def _write_figures(drawn: Mapping[str, Chart], kind: ReportFormat, folder: Path) -> list[Path]:
+    written = [
+        write_bytes(folder / f"{file_name(name)}.{kind}", _rendered(standing_alone(chart), kind))
+        for name, chart in drawn.items()
+    ]
+    captions = "".join(f"## {name}\n\n{chart.title}. {chart.caption}\n\n" for name, chart in drawn.items())
+    return [*written, write_text(folder / "captions.md", captions)]
+
+
+def _rendered(spec: Spec, kind: ReportFormat) -> bytes:
+    if kind is ReportFormat.SVG:
+        return vl_convert.vegalite_to_svg(spec).encode()
+    if kind is ReportFormat.PDF:
+        return vl_convert.vegalite_to_pdf(spec)
+    return vl_convert.vegalite_to_png(spec, scale=PNG_SCALE)
+
+
+def standing_alone(chart: Chart) -> Spec:
+    """A chart's specification without the page around it."""
+    spec: Spec = _plain(chart.spec, named=_names_on_axis(chart.spec))
+    spec["background"] = "white"
+    spec["autosize"] = {"type": "pad", "contains": "content"}
+    spec["title"] = {"text": chart.title, "anchor": "start", "fontSize": 13, "offset": 10}
+    return spec
+
+
+def _names_on_axis(part: object) -> bool:
+    """Whether an axis says which middleware is which, so that there need be no legend."""
+    if isinstance(part, dict):
+        y = part.get("y")
+        return (isinstance(y, dict) and y.get("field") == "who") or any(map(_names_on_axis, part.values()))
+    return isinstance(part, list) and any(map(_names_on_axis, part))
+
+
+def _plain(part: Any, *, named: bool, key: str = "", within: str = "") -> Any:  # noqa: ANN401 - JSON is anything
+    """The same with plain colours, a width, and legends where the page had its own."""
+    if isinstance(part, dict):
+        return {name: _plain(value, named=named, key=name, within=key) for name, value in part.items()}
+    if isinstance(part, list):
+        return [_plain(each, named=named) for each in part]
+    if part == "container":
+        return WIDTH
+    if key == "legend" and part is None and not named:
+        return LEGEND | (OF_LINES if within in {"color", "strokeDash"} else {})
+    if key == "font":
+        return "sans-serif"
+    return _colours().get(part, part) if isinstance(part, str) else part
+
+
+LEGEND = {"title": None, "orient": "bottom", "columns": 4, "symbolSize": 300, "labelLimit": 240}
+OF_LINES = {"symbolType": "stroke", "symbolSize": 900, "symbolStrokeWidth": 2.5}
+"""A piece of each line, as long as its dash needs."""
+
+
+@cache
+def _colours() -> dict[str, str]:
+    """The style sheet's colours for paper, by the words that charts use for them."""
+    style = resources.files("middlemark.report").joinpath("templates", "report.css").read_text(encoding="utf-8")
+    light = dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]+);", style.split("@media", maxsplit=1)[0]))
+    return {f"var(--{name})": value for name, value in light.items()} | {INK: light["ink"]}
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------
+
+
+def as_latex(name: str, table: Table) -> str:
+    """A floating table with booktabs' rules and a label."""
+    body = tabulate.tabulate(table.rows, table.headings, tablefmt="latex_booktabs", disable_numparse=True)
+    caption = _latex_text(f"{table.title}. {table.caption}" if table.caption else table.title)
+    return (
+        "% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n"
+        f"\\caption{{{caption}}}\n\\label{{tab:{name}}}\n{_in_latex(body)}\n\\end{{table}}\n"
+    )
+
+
+def _latex_text(text: str) -> str:
+    return _in_latex("".join(tabulate.LATEX_ESCAPE_RULES.get(each, each) for each in text))
+
+
+def _in_latex(text: str) -> str:
+    """The characters that pdfLaTeX's usual fonts have no place for, as commands."""
+    for plain, command in {NARROW_SPACE: r"\,", "−": "$-$", "≥": r"$\geq$", "→": r"$\to$", "–": "--"}.items():
+        text = text.replace(plain, command)
+    return text
+
+
+def as_markdown(_name: str, table: Table) -> str:
+    """A table with its title above and its caption below."""
+    rows = [[each.replace("|", "\\|").replace("\n", " ") for each in row] for row in table.rows]
+    body = tabulate.tabulate(rows, table.headings, tablefmt="pipe", disable_numparse=True)
+    return f"**{table.title}**\n\n{body}\n" + (f"\n{table.caption}\n" if table.caption else "")
+
+
+def as_csv(_name: str, table: Table) -> str:
+    """The rows under their headings; numbers for computing are in `middlemark export`."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([table.headings, *table.rows])
+    return out.getvalue()
+
+
+AS_TEXT: dict[ReportFormat, Callable[[str, Table], str]] = {
+    ReportFormat.LATEX: as_latex,
+    ReportFormat.MARKDOWN: as_markdown,
+    ReportFormat.CSV: as_csv,
+}

@@ -1,0 +1,284 @@
+"""The figures that stand on several settings: latency over size, overhead on the wire, latency over load, and chains.
+
+It gathers what `scaling`, `wire`, `capacity` and `chain` draw, for the page and for files of their own.
+
+The report to read: one HTML file that needs nothing but itself, made from a run's findings.
+
+It puts the parts together and writes the file; what they say is `answer`'s, `tables`', `charts`' and `config`'s.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from altair.utils.schemapi import debug_mode
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup, escape
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.decisions.claims import own_claims
+from middlemark.analysis.metrics.latency import OF_CHAINS, Distribution
+from middlemark.analysis.run import RunFindings, analyse
+from middlemark.plan import Caution
+from middlemark.report.conclusions.claims import READING, shown
+from middlemark.report.conclusions.digest import CROWDED, digest
+from middlemark.report.conclusions.headline import Answer, answer, distinguishing, interval_words
+from middlemark.report.conclusions.heatmap import heat_maps
+from middlemark.report.conclusions.ranking import CLOCKS, Ranking, ranking_table
+from middlemark.report.conclusions.recommendation import recommendation
+from middlemark.report.conclusions.warnings import uncounted, warned_of
+from middlemark.report.elements.chart import Chart
+from middlemark.report.elements.formatting import fact
+from middlemark.report.elements.labels import Contender, Trials, contenders, trials_of
+from middlemark.report.elements.tables import (
+    Table,
+    accounting_table,
+    loss_table,
+    outcome_table,
+    outlier_table,
+    process_table,
+    quantile_table,
+    rate_table,
+)
+from middlemark.report.elements.topology_drawing import drawing
+from middlemark.report.internals.chain_charts import chains_overview
+from middlemark.report.internals.chains import ChainShown, chain_shown
+from middlemark.report.internals.configuration import Configuration, configurations, path_table, topology_table
+from middlemark.report.internals.observers import Observed, observed
+from middlemark.report.internals.wire import overhead_chart, overhead_table
+from middlemark.report.output.packing import Folded, packed, packed_json, program, selectable, without_repetition
+from middlemark.report.traffic.bars import bar_charts
+from middlemark.report.traffic.capacity import capacity_lines, capacity_table, stop_table
+from middlemark.report.traffic.capacity_charts import capacity_charts
+from middlemark.report.traffic.distributions import boxes, ecdf, percentile_curve
+from middlemark.report.traffic.faults import fault_table, timeline_words
+from middlemark.report.traffic.links import link_table, route_table
+from middlemark.report.traffic.scaling import scaling_charts, scaling_lines
+from middlemark.report.traffic.timeseries import time_charts
+from middlemark.report.traffic.variance import spread_lines, spread_table
+from middlemark.results.files import write_text
+from middlemark.results.run_folder import RunFolder
+
+
+@debug_mode(False)  # as for those of one setting
+def figures_beyond(findings: RunFindings, who: Mapping[str, Contender]) -> dict[str, list[Chart]]:
+    """By the part of the page that they are in."""
+    overhead = overhead_chart(findings.experiments, who)
+    return {
+        "capacity": capacity_charts(findings.capacities, findings.experiments, who),
+        "scaling": scaling_charts(findings, who),
+        "wire": [overhead] if overhead else [],
+        "chains": chains_overview(findings.comparisons, who),
+    }
+
+
+QUOTED = re.compile(r"`([^`]+)`")
+
+
+@dataclass(frozen=True)
+class Section:
+    """One comparison on the page."""
+
+    id: str
+    factors: Mapping[str, str]
+    answer: Answer
+    ranking: Ranking
+    who: tuple[Contender, ...]
+    distributions: tuple[Chart, ...]
+    over_time: tuple[Chart, ...]
+    """Of settings in which something changes within the window."""
+    topology: str
+    drawing: str | None
+    """The topology's; an address with the drawing in it."""
+    chain: ChainShown | None
+    faults: Table | None
+    timeline: tuple[str, ...]
+    links: Table | None
+    routes: Table | None
+    path: Table | None
+    bars: tuple[Chart, ...]
+    quantiles: tuple[Table, ...]
+    tables: tuple[Table, ...]
+    trials: Trials
+    outcomes: Table
+    observed: Observed | None
+    cautions: tuple[tuple[str, Caution, int], ...]
+    """Contender, warning, number of trials."""
+    configurations: tuple[Configuration, ...]
+
+    @property
+    def charts(self) -> tuple[Chart, ...]:
+        """All of them."""
+        seen = (*self.observed.charts, *self.observed.messages) if self.observed else ()
+        way = self.chain.charts if self.chain else ()
+        return (*way, *self.over_time, *self.distributions, *self.bars, *seen)
+
+
+def write_report(run: Path | RunFindings) -> Path:
+    """Make `report.html` from what is stored, whole or not at all."""
+    findings = run if isinstance(run, RunFindings) else analyse(RunFolder(run))
+    return write_text(findings.folder.report_path, render(findings))
+
+
+def render(findings: RunFindings) -> str:
+    """The whole page."""
+    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    sections = sections_of(findings, who)
+    beyond = figures_beyond(findings, who)
+    charts = {f"{section.id}-{chart.id}": chart for section in sections for chart in section.charts}
+    charts |= {f"{part}-{chart.id}": chart for part, own in beyond.items() for chart in own}
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            manifest=findings.manifest,
+            recommendation=recommendation(findings),
+            findings=findings,
+            sections=sections,
+            crowded=len(sections) > CROWDED,
+            digest=digest(findings.comparisons, [each.answer for each in sections], who),
+            first_sections={each.answer.workload: each.id for each in reversed(sections)},
+            heat_maps=heat_maps(findings.comparisons, [each.id for each in sections], who),
+            warned=warned_of(findings, who),
+            uncounted=uncounted(findings, who),
+            claims=shown(own_claims(findings)),
+            claims_reading=READING,
+            topologies=topology_table(findings),
+            keys=sorted({each.key: each for each in who.values()}.values(), key=lambda each: each.key),
+            machine=[fact(name, value) for name, value in findings.manifest.machine.items()],
+            interval_words=interval_words(findings),
+            beyond=beyond,
+            settings_of=_settings_of(sections),
+            overhead=overhead_table(findings.experiments, who),
+            enough=stop_table(findings, who),
+            spread=spread_table(findings, who),
+            spread_lines=spread_lines(findings, who),
+            capacity=capacity_table(findings.capacities, who),
+            capacity_lines=capacity_lines(findings.capacities, who),
+            drawn_in=lambda part: _drawn_in(beyond[part], who),
+            scalings=scaling_lines(findings.scalings),
+            selection=selectable(findings.comparisons, who.values()),
+            charts=packed_json(without_repetition(charts)),
+            folded=Folded(),
+            clocks=CLOCKS,
+            script=_resource("report.js"),
+            first_drawn={s.drawing: s.id for s in reversed(sections) if s.drawing},
+            style=_resource("report.css"),
+            vega=packed(program()),
+        )
+    )
+
+
+@debug_mode(False)  # the check of every part takes longer than all else; a browser draws each chart in the tests
+def sections_of(findings: RunFindings, who: Mapping[str, Contender]) -> list[Section]:
+    """What the page shows of each comparison."""
+    beside = distinguishing(findings.comparisons)
+    return [
+        _section(number, each, answer(each, who, beside), who)
+        for number, each in enumerate(findings.comparisons, start=1)
+    ]
+
+
+def _drawn_in(charts: Sequence[Chart], who: Mapping[str, Contender]) -> list[Contender]:
+    """Whose lines some charts have, for their legend."""
+    rows = (row for chart in charts for own in chart.spec["datasets"].values() for row in own)
+    labels = {row.get("who") for row in rows}
+    return sorted({each for each in who.values() if each.label in labels}, key=lambda each: each.label)
+
+
+def _settings_of(sections: Sequence[Section]) -> Callable[[Trials], str]:
+    """The ids of the sections that some trials stand in."""
+    places: dict[str, list[str]] = {}
+    for section in sections:
+        for _, own in section.trials:
+            for outcome in own:
+                places.setdefault(outcome.trial, []).append(section.id)
+
+    def settings_of(trials: Trials) -> str:
+        found = (place for _, own in trials for outcome in own for place in places.get(outcome.trial, ()))
+        return " ".join(dict.fromkeys(found))
+
+    return settings_of
+
+
+def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str, Contender]) -> Section:
+    kind = comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND
+    drawn = [
+        chart
+        for chart in (
+            ecdf(comparison, who, kind),
+            boxes(comparison, who, kind),
+            percentile_curve(comparison, who, kind),
+        )
+        if chart
+    ]
+    kinds = [each for each in Distribution if (each in OF_CHAINS) is comparison.setting.of_chain and each is not kind]
+    quantiles = [quantile_table(comparison, who, each) for each in (kind, *kinds)]
+    return Section(
+        id=f"s{number}-{comparison.setting.workload}",
+        factors=dict(comparison.setting.factors),
+        answer=said,
+        ranking=ranking_table(comparison, who),
+        who=tuple(who[each.experiment.id] for each in comparison.experiments if each.boxes),
+        distributions=tuple(drawn),
+        over_time=tuple(time_charts(comparison, who)),
+        topology=comparison.experiments[0].experiment.topology,
+        drawing=drawing(comparison.experiments[0].experiment),
+        chain=chain_shown(comparison, who),
+        faults=fault_table(comparison, who, by_flow=True),
+        timeline=timeline_words(comparison),
+        links=link_table(comparison),
+        routes=route_table(comparison),
+        path=path_table(comparison, who),
+        bars=tuple(bar_charts(comparison, who)),
+        quantiles=tuple(table for table in quantiles if table),
+        tables=(*_stream_tables(comparison, who), process_table(comparison, who), outlier_table(comparison, who)),
+        trials=trials_of(comparison, who),
+        outcomes=outcome_table(comparison, who),
+        observed=observed(comparison, who),
+        cautions=tuple(
+            (who[each.experiment.id].label, caution, count)
+            for each in comparison.experiments
+            for caution, count in each.cautions
+        ),
+        configurations=configurations(comparison, who),
+    )
+
+
+def _stream_tables(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[Table, ...]:
+    """A chain has no rate or accounting of its own: `chain` has what becomes of it."""
+    if comparison.setting.of_chain:
+        return ()
+    return rate_table(comparison, who), accounting_table(comparison, who), loss_table(comparison, who)
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("middlemark.report"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["packed_json"] = packed_json
+    environment.filters["marked"] = marked
+    return environment
+
+
+def marked(text: str) -> Markup:
+    """What stands between backticks in a sentence, as code."""
+    return Markup(QUOTED.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped here
+
+
+def script_json(value: object) -> Markup:
+    """JSON that can't end the script element it stands in."""
+    return Markup(json.dumps(value, separators=(",", ":")).replace("<", "\\u003c"))  # noqa: S704 - escaped here
+
+
+def _resource(name: str) -> Markup:
+    return Markup(resources.files("middlemark.report").joinpath("templates", name).read_text(encoding="utf-8"))  # noqa: S704

@@ -1,0 +1,155 @@
+"""The program that draws the charts: Vega, Vega-Lite and their embedding, as one script; nothing is fetched for it.
+
+The package that carries them takes seconds to put them together, always to the same text: it is kept in the user's own
+cache, under the package's version and with its digest. Where nothing can be kept there it is put together each time.
+
+What a page carries packed: its program, the charts with their data by columns, and what is folded.
+
+Packing leaves nothing out; `templates/report.js` unpacks. What is alike stands together and keeps its order, because
+the compression looks back no further than 32 KiB.
+
+What a reader of the page can choose between: the middlewares, and the factors in which settings differ.
+
+The page's script hides what is not chosen; the figures stay what they are, ranks and ratios among all.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import vl_convert
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.errors import StoreError
+from middlemark.report.conclusions.headline import distinguishing
+from middlemark.report.elements.chart import Chart
+from middlemark.report.elements.labels import Contender
+from middlemark.results.files import read_bytes, write_text
+
+MOST_BYTES = 1 << 24
+
+
+@cache
+def program() -> str:
+    """The script."""
+    cached = _cache_file()
+    known = _kept(cached)
+    if known is not None:
+        return known
+    bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg] # its stub forgets the default
+    with suppress(StoreError):  # a report needs no cache
+        write_text(cached, f"{_digest(bundle)}\n{bundle}")
+    return bundle
+
+
+def _kept(cached: Path) -> str | None:
+    """As it was kept, by this user and whole."""
+    try:
+        if cached.lstat().st_uid != os.geteuid():
+            return None
+        digest, _, bundle = read_bytes(cached, MOST_BYTES).decode().partition("\n")
+    except (StoreError, OSError, UnicodeDecodeError):
+        return None
+    return bundle if digest == _digest(bundle) else None
+
+
+def _digest(bundle: str) -> str:
+    return hashlib.sha256(bundle.encode()).hexdigest()
+
+
+def _cache_file() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base, "middlemark", f"vega-{version('vl-convert-python')}.js")
+
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def packed(text: str) -> str:
+    """Text as the page's script unpacks it: about a tenth of its size."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+def packed_json(value: object) -> str:
+    """The same of what JSON can say."""
+    return packed(json.dumps(value, separators=(",", ":")))
+
+
+def without_repetition(charts: Mapping[str, Chart]) -> dict[str, Any]:
+    """All charts by name: what they are configured with once, what is drawn and its data each by itself."""
+    kinds: dict[str, list[str]] = {}
+    for name, chart in charts.items():
+        kinds.setdefault(chart.id, []).append(name)
+    ordered = [name for alike in kinds.values() for name in alike]
+    config: dict[str, Any] = next((chart.spec["config"] for chart in charts.values()), {})
+    apart = ("config", "datasets")
+    return {
+        "config": config,
+        "specs": {name: {k: v for k, v in charts[name].spec.items() if k not in apart} for name in ordered},
+        "data": {name: {k: by_columns(v) for k, v in charts[name].spec["datasets"].items()} for name in ordered},
+    }
+
+
+def by_columns(rows: Rows) -> Rows | dict[str, list[Any]]:
+    """Rows that have the same fields as a list for each field; others as they are."""
+    if not rows or any(row.keys() != rows[0].keys() for row in rows):
+        return rows
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+class Folded:
+    """The parts of a page that a reader has to open, each under a name for its place."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, list[str]] = {}
+
+    def hold(self, kind: str, text: str) -> str:
+        """Keep a part beside those of its kind."""
+        alike = self.parts.setdefault(kind, [])
+        alike.append(text)
+        return f"{kind} {len(alike) - 1}"
+
+
+@dataclass(frozen=True)
+class MiddlewareShown:
+    """One middleware with all labels that its configurations have on the page."""
+
+    who: Contender
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Selectable:
+    """All that can be chosen."""
+
+    middlewares: tuple[MiddlewareShown, ...]
+    factors: tuple[tuple[str, tuple[str, ...]], ...]
+    """Each with its values; the workload first, where there are several."""
+
+
+def selectable(comparisons: Sequence[Comparison], who: Iterable[Contender]) -> Selectable:
+    """Everything that varies on the page."""
+    of_middleware: dict[str, list[Contender]] = {}
+    for each in who:
+        of_middleware.setdefault(each.middleware, []).append(each)
+    settings = [dict(each.setting.factors) for each in comparisons]
+    names = [name for name in dict.fromkeys(n for s in settings for n in s) if name in distinguishing(comparisons)]
+    values = {name: tuple(dict.fromkeys(s[name] for s in settings if name in s)) for name in ["workload", *names]}
+    return Selectable(
+        tuple(
+            MiddlewareShown(min(own, key=lambda each: each.place), tuple(dict.fromkeys(each.label for each in own)))
+            for _, own in sorted(of_middleware.items())
+        ),
+        tuple((name, found) for name, found in values.items() if len(found) > 1),
+    )

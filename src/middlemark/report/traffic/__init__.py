@@ -1,0 +1,1 @@
+"""What messages did: rates, distributions, time series, links, faults, capacity, scaling."""

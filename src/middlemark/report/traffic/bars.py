@@ -1,0 +1,244 @@
+"""Stacked bars: where the time of each middleware goes, part after part, with the interval of the whole as a line.
+
+What the parts are, and what of them is told beside a bar, `chain_charts` and `kernel_path` say.
+
+Bars and points: one figure of every middleware beside each other, with its interval over trials.
+
+Which there are of a setting is said here with what each means; `observed` draws its own the same way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import altair as alt
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.metrics.catalog import TRIAL
+from middlemark.analysis.stats.estimate import Estimate
+from middlemark.report.elements.chart import (
+    DRAWINGS,
+    IN_INK,
+    INK,
+    ROW_HEIGHT,
+    Chart,
+    Identity,
+    LogScale,
+    Spec,
+    finished,
+    identity,
+    log_scale,
+    short,
+    with_rows,
+)
+from middlemark.report.elements.formatting import n_trials
+from middlemark.report.elements.labels import Contender
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class StackedBars:
+    """What is drawn, a bar for each `who`."""
+
+    parts: Sequence[Row]
+    """`who`, `part`, its place in the `order`, its `share` of the whole, and what `value` and `told` name."""
+    wholes: Sequence[Row]
+    """`who`, `low` and `high` of each whole that has an interval."""
+    colours: Mapping[str, str]
+    """Of each part, in the order of the legend."""
+    value: str
+    """The column of a part's length."""
+    told: Sequence[alt.Tooltip]
+    """What is told of a part beside its middleware and its share."""
+    label_limit: int
+    """As many pixels as the name of a bar may take."""
+
+    def lengths(self, axis: str) -> Spec:
+        """Every bar as long as its whole, with the whole's interval."""
+        layers = [self._stacked(alt.X(f"{self.value}:Q", stack="zero", title=axis))]
+        if self.wholes:
+            rule = alt.Chart(alt.NamedData("wholes")).mark_rule(strokeWidth=1.5)
+            layers.append(rule.encode(y=self._y(), x="low:Q", x2="high:Q", color=alt.value(INK)))
+        return self._spec(layers, **({"wholes": self.wholes} if self.wholes else {}))
+
+    def shares(self, axis: str) -> Spec:
+        """All bars of one length."""
+        return self._spec([self._stacked(alt.X(f"{self.value}:Q", stack="normalize", title=axis))])
+
+    def _names(self) -> list[str]:
+        return list(dict.fromkeys(row["who"] for row in self.parts))
+
+    def _y(self) -> alt.Y:
+        return alt.Y("who:N", sort=self._names(), title=None, axis=alt.Axis(labelLimit=self.label_limit))
+
+    def _spec(self, layers: Sequence[alt.Chart], **wholes: Sequence[Row]) -> Spec:
+        drawn = alt.layer(*layers, width="container", height=ROW_HEIGHT * len(self._names()))
+        return finished(drawn, parts=self.parts, **wholes)
+
+    def _stacked(self, x: alt.X) -> alt.Chart:
+        scale = alt.Scale(domain=list(self.colours), range=list(self.colours.values()))
+        legend = alt.Legend(orient="bottom", columns=3, labelColor=INK)
+        drawn: alt.Chart = (
+            alt.Chart(alt.NamedData("parts"))
+            .mark_bar(height=14)
+            .encode(
+                y=self._y(),
+                x=x,
+                color=alt.Color("part:N", scale=scale, title=None, legend=legend),
+                order=alt.Order("order:Q"),
+                tooltip=[
+                    alt.Tooltip("who:N", title="middleware"),
+                    *self.told,
+                    alt.Tooltip("share:Q", format=".1%"),
+                ],
+            )
+        )
+        return drawn
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A chart with one figure and its interval for each contender."""
+
+    id: str
+    title: str
+    subject: str
+    metric: str
+    axis: str
+    scale: float
+    """What a stored value is divided by."""
+    caption: str
+    logarithmic: bool = False
+
+
+def bar_charts(comparison: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
+    """First message, loss, CPU and memory, each in the order of the ranking."""
+    stream = comparison.setting.subject
+    made = [
+        bar_chart(comparison, who, bars)
+        for bars in (
+            Bars("first", "Time to first message", TRIAL, "first_message_ns", "ms (logarithmic)", 1e6, FIRST, True),
+            *_loss_bars(comparison, stream),
+            *_chain_bars(comparison, stream),
+            Bars("cpu", "CPU", TRIAL, "cpu_percent_of_core", "% of one core", 1.0, CPU),
+            Bars("memory", "Peak memory", TRIAL, "peak_memory_bytes", "MiB", 2.0**20, MEMORY),
+        )
+    ]
+    return [chart for chart in made if chart is not None]
+
+
+FIRST = (
+    "From the common start of all applications, middleware not yet initialised, to the last first message: "
+    "initialisation, discovery and connection. Median of trials with interval."
+)
+LOSS = (
+    "Messages of the window that did not arrive in time (RFC 7680), of those the middleware accepted; for a ping-pong, "
+    "questions without an answer. Of all valid trials together, the interval counts by trials."
+)
+RUNS = (
+    "Most messages lost one after the other in any flow of a trial (RFC 3357). Median of trials with interval; the "
+    "table of loss has the mean run."
+)
+CPU = (
+    "User and system time over the window, all applications and the middleware's own services together. "
+    "Median of trials with interval; 100 % is one core."
+)
+LOST = (
+    "Executions of the first node of which a message on the way never came, or was refused. Of all valid trials "
+    "together, the interval counts by trials."
+)
+MISSED = (
+    "The share of ways that took longer than the deadline or never ended. Of all valid trials together, the interval "
+    "counts by trials."
+)
+START_UP = "From the common start of all applications until every node has run once. Median of trials with interval."
+MISSING = (
+    "Messages that the schedule held while their subscriber's process was there and that never came. Of all valid "
+    "trials together, the interval counts by trials."
+)
+AGAIN = (
+    "From the begin of a restart, start, resume or link up to the next message, of the flow that took longest; "
+    "to the window's end, where it was still cut off. Median of trials with interval."
+)
+MEMORY = (
+    "Resident memory at its peak, summed over all applications and services; memory that they share counts in each. "
+    "Median of trials with interval."
+)
+
+
+def _loss_bars(comparison: Comparison, stream: str) -> tuple[Bars, ...]:
+    if comparison.setting.of_chain:
+        return (Bars("loss", "Lost on the way", stream, "loss_share", "% of what began", 0.01, LOST),)
+    if not comparison.faulty:
+        return (
+            Bars("loss", "Loss", stream, comparison.criterion.loss_metric, "% of messages sent", 0.01, LOSS),
+            Bars("runs", "Longest run of lost messages", stream, "longest_loss_run_messages", "messages", 1.0, RUNS),
+        )
+    return (
+        Bars("missing", "Missing messages", stream, "missing_share", "% of messages", 0.01, MISSING),
+        Bars("recovery", "Time until messages flow again", stream, "recovery_ns", "ms (logarithmic)", 1e6, AGAIN, True),
+    )
+
+
+def _chain_bars(comparison: Comparison, subject: str) -> tuple[Bars, ...]:
+    if not comparison.setting.of_chain:
+        return ()
+    return (
+        Bars("missed", "Deadline misses", subject, "deadline_missed_share", "% of ways", 0.01, MISSED),
+        Bars("startup", "Start-up of all nodes", TRIAL, "start_up_ns", "ms (logarithmic)", 1e6, START_UP, True),
+    )
+
+
+def bar_chart(comparison: Comparison, who: Mapping[str, Contender], bars: Bars) -> Chart | None:
+    """One figure of every middleware that has it; None where all are nought."""
+    rows: list[dict[str, Any]] = []
+    drawn = []
+    for each in comparison.experiments:
+        estimate = each.estimate(bars.subject, bars.metric)
+        if estimate is not None and estimate.value is not None:
+            rows.append({"who": who[each.experiment.id].label, **_bar_row(estimate, bars)})
+            drawn.append(each)
+    if not any(row["value"] for row in rows):
+        return None  # all nought: the table says so, a chart would be empty
+    drawn_by = identity(who[each.experiment.id] for each in drawn)
+    shown = [value for row in rows for value in (row["value"], row["low"], row["high"]) if value]
+    scale = log_scale(shown) if bars.logarithmic else None
+    spanned = any(row["low"] is not None for row in rows)  # of a single trial there are no intervals
+    drawing = _bars(drawn_by, bars.axis, scale, spanned=spanned)
+    caption = f"{bars.caption} {n_trials(each.estimate(bars.subject, bars.metric) for each in drawn)}"
+    description = f"{bars.title} of each middleware, {bars.axis}."
+    return Chart(bars.id, bars.title, caption, description, with_rows(drawing, rows=rows))
+
+
+@lru_cache(DRAWINGS)
+def _bars(drawn_by: Identity, axis: str, scale: LogScale | None, *, spanned: bool) -> Spec:
+    """Points on a logarithmic scale, else bars from nought."""
+    base = alt.Chart(alt.NamedData("rows")).encode(
+        y=alt.Y("who:N", sort=drawn_by.names, title=None, axis=alt.Axis(labelLimit=180)),
+        color=drawn_by.colour,
+        tooltip=[
+            alt.Tooltip("who:N", title="middleware"),
+            *(alt.Tooltip(f"{name}:Q", title=f"{name}, {axis}", format=",.4~g") for name in ("value", "low", "high")),
+        ],
+    )
+    x = scale.x("value:Q", axis) if scale else alt.X("value:Q", title=axis, axis=alt.Axis(tickCount=5))
+    marked = base.mark_point(filled=True, size=90) if scale else base.mark_bar(height=12, opacity=0.8)
+    span = (
+        base.transform_filter("datum.low !== null")
+        .mark_rule(strokeWidth=1.5)
+        .encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), color=IN_INK)
+    )
+    spans = [span] if spanned else []
+    height = (ROW_HEIGHT - 4) * len(drawn_by.names)
+    return finished(alt.layer(marked.encode(x=x), *spans, width="container", height=height))
+
+
+def _bar_row(estimate: Estimate, bars: Bars) -> dict[str, float | None]:
+    low, high = (None, None) if estimate.high == math.inf else (estimate.low, estimate.high)  # no chart is so wide
+    values = {"value": estimate.value, "low": low, "high": high}
+    return {name: None if value is None else short(value / bars.scale) for name, value in values.items()}

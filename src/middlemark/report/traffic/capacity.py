@@ -1,0 +1,275 @@
+"""What capacity searches came to: a table, lines for a terminal, and data for a program to read.
+
+It searches nothing: `analysis.capacity` did. What is not carried is told with the reason; `capacity_charts` draws.
+
+How wide the intervals are of a run that goes on until they are narrow: in lines for a terminal, and as a table.
+
+It decides nothing: the widths are the manifest's, as the campaign stored them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from middlemark.analysis.run import RunFindings
+from middlemark.analysis.search.capacity import Capacity, State
+from middlemark.analysis.search.threshold import Threshold
+from middlemark.plan import varying_factors
+from middlemark.plan.experiment import Sought
+from middlemark.plan.schedule import Load
+from middlemark.report.elements.formatting import ABSENT, MEGABITS_PER_S, MEGABYTES_PER_S, digits, plural
+from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.tables import Table
+from middlemark.results.manifest import Width
+from middlemark.suite import DURATION, SHARE, SIZE
+
+IN_LABELS = {"middleware", "profile", "side", "rate", "size", "workload"}
+
+
+def capacity_table(capacities: Sequence[Capacity], who: Mapping[str, Contender]) -> Table | None:
+    """A row for each search, by message, the highest capacity first."""
+    if not capacities:
+        return None
+    named = settings(capacities)
+    ordered = sorted(capacities, key=lambda one: (one.sought, one.given, named[one.experiment.id], -_payload(one)))
+    rows = tuple(
+        (who[each.experiment.id].label, named[each.experiment.id], *_cells(each), str(each.n_trials))
+        for each in ordered
+    )
+    return Table(
+        "Capacity",
+        ("", "message", "carries", "payload", "does not carry", "for", "knee", "half carried", "trials"),
+        rows,
+        f"{_what(capacities)} of each publisher that is carried, {_bounds(capacities)}; the next one above it is not. "
+        f"Both are confirmed by a majority of trials. {_several(capacities)}Knee: where latency "
+        "over load begins to climb (Kneedle). Half carried: the load that half of the trials would carry, "
+        "of a logistic curve through all trials, with its 95 % interval.",
+    )
+
+
+def _what(capacities: Sequence[Capacity]) -> str:
+    names = {Sought.RATE: "the highest rate", Sought.SIZE: "the largest size at the rate"}
+    said = " or ".join(name for sought, name in names.items() if any(each.sought is sought for each in capacities))
+    return said[0].upper() + said[1:]
+
+
+def _several(capacities: Sequence[Capacity]) -> str:
+    repeated = any(len(each.searches) > 1 for each in capacities)
+    return "Of several searches the middle one, with the lowest and the highest beside it. " if repeated else ""
+
+
+def _payload(each: Capacity) -> float:
+    return 0.0 if each.carried is None else each.carried.payload_bytes_per_s
+
+
+def _bounds(capacities: Sequence[Capacity]) -> str:
+    said = {
+        f"with at most {SHARE.text(round(100 * each.search.loss_share, 6))} undelivered and 99 % within "
+        f"{DURATION.text(each.search.latency_ns)} of the instant at which they were to be sent"
+        for each in capacities
+    }
+    return ", or ".join(sorted(said))
+
+
+def _cells(each: Capacity) -> tuple[str, ...]:
+    if each.state is State.NOT_APPLICABLE:
+        return (ABSENT, ABSENT, ABSENT, f"not applicable: {each.reason}", ABSENT, ABSENT)
+    words = {State.AT_LEAST: "at least ", State.OPEN: "open: "}.get(each.state, "")
+    carried = "nothing" if each.carried is None else words + load_words(each.carried, each.sought)
+    carried += _scattered(each)
+    above, knee = (ABSENT if load is None else load_words(load, each.sought) for load in (each.not_carried, each.knee))
+    limits = ", ".join(limit.value.replace("_", " ") for limit in each.limits)
+    return carried, payload_words(each.carried), above, limits or ABSENT, knee, half_words(each)
+
+
+def half_words(each: Capacity) -> str:
+    """The load that half of the trials carry, with its interval; an end that no trial tells is said to be open."""
+    found = each.half_carried
+    if not isinstance(found, Threshold):
+        return found.reason
+    value, low = (_sought_words(one, each.sought) for one in (found.value, found.low))
+    high = "" if found.high == math.inf else _sought_words(found.high, each.sought)
+    if found.low and found.high < math.inf:
+        return f"{value} ({low} to {high})"
+    return f"{value} (from {low}, open above)" if found.low else f"{value} (up to {high}, open below)"
+
+
+def _sought_words(value: float, sought: Sought) -> str:
+    return rate(value) if sought is Sought.RATE else SIZE.text(float(f"{value:.3g}"))
+
+
+def _scattered(each: Capacity) -> str:
+    """Of several searches the lowest and the highest that they found; of those that say anything."""
+    told = [one for one in each.searches if one.carried or one.not_carried]
+    if len(told) < 2:
+        return ""
+    loads = [one.carried for one in told if one.carried]
+    ends = sorted({load.of(each.sought): load_words(load, each.sought) for load in loads}.items())
+    words = [*(["nothing"] if len(loads) < len(told) else []), *(text for _, text in ends)]
+    return f" ({len(told)} searches: {words[0] if len(words) == 1 else f'{words[0]} to {words[-1]}'})"
+
+
+def payload_words(load: Load | None) -> str:
+    """The payload that a load is, in bytes and in bits."""
+    if load is None:
+        return ABSENT
+    per_s = load.payload_bytes_per_s
+    return f"{MEGABYTES_PER_S.write(per_s)} MB/s, {MEGABITS_PER_S.write(per_s)} Mbit/s"
+
+
+def load_words(load: Load, sought: Sought) -> str:
+    """Its rate or its size, whichever was searched for."""
+    return rate(load.rate_hz) if sought is Sought.RATE else SIZE.text(load.size_bytes)
+
+
+def rate(value_hz: float) -> str:
+    """A rate in the unit that suits it."""
+    for unit_hz, unit in ((1e6, "MHz"), (1e3, "kHz")):
+        if value_hz >= unit_hz:
+            return f"{digits(value_hz / unit_hz)} {unit}"
+    return f"{digits(value_hz)} Hz"
+
+
+def capacity_lines(capacities: Sequence[Capacity], who: Mapping[str, Contender]) -> list[str]:
+    """A line for each search."""
+    table = capacity_table(capacities, who)
+    return [_line(row) for row in table.rows] if table else []
+
+
+def _line(row: tuple[str, ...]) -> str:
+    name, message, carries, payload, refused, why, knee, half, trials = row
+    amount = f" ({payload})" if payload != ABSENT else ""
+    above = f", not {refused} ({why})" if refused != ABSENT else ""
+    bent = f", knee at {knee}" if knee != ABSENT else ""
+    if carries == ABSENT:
+        return f"{name}, {message}: {why}"
+    curve = f", half carry {half}" if half[:1].isdigit() and "(" in half else ""
+    return f"{name}, {message}: {carries}{amount}{above}{bent}{curve}, {plural(int(trials), 'trial')}"
+
+
+def settings(capacities: Sequence[Capacity]) -> dict[str, str]:
+    """By experiment: the message, and what else tells searches apart."""
+    experiments = [each.experiment for each in capacities]
+    beside = factors_beside(capacities)
+    given = {each.experiment.id: "size" if each.sought is Sought.RATE else "rate" for each in capacities}
+    return {
+        each.id: ", ".join(
+            [
+                each.workload.replace("_", " "),
+                each.factors[given[each.id]],
+                *(f"{name} {each.factors[name]}" for name in beside if name in each.factors),
+            ]
+        )
+        for each in experiments
+    }
+
+
+def factors_beside(capacities: Sequence[Capacity]) -> list[str]:
+    """The factors that tell searches apart and that no label has."""
+    varying = varying_factors([each.experiment for each in capacities])
+    return [name for name in varying if name not in IN_LABELS and "option." not in name]
+
+
+def as_data(capacities: Sequence[Capacity]) -> list[dict[str, object]]:
+    """Every search with its curve, for a program to read."""
+    return [
+        {
+            "experiments": {name: text for name, text in each.experiment.factors.items() if name != each.sought},
+            "sought": each.sought.value,
+            "state": each.state.value,
+            "carried": _load(each.carried),
+            "not_carried": _load(each.not_carried),
+            "limits": [limit.value for limit in each.limits],
+            "knee": _load(each.knee),
+            "half_carried": _half_carried(each),
+            "n_trials": each.n_trials,
+            "searches": [
+                {"state": one.state.value, "carried": _load(one.carried), "not_carried": _load(one.not_carried)}
+                for one in each.searches
+            ],
+            "points": [{**asdict(point), "load": _load(point.load)} for point in each.points],
+        }
+        for each in capacities
+    ]
+
+
+def _half_carried(each: Capacity) -> dict[str, object]:
+    """In hertz or bytes, null where an end is open; or the reason why there is none."""
+    found = each.half_carried
+    if not isinstance(found, Threshold):
+        return {"value": None, "reason": found.reason}
+    open_high = found.high == math.inf
+    return {**asdict(found), "low": found.low or None, "high": None if open_high else found.high, "reason": ""}
+
+
+def _load(load: Load | None) -> dict[str, float] | None:
+    return None if load is None else {**asdict(load), "payload_bits_per_s": 8 * load.payload_bytes_per_s}
+
+
+NAMED_BY_LABEL = {"middleware", "profile"}
+
+
+def stop_lines(findings: RunFindings, who: Mapping[str, Contender]) -> list[str]:
+    """How many are narrow enough, and each that is not."""
+    known = _known(findings, who)
+    wide = [each for each in known if not each.settled]
+    if not known:
+        return []
+    first = f"{len(known) - len(wide)} of {plural(len(known), 'figure')} are known as well as was asked for"
+    names = _names(findings, who)
+    return [first, *(f"{names[each.experiment]}: {_open_words(each)}" for each in wide)]
+
+
+def stop_table(findings: RunFindings, who: Mapping[str, Contender]) -> Table | None:
+    """Every figure that the suite's `stop` asks for."""
+    known = _known(findings, who)
+    if not known:
+        return None
+    names = _names(findings, who)
+    rows = tuple(
+        (
+            names[each.experiment],
+            _figure(each),
+            str(each.n_trials),
+            ABSENT if each.relative_width is None else f"± {_percent(each.relative_width)}",
+            f"± {_percent(each.allowed)}",
+            "narrow enough" if each.settled else f"open: {each.reason}",
+        )
+        for each in sorted(known, key=lambda width: (width.settled, names[width.experiment], width.figure))
+    )
+    return Table(
+        "Enough trials",
+        ("", "figure", "trials", "half-width", "asked", ""),
+        rows,
+        f"Half of the {_percent(known[0].confidence)} interval of the median over trials, as a share of the median. "
+        "Narrow enough is what was so at two looks in a row, five trials apart.",
+    )
+
+
+def _known(findings: RunFindings, who: Mapping[str, Contender]) -> list[Width]:
+    """Of the experiments that are shown."""
+    return [each for each in findings.manifest.widths if each.experiment in who]
+
+
+def _names(findings: RunFindings, who: Mapping[str, Contender]) -> dict[str, str]:
+    experiments = [each.experiment for each in findings.experiments]
+    beside = [name for name in varying_factors(experiments) if name not in NAMED_BY_LABEL and "option." not in name]
+    return {
+        each.id: " ".join([who[each.id].label, *(each.factors[name] for name in beside if name in each.factors)])
+        for each in experiments
+    }
+
+
+def _open_words(each: Width) -> str:
+    reach = "" if each.relative_width is None else f"± {_percent(each.relative_width)} after "
+    return f"{_figure(each)} {reach}{plural(each.n_trials, 'trial')}, ± {_percent(each.allowed)} asked: {each.reason}"
+
+
+def _figure(each: Width) -> str:
+    return f"{each.stream} {each.figure}" if each.stream else each.figure
+
+
+def _percent(share: float) -> str:
+    return f"{digits(100 * share)} %"

@@ -1,0 +1,223 @@
+"""The charts of capacity searches: latency over load, and what is carried over the size of messages.
+
+It searches nothing and tells no figure in words: `capacity` does, whose names of the searched messages it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import altair as alt
+
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.search.capacity import Capacity, State
+from middlemark.plan.experiment import Sought
+from middlemark.plan.schedule import search_key
+from middlemark.report.elements.chart import Chart, Identity, finished, identity, logarithmic_scale
+from middlemark.report.elements.formatting import plural, span
+from middlemark.report.elements.labels import Contender, Trials, trials_behind
+from middlemark.report.traffic.capacity import factors_beside, settings
+
+AXES = {Sought.RATE: "messages a second", Sought.SIZE: "message size, B"}
+FRONT = (
+    ("rate", "messages a second", "hz", "Messages a second over size"),
+    ("payload", "payload, Mbit/s", "mbit", "Payload over size"),
+)
+
+
+def capacity_charts(
+    capacities: Sequence[Capacity], experiments: Sequence[ExperimentFindings], who: Mapping[str, Contender]
+) -> list[Chart]:
+    """Capacity over size, then latency over load, a chart for each message that was searched for."""
+    named = settings(capacities)
+    groups: dict[tuple[Sought, str], list[Capacity]] = {}
+    for each in capacities:
+        groups.setdefault((each.sought, named[each.experiment.id]), []).append(each)
+    ordered = sorted(groups.items(), key=lambda group: (group[0][0], group[1][0].given, group[0][1]))
+    loads = ((_chart(f"load{number}", title, own, who), own) for number, ((_, title), own) in enumerate(ordered))
+    drawn = (*_fronts(capacities, who), *loads)
+    return [replace(chart, trials=_trials(own, experiments, who)) for chart, own in drawn if chart is not None]
+
+
+def _trials(
+    group: Sequence[Capacity], experiments: Sequence[ExperimentFindings], who: Mapping[str, Contender]
+) -> Trials:
+    """At all loads of the searches."""
+    searched = {search_key(each.experiment, each.search): who[each.experiment.id].label for each in group}
+    own = [(search_key(each.experiment, search), each) for each in experiments if (search := each.experiment.search)]
+    return trials_behind((searched[key], each) for key, each in own if key in searched)
+
+
+def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, Contender]) -> Chart | None:
+    sought = group[0].sought
+    rows: list[dict[str, Any]] = [
+        {"who": who[each.experiment.id].label, "load": point.load.of(sought), "us": value / 1e3, "quantile": quantile}
+        for each in group
+        for point in each.points
+        for quantile, value in (("median", point.median_ns), ("99 %", point.p99_ns))
+        if value is not None and value > 0
+    ]
+    if not rows:
+        return None
+    shown = _shown(group, who)
+    x_axis, x_scale = logarithmic_scale([row["load"] for row in rows])
+    y_axis, y_scale = logarithmic_scale([row["us"] for row in rows])
+    x = alt.X("load:Q", title=f"{AXES[sought]} (logarithmic)", axis=alt.Axis(**x_axis), scale=alt.Scale(**x_scale))
+    y = alt.Y("us:Q", title="µs (logarithmic)", axis=alt.Axis(**y_axis), scale=alt.Scale(**y_scale))
+    ends, knees = _end_rows(group, who), _knee_rows(group, who)
+    layers = [*_curves(x, y, shown, AXES[sought]), _ends(x, shown), *([_knees(x, y, shown)] if knees else [])]
+    bent = " Diamond: the knee, where latency begins to climb." if knees else ""
+    n = span([point.trials for each in group for point in each.points], "trial")
+    return Chart(
+        id=name,
+        title=f"Latency over load: {title}",
+        caption=(
+            "One way, from the instant at which a message was to be sent; broad: median, thin: 99 %, each the median "
+            f"of the trials at that load. A load that could not be sent has no point. Upright: the capacity.{bent} "
+            f"n = {n} at each load."
+        ),
+        description=f"Two lines for each of {plural(len(shown.names), 'middleware')}; the table has the capacities.",
+        spec=finished(
+            alt.layer(*layers, width="container", height=300),
+            rows=rows,
+            ends=ends,
+            **({"knees": knees} if knees else {}),
+        ),
+    )
+
+
+def _shown(group: Sequence[Capacity], who: Mapping[str, Contender]) -> Identity:
+    return identity(who[each.experiment.id] for each in group)
+
+
+def _curves(x: alt.X, y: alt.Y, shown: Identity, axis: str) -> list[alt.Chart]:
+    base = alt.Chart(alt.NamedData("rows")).encode(
+        x=x,
+        y=y,
+        color=shown.colour,
+        tooltip=[
+            alt.Tooltip("who:N", title="middleware"),
+            alt.Tooltip("quantile:N"),
+            alt.Tooltip("load:Q", title=axis, format=",.4~g"),
+            alt.Tooltip("us:Q", title="µs", format=",.4~g"),
+        ],
+    )
+    median = base.transform_filter("datum.quantile == 'median'")
+    tail = base.transform_filter("datum.quantile != 'median'")
+    return [
+        median.mark_line(strokeWidth=2.4).encode(strokeDash=shown.dash),
+        tail.mark_line(strokeWidth=1, opacity=0.75).encode(strokeDash=shown.dash),
+        median.mark_point(filled=True, size=35),
+        tail.mark_point(filled=True, size=14),
+    ]
+
+
+def _ends(x: alt.X, shown: Identity) -> alt.Chart:
+    ends: alt.Chart = (
+        alt.Chart(alt.NamedData("ends"))
+        .mark_rule(strokeWidth=1.5, opacity=0.6)
+        .encode(x=x, color=shown.colour, strokeDash=shown.dash)
+    )
+    return ends
+
+
+def _end_rows(group: Sequence[Capacity], who: Mapping[str, Contender]) -> list[dict[str, Any]]:
+    return [
+        {"who": who[each.experiment.id].label, "load": each.carried.of(each.sought)}
+        for each in group
+        if each.carried is not None
+    ]
+
+
+def _knees(x: alt.X, y: alt.Y, shown: Identity) -> alt.Chart:
+    knees: alt.Chart = (
+        alt.Chart(alt.NamedData("knees"))
+        .mark_point(shape="diamond", size=170, strokeWidth=2)
+        .encode(x=x, y=y, color=shown.colour, tooltip=[alt.Tooltip("who:N", title="knee of")])
+    )
+    return knees
+
+
+def _knee_rows(group: Sequence[Capacity], who: Mapping[str, Contender]) -> list[dict[str, Any]]:
+    """On the median's line."""
+    return [
+        {"who": who[each.experiment.id].label, "load": point.load.of(each.sought), "us": point.median_ns / 1e3}
+        for each in group
+        for point in each.points
+        if point.load == each.knee and point.median_ns
+    ]
+
+
+def _fronts(capacities: Sequence[Capacity], who: Mapping[str, Contender]) -> list[tuple[Chart, Sequence[Capacity]]]:
+    """What is carried over the size of messages, of each workload searched at several, with the searches."""
+    beside = factors_beside(capacities)
+    groups: dict[str, list[Capacity]] = {}
+    for each in capacities:
+        factors = each.experiment.factors
+        told = [f"{name} {factors[name]}" for name in beside if name in factors]
+        title = ", ".join([each.experiment.workload.replace("_", " "), *told])
+        groups.setdefault(title, []).append(each)
+    return [
+        (_front(f"front{number}-{name}", f"{words}: {title}", field, axis, group, who), group)
+        for number, (title, group) in enumerate(sorted(groups.items()))
+        if len({each.carried.size_bytes for each in group if each.carried}) > 1
+        for name, axis, field, words in FRONT
+    ]
+
+
+def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
+    name: str, title: str, field: str, axis: str, group: Sequence[Capacity], who: Mapping[str, Contender]
+) -> Chart:
+    rows: list[dict[str, Any]] = [
+        {
+            "who": who[each.experiment.id].label,
+            "bytes": each.carried.size_bytes,
+            "hz": each.carried.rate_hz,
+            "mbit": 8 * each.carried.payload_bytes_per_s / 1e6,
+            "found": {State.FOUND: "found", State.AT_LEAST: "at least"}.get(each.state, "open"),
+        }
+        for each in group
+        if each.carried is not None
+    ]
+    gaps = [
+        {"who": who[each.experiment.id].label, "bytes": each.not_carried.size_bytes, "hz": None, "mbit": None}
+        for each in group
+        if each.carried is None and each.not_carried is not None
+    ]
+    shown = _shown(group, who)
+    x_axis, x_scale = logarithmic_scale([row["bytes"] for row in rows])
+    y_axis, y_scale = logarithmic_scale([row[field] for row in rows])
+    base = alt.Chart(alt.NamedData("rows")).encode(
+        x=alt.X("bytes:Q", title="message size, B (logarithmic)", axis=alt.Axis(**x_axis), scale=alt.Scale(**x_scale)),
+        y=alt.Y(f"{field}:Q", title=f"{axis} (logarithmic)", axis=alt.Axis(**y_axis), scale=alt.Scale(**y_scale)),
+        color=shown.colour,
+        tooltip=[
+            alt.Tooltip("who:N", title="middleware"),
+            alt.Tooltip("bytes:Q", title="message size, B", format=",.4~g"),
+            alt.Tooltip("hz:Q", title="messages a second", format=",.4~g"),
+            alt.Tooltip("mbit:Q", title="payload, Mbit/s", format=",.4~g"),
+            alt.Tooltip("found:N", title="search"),
+        ],
+    )
+    shapes = alt.Scale(domain=["found", "at least", "open"], range=["circle", "triangle-up", "cross"])
+    shape = alt.Shape("found:N", scale=shapes, legend=None)
+    layers = alt.layer(
+        base.mark_line(strokeWidth=1.8, invalid="break-paths-filter-domains").encode(strokeDash=shown.dash),
+        base.transform_filter("datum.hz !== null").mark_point(filled=True, size=55).encode(shape=shape),
+        width="container",
+        height=300,
+    )
+    return Chart(
+        id=name,
+        title=title,
+        caption=(
+            "The highest load of each publisher that is carried, a point for each search. Dot: confirmed; triangle: "
+            "the end of the search is carried too; cross: the search is open"
+            f"{'; gap in a line: not even the lowest is carried' if gaps else ''}. "
+            f"n = {span([each.n_trials for each in group if each.carried], 'trial')} of each search."
+        ),
+        description=f"A line for each of {plural(len(shown.names), 'middleware')}; the table has the same figures.",
+        spec=finished(layers, rows=[*rows, *gaps]),
+    )

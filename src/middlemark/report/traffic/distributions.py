@@ -1,0 +1,268 @@
+"""The distributions of a comparison, drawn: all over each other, and as boxes beside each other.
+
+All figures come computed: no sample is shipped, no statistic is left to the browser. `tables` says the same in words,
+and the style sheet's variables make the charts follow light, dark and print.
+
+The percentile curve: how long the slowest 10 %, 1 %, 0.1 % of the messages took, each decade as wide as the last.
+
+The same points as the distribution's, seen from the tail; it ends where fewer than ten messages are beyond, or where
+all that are beyond never arrived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import altair as alt
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.latency import OF_CHAINS, Distribution
+from middlemark.analysis.stats.quantiles import SAMPLES_BEYOND
+from middlemark.report.elements.chart import (
+    DRAWINGS,
+    IN_INK,
+    ROW_HEIGHT,
+    Chart,
+    Identity,
+    LogScale,
+    Spec,
+    finished,
+    identity,
+    log_scale,
+    short,
+    with_rows,
+)
+from middlemark.report.elements.formatting import counted
+from middlemark.report.elements.labels import Contender
+
+
+def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Chart | None:
+    """The distributions over each other, on a logarithmic axis."""
+    drawn = drawn_of(comparison, kind)
+    unit, scale_ns = time_scale(kind)
+    rows: list[dict[str, Any]] = [
+        {"who": who[each.experiment.id].label, "time": short(value / scale_ns), "share": round(share, 4)}
+        for each in drawn
+        for value, share in zip(*_points(each, comparison, kind), strict=True)
+    ]
+    if not rows:
+        return None
+    lines = identity(who[each.experiment.id] for each in drawn)
+    drawing = _ecdf(lines, log_scale([row["time"] for row in rows]), unit, shared(kind))
+    return Chart(
+        id="ecdf",
+        title=f"{kind_title(kind)}: how many {_counted(kind)} took no longer than …",
+        caption=(
+            f"Empirical distribution of the {_noun(kind)} ({kind.summary}), all valid trials together, over all "
+            f"{_whole(comparison)}. Left is fast, far right is a tail. {counted(drawn, comparison, kind)}"
+        ),
+        description=f"Step lines, one for each middleware; the quantiles are in the table below. {len(drawn)} lines.",
+        spec=with_rows(drawing, rows=rows),
+    )
+
+
+@lru_cache(DRAWINGS)
+def _ecdf(lines: Identity, scale: LogScale, unit: str, among: str) -> Spec:
+    hovered = alt.selection_point(fields=["who"], on="pointerover", clear="pointerout")
+    base = alt.Chart(alt.NamedData("rows")).encode(
+        x=scale.x("time:Q", f"{unit} (logarithmic)"),
+        y=alt.Y("share:Q", title=f"share of {among}", axis=alt.Axis(format="%", tickCount=5)),
+        color=lines.colour,
+    )
+    line = base.mark_line(interpolate="step-after", strokeWidth=2, clip=True).encode(
+        strokeDash=lines.dash,
+        opacity=alt.OpacityValue(0.2, condition={"param": hovered.name, "value": 1, "empty": True}),
+    )
+    # A thin line is hard to hit: the pointer meets a broad one that can't be seen.
+    target = base.mark_line(interpolate="step-after", strokeWidth=14, opacity=0, clip=True).encode(
+        detail=alt.Detail("who:N"), tooltip=[alt.Tooltip("who:N", title="middleware")]
+    )
+    return finished(alt.layer(line, target.add_params(hovered), width="container", height=300))
+
+
+def time_scale(kind: Distribution) -> tuple[str, float]:
+    """The unit of a chart's axis, and its nanoseconds."""
+    return ("ms", 1e6) if kind in OF_CHAINS else ("µs", 1e3)
+
+
+def kind_title(kind: Distribution) -> str:
+    """What a chart of it is called."""
+    return {Distribution.ROUND_TRIP: "Round trip", Distribution.END_TO_END: "End to end"}.get(kind, "Latency")
+
+
+def _counted(kind: Distribution) -> str:
+    return "ways" if kind in OF_CHAINS else "messages"
+
+
+def shared(kind: Distribution) -> str:
+    """What the shares of a distribution are of."""
+    if kind is Distribution.END_TO_END:
+        return "ways"
+    return "what ended" if kind in OF_CHAINS else "messages sent"
+
+
+def _whole(comparison: Comparison) -> str:
+    if comparison.setting.of_chain:
+        return "ways: where a line ends below 100 %, the rest never ended"
+    return f"messages sent: where a line ends below 100 %, the rest {_gone(comparison)}"
+
+
+def _gone(comparison: Comparison) -> str:
+    return "did not come in time, or its sender ended" if comparison.faulty else "was lost"
+
+
+def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Chart | None:
+    """Quantiles side by side, best first."""
+    drawn = drawn_of(comparison, kind)
+    rows: list[dict[str, Any]] = [
+        {"who": who[each.experiment.id].label, **_box_row(each, comparison, kind)} for each in drawn
+    ]
+    if not rows:
+        return None
+    drawn_by = identity(who[each.experiment.id] for each in drawn)
+    unit, _ = time_scale(kind)
+    inner = [row[name] for row in rows for name in BOX_FIELDS[1:] if row[name] is not None]
+    return Chart(
+        id="box",
+        title=f"{kind_title(kind)}: the middle and the tail",
+        caption=(
+            "Box: 25 to 75 %, upright mark: median, line: 10 to 90 %, diamond: 99 %, cross: the slowest message. "
+            f"A quantile with fewer than ten messages beyond it is left out. All valid trials together, {unit}. "
+            f"{counted(drawn, comparison, kind)}"
+        ),
+        description="A box plot for each middleware, in the order of the ranking.",
+        spec=with_rows(_boxes(drawn_by, log_scale(inner), unit), rows=rows),
+    )
+
+
+@lru_cache(DRAWINGS)
+def _boxes(drawn_by: Identity, scale: LogScale, unit: str) -> Spec:
+    base = alt.Chart(alt.NamedData("rows")).encode(
+        y=alt.Y("who:N", sort=drawn_by.names, title=None, axis=alt.Axis(labelLimit=180)),
+        color=drawn_by.colour,
+        tooltip=[alt.Tooltip("who:N", title="middleware")]
+        + [alt.Tooltip(f"{name}:Q", title=f"{name} {unit}", format=",.4~g") for name in BOX_FIELDS],
+    )
+    axis = scale.x("p10:Q", f"{unit} (logarithmic)")
+    layers = alt.layer(
+        base.transform_filter("datum.p10 && datum.p90").mark_rule(strokeWidth=1.5).encode(x=axis, x2=alt.X2("p90:Q")),
+        base.transform_filter("datum.p25 && datum.p75")
+        .mark_bar(height=12, opacity=0.55)
+        .encode(x=alt.X("p25:Q"), x2=alt.X2("p75:Q")),
+        base.transform_filter("datum.p50").mark_tick(thickness=3, height=18).encode(x=alt.X("p50:Q"), color=IN_INK),
+        base.transform_filter("datum.p99").mark_point(shape="diamond", filled=True, size=60).encode(x=alt.X("p99:Q")),
+        base.transform_filter("datum.max > 0").mark_point(shape="cross", size=40, filled=True).encode(x=alt.X("max:Q")),
+        width="container",
+        height=ROW_HEIGHT * len(drawn_by.names),
+    )
+    return finished(layers)
+
+
+BOX_FIELDS = ("min", "p10", "p25", "p50", "p75", "p90", "p99", "max")
+
+
+def _box_row(each: ExperimentFindings, comparison: Comparison, kind: Distribution) -> dict[str, float | None]:
+    box = each.boxes[comparison.setting.stream, kind]
+    values = (box.minimum, box.p10, box.p25, box.p50, box.p75, box.p90, box.p99, box.maximum)
+    _, scale_ns = time_scale(kind)
+    return {
+        name: None if v is None or v <= 0 else short(v / scale_ns) for name, v in zip(BOX_FIELDS, values, strict=True)
+    }
+
+
+def _points(
+    each: ExperimentFindings, comparison: Comparison, kind: Distribution
+) -> tuple[Sequence[float], Sequence[float]]:
+    """The curve's points that a logarithmic axis can show."""
+    curve = each.curves[comparison.setting.stream, kind]
+    shown = [(value, share) for value, share in zip(curve.value_ns, curve.share, strict=True) if value > 0]
+    return [value for value, _ in shown], [share for _, share in shown]
+
+
+def drawn_of(comparison: Comparison, kind: Distribution) -> list[ExperimentFindings]:
+    """The experiments that have a distribution to draw."""
+    return [each for each in comparison.experiments if (comparison.setting.stream, kind) in each.boxes]
+
+
+def _noun(kind: Distribution) -> str:
+    return {
+        Distribution.ROUND_TRIP: "round trip",
+        Distribution.LATENCY_FROM_SEND: "latency from the actual send",
+        Distribution.END_TO_END: "end-to-end latency",
+    }.get(kind, kind.value.replace("_", " "))
+
+
+CLOSEST = 1.07
+"""By how much two points of a curve are apart: thirty or so a decade."""
+_LABELS = "datum.value == 1 ? '0 %' : format(100 - 100 / datum.value, '.7~g') + ' %'"
+
+
+def percentile_curve(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Chart | None:
+    """A line for each middleware; None where no tail is supported."""
+    drawn = drawn_of(comparison, kind)
+    rows: list[dict[str, Any]] = [
+        {"who": who[each.experiment.id].label, **point}
+        for each in drawn
+        for point in _curve_points(each, comparison, kind)
+    ]
+    if not rows:
+        return None
+    lines = identity(who[each.experiment.id] for each in drawn)
+    unit, _ = time_scale(kind)
+    farthest = max(row["one_in"] for row in rows)
+    drawing = _lines(lines, log_scale([row["time"] for row in rows]), (unit, shared(kind)), farthest)
+    return Chart(
+        id="percentiles",
+        title=f"{kind_title(kind)} by percentile",
+        caption=(
+            f"{unit} over the share of {shared(kind)}, all valid trials together; each step is ten times as rare. "
+            f"A curve ends where fewer than {SAMPLES_BEYOND} messages are beyond, or all beyond were lost. "
+            f"{counted(drawn, comparison, kind)}"
+        ),
+        description="A line for each middleware; the quantiles are in the table below.",
+        spec=with_rows(drawing, rows=rows),
+    )
+
+
+@lru_cache(DRAWINGS)
+def _lines(lines: Identity, scale: LogScale, named: tuple[str, str], farthest: float) -> Spec:
+    unit, among = named
+    marks = [one_in for one_in in (1, 2, 10, 100, 1000, 10_000, 100_000, 1_000_000) if one_in <= farthest]
+    line = (
+        alt.Chart(alt.NamedData("rows"))
+        .mark_line(strokeWidth=2, clip=True)
+        .encode(
+            x=alt.X(
+                "one_in:Q",
+                title=f"share of {among} that took no longer",
+                scale=alt.Scale(type="log", domain=[1, farthest], nice=False),
+                axis=alt.Axis(values=marks, labelExpr=_LABELS),
+            ),
+            y=alt.Y(
+                "time:Q",
+                title=f"{unit} (logarithmic)",
+                scale=alt.Scale(**scale.scale),
+                axis=alt.Axis(**scale.axis),
+            ),
+            color=lines.colour,
+            strokeDash=lines.dash,
+            tooltip=[alt.Tooltip("who:N", title="middleware")],
+        )
+    )
+    return finished(alt.layer(line, width="container", height=300))
+
+
+def _curve_points(each: ExperimentFindings, comparison: Comparison, kind: Distribution) -> list[dict[str, float]]:
+    """The curve over all messages, down to the tail's last tenth message."""
+    curve = each.curves[comparison.setting.stream, kind]
+    _, scale_ns = time_scale(kind)
+    found: list[dict[str, float]] = []
+    for value, share in zip(curve.value_ns, curve.share, strict=True):
+        beyond = curve.n_messages - round(share * curve.n_messages)
+        far_enough = not found or curve.n_messages / max(beyond, 1) >= CLOSEST * found[-1]["one_in"]
+        if value > 0 and beyond >= SAMPLES_BEYOND and far_enough:
+            found.append({"one_in": short(curve.n_messages / beyond), "time": short(value / scale_ns)})
+    return found

@@ -1,0 +1,130 @@
+"""What faults did, in a table and in words: messages missing, gaps, recovery, and the timeline as it really happened.
+
+The figures are `analysis.recovery`'s; whether anything is better than anything else is not judged here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.experiment.conditions import FaultInstant, fault_instants
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.catalog import TRIAL, of_flow, of_stream
+from middlemark.report.elements.formatting import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, Unit, cell, digits, show
+from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.tables import Table
+
+OF_STREAM: tuple[tuple[str, str, Unit], ...] = (
+    ("missing, %", "missing_share", PERCENT),
+    ("flow again after, ms", "recovery_ns", MILLISECONDS),
+    ("longest gap, ms", "longest_gap_ns", MILLISECONDS),
+    ("duplicates", "duplicates_after_faults", COUNT),
+)
+CAPTION = (
+    "Missing: messages that the schedule held while their subscriber's process was there, and that never came; of all "
+    "trials together. Flow again: from the begin of a restart, start, resume or link up to the next message, of the "
+    "flow that took longest; `over` where a flow was still cut off when the window ended. Gap: the longest time "
+    "without a message of a flow. Duplicates: received again since the first of these repairs began. "
+    "A flow is one publisher's messages at one subscriber; `all` is their sum, or the worst of them. "
+    "Memory: how much the process that grew most had grown over the window. Medians of trials."
+)
+
+
+def fault_table(comparison: Comparison, who: Mapping[str, Contender], *, by_flow: bool = False) -> Table | None:
+    """What the faults cost each, where asked with a row for each flow; None where nothing was to go wrong."""
+    if not comparison.faulty:
+        return None
+    stream = comparison.setting.subject
+    rows: list[tuple[str, ...]] = []
+    for each in comparison.experiments:
+        if not each.n_valid:
+            continue
+        label = who[each.experiment.id].label
+        growth = cell(show(each.estimate(TRIAL, "memory_growth_bytes"), MEBIBYTES))
+        rows.append((label, *(["all"] if by_flow else []), *_cells(each, stream), growth))
+        if by_flow:
+            rows += [(label, name, *_cells(each, flow), "") for flow, name, _ in _flows(each, stream)]
+    headings = ("", *(["flow"] if by_flow else []), *(heading for heading, _, _ in OF_STREAM), "growth, MiB")
+    return Table("Faults", headings, tuple(rows), CAPTION) if rows else None
+
+
+def flow_words(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[str, ...]:
+    """When messages flowed again at each subscriber, a line for each that has several flows."""
+    lines = []
+    for each in comparison.experiments:
+        slowest: dict[str, tuple[bool, float, str]] = {}
+        for flow, _, subscriber in _flows(each, comparison.setting.subject):
+            found = each.estimate(flow, "recovery_ns")
+            if found is not None and found.value is not None:
+                told = (bool(_cut_off(each, flow)), found.value, _cell(each, flow, "recovery_ns", MILLISECONDS))
+                slowest[subscriber] = max(slowest.get(subscriber, told), told)
+        if slowest:
+            listed = ", ".join(f"{name} {text}" for name, (_, _, text) in slowest.items())
+            lines.append(f"{who[each.experiment.id].label} flows again after, ms: {listed}")
+    return tuple(lines)
+
+
+def _flows(each: ExperimentFindings, stream: str) -> Iterator[tuple[str, str, str]]:
+    """The subject of each flow of a stream, its name and its subscriber's; none where there is only one."""
+    planned = next((known for known in each.experiment.streams if of_stream(known.name) == stream), None)
+    if planned is None or len(planned.publishers) * len(planned.subscribers) == 1:
+        return
+    for (publisher, sender), (subscriber, receiver) in product(
+        enumerate(planned.publishers), enumerate(planned.subscribers)
+    ):
+        yield of_flow(planned.name, publisher, subscriber), f"{sender} → {receiver}", receiver
+
+
+def _cells(each: ExperimentFindings, subject: str) -> Iterator[str]:
+    return (_cell(each, subject, metric, unit) for _, metric, unit in OF_STREAM)
+
+
+def _cell(each: ExperimentFindings, subject: str, metric: str, unit: Unit) -> str:
+    shown = show(each.estimate(subject, metric), unit)
+    if metric == "recovery_ns" and not shown.missing and _cut_off(each, subject):
+        return f"over {shown.text}"
+    return cell(shown)
+
+
+def _cut_off(each: ExperimentFindings, subject: str) -> float:
+    """How many flows no message came of any more, in the median trial: their recovery has no upper end."""
+    estimate = each.estimate(subject, "cut_off_flows")
+    return estimate.value or 0.0 if estimate else 0.0
+
+
+def timeline_words(comparison: Comparison) -> tuple[str, ...]:
+    """The timeline, a line a fault: when it was asked for and when it really happened, over all trials."""
+    happened = fault_instants([record for each in comparison.experiments for record in each.records])
+    return tuple(_in_words(instant) for instant in happened)
+
+
+def _in_words(instant: FaultInstant) -> str:
+    late, took = instant.late_ns, instant.took_ns
+    worst = f", at most {_ms(late.most)}" if late.n_trials > 1 else ""
+    return (
+        f"{digits(instant.asked_ns / 1e9)} s: {instant.action.replace('_', ' ')} of {instant.target}; "
+        f"it began {_ms(late.median)} late{worst}, and took {_ms(took.median)}"
+    )
+
+
+def _ms(value_ns: float) -> str:
+    return f"{MILLISECONDS.write(value_ns)} ms"
+
+
+def fault_sentence(each: ExperimentFindings, comparison: Comparison, name: str) -> str:
+    """What the faults cost one, for the answer."""
+    stream = comparison.setting.subject
+    missing = show(each.estimate(stream, "missing_share"), PERCENT)
+    recovery = show(each.estimate(stream, "recovery_ns"), MILLISECONDS)
+    if missing.missing and recovery.missing:
+        return ""
+    told = [] if missing.missing else [f"{missing.text} % of its messages were missing"]
+    if _cut_off(each, stream):
+        told.append(f"some flows were still cut off when the window ended, {recovery.text} ms after the repair")
+    elif not recovery.missing:
+        told.append(f"messages flowed again after {recovery.text} ms")
+    return (
+        f"Latency is of all messages, those that never came too; under the faults, with {name}, {' and '.join(told)}."
+    )

@@ -1,0 +1,148 @@
+"""The scaling factors of a run in words, one line each, and as charts of latency over size with their lines.
+
+It computes nothing but where a line passes at a size: `analysis.scaling` fitted it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from middlemark.analysis.compare.scaling import SIZE_FACTOR, Scaling
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.catalog import Key, of_stream
+from middlemark.analysis.run import RunFindings
+from middlemark.report.elements.chart import Chart, finished, identity, logarithmic_scale, short
+from middlemark.report.elements.formatting import MICROSECONDS, Unit, digits, interval, plural, size
+from middlemark.report.elements.labels import Contender, trials_behind
+
+NANOSECONDS_PER_BYTE = Unit("ns/B", digits)
+
+
+def scaling_lines(scalings: Sequence[Scaling]) -> list[str]:
+    """`zenoh camera: 0.31 ns a byte (0.29–0.33) upon 48 µs, from 1 kB to 1 MB, at most 12 % off the line`."""
+    shared = _shared([each.factors for each in scalings])
+    return [
+        f"{_who(each, shared)}: {_slope(each)} upon {_base(each)}, {plural(len(each.sizes_bytes), 'size')} from "
+        f"{size(each.sizes_bytes[0])} to {size(each.sizes_bytes[-1])}, "
+        f"at most {digits(100 * each.misfit_share)} % off the line"
+        for each in scalings
+    ]
+
+
+def _shared(all_factors: Sequence[tuple[tuple[str, str], ...]]) -> set[tuple[str, str]]:
+    return set.intersection(*map(set, all_factors)) if all_factors else set()
+
+
+def _who(each: Scaling, shared: set[tuple[str, str]]) -> str:
+    names = [value for name, value in each.factors if name == "middleware"]
+    other = [
+        f"{name}={value}"
+        for name, value in each.factors
+        if name not in {"middleware", "workload", SIZE_FACTOR} and (name, value) not in shared
+    ]
+    return " ".join([*names, each.stream, *other])
+
+
+def _slope(each: Scaling) -> str:
+    value = each.slope_ns_per_byte.value or 0.0
+    span = interval(each.slope_ns_per_byte, NANOSECONDS_PER_BYTE)
+    return f"{digits(value)} ns a byte{f' ({span})' if span else ''}"
+
+
+def _base(each: Scaling) -> str:
+    return f"{MICROSECONDS.write(each.base_ns.value or 0.0)} {MICROSECONDS.name}"
+
+
+def scaling_charts(findings: RunFindings, who: Mapping[str, Contender]) -> list[Chart]:
+    """One for each load whose size varies, its middlewares together."""
+    groups: dict[tuple[tuple[tuple[str, str], ...], str], list[Scaling]] = {}
+    for each in findings.scalings:
+        load = tuple((name, value) for name, value in each.factors if not _of_contender(name))
+        groups.setdefault((load, each.stream), []).append(each)
+    shared = _shared([load for load, _ in groups])
+    return [
+        _chart(place, _title(load, stream, shared), group, findings.experiments, who)
+        for place, ((load, stream), group) in enumerate(groups.items())
+    ]
+
+
+def _of_contender(name: str) -> bool:
+    return name in {"middleware", "profile"} or name.startswith("option.")
+
+
+def _title(load: tuple[tuple[str, str], ...], stream: str, shared: set[tuple[str, str]]) -> str:
+    beside = [value.replace("_", " ") for name, value in load if name != "workload" and (name, value) not in shared]
+    return ", ".join([f"{stream.replace('_', ' ')}: latency over size", *beside])
+
+
+def _chart(
+    place: int,
+    title: str,
+    group: Sequence[Scaling],
+    experiments: Sequence[ExperimentFindings],
+    who: Mapping[str, Contender],
+) -> Chart:
+    points: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
+    drawn, behind = [], []
+    for scaling in group:
+        own = [each for each in experiments if _belongs(each, scaling)]
+        drawn.append(own[0])
+        label = who[own[0].experiment.id].label
+        behind += [(label, each) for each in own]
+        for each in own:
+            found = _point(each, scaling)
+            if found is not None:
+                points.append({"who": label, **found})
+                at_ns = (scaling.slope_ns_per_byte.value or 0) * found["bytes"] + (scaling.base_ns.value or 0)
+                lines.append({"who": label, "bytes": found["bytes"], "us": short(max(at_ns, 1) / 1e3)})
+    shown = identity(who[each.experiment.id] for each in drawn)
+    axis, domain = logarithmic_scale([row["us"] for row in (*points, *lines)])
+    x = alt.X("bytes:Q", title="message size, B (logarithmic)", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s"))
+    y = alt.Y("us:Q", title="µs (logarithmic)", scale=alt.Scale(**domain), axis=alt.Axis(**axis))
+    tooltip = [alt.Tooltip("who:N", title="middleware"), alt.Tooltip("bytes:Q"), alt.Tooltip("us:Q", format=",.4~g")]
+    line = alt.Chart(alt.NamedData("lines")).mark_line(strokeWidth=1.5, opacity=0.7)
+    marks = alt.Chart(alt.NamedData("points")).mark_point(filled=True, size=55)
+    spanned = [row for row in points if row["low"] is not None and row["high"] is not None]
+    spans = alt.Chart(alt.NamedData("spans")).mark_rule(strokeWidth=1.5)
+    own_spans = [spans.encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=shown.colour)] if spanned else []
+    layers = alt.layer(
+        line.encode(x=x, y=y, color=shown.colour, strokeDash=shown.dash),
+        *own_spans,
+        marks.encode(x=x, y=y, color=shown.colour, tooltip=tooltip),
+        width="container",
+        height=300,
+    )
+    trials = max((scaling.slope_ns_per_byte.n_trials for scaling in group), default=0)
+    return Chart(
+        id=f"size{place}",
+        title=title,
+        caption=(
+            "Points: medians of trials with interval, µs. Lines: Theil and Sen's, fitted block by block; their slope "
+            f"is the scaling factor. n = {plural(trials, 'block')}."
+        ),
+        description="A line with its points for each middleware; the scaling factors stand below in words.",
+        spec=finished(layers, lines=lines, points=points, spans=spanned),
+        trials=trials_behind(behind),
+    )
+
+
+def _belongs(each: ExperimentFindings, scaling: Scaling) -> bool:
+    own = tuple((name, value) for name, value in each.experiment.factors.items() if name != SIZE_FACTOR)
+    return own == scaling.factors and any(stream.name == scaling.stream for stream in each.experiment.streams)
+
+
+def _point(each: ExperimentFindings, scaling: Scaling) -> dict[str, Any] | None:
+    estimate = each.estimates.get(Key(of_stream(scaling.stream), scaling.metric))
+    if estimate is None or not estimate.value or estimate.value <= 0:
+        return None
+    size_bytes = next(s.size_bytes for s in each.experiment.streams if s.name == scaling.stream)
+    ends = {"low": estimate.low, "high": estimate.high}
+    return {
+        "bytes": size_bytes,
+        "us": short(estimate.value / 1e3),
+        **{name: None if end is None or end <= 0 else short(end / 1e3) for name, end in ends.items()},
+    }

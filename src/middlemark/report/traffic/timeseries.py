@@ -1,0 +1,235 @@
+"""Charts over the window's time: latency, and where something changes within it, arrivals and the links.
+
+Of each middleware one trial is drawn, the one that stands in the middle. Figures over trials are the tables'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+import altair as alt
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.latency import Distribution
+from middlemark.analysis.metrics.timeseries import LOOKED_AT, TimeSeries
+from middlemark.analysis.stats.quantiles import bound_words, needed
+from middlemark.plan import Event
+from middlemark.report.elements.chart import (
+    DRAWINGS,
+    IN_INK,
+    Chart,
+    Identity,
+    LogScale,
+    Spec,
+    finished,
+    identity,
+    log_scale,
+    short,
+    with_rows,
+)
+from middlemark.report.elements.labels import Contender
+from middlemark.report.traffic.link_charts import EXTENT, link_charts
+
+ROW_HEIGHT = 44
+Rows = list[dict[str, Any]]
+
+
+def time_charts(comparison: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
+    """All of a setting, from top to bottom."""
+    drawn = [each for each in comparison.experiments if comparison.setting.stream in each.courses]
+    if not drawn:
+        return []
+    arrivals = [_arrivals(drawn, comparison, who)] if comparison.faulty else []
+    latency = _latency(drawn, comparison, who)
+    return [*arrivals, *([latency] if latency else []), *link_charts(drawn[0])]
+
+
+def _course(each: ExperimentFindings, comparison: Comparison) -> TimeSeries:
+    return each.courses[comparison.setting.stream]
+
+
+def _window_s(each: ExperimentFindings) -> float:
+    return each.experiment.windows.window_ns / 1e9
+
+
+def _time(window_s: float) -> alt.X:
+    return alt.X(
+        "s:Q",
+        title="s from the window's begin",
+        scale=alt.Scale(domain=[0, window_s], nice=False),
+        axis=alt.Axis(tickCount=8),
+    )
+
+
+def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: Mapping[str, Contender]) -> Chart:
+    """A row a middleware: Vega-Lite's own rows could not be as wide as the page lets them."""
+    shown = identity(who[each.experiment.id] for each in drawn)
+    courses = [_course(each, comparison) for each in drawn]
+    full = 2 * _usual(courses)
+    areas, rules = Rows(), Rows()
+    for floor, course, name in zip(reversed(range(len(drawn))), courses, shown.names, strict=True):
+        areas += _area_rows(course, name, floor, full)
+        for fault in course.faults:
+            rules.append({"s": short(fault.at_ns / 1e9), "low": floor, "high": floor + 0.95, "fault": fault.words})
+    y = alt.Y(
+        "low:Q",
+        title=None,
+        scale=alt.Scale(domain=[0, len(drawn)], nice=False),
+        axis=alt.Axis(
+            values=[place + 0.4 for place in range(len(drawn))], labelExpr=_names(shown.names), labelLimit=150
+        ),
+    )
+    area = _area(_time(max(map(_window_s, drawn))), y, shown.colour)
+    layers = alt.layer(area, _rules(y), _labels(), width="container", height=ROW_HEIGHT * len(drawn))
+    return Chart(
+        id="arrivals",
+        title="What arrived, and when",
+        caption=(
+            f"Messages received at all subscribers in each {_ms(courses[0].part_ns)} ms, of the trial with the median "
+            f"recovery of each middleware, n = 1 trial each; full height is {full:g}, twice the usual, and what is "
+            "above is cut off. Rules: the faults, when they happened in that trial."
+        ),
+        description="A row for each middleware, with the faults as vertical rules; the table Faults has the figures.",
+        spec=finished(layers, areas=areas, rules=rules, labels=_label_rows(drawn[0].experiment.timeline)),
+    )
+
+
+def _area_rows(course: TimeSeries, name: str, floor: int, full: float) -> Rows:
+    """The heights of one row's area; the last is said again, as each holds until the next."""
+    return [
+        {
+            "who": name,
+            "s": short(part * course.part_ns / 1e9),
+            "low": floor,
+            "high": round(floor + 0.9 * min(n / full, 1), 4),
+        }
+        for part, n in enumerate([*course.received, course.received[-1]])
+    ]
+
+
+def _area(x: alt.X, y: alt.Y, colour: alt.Color) -> alt.Chart:
+    area: alt.Chart = (
+        alt.Chart(alt.NamedData("areas"))
+        .mark_area(interpolate="step-after", opacity=0.65)
+        .encode(
+            x=x,
+            y=y,
+            y2=alt.Y2("high:Q"),
+            color=colour,
+            detail=alt.Detail("who:N"),
+            tooltip=[alt.Tooltip("who:N", title="middleware")],
+        )
+    )
+    return area
+
+
+def _usual(courses: Sequence[TimeSeries]) -> float:
+    """The usual number of messages in a part, bursts after a recovery and silence left aside."""
+    counts = [n for course in courses for n in course.received if n]
+    return median(counts) if counts else 1
+
+
+def _names(names: Sequence[str]) -> str:
+    """Vega's expression for the row's name at each mark of the axis, from the lowest row up."""
+    quoted = ",".join("'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'" for name in reversed(names))
+    return f"[{quoted}][floor(datum.value)]"
+
+
+def _rules(y: alt.Y) -> alt.Chart:
+    rules: alt.Chart = (
+        alt.Chart(alt.NamedData("rules"))
+        .mark_rule(strokeDash=[4, 3], strokeWidth=1.2)
+        .encode(x=alt.X("s:Q"), y=y, y2=alt.Y2("high:Q"), color=IN_INK, tooltip=[alt.Tooltip("fault:N", title="fault")])
+    )
+    return rules
+
+
+def _label_rows(timeline: Sequence[Event]) -> Rows:
+    """What happens, above the instants as asked; simultaneous faults together, neighbours at two heights."""
+    found: dict[tuple[int, str], list[str]] = {}
+    for event in timeline:
+        found.setdefault((event.at_ns, event.action.replace("_", " ")), []).append(event.target)
+    return [
+        {"s": at_ns / 1e9, "words": f"{action} {', '.join(targets)}", "line": -20 + 13 * (place % 2)}
+        for place, ((at_ns, action), targets) in enumerate(found.items())
+    ]
+
+
+def _labels() -> alt.Chart:
+    labels: alt.Chart = (
+        alt.Chart(alt.NamedData("labels"))
+        .mark_text(align="left", dx=3, fontSize=11)
+        .encode(x=alt.X("s:Q"), y=alt.Y("line:Q", scale=None, axis=None), text=alt.Text("words:N"), color=IN_INK)
+    )
+    return labels
+
+
+def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: Mapping[str, Contender]) -> Chart | None:
+    lines = identity(who[each.experiment.id] for each in drawn)
+    rows: Rows = []
+    for name, each in zip(lines.names, drawn, strict=True):
+        course = _course(each, comparison)
+        rows += [
+            {
+                "who": name,
+                "s": short((part + 0.5) * course.latency_part_ns / 1e9),
+                "us": None if us is None else short(us / 1e3),
+            }
+            for part, us in enumerate(course.latency_p50_ns)
+        ]
+    rows = [row if (row["us"] or 0) > 0 else {**row, "us": None} for row in rows]
+    if not any(one["who"] == other["who"] and one["us"] and other["us"] for one, other in pairwise(rows)):
+        return None  # single parts are no course over time
+    known = [row["us"] for row in rows if row["us"]]
+    what = "Round trip" if comparison.criterion.distribution is Distribution.ROUND_TRIP else "Latency"
+    drawing = _lines(lines, log_scale(known), max(map(_window_s, drawn)))
+    courses = [_course(each, comparison) for each in drawn]
+    parts_ms = dict.fromkeys(_ms(each.latency_part_ns) for each in courses)
+    return Chart(
+        id="overtime",
+        title=f"{what} over the window",
+        caption=(
+            f"Median of what arrived in each {' or '.join(parts_ms)} ms, by the instant of arrival, µs"
+            f"{_looked_at(courses)}; n = 1 trial of each middleware, the one in the middle by its recovery or else its "
+            f"median. A line breaks where fewer than {needed(0.5)} messages arrived, too few for a median"
+            f"{_clocks(courses)}."
+        ),
+        description="A line for each middleware over the window's time.",
+        spec=with_rows(drawing, rows=rows),
+    )
+
+
+@lru_cache(DRAWINGS)
+def _lines(lines: Identity, scale: LogScale, window_s: float) -> Spec:
+    axis = alt.Axis(**scale.axis, minExtent=EXTENT, maxExtent=EXTENT)
+    line = (
+        alt.Chart(alt.NamedData("rows"))
+        .mark_line(strokeWidth=1.6, invalid="break-paths-show-path-domains", clip=True)
+        .encode(
+            x=_time(window_s),
+            y=alt.Y("us:Q", title="µs (logarithmic)", scale=alt.Scale(**scale.scale), axis=axis),
+            color=lines.colour,
+            strokeDash=lines.dash,
+            tooltip=[alt.Tooltip("who:N", title="middleware")],
+        )
+    )
+    return finished(alt.layer(line, width="container", height=220))
+
+
+def _ms(part_ns: int) -> str:
+    return f"{part_ns / 1e6:.3g}" if part_ns < 10**9 else f"{part_ns / 1e6:.0f}"
+
+
+def _looked_at(courses: Sequence[TimeSeries]) -> str:
+    most = max(sum(course.received) for course in courses)
+    return f", of {LOOKED_AT / 1e6:g} million messages drawn at random" if most > LOOKED_AT else ""
+
+
+def _clocks(courses: Sequence[TimeSeries]) -> str:
+    bound_ns = max(course.bound_ns for course in courses)
+    return f", or where the clocks' {bound_words(bound_ns)} don't tell it" if bound_ns else ""

@@ -1,0 +1,162 @@
+"""What trials scatter by, and whether they are independent: a table, lines for a terminal, and data for a program.
+
+`analysis.levels` and `analysis.independence` computed it; trials that follow each other have a warning too, which
+`cautions` shows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.metrics.catalog import Key
+from middlemark.analysis.run import RunFindings
+from middlemark.analysis.stats.independence import Looked, Neighbours
+from middlemark.analysis.stats.variance import Advice, Levels, Pays, Untold, advice
+from middlemark.report.conclusions.headline import describe_load, distinguishing
+from middlemark.report.elements.formatting import ABSENT, digits, listed
+from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.tables import Table
+
+WORDS = {
+    Pays.MORE_TRIALS: "more trials with shorter windows",
+    Pays.LONGER_WINDOWS: "longer windows",
+    Pays.AS_IT_IS: "as it is",
+    Pays.UNDECIDED: "undecided",
+}
+NO_COST = Untold("too few trials ran one after another to tell what one costs beside its window")
+OF_CHAINS = Untold("chains have no course within the window")
+
+
+def spread_table(findings: RunFindings, who: Mapping[str, Contender]) -> Table | None:
+    """A row for each ranked experiment of each setting; None where nothing is told of any."""
+    rows = tuple(
+        (who[each.experiment.id].label, _setting(comparison, findings), *_cells(findings, comparison, each))
+        for comparison in findings.comparisons
+        for each in comparison.ranked
+    )
+    if not any(isinstance(_levels(comparison, each), Levels) for comparison, each in _ranked(findings)) and not (
+        findings.neighbours
+    ):
+        return None
+    beside = findings.beside_window_ns
+    cost = "" if beside is None else f" A trial takes {_seconds(beside)} beside its window."
+    return Table(
+        "Spread over trials",
+        ("", "setting", "trials", "lag 1", "between trials, %", "best window", "pays"),
+        rows,
+        "Of the median that is ranked, or the goodput. Lag 1: how alike the ranks of neighbouring trials are, 0 where "
+        "they are independent; * where that is significant over all rows together. Between trials: the share of the "
+        "variance that longer windows don't take away, with its 95 % interval. Best window: for the narrowest "
+        f"interval in the same time (Kalibera and Jones 2013); quantiles of the tail may need longer ones.{cost}",
+    )
+
+
+def spread_lines(findings: RunFindings, who: Mapping[str, Contender]) -> list[str]:
+    """A line for each setting in which another window would save time."""
+    lines = []
+    for comparison in findings.comparisons:
+        told = {each.experiment.id: _advice(findings, comparison, each) for each in comparison.ranked}
+        for pays in (Pays.MORE_TRIALS, Pays.LONGER_WINDOWS):
+            own = {name: each for name, each in told.items() if isinstance(each, Advice) and each.pays is pays}
+            if own:
+                names = listed([who[name].label for name in own])
+                saved = 100 * (1 - max(each.time_share for each in own.values()))
+                lines.append(
+                    f"{_setting(comparison, findings)}: {WORDS[pays]} would narrow the interval of {names} "
+                    f"as far in at least {digits(saved)} % less time"
+                )
+    return lines
+
+
+def as_data(findings: RunFindings) -> list[dict[str, object]]:
+    """Every row for a program to read; null where it can't be told, with the reason."""
+    return [
+        {
+            "experiment": each.experiment.id,
+            "subject": comparison.setting.subject,
+            "metric": comparison.criterion.metric,
+            "neighbours": [
+                {"looked_at": own.looked.value, **{name: asdict(own)[name] for name in NEIGHBOURS_SAID}}
+                for own in _neighbours(findings, comparison, each)
+            ],
+            "levels": _levels_data(_levels(comparison, each)),
+            "advice": _advice_data(_advice(findings, comparison, each)),
+            "beside_window_ns": findings.beside_window_ns,
+        }
+        for comparison, each in _ranked(findings)
+    ]
+
+
+NEIGHBOURS_SAID = ("n_trials", "lag_1", "p_value", "is_significant")
+
+
+def _levels_data(found: Levels | Untold) -> dict[str, object]:
+    if isinstance(found, Untold):
+        return {"share_between": None, "reason": found.reason}
+    low, value, high = found.share_between
+    said = {"n_trials": found.n_trials, "n_stretches": found.n_stretches, "window_ns": found.window_ns}
+    return {**said, "share_between": value, "low": low, "high": high, "reason": ""}
+
+
+def _advice_data(found: Advice | Untold) -> dict[str, object]:
+    if isinstance(found, Untold):
+        return {"pays": None, "reason": found.reason}
+    best = None if found.best_window_ns == math.inf else found.best_window_ns
+    return {"pays": found.pays.value, "best_window_ns": best, "time_share": found.time_share, "reason": ""}
+
+
+def _ranked(findings: RunFindings) -> list[tuple[Comparison, ExperimentFindings]]:
+    return [(comparison, each) for comparison in findings.comparisons for each in comparison.ranked]
+
+
+def _setting(comparison: Comparison, findings: RunFindings) -> str:
+    setting = comparison.setting
+    name = setting.workload if setting.stream == setting.workload else f"{setting.workload} {setting.stream}"
+    return f"{name.replace('_', ' ')}, {describe_load(setting, distinguishing(findings.comparisons))}"
+
+
+def _cells(findings: RunFindings, comparison: Comparison, each: ExperimentFindings) -> tuple[str, ...]:
+    found, said = _levels(comparison, each), _advice(findings, comparison, each)
+    n_trials = str(len(each.known(_key(comparison)).finite))
+    own = _neighbours(findings, comparison, each)
+    alike = next((near for near in own if near.looked is Looked.VALUES), None)
+    mark = "*" if any(near.is_significant for near in own) else ""
+    lag_1 = ABSENT if alike is None else f"{alike.lag_1:.2f}{mark}"
+    if isinstance(found, Untold):
+        return n_trials, lag_1, ABSENT, ABSENT, found.reason
+    low, value, high = (digits(100 * share) if share else "0" for share in found.share_between)
+    between = f"{value} ({low}–{high})"
+    if isinstance(said, Untold):
+        return n_trials, lag_1, between, ABSENT, said.reason
+    best = "the longer the better" if said.best_window_ns == math.inf else _seconds(said.best_window_ns)
+    return n_trials, lag_1, between, best, WORDS[said.pays]
+
+
+def _key(comparison: Comparison) -> Key:
+    return Key(comparison.setting.subject, comparison.criterion.metric)
+
+
+def _neighbours(findings: RunFindings, comparison: Comparison, each: ExperimentFindings) -> list[Neighbours]:
+    key = _key(comparison)
+    return [own for own in findings.neighbours if own.experiment == each.experiment.id and own.key == key]
+
+
+def _levels(comparison: Comparison, each: ExperimentFindings) -> Levels | Untold:
+    if comparison.setting.of_chain:
+        return OF_CHAINS
+    return each.levels[comparison.setting.stream]
+
+
+def _advice(findings: RunFindings, comparison: Comparison, each: ExperimentFindings) -> Advice | Untold:
+    found = _levels(comparison, each)
+    if isinstance(found, Untold):
+        return found
+    return NO_COST if findings.beside_window_ns is None else advice(found, findings.beside_window_ns)
+
+
+def _seconds(value_ns: float) -> str:
+    return f"{digits(value_ns / 1e9)} s"

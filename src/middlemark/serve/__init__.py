@@ -1,0 +1,1 @@
+"""Local pages over many runs: the list, the history of a metric, two runs compared."""

@@ -1,0 +1,218 @@
+"""The history of a figure in tables, and the words that tell its settings apart.
+
+What one run alone measured has no history and stands in one table. `analysis.history` found the changes; nothing is
+estimated here; `past_charts` draws.
+
+The history of a figure, drawn: a chart a setting, a line a middleware, a mark where its level changed.
+
+It draws what two runs or more measured and estimates nothing: `analysis.history` found the changes, `past` has all
+values in tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import altair as alt
+
+from middlemark.analysis.compare.history import History, Point
+from middlemark.analysis.metrics.catalog import Metric
+from middlemark.report.conclusions.comparison import unit_of
+from middlemark.report.elements.chart import INK, Chart, finished
+from middlemark.report.elements.formatting import ABSENT, Unit, factor, span
+from middlemark.report.elements.labels import COLOURS, DASHES
+from middlemark.report.elements.tables import Table
+from middlemark.suite import Dimension
+
+FACTOR_BOUNDARY = re.compile(r" (?=[\w.]+=)")
+"""Between the factors of a setting, `size=1 kB rate=200 Hz`, whose values may hold spaces."""
+
+
+def in_common(series: Sequence[History]) -> tuple[str, ...]:
+    """The factors that all settings share, to be said once; none of a single one."""
+    settings = {each.setting: FACTOR_BOUNDARY.split(each.setting) for each in series}
+    first, *others = settings.values() if settings else [[]]
+    return tuple(factor for factor in first if others and all(factor in other for other in others))
+
+
+def setting_words(each: History, said: Sequence[str]) -> str:
+    """The setting but for the factors that are said elsewhere, the stream and the machine."""
+    setting = " ".join(factor for factor in FACTOR_BOUNDARY.split(each.setting) if factor not in said)
+    stream = f"stream {each.stream}" if each.stream else ""
+    return ", ".join(part for part in (setting, stream, f"on {each.machine}") if part)
+
+
+def history_tables(series: Sequence[History], figure: Metric) -> list[Table]:
+    """All values of what has a chart, and the changes in words; then what one run alone measured."""
+    common = in_common(series)
+    once = [each for each in series if len(each.points) == 1]
+    tables = [_table(each, figure, common) for each in series if len(each.points) > 1]
+    return [*tables, _measured_once(once, figure, common)] if once else tables
+
+
+def _measured_once(series: Sequence[History], figure: Metric, common: Sequence[str]) -> Table:
+    unit = unit_of(figure)
+    points = [(each, point) for each in series for point in each.points]
+    return Table(
+        title="Measured in one run only",
+        headings=("middleware", "setting", "run", "began", f"{figure.name}, {unit.name}", "interval"),
+        rows=tuple(
+            (
+                each.middleware,
+                setting_words(each, common),
+                point.run,
+                _began(point),
+                unit.write(point.value),
+                _interval(point, unit),
+            )
+            for each, point in points
+        ),
+    )
+
+
+def _table(each: History, figure: Metric, common: Sequence[str]) -> Table:
+    unit = unit_of(figure)
+    headings = (
+        "run",
+        "began",
+        "version of the library",
+        "Middlemark",
+        f"{figure.name}, {unit.name}",
+        "interval",
+        "level",
+    )
+    return Table(
+        title=f"{each.middleware}: {setting_words(each, common)}",
+        headings=headings,
+        rows=tuple(
+            (
+                point.run,
+                _began(point),
+                point.library_version,
+                point.middlemark_version,
+                unit.write(point.value),
+                _interval(point, unit),
+                next((f"× {factor(change.times)}" for change in each.changes if change.run == point.run), ""),
+            )
+            for point in each.points
+        ),
+    )
+
+
+def _began(point: Point) -> str:
+    return point.started_at[:16].replace("T", " ")
+
+
+def _interval(point: Point, unit: Unit) -> str:
+    if point.low is None or point.high is None:
+        return ABSENT
+    return f"{unit.write(point.low)}–{unit.write(point.high)}"
+
+
+SCALES = {
+    Dimension.TIME: 1e3,
+    Dimension.SHARE: 0.01,
+    Dimension.BYTES: 2.0**20,
+    Dimension.BYTES_PER_S: 1e6,
+    Dimension.PERCENT_OF_CORE: 1.0,
+}
+"""What a stored value is divided by to be in the unit that is shown."""
+CLOCK = {"hours": "%H:%M", "minutes": "%H:%M"}
+"""Of 24 hours; days, months and years as the scale has them."""
+LONGEST_IN_A_TITLE = 40
+"""Characters: a stream that is written out as a factor stands in the caption instead."""
+
+
+def history_charts(series: Sequence[History], figure: Metric, middlewares: Sequence[str]) -> list[Chart]:
+    """A chart for each setting, stream and machine that two runs measured; a colour for each of all middlewares."""
+    common = in_common(series)
+    named = sorted(
+        ((setting_words(each, common), each) for each in series if len(each.points) > 1), key=lambda each: each[0]
+    )
+    groups = [[each for _, each in own] for _, own in groupby(named, key=lambda each: each[0])]
+    return [_chart(number, own, common, figure, middlewares) for number, own in enumerate(groups)]
+
+
+def _chart(
+    number: int, series: Sequence[History], common: Sequence[str], figure: Metric, order: Sequence[str]
+) -> Chart:
+    long = [factor for factor in FACTOR_BOUNDARY.split(series[0].setting) if len(factor) > LONGEST_IN_A_TITLE]
+    beside = " ".join(factor for factor in long if factor not in common)
+    title, unit = setting_words(series[0], [*common, *long]), unit_of(figure).name
+    rows, changes = _rows(series, figure), _changes(series)
+    layers = [*_lines(rows, unit, [each.middleware for each in series], order), *(_marks() if changes else [])]
+    n = span([point.n_trials for each in series for point in each.points], "trial")
+    return Chart(
+        id=f"history-{number}",
+        title=title,
+        caption=f"{figure.name}, {unit}: each run's estimate with its interval, n = {n} of each. A dashed rule: from "
+        "here on the level is another, by more than 5 % (PELT; from six runs on)."
+        f"{f' With {beside}.' if beside else ''}",
+        description=f"A line for each middleware over the dates of runs; the table below has all values. {title}.",
+        spec=finished(alt.layer(*layers, width="container", height=240), rows=rows, changes=changes),
+    )
+
+
+def _rows(series: Sequence[History], figure: Metric) -> list[dict[str, Any]]:
+    scale = SCALES[figure.dimension] * (1e3 if figure.name == "first_message" else 1)
+    return [
+        {
+            "who": each.middleware,
+            "when": point.started_at,
+            "value": point.value / scale,
+            "low": None if point.low is None else point.low / scale,
+            "high": None if point.high is None else point.high / scale,
+            "run": point.run,
+            "version": point.library_version,
+        }
+        for each in series
+        for point in each.points
+    ]
+
+
+def _changes(series: Sequence[History]) -> list[dict[str, Any]]:
+    """One for each instant, with the words of all that changed then."""
+    words_at: dict[str, list[str]] = {}
+    for each in series:
+        for change in each.changes:
+            words_at.setdefault(change.started_at, []).append(f"{each.middleware} × {factor(change.times)}")
+    return [{"when": when, "words": ", ".join(words)} for when, words in words_at.items()]
+
+
+def _lines(rows: Sequence[dict[str, Any]], unit: str, names: Sequence[str], order: Sequence[str]) -> list[alt.Chart]:
+    """A line, a point a run, and its interval where it has one."""
+    places = [order.index(name) for name in names]
+    colours = [f"var(--series-{place % COLOURS})" for place in places]
+    dashes = [list(DASHES[place // COLOURS % len(DASHES)]) for place in places]
+    base = alt.Chart(alt.NamedData("rows")).encode(
+        x=alt.X("when:T", title="run began", axis=alt.Axis(format=CLOCK)),
+        color=alt.Color("who:N", scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(title=None)),
+    )
+    line = base.mark_line(strokeWidth=1.5).encode(
+        y=alt.Y("value:Q", title=unit, scale=alt.Scale(zero=False)),
+        strokeDash=alt.StrokeDash("who:N", scale=alt.Scale(domain=names, range=dashes)),
+    )
+    tooltip = [
+        alt.Tooltip("who:N", title="middleware"),
+        alt.Tooltip("run:N"),
+        alt.Tooltip("version:N"),
+        alt.Tooltip("value:Q", title=unit),
+    ]
+    points = base.mark_point(filled=True, size=60).encode(y="value:Q", tooltip=tooltip)
+    spans = base.transform_filter("datum.low !== null").mark_rule(opacity=0.6).encode(y="low:Q", y2="high:Q")
+    # Vega warns of a layer without a single row, as that of spans is where every run had one trial.
+    has_spans = any(row["low"] is not None for row in rows)
+    return [line, *([spans] if has_spans else []), points]
+
+
+def _marks() -> list[alt.Chart]:
+    """An upright rule with its words, where a level changed."""
+    marks = alt.Chart(alt.NamedData("changes")).encode(x="when:T")
+    rules = marks.mark_rule(strokeDash=[4, 3], color=INK, opacity=0.6)
+    words = marks.mark_text(align="left", dx=4, baseline="top", color=INK, fontSize=11).encode(
+        y=alt.value(2), text="words:N"
+    )
+    return [rules, words]

@@ -1,0 +1,134 @@
+"""The runs below some folders, found anew at each look: of each as much is read as what is asked for needs.
+
+The list needs the heads of their manifests, a history the rows of one figure, a comparison two runs. What was read is
+kept until the run changes. A run is known by its place in the list, never by a path that a reader gives. It writes
+nothing; a run that can't be read is named, the others are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import polars as pl
+
+from middlemark.analysis.compare.history import PastRun, of_figure
+from middlemark.analysis.dataframes import SCHEMA, summary_table
+from middlemark.analysis.metrics.catalog import Metric
+from middlemark.analysis.run import RunFindings, analyse
+from middlemark.errors import MiddlemarkError, StoreError, UsageError
+from middlemark.results.files import is_there
+from middlemark.results.manifest import RunHead
+from middlemark.results.run_folder import RunFolder
+from middlemark.results.tables import read_table
+
+KEPT_ROWS, KEPT_TABLES, KEPT_FINDINGS = 4096, 32, 4
+"""Of how many runs there stay the rows of a figure, all estimates where none are stored, and the findings."""
+
+
+@dataclass(frozen=True)
+class ListedRun:
+    """A run as the list has it."""
+
+    folder: RunFolder
+    head: RunHead
+    n_trials: int
+    """That are planned."""
+    changed_ns: int
+
+    @property
+    def name(self) -> str:
+        """That of its folder."""
+        return self.folder.path.name
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """What was found at one look."""
+
+    runs: tuple[ListedRun, ...]
+    """In the order in which they began."""
+    unreadable: tuple[str, ...]
+
+
+@dataclass
+class Library:
+    """The runs in some folders: each a run itself, or a folder of runs."""
+
+    folders: Sequence[Path]
+    trust: bool = False
+    """Whether runs of other users are read."""
+    _listed: dict[Path, ListedRun] = field(default_factory=dict)
+
+    def look(self) -> Shelf:
+        """Find all runs; the heads of those that changed are read again."""
+        found: dict[Path, ListedRun] = {}
+        unreadable = []
+        for path in self._paths():
+            try:
+                found[path] = self._listed_run(path)
+            except MiddlemarkError as error:
+                unreadable.append(str(error))
+        self._listed = found
+        return Shelf(tuple(sorted(found.values(), key=lambda each: each.head.started_at)), tuple(unreadable))
+
+    def _paths(self) -> list[Path]:
+        paths = []
+        for folder in self.folders:
+            if not folder.is_dir():
+                raise UsageError(f"{folder}: there is no such folder", remedy="give run folders, or a folder of runs")
+            own = [folder] if (folder / "manifest.json").is_file() else sorted(folder.iterdir())
+            paths += [path.resolve() for path in own if (path / "manifest.json").is_file()]
+        return list(dict.fromkeys(paths))
+
+    def _listed_run(self, path: Path) -> ListedRun:
+        folder = RunFolder(path, is_trusted=self.trust)
+        changed_ns = _changed_ns(folder)
+        known = self._listed.get(path)
+        if known is not None and known.changed_ns == changed_ns:
+            return known
+        return ListedRun(folder, *folder.read_head(), changed_ns)
+
+
+def past_runs(shelf: Shelf, figure: Metric) -> tuple[list[PastRun], Shelf]:
+    """The runs with their estimates of a figure, and the list with those named that have none to read."""
+    found, unreadable = [], list(shelf.unreadable)
+    for run in shelf.runs:
+        try:
+            found.append(PastRun(run.name, run.head, _rows(run.folder, run.changed_ns, figure)))
+        except MiddlemarkError as error:
+            unreadable.append(str(error))
+    return found, Shelf(shelf.runs, tuple(unreadable))
+
+
+@lru_cache(KEPT_ROWS)
+def _rows(folder: RunFolder, changed_ns: int, figure: Metric) -> pl.DataFrame:
+    """As stored; computed where a run was never reported, or what is there is not such a table."""
+    if is_there(folder.summary_path):
+        try:
+            return read_table(folder.summary_path, SCHEMA).filter(of_figure(figure))
+        except StoreError:  # whatever it is, what it was made of tells the same
+            pass
+    return _computed(folder, changed_ns).filter(of_figure(figure))
+
+
+@lru_cache(KEPT_TABLES)
+def _computed(folder: RunFolder, _changed_ns: int) -> pl.DataFrame:
+    return summary_table(analyse(folder))
+
+
+def _changed_ns(folder: RunFolder) -> int:
+    parts = (folder.manifest_path, folder.trials_path, folder.summary_path)
+    return max(part.stat().st_mtime_ns for part in parts if part.exists())
+
+
+def findings(folder: RunFolder) -> RunFindings:
+    """A run analysed; the last few are kept."""
+    return _findings(folder, _changed_ns(folder))
+
+
+@lru_cache(KEPT_FINDINGS)
+def _findings(folder: RunFolder, _changed: int) -> RunFindings:
+    return analyse(folder)

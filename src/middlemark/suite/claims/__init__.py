@@ -1,0 +1,1 @@
+"""Statements about metrics that a suite makes and measurements decide."""

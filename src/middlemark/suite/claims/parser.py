@@ -1,0 +1,263 @@
+"""The text of a claim to the claim: its grammar, and what is told of a text that does not follow it.
+
+As an annotation, `ClaimText` reads a claim wherever a suite may have one. Whether the suite has what a claim names is
+`suite`'s and `plan`'s to say; what the measurements say of it is `analysis.claims`'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from pydantic import GetPydanticSchema, model_validator
+from pydantic_core import PydanticCustomError, core_schema
+
+from middlemark.suite.claims.claim import (
+    Bound,
+    Claim,
+    Comparison,
+    Dimension,
+    Monotone,
+    NoCommunication,
+    NoLoss,
+    Selection,
+    Side,
+    Statement,
+    dimension,
+    figure_name,
+)
+from middlemark.suite.yaml.model import Many, Named, closest_first
+from middlemark.suite.yaml.quantity import DURATION, GROWING, SHARE, SIZE, respelled
+
+if TYPE_CHECKING:
+    from lark import Lark, ParseTree, Token, UnexpectedInput
+
+
+_GRAMMAR = r"""
+?start: comparison | ratio | bound | no_loss | no_communication | monotone
+comparison: side RELATION side
+ratio: side "/" side RELATION NUMBER
+bound: side RELATION QUANTITY
+no_loss: "no" "loss" selection
+no_communication: "no" "communication" selection
+monotone: "monotone" "in" NAME ":" side
+side: figure selection
+figure: NAME "(" NAME ")" | NAME
+selection: ("[" factor ("," factor)* "]")?
+factor: FACTOR "=" (VALUE | QUOTED)
+
+RELATION: "<" | ">"
+NAME: /[a-z][a-z0-9_]*/
+FACTOR: /[a-z][\w.\/-]*/
+VALUE: /[^\s"\[\],=][^"\[\],=]*/
+QUOTED: /"[^"]*"/
+NUMBER: /\d+(\.\d+)?/
+QUANTITY: /\d+(\.\d+)?([eE][+-]?\d+)?\s*(%|[A-Za-zµμ]+(\/s)?)?/
+%ignore /\s+/
+"""
+_EXAMPLE = "median(latency)[middleware=zenoh, topology=D1-1]"
+_EXPECTED = {
+    "RELATION": "`<`",
+    "NAME": f"a figure as `{_EXAMPLE}`",
+    "FACTOR": "a factor as `middleware`",
+    "VALUE": "a value",
+    "QUOTED": 'one with commas in quotes: `"1 Gbit/s, 10 ms"`',
+    "NUMBER": "a number as `2`",
+    "QUANTITY": "a quantity as `1 ms`",
+    "LPAR": "`(`",
+    "RPAR": "`)`",
+    "LSQB": "`[`",
+    "RSQB": "`]`",
+    "EQUAL": "`=`",
+    "COMMA": "`,`",
+    "COLON": "`:`",
+    "SLASH": "`/`",
+    "NO": "`no loss`, `no communication`",
+    "MONOTONE": "`monotone in size: …`",
+    "LOSS": "`loss`",
+    "COMMUNICATION": "`communication`",
+    "IN": "`in`",
+    "$END": "the end",
+}
+FORMS = (
+    f"`{_EXAMPLE} < median(latency)[middleware=mqtt, topology=D1-1]`, `A / B > 2`, `p99(latency)[…] < 1 ms`, "
+    "`no loss[…]`, `no communication[…]`, `monotone in size: median(latency)[…]`"
+)
+
+
+def parse_claim(written: str) -> Claim:
+    """The claim of a text; refuses what is none, with its place in the text and what is allowed there."""
+    from lark import UnexpectedInput  # noqa: PLC0415 - only those who make claims need it
+
+    try:
+        tree = _parser().parse(written)
+    except UnexpectedInput as error:
+        raise _unexpected(written, error) from error
+    return Claim(" ".join(written.split()), _statement(tree))
+
+
+@cache
+def _parser() -> Lark:
+    from lark import Lark  # noqa: PLC0415 - see above
+
+    return Lark(_GRAMMAR, parser="lalr", propagate_positions=True)
+
+
+def _unexpected(written: str, error: UnexpectedInput) -> PydanticCustomError:
+    names = getattr(error, "accepts", None) or getattr(error, "expected", None) or getattr(error, "allowed", None) or ()
+    expected = [words for name, words in _EXPECTED.items() if name in names]
+    at = min(getattr(error, "pos_in_stream", None) or 0, len(written))
+    if not written[at:].strip() or getattr(error, "token", None) == "":
+        return _refusal("the claim ends too early", ", ".join(expected) or FORMS, written, len(written))
+    return _refusal(f"`{written[at:][:40]}` can't stand here", ", ".join(expected) or FORMS, written, at)
+
+
+def _refusal(problem: str, allowed: str, text: str, at: int) -> PydanticCustomError:
+    return PydanticCustomError(
+        "claim", "{problem}", {"problem": problem, "allowed": allowed, "text": text, "character": at}
+    )
+
+
+def _statement(tree: ParseTree) -> Statement:
+    parts: list[Any] = list(tree.children)
+    match str(tree.data):
+        case "comparison":
+            return _comparison(_side(parts[0]), _side(parts[2]), parts[1])
+        case "ratio":
+            return _comparison(_side(parts[0]), _side(parts[1]), parts[2], parts[3])
+        case "bound":
+            side = _side(parts[0])
+            return Bound(side, parts[1] == ">", _bound(side.figure, parts[2]))
+        case "no_loss":
+            return NoLoss(_selection(parts[0]))
+        case "no_communication":
+            return NoCommunication(_selection(parts[0]))
+        case _:
+            return Monotone(_growing(parts[0]), _side(parts[1]))
+
+
+def _comparison(first: Side, second: Side, relation: Token, number: Token | None = None) -> Comparison:
+    what, other = dimension(first.figure), dimension(second.figure)
+    if what is not other:
+        allowed = f"two figures of one kind; {first.figure} is a number of {what}, {second.figure} of {other}"
+        raise _at(relation, "these can't be compared", allowed)
+    if number is None:
+        return Comparison(first, second, relation == ">")
+    if what is Dimension.SHARE:
+        raise _at(relation, "a share may be nought, and so has no ratio", "`A < B`, which judges their difference")
+    if float(number) == 0:
+        raise _at(number, "a ratio is never 0", "a number as `2` or `0.5`")
+    return Comparison(first, second, relation == ">", float(number))
+
+
+def _side(tree: ParseTree) -> Side:
+    figure, selection = (part for part in tree.children if not isinstance(part, str))
+    names: list[Any] = list(figure.children)
+    try:
+        name = figure_name(str(names[0]) if len(names) > 1 else None, str(names[-1]))
+    except PydanticCustomError as error:
+        context = error.context or {}
+        raise _at(names[0], context["problem"], context["allowed"]) from error
+    return Side(name, _selection(selection))
+
+
+def _selection(tree: Any) -> Selection:  # noqa: ANN401 - a branch of lark's tree
+    factors: dict[str, str] = {}
+    for each in tree.children:
+        name, value = each.children
+        if name in factors:
+            raise _at(name, f"`{name}` stands here for the second time", "each factor once; without it every value")
+        factors[str(name)] = respelled(str(name), value.strip('"').strip())
+    return Selection(tuple(factors.items()))
+
+
+def _growing(name: Token) -> str:
+    if name not in GROWING:
+        raise _at(name, f"`{name}` is no factor that grows", closest_first(name, GROWING))
+    return str(name)
+
+
+_EXAMPLES = {
+    Dimension.TIME: "200 µs",
+    Dimension.SHARE: "0.1 %",
+    Dimension.BYTES: "40 MiB",
+    Dimension.BYTES_PER_S: "80 MB/s",
+    Dimension.PERCENT_OF_CORE: "50 %",
+}
+
+
+def _bound(figure: str, written: Token) -> float:
+    value = bound_of(dimension(figure), written)
+    if value is None:
+        raise _at(written, f"`{written}` is no bound of {figure}", f"a value as `{_EXAMPLES[dimension(figure)]}`")
+    return value
+
+
+def bound_of(what: Dimension, written: str) -> float | None:
+    """A value in the unit that metrics of its dimension have; None where it is written in no unit of it."""
+    try:
+        match what:
+            case Dimension.TIME:
+                return DURATION.parse(written)
+            case Dimension.SHARE:
+                return SHARE.parse(written) / 100
+            case Dimension.BYTES:
+                return SIZE.parse(written)
+            case Dimension.BYTES_PER_S:
+                return SIZE.parse(written.removesuffix("/s")) if written.endswith("/s") else None
+            case Dimension.PERCENT_OF_CORE:
+                return float(written.removesuffix("%")) if written.endswith("%") else None
+    except (PydanticCustomError, ValueError):
+        return None
+
+
+def _at(token: Token, problem: str, allowed: str) -> PydanticCustomError:
+    return _refusal(problem, allowed, "", token.start_pos or 0)
+
+
+def read_claim(written: object) -> Claim:
+    """A claim from a suite's data; YAML makes a mapping of `monotone in size: …`."""
+    if isinstance(written, Mapping) and len(written) == 1:
+        (key, value) = next(iter(written.items()))
+        written = f"{key}: {value}"
+    if isinstance(written, Claim):
+        return written
+    if not isinstance(written, str):
+        raise PydanticCustomError("claim", "{problem}", {"problem": f"`{written}` is no claim", "allowed": FORMS})
+    try:
+        return parse_claim(written)
+    except PydanticCustomError as error:
+        context = dict(error.context or {})
+        raise PydanticCustomError("claim", "{problem}", context | {"text": written}) from error
+
+
+_SCHEMA = {
+    "anyOf": [
+        {"type": "string", "examples": ["p99(latency)[middleware=zenoh] < 1 ms", "no loss[reliability=reliable]"]},
+        {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": {"type": "string"}},
+    ]
+}
+ClaimText = Annotated[
+    Claim,
+    GetPydanticSchema(
+        lambda _, __: core_schema.no_info_plain_validator_function(
+            read_claim, serialization=core_schema.plain_serializer_function_ser_schema(lambda claim: claim.text)
+        ),
+        lambda _, __: _SCHEMA,
+    ),
+]
+"""A claim, written as text."""
+
+
+class Claims(Named):
+    """A file of claims: a list, or a mapping of nothing but that."""
+
+    name_key: ClassVar[str] = "claims"
+
+    claims: Many[ClaimText]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_list(cls, written: object) -> object:
+        return {"claims": written} if isinstance(written, list) else written

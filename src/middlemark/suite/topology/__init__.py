@@ -1,0 +1,1 @@
+"""Where applications sit: hosts, networks, links and what links do to frames."""

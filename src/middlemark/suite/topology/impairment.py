@@ -1,0 +1,191 @@
+"""What a link does to the frames of one direction.
+
+It states wishes only; a link has one for each direction, a trace one for each of its points.
+
+What a link does over time, point by point: written in the suite, or in a CSV file that the suite names.
+
+A file's columns carry their unit in their name (`at_s`, `rate_mbit_s`, `loss_percent`), with `outgoing_` or `incoming_`
+before it where only one direction is meant. A mistake is told with the file and line it stands in.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Annotated, ClassVar, Self
+
+from pydantic import Field, TypeAdapter, ValidationError, ValidationInfo, model_validator
+
+from middlemark.errors import SuiteError
+from middlemark.suite.yaml.model import Beside, Model, Named, closest_first, explain, refusal
+from middlemark.suite.yaml.quantity import BIT_RATE, DURATION, SHARE, Duration, Share
+
+BitRate = Annotated[int, BIT_RATE.between(1e3, 1e12)]
+
+
+class Impairment(Model):
+    """What a link does to the frames of one direction; what is left out is not done."""
+
+    rate: BitRate | None = None
+    """Bits a second on the wire, preamble and gap included."""
+    queue: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
+    """Frames that wait for the wire before further ones are dropped."""
+    delay: Duration | None = None
+    """How much later every frame arrives."""
+    jitter: Duration | None = None
+    """The most that a frame's delay is above or below that, evenly distributed; it changes no order."""
+    loss: Share | None = None
+    """Frames that vanish."""
+    duplication: Share | None = None
+    """Frames that arrive twice."""
+    reordering: Share | None = None
+    """Frames that skip the delay and so overtake others."""
+    corruption: Share | None = None
+    """Frames in which one bit is turned."""
+
+    def __str__(self) -> str:
+        return ", ".join(self._said()) or "plain"
+
+    def _said(self) -> list[str]:
+        """What is asked of it, in the order of the fields."""
+        rate = [] if self.rate is None else [BIT_RATE.text(self.rate)]
+        queue = [] if self.queue is None else [f"queue {self.queue} frames"]
+        delay = [] if self.delay is None else [DURATION.text(self.delay)]
+        jitter = [] if self.jitter is None else [f"± {DURATION.text(self.jitter)}"]
+        # `10 ms ± 1 ms` is one figure.
+        times = [" ".join(delay + jitter)] if delay or jitter else []
+        shares = [(name, getattr(self, name)) for name in ("loss", "duplication", "reordering", "corruption")]
+        return rate + queue + times + [f"{name} {SHARE.text(share)}" for name, share in shares if share is not None]
+
+
+_MOST_POINTS = 20_000
+_TIMES = {"us": "us", "ms": "ms", "s": "s"}
+_RATES = {"bit_s": "bit/s", "kbit_s": "kbit/s", "mbit_s": "Mbit/s", "gbit_s": "Gbit/s"}
+_SHARES = {"percent": "%"}
+_UNITS: dict[str, dict[str, str]] = {
+    "rate": _RATES,
+    "queue": {"frames": ""},
+    "delay": _TIMES,
+    "jitter": _TIMES,
+    "loss": _SHARES,
+    "duplication": _SHARES,
+    "reordering": _SHARES,
+    "corruption": _SHARES,
+}
+_WAYS = ("outgoing", "incoming")
+
+
+Column = tuple[tuple[str, ...], str]
+"""The field that a column fills, and the unit of what stands in it."""
+
+
+class Step(Impairment):
+    """From an instant of the window on, what a link does; what is left out stays as the link has it."""
+
+    at: Duration
+    """From the window's begin."""
+    outgoing: Impairment | None = None
+    """What differs from the host to the network."""
+    incoming: Impairment | None = None
+    """What differs from the network to the host."""
+
+
+class Trace(Named):
+    """What a link does over time; the first point holds before it too, the last one to the end."""
+
+    name_key: ClassVar[str] = "file"
+
+    file: str | None = None
+    """A CSV file, found from the suite's folder; or, without one:"""
+    points: tuple[Step, ...] = ()
+    """The points themselves."""
+
+    @model_validator(mode="after")
+    def _has_points(self, info: ValidationInfo) -> Self:
+        if (self.file is None) == (not self.points):
+            raise refusal("a trace is either a file or its points", allowed="`trace: walk.csv`, or `points: […]`")
+        beside = (info.context or {}).get("beside")
+        if self.file is None:
+            self._check_order()
+            return self
+        return self if beside is None else self.model_copy(update={"points": _read(self.file, beside)})
+
+    def _check_order(self) -> None:
+        for number, (earlier, later) in enumerate(pairwise(self.points), start=1):
+            if later.at <= earlier.at:
+                raise refusal("a point is not after the one before it", allowed="growing `at`", at=("points", number))
+
+    def __str__(self) -> str:
+        digest = hashlib.sha256(repr(self.points).encode()).hexdigest()[:8]
+        return f"trace {self.file or f'of {len(self.points)} points'} {digest}"
+
+
+def _read(file: str, beside: Beside) -> tuple[Step, ...]:
+    """The points of a CSV file, which stand in its lines from the second on."""
+    import polars as pl  # noqa: PLC0415 - only a suite with a trace pays for loading it
+
+    path = beside.path(file)
+    try:
+        table = pl.read_csv(beside.read(file), infer_schema=False).fill_null("")
+    except pl.exceptions.PolarsError as error:
+        said = str(error).splitlines()[0]
+        raise SuiteError(f"this is no CSV: {said}", file=path, allowed="a line of columns, then values") from error
+    columns = [_column(name, path) for name in table.columns]
+    if not any(place == ("at",) for place, _ in columns):
+        raise SuiteError("there is no column `at_…`", file=path, line=1, allowed="at_s, at_ms, at_us")
+    if not 0 < table.height <= _MOST_POINTS:
+        raise SuiteError(f"{table.height} points", file=path, allowed=f"1 to {_MOST_POINTS}")
+    return tuple(_steps(table.rows(), columns, path))
+
+
+def _known_columns() -> dict[str, Column]:
+    """Every column there may be."""
+    known: dict[str, Column] = {f"at_{suffix}": (("at",), unit) for suffix, unit in _TIMES.items()}
+    for field, units in _UNITS.items():
+        for suffix, unit in units.items():
+            known[f"{field}_{suffix}"] = ((field,), unit)
+            known |= {f"{way}_{field}_{suffix}": ((way, field), unit) for way in _WAYS}
+    return known
+
+
+def _column(name: str, path: str) -> Column:
+    known = _known_columns()
+    if name.strip() not in known:
+        way, _, figure = name.strip().partition("_")
+        wanted = closest_first(figure if way in _WAYS else name, [each for each in known if not each.startswith(_WAYS)])
+        allowed = f"{wanted}; figures also after `outgoing_` and `incoming_`"
+        raise SuiteError(f"unknown column `{name}`", file=path, line=1, allowed=allowed)
+    return known[name.strip()]
+
+
+def _steps(rows: list[tuple[str, ...]], columns: list[Column], path: str) -> Iterator[Step]:
+    adapter = TypeAdapter(Step)
+    before = -1
+    for line, row in enumerate(rows, start=2):
+        try:
+            step = adapter.validate_python(_written(row, columns))
+        except ValidationError as error:
+            problem, _, allowed = explain(error.errors()[0])
+            raise SuiteError(problem, file=path, line=line, offending=",".join(row), allowed=allowed) from error
+        if step.at <= before:
+            problem = "a point is not after the one before it"
+            raise SuiteError(problem, file=path, line=line, offending=",".join(row), allowed="growing instants")
+        before = step.at
+        yield step
+
+
+def _written(row: tuple[str, ...], columns: list[Column]) -> dict[str, object]:
+    """A line of the file as a suite would have it; an empty cell says nothing."""
+    step: dict[str, object] = {}
+    for (place, unit), cell in zip(columns, row, strict=True):
+        if not cell.strip():
+            continue
+        part = step
+        for name in place[:-1]:
+            nested = part.setdefault(name, {})
+            part = nested if isinstance(nested, dict) else {}
+        part[place[-1]] = f"{cell.strip()} {unit}" if unit else _whole(cell.strip())
+    return step
+
+
+def _whole(cell: str) -> object:
+    return int(cell) if cell.isdigit() else cell

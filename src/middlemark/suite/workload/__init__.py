@@ -1,0 +1,1 @@
+"""What is sent: messages, their quality of service, and pipelines of nodes."""

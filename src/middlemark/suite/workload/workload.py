@@ -1,0 +1,172 @@
+"""A workload: the messages of an experiment, their pattern, size, rate and QoS.
+
+A suite names a shipped workload, changes part of it, or writes one of its own; lists widen the matrix.
+What a pattern can't have is refused here. It plans nothing: `plan` picks the single points.
+"""
+
+from enum import StrEnum
+from typing import Annotated, ClassVar, Self
+
+from pydantic import Field, ValidationInfo, model_validator
+
+from middlemark.suite.conditions import Timeline
+from middlemark.suite.measurement import Search, Windows
+from middlemark.suite.workload.pipeline import Chain, Node, PipelineApplication, check_graph
+from middlemark.suite.workload.qos import Qos
+from middlemark.suite.yaml.model import Many, Name, Named, closest_first, refusal
+from middlemark.suite.yaml.quantity import Duration, MessageSize, Rate, TimeSpan
+
+
+class Pattern(StrEnum):
+    """How a stream's messages are produced."""
+
+    PERIODIC = "periodic"
+    BURST = "burst"
+    UNTHROTTLED = "unthrottled"
+    PING_PONG = "ping_pong"
+    PIPELINE = "pipeline"
+    CAPACITY = "capacity"
+    """Periodic, at rates that a search tries; or with sizes that it tries, at a given rate."""
+
+
+class Arrival(StrEnum):
+    """How the intervals of a periodic stream are distributed."""
+
+    FIXED = "fixed"
+    POISSON = "poisson"
+
+
+FIELDS_OF_PATTERN: dict[Pattern, tuple[str, ...]] = {
+    Pattern.PERIODIC: ("rate", "arrival"),
+    Pattern.BURST: ("rate", "messages"),
+    Pattern.UNTHROTTLED: ("approach", "messages"),
+    Pattern.PING_PONG: ("approach", "messages", "answer", "interval", "patience"),
+    Pattern.PIPELINE: ("rate", "approach", "nodes", "chains", "applications"),
+    Pattern.CAPACITY: ("rate", "arrival", "search"),
+}
+"""The fields that only some patterns have."""
+
+
+class Workload(Named):
+    """A workload by name, with what it sets away from the shipped one of that name."""
+
+    name_key: ClassVar[str] = "workload"
+
+    workload: Name
+    """A shipped workload (see `middlemark list workloads`), or a new name."""
+    summary: str = ""
+    """What it stands for, in one sentence."""
+    pattern: Pattern | None = None
+    """How its messages are produced."""
+    size: Many[MessageSize] | None = None
+    """The size of each message, its 32 B header included; in a pipeline, of those whose node gives none."""
+    rate: Many[Rate] | None = None
+    """Messages (or bursts) a second of each publisher; in a pipeline, of the sources that have none of their own.
+    Of a capacity: in place of a size, which is then searched for."""
+    arrival: Arrival | None = None
+    """Whether a periodic stream's intervals are all equal or exponential."""
+    messages: Annotated[int, Field(ge=1, le=2**32 - 1, strict=True)] | None = None
+    """Of a burst: its messages. Of unthrottled and ping_pong: the most that are sent within the window."""
+    approach: Rate | None = None
+    """The rate before the window of a stream, or of a pipeline's source, that is unthrottled, and of a ping_pong."""
+    answer: MessageSize | None = None
+    """The size of a ping_pong's answer; without it, the size of the message."""
+    interval: Duration | None = None
+    """The least time between two messages of a ping_pong."""
+    patience: TimeSpan | None = None
+    """After this a missing answer is given up and the next message goes out."""
+    nodes: Annotated[tuple[Node, ...], Field(min_length=1, max_length=1000)] | None = None
+    """Of a pipeline: its nodes, with the streams between them."""
+    chains: tuple[Chain, ...] | None = None
+    """Of a pipeline: the paths through it whose time from end to end is told."""
+    applications: tuple[PipelineApplication, ...] | None = None
+    """Of a pipeline: nodes that share a process; every other node is an application of its own."""
+    search: Search | None = None
+    """Of a capacity: between which rates or sizes, and what has to be held."""
+    qos: Many[Qos] | None = None
+    """What is asked of its delivery."""
+    faults: Timeline | None = None
+    """What goes wrong while it is sent, where the conditions name nothing."""
+    windows: Windows | None = None
+    """Where this workload's windows differ from the suite's; of one that ships: those that hold where the suite gives
+    none."""
+
+    @model_validator(mode="after")
+    def _makes_sense(self, info: ValidationInfo) -> Self:
+        if info.context is None or "shipped_workloads" not in info.context:
+            return self
+        shipped = info.context["shipped_workloads"]
+        if shipped and self.workload not in shipped and self.pattern is None:
+            raise refusal(
+                f"`{self.workload}` is no shipped workload, and no `pattern` is given",
+                allowed=closest_first(self.workload, shipped),
+                at=("workload",),
+            )
+        self.over(shipped.get(self.workload))
+        return self
+
+    def over(self, base: "Workload | None") -> Self:
+        """This workload, complete: what it leaves out is taken from `base` where the pattern has it."""
+        pattern = self.pattern or (base.pattern if base else None)
+        if pattern is None:
+            raise refusal(
+                f"`{self.workload}` is no shipped workload, and no pattern is given", allowed=", ".join(Pattern)
+            )
+        self._refuse_fields_of_other_patterns(pattern)
+        taken = {"pattern": pattern} | self._taken_from(base, pattern)
+        whole = self.model_copy(update=taken)
+        if pattern is Pattern.PIPELINE:
+            whole._check_graph()  # noqa: SLF001 - of the same class
+        if pattern is Pattern.CAPACITY:
+            self._check_search()
+        for field in ("size", "rate"):
+            if getattr(whole, field) is None and whole.needs(field):
+                raise refusal(f"the workload `{self.workload}` has no {field}", allowed=f"`{field}: …`")
+        return whole
+
+    def needs(self, field: str) -> bool:
+        """Whether a size or a rate is given: not what is searched for, nor what all nodes have of their own."""
+        if self.pattern is Pattern.CAPACITY:
+            return (field == "rate") == (self.rate is not None)
+        if self.pattern is not Pattern.PIPELINE:
+            return field == "size" or field in FIELDS_OF_PATTERN[self.pattern or Pattern.PERIODIC]
+        if field == "size":
+            return any(output.size is None for node in self.nodes or () for output in node.outputs)
+        return any(node.is_source and node.rate is None and not node.unthrottled for node in self.nodes or ())
+
+    def _check_search(self) -> None:
+        if self.size is not None and self.rate is not None:
+            raise refusal(
+                "a capacity has either a size or a rate: the other is searched for",
+                allowed="`size: …`, to find the highest rate; or `rate: …`, to find the largest size",
+                at=("rate",),
+            )
+        if self.search is not None:
+            self.search.check_ends(of_sizes=self.rate is not None)
+
+    def _check_graph(self) -> None:
+        if self.nodes is None:
+            raise refusal(f"the workload `{self.workload}` has no nodes", allowed="`nodes: …`")
+        check_graph(self.nodes, self.chains or (), self.applications or ())
+        for number, node in enumerate(self.nodes):
+            if self.rate is None and node.is_source and node.rate is None and not node.unthrottled:
+                allowed = "`rate`, `inputs` or `unthrottled: true`; or a `rate` beside `nodes`, for all such"
+                raise refusal(f"nothing makes the node `{node.node}` run", allowed=allowed, at=("nodes", number))
+        for field in ("size", "rate"):
+            if getattr(self, field) is not None and not self.needs(field):
+                allowed = f"a {'source' if field == 'rate' else 'stream'} that has none of its own"
+                raise refusal(f"every node has its own {field}", allowed=allowed, at=(field,))
+
+    def _taken_from(self, base: "Workload | None", pattern: Pattern) -> dict[str, object]:
+        fields = {"summary", "size", "qos", "faults", *FIELDS_OF_PATTERN[pattern]}
+        if pattern is Pattern.CAPACITY:
+            fields -= {"rate"} if self.rate is None else {"size"}
+        return {} if base is None else {f: getattr(base, f) for f in fields if f not in self.model_fields_set}
+
+    def _refuse_fields_of_other_patterns(self, pattern: Pattern) -> None:
+        own = FIELDS_OF_PATTERN[pattern]
+        for field in sorted({f for fields in FIELDS_OF_PATTERN.values() for f in fields} - set(own)):
+            if field in self.model_fields_set:
+                raise refusal(
+                    f"a {pattern} workload has no `{field}`", allowed=", ".join(("size", *own, "qos")), at=(field,)
+                )

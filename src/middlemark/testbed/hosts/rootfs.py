@@ -1,0 +1,161 @@
+"""The root file system of a container: a worker, the programs it executes, and exactly the libraries they need.
+
+It is copied from this machine, needs no registry, and is kept under the state folder by the hash of its contents.
+It is never written to again: containers get it read-only, see `container`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+import subprocess
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from middlemark.errors import EnvironmentNotReady
+from middlemark.testbed.processes.ledger import Ledger, state_folder
+
+WORKERS = Path("/opt/middlemark")
+"""Where the worker is in a container: its own folder may lie below one that a container has anew."""
+SYSTEM_FOLDERS = ("/bin/", "/sbin/", "/lib", "/usr/")
+KEPT_UNUSED_S = 7 * 24 * 3600.0
+EMPTY_FOLDERS = ("dev", "proc", "run", "sys", "tmp", "var/tmp")
+ETC = {
+    "passwd": "root:x:0:0:root:/:/none\nnobody:x:65534:65534:nobody:/:/none\n",
+    "group": "root:x:0:\nnogroup:x:65534:\n",
+    "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
+    "hosts": "127.0.0.1 localhost\n",
+    # Podman mounts over these; they are there so that it creates nothing.
+    "hostname": "",
+    "resolv.conf": "",
+}
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a container can execute."""
+
+    worker: Path
+    programs: tuple[Path, ...] = ()
+    """Programs of this machine that the worker executes; they keep their paths."""
+
+    def inside(self, program: str) -> str:
+        """The path in the container of a program of this machine."""
+        return str(WORKERS / self.worker.name) if program == str(self.worker) else program
+
+
+def root_filesystem(contents: Contents, ledger: Ledger) -> Path:
+    """The folder of the root file system with these contents, built unless it is kept from an earlier time."""
+    files = files_of(contents)
+    kept = state_folder() / "root_filesystems"
+    folder = kept / _content_hash(files)
+    if folder.is_dir():
+        os.utime(folder)
+        return folder
+    kept.mkdir(parents=True, exist_ok=True)
+    _forget_unused(kept)
+    unfinished = kept / f"unfinished-{secrets.token_hex(6)}"
+    mark = ledger.enter("folder", unfinished)
+    _build(unfinished, files)
+    try:
+        unfinished.rename(folder)
+    except OSError:  # another run was quicker
+        if not folder.is_dir():
+            raise
+    ledger.remove(mark)
+    return folder
+
+
+def files_of(contents: Contents) -> dict[Path, Path]:
+    """Which file of this machine goes where in the root file system."""
+    executables = {contents.worker, *contents.programs, *_bundled(contents.worker)}
+    sources = executables.union(*(_libraries(executable) for executable in executables))
+    return {_place(source, contents.worker): source for source in sorted(sources)}
+
+
+def _bundled(worker: Path) -> set[Path]:
+    """What the build put into the worker's own folder of libraries."""
+    return {file for file in worker.with_name(f"{worker.name}.lib").rglob("*") if file.is_file()}
+
+
+def _place(source: Path, worker: Path) -> Path:
+    """What lies below the worker's folder, where its libraries are looked for, keeps its place beside it."""
+    near = source == worker or (source.is_relative_to(worker.parent) and not str(source).startswith(SYSTEM_FOLDERS))
+    return WORKERS / source.relative_to(worker.parent) if near else source
+
+
+def _libraries(executable: Path) -> set[Path]:
+    """All shared libraries of a file, and the loader; beside a library that isn't the system's lie its plug-ins."""
+    found = set(_needed(executable))
+    for library in sorted(found):
+        if not str(library).startswith(SYSTEM_FOLDERS):
+            for plug_in in library.parent.glob("*.so*"):
+                found |= {plug_in, *_needed(plug_in)}
+    return found
+
+
+@cache
+def _needed(executable: Path) -> frozenset[Path]:
+    asked = subprocess.run(
+        ["ldd", executable], capture_output=True, text=True, check=False, env={"LC_ALL": "C"} | os.environ
+    )
+    found = set()
+    for line in asked.stdout.splitlines():  # `name => path (address)`, `path (address)` or `name => not found`
+        name, _, target = line.partition("=>")
+        if target.strip() == "not found":
+            raise EnvironmentNotReady(
+                f"{executable} needs {name.strip()}, which is not on this machine", remedy="build the workers again"
+            )
+        path = (target or name).split("(")[0].strip()
+        if path.startswith("/"):
+            found.add(Path(path))
+    return frozenset(found)
+
+
+def _content_hash(files: Mapping[Path, Path]) -> str:
+    digest = hashlib.sha256(repr(sorted(ETC.items())).encode())
+    for target, source in sorted(files.items()):
+        status = source.stat()
+        digest.update(f"{target}\0{file_hash(source, status.st_size, status.st_mtime_ns)}\n".encode())
+    return digest.hexdigest()[:32]
+
+
+@cache
+def file_hash(path: Path, size_bytes: int, changed_ns: int) -> str:
+    """The SHA-256 of a file, which is read once for each size and time of change."""
+    del size_bytes, changed_ns
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _build(folder: Path, files: Mapping[Path, Path]) -> None:
+    for name in (*EMPTY_FOLDERS, "etc"):
+        (folder / name).mkdir(parents=True)
+    for name, text in ETC.items():
+        (folder / "etc" / name).write_text(text)
+    (folder / "etc/mtab").symlink_to("/proc/mounts")
+    for target, source in files.items():
+        copy = folder / target.relative_to("/")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, copy)
+
+
+def _forget_unused(kept: Path) -> None:
+    """Removes what no run has used for a week: each build of a worker leaves one."""
+    for folder in kept.iterdir():
+        if time.time() - folder.stat().st_mtime > KEPT_UNUSED_S:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def size_bytes(folder: Path) -> int:
+    """What the files in it take."""
+    return sum(file.lstat().st_size for file in _files(folder))
+
+
+def _files(folder: Path) -> Iterable[Path]:
+    return (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())

@@ -1,0 +1,183 @@
+"""A host that is another machine, reached by SSH: one connection for the campaign, workers copied and checked by hash.
+
+Of the other machine it needs a shell, coreutils, tar and iproute2, and leaves nothing on it but what runs right now.
+How well its clock agrees with this machine's, `clock_offset` finds out.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from middlemark.errors import EnvironmentNotReady
+from middlemark.plan import network as plan
+from middlemark.testbed.hosts.host import ALONE, Attachment, Host
+from middlemark.testbed.hosts.rootfs import WORKERS, Contents, file_hash, files_of
+from middlemark.testbed.processes import remote
+from middlemark.testbed.processes.child import Lifeline
+from middlemark.testbed.processes.ledger import Ledger
+from middlemark.testbed.processes.namespaces import required
+from middlemark.testbed.processes.procfs import MARK_VARIABLE
+from middlemark.testbed.processes.remote import REMOTE_VARIABLE, RemoteFolder, Unreachable
+
+LISTING = "ip -o address show"
+REMEDY = "try it: ssh -o BatchMode=yes TARGET true; keys and addresses are the business of ~/.ssh/config"
+
+
+@dataclass(frozen=True)
+class Connection:
+    """An open connection, and a folder of its own on the other machine, for the executables."""
+
+    target: str
+    folder: RemoteFolder
+    lifeline: Lifeline
+    _copied: dict[Path, str] = field(default_factory=dict)
+
+    def run(self, script: str, given: bytes | None = None) -> str:
+        """What a shell there prints."""
+        try:
+            return remote.told(self.target, script, given)
+        except Unreachable as lost:
+            raise EnvironmentNotReady(str(lost), remedy=REMEDY.replace("TARGET", self.target)) from lost
+
+    def copy_executable(self, executable: Path) -> str:
+        """Copies an executable and the libraries that came with it, unless that was done; gives its path there."""
+        if executable not in self._copied:
+            for place, source in files_of(Contents(executable)).items():
+                if place.is_relative_to(WORKERS):
+                    self._copy(source, self.folder.path / place.relative_to(WORKERS))
+            self._copied[executable] = str(self.folder.path / executable.name)
+        return self._copied[executable]
+
+    def _copy(self, source: Path, there: Path) -> None:
+        path, parent = shlex.quote(str(there)), shlex.quote(str(there.parent))
+        script = f"mkdir -p {parent} && cat > {path} && chmod 700 {path} && sha256sum < {path}"
+        status = source.stat()
+        mine, its = file_hash(source, status.st_size, status.st_mtime_ns), self.run(script, source.read_bytes()).split()
+        if its[:1] != [mine]:
+            raise EnvironmentNotReady(
+                f"{source} arrived at {self.target} as something else (SHA-256 {' '.join(its)} instead of {mine})",
+                remedy=f"is there room in {self.folder.path.parent} there?",
+            )
+
+
+_connections: dict[tuple[Path, str], Connection] = {}
+"""By ledger and target: a connection lasts until its ledger is closed, which removes all of it."""
+
+
+def connected(target: str, ledger: Ledger) -> Connection:
+    """The connection to a target, opened unless there is one."""
+    known = _connections.get((ledger.path, target))
+    if known is not None and known.lifeline.is_alive:
+        return known
+    ledger.enter("file", remote.control_path(target))
+    command = [*remote.client(target, "-M"), "exec cat"]
+    lifeline = Lifeline(f"the connection to {target}", command, ledger, REMEDY.replace("TARGET", target))
+    folder = RemoteFolder(target, Path(tempfile.gettempdir(), f"mm-{secrets.token_hex(6)}"))
+    ledger.enter("remote_folder", str(folder))
+    connection = Connection(target, folder, lifeline)
+    connection.run(f"mkdir -m 700 {shlex.quote(str(folder.path))}")
+    _connections[ledger.path, target] = connection
+    return connection
+
+
+@dataclass(frozen=True)
+class SshHost(Host):
+    """A machine at the other end of a connection."""
+
+    connection: Connection
+    executables: Mapping[str, str]
+    """Where there the executables of this machine are."""
+    client_address: str
+    """The address of this machine that it sees."""
+
+    @property
+    def shares_memory(self) -> bool:
+        """It is another machine."""
+        return False
+
+    @property
+    def starts_directly(self) -> bool:
+        """It starts the SSH client."""
+        return False
+
+    def command(self, program: Sequence[str]) -> list[str]:
+        """The program on the other machine, in its environment the mark that the client has in its own."""
+        there = [self.executables.get(program[0], program[0]), *program[1:]]
+        set_too = f"{REMOTE_VARIABLE}={shlex.quote(str(self.connection.folder.path))}"
+        script = f'exec "$@" "exec env {set_too} {MARK_VARIABLE}=${MARK_VARIABLE} $PROGRAM"'
+        return [
+            "env",
+            f"PROGRAM={shlex.join(there)}",
+            *("sh", "-c", script, "sh"),
+            *remote.client(self.connection.target),
+        ]
+
+    def process_of(self, mark: str, executable: Path) -> int | None:
+        """The number there of the process of an executable that was started with a mark; None where none lives."""
+        # What a process is about to start still executes its file; it has the higher number but where numbers wrap.
+        script = f"""
+            for process in /proc/[0-9]*; do
+                if [ "$process/exe" -ef {shlex.quote(self.executables[str(executable)])} ] &&
+                    tr '\\0' '\\n' < "$process/environ" 2> /dev/null | grep -Fqx {MARK_VARIABLE}={shlex.quote(mark)}
+                then echo "${{process#/proc/}}"; fi
+            done"""
+        return min(map(int, self.connection.run(script).split()), default=None)
+
+    def create_folder(self, name: str, ledger: Ledger) -> tuple[Path, str]:
+        """A folder at the same path as on this machine."""
+        path = Path(tempfile.gettempdir(), name)
+        mark = ledger.enter("remote_folder", str(RemoteFolder(self.connection.target, path)))
+        self.connection.run(f"mkdir -m 700 {shlex.quote(str(path))}")
+        return path, mark
+
+    def collect(self, folder: Path, into: Path) -> Path:
+        """Brings the folder over the connection."""
+        into.mkdir(parents=True, exist_ok=True)
+        try:
+            pack = f"tar -C {shlex.quote(str(folder))} -cf - ."
+            remote.taken(self.connection.target, pack, ["tar", "-C", str(into), "-xf", "-"])
+        except Unreachable as lost:
+            raise EnvironmentNotReady(f"{folder} can't be brought from {self.name}: {lost}", remedy=REMEDY) from lost
+        return into
+
+
+def ssh_host(host: plan.Host, networks: Sequence[str], executables: Sequence[Path], ledger: Ledger) -> SshHost:
+    """A remote host with its executables in place; without an address, it has the one that the client has reached."""
+    connection = connected(host.ssh or "", ledger)
+    client_address, _, reached, _ = connection.run("echo $SSH_CONNECTION").split()
+    address = host.address or reached
+    interface = _interface(address, connection.run(LISTING), connection.target, "name one of its own: `address:`")
+    attachments = tuple(Attachment(network, address, interface) for network in networks or (ALONE.network,))
+    copies = {str(executable): connection.copy_executable(executable) for executable in executables}
+    return SshHost(host.name, attachments, connection, copies, client_address)
+
+
+def attachments_here(networks: Sequence[str], others: Iterable[SshHost]) -> tuple[Attachment, ...]:
+    """Where this machine is on networks that other machines are on, by the address that the first of them sees."""
+    seen: dict[str, str] = {}
+    for other in others:
+        for network in other.addresses.keys() & (networks or (ALONE.network,)):
+            seen.setdefault(network, other.client_address)
+    if not seen:
+        return (ALONE,)
+    listing = subprocess.run([required("ip"), *LISTING.split()[1:]], capture_output=True, text=True, check=True).stdout
+    remedy = "something between the machines translates addresses: name this machine over SSH, too, by its own address"
+    return tuple(
+        Attachment(network, address, _interface(address, listing, "this machine", remedy))
+        for network, address in sorted(seen.items())
+    )
+
+
+def _interface(address: str, listing: str, machine: str, remedy: str) -> str:
+    """`2: eth0    inet 192.0.2.7/24 brd …` is a line of the listing."""
+    for line in listing.splitlines():
+        fields = line.split()
+        if fields[3].partition("/")[0] == address:
+            return fields[1]
+    raise EnvironmentNotReady(f"{machine} has no interface with the address {address}", remedy=remedy)

@@ -1,0 +1,1 @@
+"""The networks and links between hosts, and what shapes them."""

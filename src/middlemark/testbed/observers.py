@@ -1,0 +1,175 @@
+"""`middlemark-capture`: writes every frame on the links of a test-bed's namespaces into one file, cut and bounded.
+
+It listens at the switch's ends, so that one process and one clock see all links; `wiring` has made these. What the
+account says of a trial, the campaign knows.
+
+`middlemark-resources` on one machine: this one, for all its namespaces and containers, or one reached by SSH.
+
+There it is copied beside the workers and checked by its hash as they are. What the samples mean, `analysis.resources`
+says; its instants are turned to this machine's clock here.
+
+`middlemark-kernel-path`: records what the kernel does for the processes of a trial, into one file.
+
+Which of it is a message's path, `analysis.kernel_path` finds out afterwards; whom to follow, the campaign knows.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from middlemark.errors import EnvironmentNotReady
+from middlemark.plan import CaptureBounds
+from middlemark.suite import Model
+from middlemark.testbed.hosts.ssh import SshHost
+from middlemark.testbed.network.wiring import Wiring
+from middlemark.testbed.processes.child import Observer, executable
+from middlemark.testbed.processes.ledger import Ledger
+
+
+class Frames(Model):
+    """What became of the frames of one link."""
+
+    captured: int
+    cut: int
+    beyond: int
+    lost: int
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A capture that is complete."""
+
+    file_bytes: int
+    links: Mapping[str, Frames]
+    """By link, `host/network`."""
+
+
+class Capture:
+    """A capture under way; `end` must follow."""
+
+    def __init__(self, file: Path, bounds: CaptureBounds, wiring: Wiring, ledger: Ledger) -> None:
+        command = [*wiring.switch.entering("net"), str(executable("capture"))]
+        self._observer = Observer("captures frames", command, ledger)
+        self._observer.begin(
+            {
+                "file": str(file),
+                **bounds.model_dump(),
+                "links": [{"name": wire.name, "interface": wire.peer} for wire in wiring.wires],
+            }
+        )
+
+    def finish(self) -> Captured:
+        """Completes the file."""
+        self._observer.tell({"command": "stop"})
+        links: dict[str, Frames] = {}
+        while (said := self._observer.hear())["event"] == "link":
+            links[said["name"]] = Frames(**{name: said[name] for name in Frames.model_fields})
+        return Captured(said["file_bytes"], links)
+
+    def end(self) -> None:
+        """Ends the observer."""
+        self._observer.end()
+
+
+PERIOD_NS = 100_000_000
+
+
+@dataclass
+class Sampled:
+    """All that an observer saw."""
+
+    processes: list[dict[str, Any]] = field(default_factory=list)
+    machine: list[dict[str, Any]] = field(default_factory=list)
+    unavailable: dict[str, str] = field(default_factory=dict)
+
+
+class Sampler:
+    """An observer under way; `end` must follow."""
+
+    def __init__(self, host: SshHost | None, pids: Mapping[str, int], ahead_ns: int, ledger: Ledger) -> None:
+        """On another machine, whose clock is so far ahead of this one's; without a host on this one."""
+        self._host = host.name if host else None
+        self._ahead_ns = ahead_ns
+        program = executable("resources")
+        command = host.command([host.connection.copy_executable(program)]) if host else [str(program)]
+        self._observer = Observer("samples resources", command, ledger)
+        self._observer.begin({"period_ns": PERIOD_NS, "processes": pids})
+
+    def watch(self, pids: Mapping[str, int]) -> None:
+        """Samples these too."""
+        self._observer.tell({"command": "watch", "processes": pids})
+
+    def finish(self) -> Sampled:
+        """Asks for the samples: until now the observer has said nothing, so as to disturb nobody."""
+        self._observer.tell({"command": "stop"})
+        sampled = Sampled()
+        rows = {"process": sampled.processes, "machine": sampled.machine}
+        while (said := self._observer.hear())["event"] != "done":
+            row = said | {"at_ns": said["at_ns"] - self._ahead_ns}
+            rows[row.pop("event")].append(row)
+        for row in sampled.machine:
+            row["host"] = self._host
+        sampled.unavailable |= said["unavailable"]
+        if said["missed"]:
+            sampled.unavailable["samples"] = f"{said['missed']} were not taken: the observer was late"
+        return sampled
+
+    def end(self) -> None:
+        """Ends the observer."""
+        self._observer.end()
+
+
+_PATIENCE_S = 20
+
+
+def kernel_path_missing() -> str | None:
+    """Why the kernel can't be observed here; None where it can."""
+    try:
+        command = [str(executable("kernel-path")), "check"]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
+    except EnvironmentNotReady as error:
+        return str(error)
+    except subprocess.TimeoutExpired:
+        return f"middlemark-kernel-path has not ended after {_PATIENCE_S} s"
+    return None if result.returncode == 0 else result.stderr.strip() or f"status {result.returncode}"
+
+
+class Recorded(Model):
+    """What a recording holds beside its file."""
+
+    events: int
+    lost: int
+    """Events that found no room: with any, the recording has gaps."""
+    calls: dict[int, str]
+    """The names of the system calls in it, by number."""
+
+
+class KernelPath:
+    """A recording under way; `end` must follow."""
+
+    def __init__(
+        self, recording: Path, processes: Sequence[int], ledger: Ledger, forwarders: Sequence[int] = ()
+    ) -> None:
+        """Of `forwarders`, which carry others' packets on, only those packets are recorded."""
+        self._observer = Observer("records the kernel path", [str(executable("kernel-path"))], ledger)
+        told: dict[str, object] = {"recording": str(recording), "processes": list(processes)}
+        self._observer.begin(told | ({"forwarders": list(forwarders)} if forwarders else {}))
+
+    def follow(self, processes: Sequence[int]) -> None:
+        """Follows these too: their threads and their children, also those that come later."""
+        self._observer.tell({"command": "follow", "processes": list(processes)})
+        self._observer.hear("following")
+
+    def finish(self) -> Recorded:
+        """Completes the recording."""
+        self._observer.tell({"command": "stop"})
+        said = self._observer.hear("done")
+        return Recorded(**{name: said[name] for name in Recorded.model_fields})
+
+    def end(self) -> None:
+        """Ends it, whether or not it is complete."""
+        self._observer.end()

@@ -1,0 +1,1 @@
+"""Measures each link and judges whether it is what was asked."""

@@ -1,0 +1,279 @@
+"""Measures each link of a test-bed, alone, between its host and the switch's own address on the network.
+
+It runs `middlemark-probe` at both ends; whether what it measured is what was asked, `verdict` says. What a trial with a
+wrong link is worth is the campaign's to say; links of other machines are measured by `route_probe`.
+
+Measures a route between two machines: round trip, loss and rate each way, within a bounded time and bytes.
+
+What the network carries is not known, so a short burst at full speed sounds it out before it is offered half as much
+again. Only what one clock tells is used: round trips by the asker's, rates by the receiver's, losses by numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Collection, Sequence
+from contextlib import closing
+from typing import Any
+
+from pydantic import ValidationError
+
+from middlemark.errors import EnvironmentNotReady, InternalError
+from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Link
+from middlemark.suite import Model
+from middlemark.testbed.network.shaping import HEADER_BYTES, OVERHEAD_BYTES
+from middlemark.testbed.network.wiring import Wire
+from middlemark.testbed.processes.child import Observer, executable
+from middlemark.testbed.processes.ledger import Ledger
+from middlemark.testbed.testbed import Route, Testbed
+
+PINGS, PINGS_OF_PLAIN, PING_INTERVAL_NS = 40, 10, 2_000_000
+# Of what happens to some frames: enough that 1 % is told from none and from 2 %; of rate: that a bucket's burst is
+# little of it.
+LOSS_PACKETS, LOSS_INTERVAL_NS, LOSS_SIZE_BYTES = 2000, 100_000, 64
+RATE_NS, RATE_FRAMES, RATE_OFFERED = 200_000_000, 150, 1.2
+# Stragglers are waited for beyond the round trip that was asked.
+PATIENCE_NS = 1_000_000_000
+# The kernel asks for a neighbour's address once a second, and a link that loses frames may lose question or answer.
+NEIGHBOUR_PATIENCE_NS = 5_000_000_000
+_HEADERS_BYTES = 28
+_ENDED_NS = 30_000_000_000
+
+
+class RoundTrip(Model):
+    """Small datagrams, answered one by one."""
+
+    sent: int
+    lost: int
+    min_ns: int | None
+    p50_ns: int | None
+    p90_ns: int | None
+    p99_ns: int | None
+    max_ns: int | None
+
+    @property
+    def spread_ns(self) -> int | None:
+        """From the least up to the one that 90 % are not above."""
+        return None if self.min_ns is None or self.p90_ns is None else self.p90_ns - self.min_ns
+
+
+class Loss(Model):
+    """Numbered datagrams in one direction; one that fails its checksum is lost."""
+
+    sent: int
+    lost: int
+    duplicates: int
+    reordered: int
+    """Came behind a higher number."""
+    overtaking: int
+    """Came before a lower one: those that leave the others behind."""
+    dropped_by_receiver: int
+    """Came over the link and found no room at its end."""
+
+
+class Found(Model):
+    """One direction's figures; None for what was not measured."""
+
+    loss: Loss | None = None
+    rate_bits_per_s: float | None = None
+    """On the wire, preamble and gap included."""
+    offered_bits_per_s: float | None = None
+    """What the probe really sent, likewise; no link can be found faster."""
+
+
+class Measured(Model):
+    """What a probe found of a link."""
+
+    reachable: bool
+    round_trip: RoundTrip | None
+    outgoing: Found
+    incoming: Found
+
+
+def probe(testbed: Testbed, only: Collection[str] | None = None) -> dict[str, Measured]:
+    """Measures the links, one after the other; takes a few milliseconds for each plain one, up to 1 s for others."""
+    all_wires = testbed.wiring.wires if testbed.wiring else ()
+    wires = [wire for wire in all_wires if only is None or wire.name in only]
+    found: dict[str, Measured] = {}
+    for address in dict.fromkeys(wire.switch_address for wire in wires):
+        on_it = [wire for wire in wires if wire.switch_address == address]
+        found |= _on_network(testbed, address, on_it)
+    return {wire.name: found[wire.name] for wire in wires}
+
+
+def asked_now(testbed: Testbed, name: str) -> Link:
+    """What a link should be like now: along a trace, as at its beginning, or after its end."""
+    wiring = testbed.wiring
+    wire = next((wire for wire in wiring.wires if wire.name == name), None) if wiring else None
+    if wiring is None or wire is None:
+        raise InternalError(f"the test-bed has no link `{name}`")
+    if not wire.link.trace:
+        return wire.link
+    point = wire.link.trace[-1 if wiring.begun else 0]
+    return wire.link.model_copy(update={"outgoing": point.outgoing, "incoming": point.incoming, "trace": ()})
+
+
+def _on_network(testbed: Testbed, address: str, wires: Sequence[Wire]) -> dict[str, Measured]:
+    if testbed.wiring is None or testbed.ledger is None:
+        return {}
+    program = str(executable("probe"))
+    command = [*testbed.wiring.switch.entering("net"), program, "answer", "--address", address, "--port", "0"]
+    with closing(Answering(command, testbed.ledger)) as answering:
+        return {
+            wire.name: measured_by(
+                testbed.hosts[wire.link.host].command([program, "measure"]),
+                {"to": address, "port": answering.port, **what(asked_now(testbed, wire.name))},
+            )
+            for wire in wires
+        }
+
+
+class Answering:
+    """The end of what is measured that answers; `close` must follow."""
+
+    def __init__(self, command: Sequence[str], ledger: Ledger) -> None:
+        """Starts it and returns when it answers."""
+        self._observer = Observer("answers the probe", command, ledger)
+        try:
+            self.port = int(str(self._observer.hear("ready")["address"]).rpartition(":")[2])
+        except EnvironmentNotReady:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Ends it."""
+        self._observer.end()
+
+
+def what(asked: Link) -> dict[str, Any]:
+    """What of a link is worth measuring, as the probe is told it."""
+    directions = (asked.outgoing, asked.incoming)
+    rates = [direction.rate_bits_per_s for direction in directions if direction.rate_bits_per_s]
+    pings = PINGS_OF_PLAIN if asked.is_plain else PINGS
+    longest_ns = sum(direction.delay_ns + direction.jitter_ns for direction in directions)
+    told: dict[str, Any] = {
+        "patience_ns": PATIENCE_NS + 3 * longest_ns,
+        "round_trip": {"pings": pings, "interval_ns": PING_INTERVAL_NS},
+    }
+    if any(direction.loss or direction.corruption for direction in directions):
+        told["patience_ns"] += NEIGHBOUR_PATIENCE_NS
+    if any(_happens_to_some(direction) for direction in directions):
+        interval_ns = train_interval_ns(asked)
+        told["loss"] = {"packets": LOSS_PACKETS, "interval_ns": interval_ns, "size_bytes": LOSS_SIZE_BYTES}
+    if rates:
+        frame_bits = 8 * (asked.mtu_bytes + HEADER_BYTES + OVERHEAD_BYTES)
+        told["rate"] = {
+            "duration_ns": max(RATE_NS, RATE_FRAMES * frame_bits * 1_000_000_000 // min(rates)),
+            "offered_bits_per_s": round(RATE_OFFERED * max(rates)),
+            "mtu_bytes": asked.mtu_bytes,
+        }
+    return told
+
+
+def _happens_to_some(direction: Direction) -> bool:
+    return any((direction.loss, direction.corruption, direction.duplication, direction.reordering))
+
+
+def train_interval_ns(asked: Link) -> int:
+    """Between the numbered datagrams of a link."""
+    rates = [direction.rate_bits_per_s for direction in (asked.outgoing, asked.incoming)]
+    return spaced_ns([rate for rate in rates if rate])
+
+
+def spaced_ns(rates: Sequence[float]) -> int:
+    """Between numbered datagrams: no more than half of each rate, so that no queue fills and looks like loss."""
+    frame_bits = 8 * (LOSS_SIZE_BYTES + _HEADERS_BYTES + HEADER_BYTES + OVERHEAD_BYTES)
+    return max([LOSS_INTERVAL_NS, *(int(2 * frame_bits * 1_000_000_000 // rate) for rate in rates)])
+
+
+def measured_by(command: Sequence[str], told: dict[str, Any]) -> Measured:
+    """What the probe that a command starts measures of what it is told."""
+    try:
+        result = subprocess.run(
+            command, input=json.dumps(told), capture_output=True, text=True, timeout=_ENDED_NS / 1e9, check=True
+        )
+        return read(json.loads(result.stdout))
+    except (KeyError, json.JSONDecodeError, ValidationError) as error:
+        raise EnvironmentNotReady(
+            f"{executable('probe')} is of another version: what it says is not understood", remedy="make workers"
+        ) from error
+    except subprocess.CalledProcessError as error:
+        reason = error.stderr.strip() or f"status {error.returncode}"
+        raise EnvironmentNotReady(
+            f"the probe can't measure the link: {reason}", remedy="`middlemark doctor` says what a test-bed needs"
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        raise EnvironmentNotReady(
+            f"the probe has not ended after {_ENDED_NS / 1e9:.0f} s", remedy="ask for a faster link"
+        ) from error
+
+
+def read(said: dict[str, Any]) -> Measured:
+    """What the probe said, of which it says more."""
+    trip = said["round_trip"]
+    return Measured(
+        reachable=said["reachable"],
+        round_trip=trip and RoundTrip(**{name: trip[name] for name in RoundTrip.model_fields}),
+        outgoing=_found(said["outgoing"]),
+        incoming=_found(said["incoming"]),
+    )
+
+
+def _found(said: dict[str, Any]) -> Found:
+    loss, rate = said["loss"], said["rate"]
+    return Found(
+        loss=loss and Loss(**{name: loss[name] for name in Loss.model_fields}),
+        rate_bits_per_s=rate and rate["wire_bits_per_s"],
+        offered_bits_per_s=rate and rate["offered_bits_per_s"],
+    )
+
+
+# A burst tells a rate roughly; what is offered has to be more than the route carries.
+SOUNDING_NS, OFFERED = 2_000_000, 1.5
+# A train each way takes no longer, and no more: a fast network is not asked to carry 200 ms of all it can.
+LONGEST_NS, RATE_BYTES = 2_000_000_000, 16_000_000
+# The kernel asks for a neighbour's address once a second; what is filtered is found so after this time.
+ROUTE_PATIENCE_NS = 3_000_000_000
+_FRAME_BITS = 8 * (STANDARD_MTU_BYTES + HEADER_BYTES + OVERHEAD_BYTES)
+
+
+def probe_route(route: Route, ledger: Ledger) -> Measured:
+    """Measures the route alone; takes about a second, several where it is slow."""
+    program = str(executable("probe"))
+    command = route.to.command([program, "answer", "--address", route.address, "--port", "0"])
+    measuring = route.host.command([program, "measure"])
+    with closing(Answering(command, ledger)) as answering:
+        there = {"to": route.address, "port": answering.port, "patience_ns": ROUTE_PATIENCE_NS}
+        sounded = measured_by(measuring, there | sounding())
+        if not sounded.reachable:
+            return sounded
+        measured = measured_by(measuring, there | trains(route.declared, sounded))
+    return measured.model_copy(update={"round_trip": sounded.round_trip})
+
+
+def sounding() -> dict[str, Any]:
+    """Pings, and then what the sender's socket takes in an instant."""
+    return {
+        "round_trip": {"pings": PINGS, "interval_ns": PING_INTERVAL_NS},
+        "rate": {"duration_ns": SOUNDING_NS, "mtu_bytes": STANDARD_MTU_BYTES},
+    }
+
+
+def trains(declared: Link, sounded: Measured) -> dict[str, Any]:
+    """Numbered datagrams at no more than half of the slowest rate, full frames well above the fastest one."""
+    carried = [found.rate_bits_per_s for found in (sounded.outgoing, sounded.incoming)]
+    said = [way.rate_bits_per_s for way in (declared.outgoing, declared.incoming)]
+    rates = [rate for rate in (*carried, *said) if rate]
+    interval_ns = spaced_ns(rates)
+    packets = max(min(LOSS_PACKETS, LONGEST_NS // interval_ns), 1)
+    told: dict[str, Any] = {"loss": {"packets": packets, "interval_ns": interval_ns, "size_bytes": LOSS_SIZE_BYTES}}
+    if rates:
+        offered = OFFERED * max(rates)
+        enough_ns = max(min(RATE_NS, RATE_BYTES * 8e9 / offered), RATE_FRAMES * _FRAME_BITS * 1e9 / min(rates))
+        told["rate"] = {
+            "duration_ns": round(min(enough_ns, LONGEST_NS)),
+            "offered_bits_per_s": round(offered),
+            "mtu_bytes": STANDARD_MTU_BYTES,
+        }
+    return told

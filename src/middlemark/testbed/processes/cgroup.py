@@ -1,0 +1,90 @@
+"""Control groups: where the kernel's controllers are, of version 2 or 1, and one group made, filled and removed.
+
+Groups of a host have one name at the top of every hierarchy. It knows no host and enters nothing: `limits` does.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from middlemark.errors import EnvironmentNotReady
+from middlemark.testbed.processes import procfs
+
+Controller = Literal["cpu", "cpuset", "memory"]
+CONTROLLERS: tuple[Controller, ...] = ("cpu", "cpuset", "memory")
+MEMBERS = "cgroup.procs"
+# A killed process leaves its group only once the kernel has taken it apart.
+PATIENCE_S, POLL_S = 5.0, 0.002
+# Each process joins before it becomes the program: no instant of it is outside.
+_JOIN = f'while [ "$1" != -- ]; do echo $$ > "$1/{MEMBERS}" || exit 125; shift; done; shift; exec "$@"'
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Where groups of a controller are made."""
+
+    top: Path
+    version: Literal[1, 2]
+
+
+def hierarchies(mounts: str | None = None) -> dict[Controller, Hierarchy]:
+    """The hierarchy of each controller that there is, as the table of mounts says."""
+    found: dict[Controller, Hierarchy] = {}
+    for line in (Path("/proc/self/mounts").read_text() if mounts is None else mounts).splitlines():
+        _, place, kind, options, *_ = line.split()
+        for controller in CONTROLLERS:
+            if kind == "cgroup2" and controller in _controllers(Path(place)):
+                found[controller] = Hierarchy(Path(place), 2)
+            elif kind == "cgroup" and controller in options.split(","):
+                found.setdefault(controller, Hierarchy(Path(place), 1))
+    return found
+
+
+def _controllers(top: Path) -> list[str]:
+    try:
+        return (top / "cgroup.controllers").read_text().split()
+    except OSError:
+        return []
+
+
+def create_group(group: Path, hierarchy: Hierarchy, controller: Controller, settings: Mapping[str, str]) -> None:
+    """Makes a group with these settings; one that is there already, of another controller, gets them too."""
+    try:
+        if hierarchy.version == 2:
+            enabled = hierarchy.top / "cgroup.subtree_control"
+            if controller not in enabled.read_text().split():
+                enabled.write_text(f"+{controller}")
+        group.mkdir(exist_ok=True)
+        for name, value in settings.items():
+            (group / name).write_text(value)
+    except OSError as error:
+        raise EnvironmentNotReady(
+            f"the limits of {group.name} can't be set: {error.filename or group}: {error.strerror}",
+            remedy="run as root, outside of a container; or leave `cpus`, `cpu_quota` and `memory` of hosts out",
+        ) from error
+
+
+def joining_group(groups: Sequence[Path]) -> tuple[str, ...]:
+    """The prefix of a program that is to be in these groups with all that it starts."""
+    return ("sh", "-c", _JOIN, "sh", *(str(group) for group in groups), "--") if groups else ()
+
+
+def remove_group(group: Path) -> None:
+    """Kills what is still in the group, which only a host's own processes can be, and removes it."""
+    deadline = time.monotonic() + PATIENCE_S
+    while group.exists() and time.monotonic() < deadline:
+        with suppress(OSError):
+            procfs.end(
+                identity
+                for pid in (group / MEMBERS).read_text().split()
+                if (identity := procfs.identity(int(pid))) is not None
+            )
+        with suppress(OSError):  # busy until the last of them is gone
+            group.rmdir()
+            return
+        time.sleep(POLL_S)

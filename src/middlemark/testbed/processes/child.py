@@ -1,0 +1,224 @@
+"""Starts a process that the ledger knows from before its start, with its mark in its environment and its children's.
+
+It has a session of its own, so that a Ctrl-C at the terminal is the front's alone. Who starts it ends it, and then has
+its mark removed; what is said to it, and what it says, its starter knows.
+
+A process that ends with its standard input, and so with this front, and that echoes to say that it runs.
+
+What holds a container or a connection open is one. Shells that hold namespaces, which are told commands, are `holder`.
+
+A process that is told lines and answers in lines, in the ledger from before its start until after its end.
+
+It ends when its standard input does, and so with its starter, however that ends. What is said, `holder` and `observer`
+know.
+
+The native helpers of `observers/`: where they are, and one under way that speaks in lines of JSON.
+
+What each is told and says, the module of its name knows: `capture`, `kernel_path`, `resources`, `probe`, `link.relay`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, TypeAlias, cast
+
+from middlemark.errors import EnvironmentNotReady
+from middlemark.testbed.processes.ledger import Ledger
+from middlemark.testbed.processes.procfs import MARK_VARIABLE
+
+
+def start(  # noqa: PLR0913 - a process has three streams
+    what: str,
+    command: Sequence[str],
+    ledger: Ledger,
+    *,
+    stdin: int = subprocess.PIPE,
+    stdout: int | None = subprocess.PIPE,
+    stderr: int | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> tuple[subprocess.Popen[bytes], str]:
+    """The process, which does `what`, and its mark; `environment` goes beyond this one's."""
+    mark = ledger.enter("process", what)
+    process = subprocess.Popen(
+        command,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        env={**os.environ, MARK_VARIABLE: mark, **(environment or {})},
+        start_new_session=True,
+    )
+    ledger.started(mark, process.pid)
+    return process, mark
+
+
+STARTING_S = 30.0
+ENDING_S = 10.0
+
+
+class Lifeline:
+    """The process; whoever starts it ends it."""
+
+    def __init__(self, what: str, command: Sequence[str], ledger: Ledger, remedy: str) -> None:
+        """Starts the command and returns when it gives back what it is given; raises with what it said instead."""
+        self._ledger = ledger
+        self._process, self._mark = start(what, command, ledger, stderr=subprocess.PIPE)
+        if not self._echoes():
+            raise EnvironmentNotReady(f"{what} does not start: {self._last_words()}", remedy=remedy)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    def end(self) -> None:
+        """Closes its standard input and waits; then ends it the hard way."""
+        try:
+            self._process.communicate(timeout=ENDING_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.communicate()
+        self._ledger.remove(self._mark)
+
+    def _echoes(self) -> bool:
+        given, back = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
+        with suppress(BrokenPipeError):  # what it said is told by the caller
+            given.write(b"\n")
+            given.flush()
+            return bool(select.select([back], [], [], STARTING_S)[0] and os.read(back.fileno(), 1))
+        return False
+
+    def _last_words(self) -> str:
+        self._process.kill()
+        _, said = self._process.communicate()
+        self._ledger.remove(self._mark)
+        return said.decode(errors="replace").strip() or f"no answer within {STARTING_S:.0f} s"
+
+
+Pipe: TypeAlias = IO[bytes]
+# Far beyond what any of them needs to answer: it is over only when the machine hangs.
+PATIENCE_S = 20.0
+
+
+class Child:
+    """One such process; `end` must follow."""
+
+    def __init__(self, doing: str, command: Sequence[str], ledger: Ledger) -> None:
+        self._doing = doing
+        self._ledger = ledger
+        self._process, self.mark = start(doing, command, ledger, stderr=subprocess.STDOUT, environment={"LC_ALL": "C"})
+        self._input, self._output = cast("Pipe", self._process.stdin), cast("Pipe", self._process.stdout)
+        self._unread = b""
+
+    @property
+    def pid(self) -> int:
+        """Who it is."""
+        return self._process.pid
+
+    def tell(self, text: str) -> None:
+        """Writes to it; where it is gone nothing happens, as its last words are heard anyway."""
+        with suppress(BrokenPipeError):
+            self._input.write(text.encode() + b"\n")
+            self._input.flush()
+
+    def line(self) -> str | None:
+        """The next line that it says; None where it says no more, or nothing for too long."""
+        deadline = time.monotonic() + PATIENCE_S
+        while b"\n" not in self._unread:
+            ready, _, _ = select.select([self._output], [], [], max(deadline - time.monotonic(), 0))
+            part = os.read(self._output.fileno(), 65536) if ready else b""
+            if not part:
+                last, self._unread = self._unread, b""
+                return last.decode(errors="replace") or None
+            self._unread += part
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line.decode(errors="replace")
+
+    def end(self) -> None:
+        """Closes its standard input and waits for its end, which is hastened where it doesn't come."""
+        with suppress(BrokenPipeError):
+            self._input.close()
+        try:
+            self._process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._output.close()
+        self._ledger.remove(self.mark)
+
+
+CHECKOUT = Path(__file__).resolve().parents[4]
+# Where workers are looked for: observers are built beside them.
+FOLDERS_VARIABLE = "MIDDLEMARK_WORKERS"
+
+
+def executable(name: str) -> Path:
+    """Where `middlemark-<name>` is."""
+    for folder in _folders():
+        path = folder / f"middlemark-{name}"
+        if os.access(path, os.X_OK) and path.is_file():
+            return path.absolute()
+    raise EnvironmentNotReady(
+        f"there is no middlemark-{name} here",
+        remedy=f"make workers; an observer elsewhere: {FOLDERS_VARIABLE}=FOLDER",
+    )
+
+
+def _folders() -> Iterator[Path]:
+    yield from (Path(folder) for folder in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if folder)
+    yield Path(os.environ.get("CARGO_TARGET_DIR") or CHECKOUT / "target") / "release"
+    yield from (Path(folder) for folder in os.get_exec_path())
+
+
+class Observer:
+    """A running observer; `end` must follow."""
+
+    def __init__(self, doing: str, command: Sequence[str], ledger: Ledger) -> None:
+        self._doing = doing
+        self._child = Child(doing, command, ledger)
+
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        return self._child.pid
+
+    def begin(self, spec: Mapping[str, Any]) -> None:
+        """Has it begin with what its spec says; ended where it refuses."""
+        self.tell(spec)
+        try:
+            self.hear("ready")
+        except EnvironmentNotReady:
+            self.end()
+            raise
+
+    def tell(self, message: Mapping[str, Any]) -> None:
+        """Tells it something."""
+        self._child.tell(json.dumps(message))
+
+    def hear(self, event: str | None = None) -> dict[str, Any]:
+        """The next thing that it says, which must be this event."""
+        complaints = []
+        while (line := self._child.line()) is not None:
+            if not line.startswith("{"):  # its log
+                complaints.append(line)
+                continue
+            said: dict[str, Any] = json.loads(line)
+            if event is None or said.get("event") == event:
+                return said
+            complaints.append(line)
+            break
+        reason = "; ".join(complaints) or "it said nothing"
+        raise EnvironmentNotReady(
+            f"what {self._doing} fails: {reason}",
+            remedy="`middlemark doctor` says what a test-bed needs of this machine",
+        )
+
+    def end(self) -> None:
+        """Ends it."""
+        self._child.end()

@@ -1,0 +1,291 @@
+"""The account of everything that Middlemark creates on this machine, so that all of it can be removed again.
+
+Every creation is entered before it happens, in an append-only file of the process that owns it, under a per-user
+state folder; whatever ends that process, kill -9 included, the file stays, and `abandoned` removes what it lists only.
+It creates nothing itself: `slot`, `awake` and the campaign do, and enter it here.
+
+What ledgers list whose owners are gone: removed wherever it can be reached, forgotten only where the user says so.
+
+`ledger` knows what an entry is and how it is removed; the ledgers of living processes are left alone. Of a machine that
+does not answer nobody can tell what is on it, so that its entries stay until it does, or is said to be gone for good.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from middlemark.errors import EnvironmentNotReady
+from middlemark.testbed.processes import cgroup, procfs
+from middlemark.testbed.processes.podman import Storage
+from middlemark.testbed.processes.procfs import Identity
+from middlemark.testbed.processes.remote import RemoteFolder, Unanswered, Unreachable
+
+Kind = Literal["process", "folder", "file", "shared_memory", "containers", "remote_folder", "cgroup"]
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where the kernel's shared memory is
+
+
+def state_folder() -> Path:
+    """The per-user folder for what outlives a process: ledgers and slots."""
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state"
+    return Path(base, "middlemark")
+
+
+@dataclass
+class Entry:
+    """One thing that was, or was about to be, created."""
+
+    mark: str
+    kind: Kind
+    what: str
+    """A path, for a process what it does, for shared memory the unique name that is part of all its files' names; for a
+    folder elsewhere, where that is."""
+    process: Identity | None = None
+    """Who it is; None where the owner was killed between entering and starting it: its mark finds it then."""
+
+
+@dataclass
+class Ledger:
+    """The ledger of one process; use `opened`."""
+
+    path: Path
+    _file: Any
+    _entries: dict[str, Entry] = field(default_factory=dict)
+
+    def enter(self, kind: Kind, what: str | Path) -> str:
+        """Enters what is about to be created; the mark identifies it and, in a process's environment, its children."""
+        entry = Entry(secrets.token_hex(8), kind, str(what))
+        self._entries[entry.mark] = entry
+        self._append({"op": "create", "mark": entry.mark, "kind": kind, "what": entry.what})
+        return entry.mark
+
+    def started(self, mark: str, pid: int) -> None:
+        """Adds to an entered process who it is."""
+        process = procfs.identity(pid)
+        if process is not None:
+            self._entries[mark].process = process
+            self._append({"op": "started", "mark": mark, **asdict(process)})
+
+    def remove(self, *marks: str) -> None:
+        """Removes what these marks stand for, where it still exists, and then their entries; keeps what can't be."""
+        _, kept = remove_all([self._entries[mark] for mark in marks if mark in self._entries])
+        for mark in marks:
+            if mark not in kept and self._entries.pop(mark, None) is not None:
+                self._append({"op": "remove", "mark": mark})
+
+    def close(self) -> None:
+        """Removes all that is left, and the ledger, unless something is out of reach: a later sweep tries again."""
+        self.remove(*self._entries)
+        if not self._entries:
+            self.path.unlink(missing_ok=True)
+        os.close(self._file)
+
+    def _append(self, line: dict[str, Any]) -> None:
+        os.write(self._file, json.dumps(line).encode() + b"\n")
+
+
+@contextmanager
+def opened() -> Iterator[Ledger]:
+    """This process's ledger, locked as long as the process lives; closed when the context ends, however it ends."""
+    folder = state_folder() / "ledgers"
+    try:
+        ledger = _created(folder)
+    except OSError as error:
+        raise EnvironmentNotReady(
+            f"{folder} can't be written ({error.strerror}), so nothing can be created: it could not be removed again",
+            remedy="set XDG_STATE_HOME to a folder that can",
+        ) from error
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+
+
+def _created(folder: Path) -> Ledger:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{os.getpid()}-{secrets.token_hex(4)}.jsonl"
+    # Locked before it has its name, so that no sweep takes it for one whose owner is gone.
+    hidden = path.with_suffix(".new")
+    file = os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    fcntl.flock(file, fcntl.LOCK_EX)
+    hidden.rename(path)
+    return Ledger(path, file)
+
+
+def read(path: Path) -> list[Entry]:
+    """The entries of a ledger that were not removed; a last line cut off by a kill counts as not written."""
+    entries: dict[str, Entry] = {}
+    try:
+        lines = path.read_text().splitlines()
+    except FileNotFoundError:
+        return []
+    for text in lines:
+        try:
+            line = json.loads(text)
+        except ValueError:
+            continue
+        operation, mark = line.pop("op"), line.pop("mark")
+        match operation:
+            case "create":
+                entries[mark] = Entry(mark, **line)
+            case "started":
+                entries[mark].process = Identity(**line)
+            case "remove" | "forget":
+                entries.pop(mark, None)
+    return list(entries.values())
+
+
+def remove_all(entries: list[Entry], unanswered: dict[str, str] | None = None) -> tuple[list[Entry], dict[str, str]]:
+    """Ends the processes first, then removes all else.
+
+    Gives the entries of which something was left, and by mark the reason why something of them still is. The machines
+    that are `unanswered`, with the reason, are not asked again; those that don't answer now become so.
+    """
+    left, kept = _end_processes([entry for entry in entries if entry.kind == "process"]), {}
+    unanswered = {} if unanswered is None else unanswered
+    for entry in entries:
+        try:
+            if _remove(entry, unanswered):
+                left.append(entry)
+        except Unreachable as lost:
+            left.append(entry)
+            kept[entry.mark] = str(lost)
+    return left, kept
+
+
+def _end_processes(entries: list[Entry]) -> list[Entry]:
+    """Gives those that still ran."""
+    found = procfs.marked(entry.mark for entry in entries)
+    for entry in entries:
+        if entry.process is not None and procfs.is_alive(entry.process):
+            found[entry.mark].append(entry.process)
+    procfs.end(process for group in found.values() for process in group)
+    return [entry for entry in entries if found[entry.mark]]
+
+
+def _remove(entry: Entry, unanswered: dict[str, str]) -> bool:
+    """Removes what an entry stands for, unless it is a process; gives whether anything was there."""
+    if entry.kind == "remote_folder":
+        return _remove_there(RemoteFolder.parsed(entry.what), unanswered)
+    paths = _paths(entry)
+    for path in paths:
+        _delete(entry.kind, path)
+    return bool(paths)
+
+
+def _remove_there(folder: RemoteFolder, unanswered: dict[str, str]) -> bool:
+    """A machine that is gone is asked once, as each time costs seconds."""
+    if folder.target in unanswered:
+        raise Unanswered(unanswered[folder.target])
+    try:
+        return folder.remove()
+    except Unanswered as lost:
+        unanswered[folder.target] = str(lost)
+        raise
+
+
+def _paths(entry: Entry) -> list[Path]:
+    """The files and folders that an entry stands for, as far as they are there."""
+    match entry.kind:
+        case "process":
+            return []
+        case "shared_memory":
+            return [path for path in SHARED_MEMORY.glob("*") if entry.what in path.name]
+        case _:
+            return [Path(entry.what)] if os.path.lexists(entry.what) else []
+
+
+def _delete(kind: Kind, path: Path) -> None:
+    if kind == "containers":
+        Storage(path).remove()
+    elif kind == "cgroup":
+        cgroup.remove_group(path)
+    elif path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What a sweep found and removed."""
+
+    kind: Kind
+    what: str
+    owner: str
+    """The ledger it was in."""
+    problem: str | None = None
+    """Why it could not be removed and is still in the ledger; None where it is gone."""
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What is entered no more, though nobody has removed it."""
+
+    kind: Kind
+    what: str
+    owner: str
+    """The ledger it was in."""
+
+
+def sweep() -> list[Removed]:
+    """Removes what ledgers list whose owners are gone."""
+    removed = []
+    unanswered: dict[str, str] = {}
+    for path, _ in _ledgers():
+        left, kept = remove_all(read(path), unanswered)
+        removed += [Removed(entry.kind, entry.what, path.stem, kept.get(entry.mark)) for entry in left]
+        if not kept:
+            path.unlink(missing_ok=True)
+    return removed
+
+
+def out_of_reach(swept: Iterable[Removed]) -> list[str]:
+    """The machines on which something could not be removed."""
+    return list(dict.fromkeys(_target(each.what) for each in swept if each.problem is not None))
+
+
+def forget(target: str) -> list[Forgotten]:
+    """Strikes out the folders on a machine that is gone for good."""
+    forgotten = []
+    for path, file in _ledgers():
+        entries = read(path)
+        own = [each for each in entries if each.kind == "remote_folder" and _target(each.what) == target]
+        # Whoever was killed while it wrote has left a line without an end.
+        lines = [b"", *(json.dumps({"op": "forget", "mark": entry.mark}).encode() for entry in own), b""]
+        if own:
+            os.write(file, b"\n".join(lines))
+        if len(own) == len(entries):
+            path.unlink(missing_ok=True)
+        forgotten += [Forgotten(entry.kind, entry.what, path.stem) for entry in own]
+    return forgotten
+
+
+def _target(what: str) -> str:
+    return RemoteFolder.parsed(what).target
+
+
+def _ledgers() -> Iterator[tuple[Path, int]]:
+    """Those that nobody holds, open for more lines and locked until the next is asked for."""
+    for path in sorted((state_folder() / "ledgers").glob("*.jsonl")):
+        try:
+            file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+        except FileNotFoundError:  # its owner, or another sweep, was quicker
+            continue
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            continue
+        try:
+            yield path, file
+        finally:
+            os.close(file)

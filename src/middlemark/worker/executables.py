@@ -1,0 +1,183 @@
+"""Where the workers are: executables named `middlemark-worker-<middleware>` in the worker folders and on PATH.
+
+It runs none of them (`description` does) and knows none by name. The first folder that has a name wins, so that a
+worker under development goes before an installed one.
+
+How much code and data a worker's executable, and each library and program that it needs, holds before it runs.
+
+It reads ELF files; which libraries the loader would load, the loader itself says. What is loaded later by a name of its
+own is seen where it came with the worker; what a running process takes, the observation `resources` samples.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.constants import SH_FLAGS
+from elftools.elf.elffile import ELFFile
+
+from middlemark.errors import EnvironmentNotReady
+
+PREFIX = "middlemark-worker-"
+FOLDERS_VARIABLE = "MIDDLEMARK_WORKERS"
+CHECKOUT = Path(__file__).resolve().parents[3]
+BUILD_RECORD = "middlemark-workers.json"
+
+
+@dataclass(frozen=True)
+class Build:
+    """What the build said of one worker."""
+
+    worker: str
+    status: str
+    """`built` or `left_out`."""
+    reason: str | None = None
+    seconds: float | None = None
+
+
+def worker_folders() -> Iterator[Path]:
+    """Where workers are looked for, in this order."""
+    named = os.environ.get(FOLDERS_VARIABLE)
+    if named:
+        yield from (Path(folder) for folder in named.split(os.pathsep) if folder)
+    yield build_folder()
+    yield from (Path(folder) for folder in os.get_exec_path())
+
+
+def build_folder() -> Path:
+    """Where the checkout's own build leaves the workers."""
+    return Path(os.environ.get("CARGO_TARGET_DIR") or CHECKOUT / "target") / "release"
+
+
+def workers(within: Iterable[Path] | None = None) -> dict[str, Path]:
+    """Every worker there is, or that these folders have, by middleware, in the order of the names."""
+    found: dict[str, Path] = {}
+    for folder in worker_folders() if within is None else within:
+        if os.access(folder, os.R_OK | os.X_OK):
+            for path in folder.glob(f"{PREFIX}*"):
+                middleware = path.name.removeprefix(PREFIX)
+                if "." not in middleware and path.is_file() and os.access(path, os.X_OK):
+                    found.setdefault(middleware, path.absolute())
+    return dict(sorted(found.items()))
+
+
+def worker(middleware: str) -> Path:
+    """The worker of one middleware."""
+    found = workers()
+    if middleware in found:
+        return found[middleware]
+    build = next((build for build in builds() if build.worker == middleware and build.reason), None)
+    why = f": the build left it out, {build.reason}" if build else f"; there are: {', '.join(found) or 'none'}"
+    raise EnvironmentNotReady(
+        f"there is no worker for `{middleware}`{why}",
+        remedy=f"`middlemark doctor` says what is missing; workers elsewhere: {FOLDERS_VARIABLE}=FOLDER",
+    )
+
+
+def builds() -> list[Build]:
+    """What the checkout's last build said of its workers; empty where it was never built."""
+    try:
+        record = json.loads((build_folder() / BUILD_RECORD).read_text())
+    except FileNotFoundError:
+        return []
+    names = [field.name for field in fields(Build)]
+    return [Build(**{name: entry.get(name) for name in names}) for entry in record["workers"]]
+
+
+LOADER = "ldd"
+
+
+@dataclass(frozen=True)
+class Size:
+    """The parts of an ELF file that are mapped into memory."""
+
+    text_bytes: int = 0
+    """Machine code."""
+    read_only_bytes: int = 0
+    """Constants and tables that are neither executed nor written."""
+    data_bytes: int = 0
+    """Variables with a value of their own; what the loader relocates and then protects is among them."""
+    bss_bytes: int = 0
+    """Variables that begin as zero and take no room in the file."""
+
+    @property
+    def total_bytes(self) -> int:
+        """All parts together."""
+        return self.text_bytes + self.read_only_bytes + self.data_bytes + self.bss_bytes
+
+    def __add__(self, other: Size) -> Size:
+        """Part by part."""
+        mine, its = asdict(self), asdict(other)
+        return Size(**{part: mine[part] + its[part] for part in mine})
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file of a worker."""
+
+    path: Path
+    kind: str
+    """`worker`, `program`, `library`; `plugin`: it came with the worker, which loads it by name, if at all."""
+    size: Size
+
+
+def footprint(worker: Path, programs: Iterable[Path] = ()) -> tuple[Part, ...]:
+    """The worker, the programs that its services execute, and every library that any of them needs, each once."""
+    executables = {worker: "worker", **dict.fromkeys(programs, "program")}
+    loaded = {library: "library" for executable in executables for library in libraries(executable)}
+    plugins = {path: "plugin" for path in _beside(worker) if path not in loaded}
+    return tuple(Part(path, kind, size(path)) for path, kind in (executables | loaded | plugins).items())
+
+
+def _beside(worker: Path) -> list[Path]:
+    """The libraries that came with a worker, in the folder that its build makes."""
+    folder = worker.with_name(f"{worker.name}.lib")
+    return sorted({path.resolve() for path in folder.glob("*.so*")})
+
+
+def size(path: Path) -> Size:
+    """Of one ELF file, by its sections' flags."""
+    try:
+        with path.open("rb") as file:
+            sections = [section.header for section in ELFFile(file).iter_sections()]
+    except (OSError, ELFError) as cause:
+        raise EnvironmentNotReady(
+            f"{path} can't be measured: {cause}", remedy="only what is compiled for Linux has a footprint"
+        ) from cause
+    found = dict.fromkeys(asdict(Size()), 0)
+    for header in sections:
+        if header["sh_flags"] & SH_FLAGS.SHF_ALLOC:
+            found[_part(header["sh_type"], header["sh_flags"])] += header["sh_size"]
+    return Size(**found)
+
+
+def _part(kind: str, flags: int) -> str:
+    if kind == "SHT_NOBITS":
+        return "bss_bytes"
+    if flags & SH_FLAGS.SHF_EXECINSTR:
+        return "text_bytes"
+    return "data_bytes" if flags & SH_FLAGS.SHF_WRITE else "read_only_bytes"
+
+
+def libraries(executable: Path) -> Iterator[Path]:
+    """What the loader would load for it, the loader among them."""
+    told = subprocess.run([LOADER, str(executable)], capture_output=True, text=True, check=False)
+    if told.returncode and "not a dynamic executable" not in told.stderr + told.stdout:
+        raise EnvironmentNotReady(
+            f"the libraries of {executable} can't be told: {told.stderr.strip()}", remedy=f"try it: ldd {executable}"
+        )
+    for line in told.stdout.splitlines():
+        name, _, found = line.strip().partition(" => ")
+        if found.startswith("not found"):
+            raise EnvironmentNotReady(
+                f"{executable} needs {name}, which is not there", remedy="build the workers again: `make workers`"
+            )
+        path = (found or name).partition(" (")[0]
+        if path.startswith("/"):  # the kernel's own page has no file
+            yield Path(path).resolve()
