@@ -8,10 +8,9 @@ browser (DNS rebinding). `library` finds the runs, `analysis` computes.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from importlib import resources
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -83,7 +82,7 @@ class _Pages:
     def __init__(self, library: Library) -> None:
         self.library = library
         self.templates = Environment(
-            loader=PackageLoader("middlemark.report"),
+            loader=ChoiceLoader([PackageLoader("middlemark.serve"), PackageLoader("middlemark.report")]),
             autoescape=select_autoescape(default=True, default_for_string=True),
             undefined=StrictUndefined,
             trim_blocks=True,
@@ -178,13 +177,11 @@ class _Pages:
     def _page(self, title: str, shelf: Shelf, charts: Sequence[Chart] = (), **said: object) -> Response:
         template = self.templates.get_template("site.html.j2")
         known = {"asked": "median(latency)", "middleware": "", "middlewares": []}
-        style = resources.files("middlemark.report").joinpath("templates", "report.css").read_text(encoding="utf-8")
         return HTMLResponse(
             template.render(
                 title=title,
                 shelf=shelf,
                 figures=FIGURES,
-                style=style,
                 charts=charts,
                 specs={chart.id: chart.spec for chart in charts},
                 **(known | said),

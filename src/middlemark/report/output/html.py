@@ -13,7 +13,6 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 from altair.utils.schemapi import debug_mode
@@ -166,9 +165,7 @@ def render(findings: RunFindings) -> str:
             charts=packed_json(without_repetition(charts)),
             folded=Folded(),
             clocks=CLOCKS,
-            script=_resource("report.js"),
             first_drawn={s.drawing: s.id for s in reversed(sections) if s.drawing},
-            style=_resource("report.css"),
             vega=packed(program()),
         )
     )
@@ -278,7 +275,3 @@ def marked(text: str) -> Markup:
 def script_json(value: object) -> Markup:
     """JSON that can't end the script element it stands in."""
     return Markup(json.dumps(value, separators=(",", ":")).replace("<", "\\u003c"))  # noqa: S704 - escaped here
-
-
-def _resource(name: str) -> Markup:
-    return Markup(resources.files("middlemark.report").joinpath("templates", name).read_text(encoding="utf-8"))  # noqa: S704
