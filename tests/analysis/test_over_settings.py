@@ -3,21 +3,20 @@
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from middlemark.analysis.compare.over_settings import OverSettings, over_settings
-from middlemark.analysis.compare.pairing import usually_compared, within_run
-from middlemark.analysis.run import analyse
+from middlemark.analysis.compare.pairing import Compared, usually_compared, within_run
+from middlemark.analysis.run import RunFindings
 from middlemark.analysis.verdicts.difference import Difference
 from middlemark.cli.main import app
 from middlemark.plan import NoCommunication
 from middlemark.plan.outcome import MissingPath
 from middlemark.report.conclusions.digest import mean_words, means_table
-from middlemark.results.run_folder import RunFolder
-from run_builder import Behaviour, build_run
+from run_builder import Behaviour
+from shared_runs import SharedRuns
 
 SUITE = """
 suite: s
@@ -31,23 +30,24 @@ workloads:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+def findings(runs: SharedRuns) -> RunFindings:
     how = {"udp": Behaviour(latency_ns=50_000), "tcp": Behaviour(latency_ns=50_000, per_byte_ns=20)}
-    return build_run(tmp_path_factory.mktemp("run") / "run", SUITE, how)
+    return runs.findings(SUITE, how)
 
 
-def means(folder: RunFolder) -> dict[str, OverSettings]:
-    pairs = within_run(analyse(folder).comparable, "middleware", "udp").pairs
-    return {each.figure.name: each for each in over_settings(usually_compared(pairs, 0.05))}
+def compared(findings: RunFindings) -> tuple[Compared, ...]:
+    return usually_compared(within_run(findings.comparable, "middleware", "udp").pairs, 0.05)
 
 
-def test_it_is_the_geometric_mean_of_the_ratios_that_are_shown(folder: RunFolder) -> None:
-    pairs = within_run(analyse(folder).comparable, "middleware", "udp").pairs
-    found = usually_compared(pairs, 0.05)
-    ratios = [each.difference for each in found if each.figure.name == "median(latency)"]
+def means(findings: RunFindings) -> dict[str, OverSettings]:
+    return {each.figure.name: each for each in over_settings(compared(findings))}
+
+
+def test_it_is_the_geometric_mean_of_the_ratios_that_are_shown(findings: RunFindings) -> None:
+    ratios = [each.difference for each in compared(findings) if each.figure.name == "median(latency)"]
     logs = [math.log(each.value) for each in ratios if isinstance(each, Difference)]
     assert len(logs) == 3
-    mean = means(folder)["median(latency)"]
+    mean = means(findings)["median(latency)"]
     assert mean.n_settings == 3
     assert mean.value == pytest.approx(math.exp(sum(logs) / 3))
     assert mean.low is not None
@@ -56,15 +56,14 @@ def test_it_is_the_geometric_mean_of_the_ratios_that_are_shown(folder: RunFolder
     assert mean.low > 1
 
 
-def test_a_share_has_no_ratio_and_no_mean_of_them(folder: RunFolder) -> None:
-    assert "loss" not in means(folder)
-    assert {"median(latency)", "cpu", "memory", "first_message"} <= means(folder).keys()
+def test_a_share_has_no_ratio_and_no_mean_of_them(findings: RunFindings) -> None:
+    assert "loss" not in means(findings)
+    assert {"median(latency)", "cpu", "memory", "first_message"} <= means(findings).keys()
 
 
-def test_where_a_setting_has_no_ratio_it_is_named_and_there_is_no_mean(tmp_path: Path) -> None:
+def test_where_a_setting_has_no_ratio_it_is_named_and_there_is_no_mean(runs: SharedRuns) -> None:
     silent = NoCommunication(missing=(MissingPath(stream="imu", publisher=0, subscriber=0),))
-    folder = build_run(tmp_path / "run", SUITE, {"udp": Behaviour(), "tcp": Behaviour(outcome=silent)})
-    mean = means(folder)["median(latency)"]
+    mean = means(runs.findings(SUITE, {"udp": Behaviour(), "tcp": Behaviour(outcome=silent)}))["median(latency)"]
     assert mean.value is None
     assert len(mean.missing) == 3
     assert "workload=imu" in mean.missing[0]
@@ -72,18 +71,19 @@ def test_where_a_setting_has_no_ratio_it_is_named_and_there_is_no_mean(tmp_path:
     assert "1 of 3 settings without a ratio (middleware=udp)" in mean_words(replace(mean, missing=("middleware=udp",)))
 
 
-def test_one_setting_has_no_mean_over_settings(tmp_path: Path) -> None:
+def test_one_setting_has_no_mean_over_settings(runs: SharedRuns) -> None:
     one = "\n".join(SUITE.strip().splitlines()[:5])
-    assert not means(build_run(tmp_path / "run", one, {"udp": Behaviour(), "tcp": Behaviour()}))
+    assert not means(runs.findings(one, {"udp": Behaviour(), "tcp": Behaviour()}))
 
 
-def test_compare_ends_with_it_in_words_and_data(folder: RunFolder) -> None:
+def test_compare_ends_with_it_in_words_and_data(findings: RunFindings) -> None:
     def compare(*more: str) -> str:
-        asked = ["compare", str(folder.path), "--by", "middleware", "--base", "udp", *more]
+        asked = ["compare", str(findings.folder.path), "--by", "middleware", "--base", "udp", *more]
         return CliRunner().invoke(app, asked, env={"COLUMNS": "160"}).stdout
 
-    assert "Over all settings" in compare()
-    assert "no forecast for others" in " ".join(compare().split())
+    words = compare()
+    assert "Over all settings" in words
+    assert "no forecast for others" in " ".join(words.split())
     (said,) = json.loads(compare("--json", "--figure", "median(latency)"))["over_settings"]
     assert said["settings"] == 3
     assert said["geometric_mean"] > 1

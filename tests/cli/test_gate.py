@@ -26,21 +26,22 @@ def run(runs: SharedRuns, seed: int, **behaviours: Behaviour) -> Path:
     return runs.run(SUITE, behaviours, seed=seed).path
 
 
+def measured(runs: SharedRuns, path: Path, seed: int, **behaviours: Behaviour) -> Path:
+    """One whose metrics are stored, as a campaign stores them: it is read many times."""
+    folder = runs.copy(path, SUITE, behaviours, seed=seed)
+    recompute_metrics(folder)
+    return folder.path
+
+
 def gate(*arguments: object) -> Result:
     return CliRunner().invoke(app, ["gate", *map(str, arguments)], env={"COLUMNS": "160"})
 
 
 @pytest.fixture(scope="module")
 def base(runs: SharedRuns, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Five runs that differ by some percent from one to the next, whose metrics are stored as a campaign stores them."""
+    """Five runs that differ by some percent from one to the next."""
     levels, path = (50_000, 51_000, 49_500, 50_500, 49_000), tmp_path_factory.mktemp("runs")
-    measured = [
-        runs.copy(path / f"base_{n}", SUITE, {"udp": Behaviour(latency_ns=each)}, seed=n)
-        for n, each in enumerate(levels, 1)
-    ]
-    for each in measured:
-        recompute_metrics(each)
-    return [each.path for each in measured]
+    return [measured(runs, path / f"base_{n}", n, udp=Behaviour(latency_ns=each)) for n, each in enumerate(levels, 1)]
 
 
 @pytest.fixture
@@ -121,8 +122,8 @@ def test_the_headline_has_no_tick_where_something_is_undecided(
 
 def test_an_experiment_that_head_lacks_is_told_and_undecided(runs: SharedRuns, tmp_path: Path) -> None:
     quick = Behaviour(latency_ns=50_000)
-    both = [run(runs, n, udp=quick, tcp=quick) for n in range(1, 5)]
-    one = [run(runs, n, udp=quick) for n in range(5, 9)]
+    both = [measured(runs, tmp_path / f"both_{n}", n, udp=quick, tcp=quick) for n in range(1, 5)]
+    one = [measured(runs, tmp_path / f"one_{n}", n, udp=quick) for n in range(5, 9)]
     asked = ["--fail-if", "median(latency) > +30 %", "--junit", tmp_path / "gate.xml"]
     assert gate(*both, one[0], *asked, "--undecided", "pass").exit_code == 0
     text = (tmp_path / "gate.xml").read_text(encoding="utf-8")

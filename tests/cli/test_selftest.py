@@ -9,6 +9,8 @@ from typer.testing import CliRunner
 from middlemark.analysis.verdicts.difference import ratio
 from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, UsageError
+from middlemark.report.output.data import recompute_metrics
+from middlemark.results.run_folder import RunFolder
 from run_builder import Behaviour
 from shared_runs import SharedRuns
 
@@ -16,8 +18,17 @@ SUITE = "suite: s\ntrials: {trials}\nmiddlewares: all\nworkloads: [{{workload: i
 RUNNER = CliRunner()
 
 
-def test_a_stored_run_is_dealt_to_equal_sides_and_the_rate_is_stated(runs: SharedRuns) -> None:
-    run = runs.run(SUITE.format(trials=120), {"one": Behaviour(drift=0.05)})
+@pytest.fixture(scope="module")
+def run(runs: SharedRuns, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """Of equal trials, whose metrics are stored as a campaign stores them."""
+    folder = runs.copy(
+        tmp_path_factory.mktemp("equal") / "run", SUITE.format(trials=120), {"one": Behaviour(drift=0.05)}
+    )
+    recompute_metrics(folder)
+    return folder
+
+
+def test_a_stored_run_is_dealt_to_equal_sides_and_the_rate_is_stated(run: RunFolder) -> None:
     answer = RUNNER.invoke(app, ["selftest", "--from", str(run.path), "--blocks", "3", "--json"])
     assert answer.exit_code == 0, answer.exception
     figures = {each["figure"]: each for each in json.loads(answer.stdout)["figures"]}
@@ -27,9 +38,8 @@ def test_a_stored_run_is_dealt_to_equal_sides_and_the_rate_is_stated(runs: Share
     assert "At most 5 % may" in table.stdout
 
 
-def test_differences_that_are_not_there_end_it_with_an_error(runs: SharedRuns, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_differences_that_are_not_there_end_it_with_an_error(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("middlemark.analysis.compare.selftest.ratio", partial(ratio, confidence=0.3))
-    run = runs.run(SUITE.format(trials=120), {"one": Behaviour(drift=0.05)})
     answer = RUNNER.invoke(app, ["selftest", "--from", str(run.path), "--blocks", "3"])
     assert isinstance(answer.exception, ResultsNotAccepted)
     assert "imu median(latency)" in answer.exception.text
