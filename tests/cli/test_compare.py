@@ -111,6 +111,14 @@ def test_only_leaves_a_part_of_the_run(runs: SharedRuns) -> None:
         (["--by", "middleware", "--figure", "p99(round_trip)"], "a round trip of ping-pongs"),
         (["--base", "udp"], "--by middleware"),
     ],
+    ids=[
+        "one run",
+        "a misspelt factor",
+        "a factor of one value",
+        "a misspelt base",
+        "a figure of others",
+        "a base alone",
+    ],
 )
 def test_what_there_is_not_is_refused_with_what_there_is(runs: SharedRuns, arguments: list[str], remedy: str) -> None:
     folder = run(runs, text=suite(trials=2), udp=Behaviour(), tcp=Behaviour())

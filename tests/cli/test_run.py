@@ -73,6 +73,15 @@ def test_what_a_middleware_can_not_do_is_accepted() -> None:
         (["run", "suite.yaml", "--only", "color=blue"], "color"),
         (["run", "suite.yaml", "--trials", "0"], "greater than or equal to 1"),
     ],
+    ids=[
+        "no suite",
+        "a suite that does not ship",
+        "a suite beside a run to go on with",
+        "other trials of a run to go on with",
+        "`--across` of a run that begins",
+        "a factor that there is not",
+        "no trials",
+    ],
 )
 def test_what_can_not_be_asked_for_is_a_usage_error(arguments: list[str], said: str) -> None:
     suite(suite_text())

@@ -244,7 +244,11 @@ def test_the_list_reads_no_trial_and_no_estimate(runs: Path, tmp_path: Path) -> 
     assert '<td class="figure">12</td>' in page.text
 
 
-@pytest.mark.parametrize("altered", [{"trials": 3}, {"trials": None}, {"started_at": "then"}, {"format_version": 2}])
+@pytest.mark.parametrize(
+    "altered",
+    [{"trials": 3}, {"trials": None}, {"started_at": "then"}, {"format_version": 2}],
+    ids=["a number for its trials", "no trials", "no instant", "another format"],
+)
 def test_a_run_whose_manifest_is_none_is_listed_with_its_reason(
     runs: Path, tmp_path: Path, altered: dict[str, object]
 ) -> None:

@@ -28,29 +28,29 @@ def read(folder: Path, record: dict[str, Any]) -> None:
     next(RunFolder(folder / "run").stored_trials()).read_record()
 
 
-NAMES: list[Callable[[Any, str], object]] = [
-    lambda r, name: r["trial"].update(id=name),
-    lambda r, name: r["trial"]["experiment"].update(id=name),
-    lambda r, name: r["trial"]["experiment"].update(middleware=name),
-    lambda r, name: r["trial"]["experiment"].update(profile=name),
-    lambda r, name: r["trial"]["experiment"].update(workload=name),
-    lambda r, name: r["trial"]["experiment"].update(topology=name),
-    lambda r, name: r["trial"]["experiment"]["hosts"][0].update(name=name),
-    lambda r, name: r["trial"]["experiment"]["applications"][0].update(name=name),
-    lambda r, name: r["trial"]["experiment"]["applications"][0].update(host=name),
-    lambda r, name: r["trial"]["experiment"]["streams"][0].update(name=name),
-    lambda r, name: r["trial"]["experiment"]["streams"][0].update(publishers=[name]),
-    lambda r, name: r["trial"]["experiment"]["networks"][0].update(name=name),
-    lambda r, name: r["trial"]["experiment"].update(services=[name]),
-    lambda r, name: r["counts"]["publishers"][0].update(stream=name),
-    lambda r, name: r.update(resources={name: next(iter(r["resources"].values()))}),
-    lambda r, name: r.update(interrupted=[name]),
-    lambda r, name: r["links"][0].update(host=name),
-]
+NAMES: dict[str, Callable[[Any, str], object]] = {
+    "the trial": lambda r, name: r["trial"].update(id=name),
+    "the experiment": lambda r, name: r["trial"]["experiment"].update(id=name),
+    "the middleware": lambda r, name: r["trial"]["experiment"].update(middleware=name),
+    "its profile": lambda r, name: r["trial"]["experiment"].update(profile=name),
+    "the workload": lambda r, name: r["trial"]["experiment"].update(workload=name),
+    "the topology": lambda r, name: r["trial"]["experiment"].update(topology=name),
+    "a host": lambda r, name: r["trial"]["experiment"]["hosts"][0].update(name=name),
+    "an application": lambda r, name: r["trial"]["experiment"]["applications"][0].update(name=name),
+    "an application's host": lambda r, name: r["trial"]["experiment"]["applications"][0].update(host=name),
+    "a stream": lambda r, name: r["trial"]["experiment"]["streams"][0].update(name=name),
+    "a stream's publisher": lambda r, name: r["trial"]["experiment"]["streams"][0].update(publishers=[name]),
+    "a network": lambda r, name: r["trial"]["experiment"]["networks"][0].update(name=name),
+    "a service": lambda r, name: r["trial"]["experiment"].update(services=[name]),
+    "the stream of a count": lambda r, name: r["counts"]["publishers"][0].update(stream=name),
+    "a process with resources": lambda r, name: r.update(resources={name: next(iter(r["resources"].values()))}),
+    "an interrupted process": lambda r, name: r.update(interrupted=[name]),
+    "the host of a link": lambda r, name: r["links"][0].update(host=name),
+}
 
 
 @pytest.mark.parametrize("name", BAD_NAMES)
-@pytest.mark.parametrize("change", NAMES)
+@pytest.mark.parametrize("change", NAMES.values(), ids=NAMES)
 def test_a_name_that_no_suite_may_have_is_refused(
     tmp_path: Path, change: Callable[[Any, str], object], name: str
 ) -> None:
@@ -76,33 +76,37 @@ def test_a_target_of_ssh_is_no_option_of_the_client(tmp_path: Path, target: str)
         read(tmp_path, record)
 
 
-NUMBERS: list[Callable[[Any], object]] = [
-    lambda r: r["window"].update(begin_ns=r["window"]["end_ns"], end_ns=r["window"]["begin_ns"]),
-    lambda r: r["window"].update(t0_ns=r["window"]["end_ns"]),
-    lambda r: r["window"].update(end_ns=HUGE),
-    lambda r: r["counts"]["publishers"][0].update(sent=HUGE),
-    lambda r: r["counts"]["publishers"][0].update(sent=-1),
-    lambda r: r["counts"]["publishers"][0].update(publisher=40),
-    lambda r: r["counts"]["subscribers"][0].update(received=HUGE),
-    lambda r: r["counts"]["subscribers"][0].update(subscriber=7),
-    lambda r: r["counts"]["subscribers"][0].update(stream="another"),
-    lambda r: r["first_message"][0].update(after_ns=HUGE),
-    lambda r: r["trial"].update(block=HUGE),
-    lambda r: r["trial"].update(number=r["trial"]["number"] + 1),
-    lambda r: r["trial"].update(seed=HUGE),
-    lambda r: r["trial"]["experiment"].update(samples=HUGE),
-    lambda r: r["trial"]["experiment"]["windows"].update(window_ns=-5),
-    lambda r: r["trial"]["experiment"]["streams"][0].update(size_bytes=HUGE),
-    lambda r: r["trial"]["experiment"]["streams"][0]["pattern"].update(rate_hz=0),
-    lambda r: r["trial"]["experiment"]["streams"][0]["pattern"].update(rate_hz=float("inf")),
-    lambda r: r["trial"]["experiment"]["streams"][0]["pattern"].update(rate_hz=float("nan")),
-    lambda r: r["links"][0]["figures"].update(loss=float("nan")),
-    lambda r: r.update(attempt=HUGE),
-    lambda r: r.update(effective={"nobody": next(iter(r["effective"].values()))}),
-]
+NUMBERS: dict[str, Callable[[Any], object]] = {
+    "a window that ends before it begins": lambda r: r["window"].update(
+        begin_ns=r["window"]["end_ns"], end_ns=r["window"]["begin_ns"]
+    ),
+    "an origin of time at the window's end": lambda r: r["window"].update(t0_ns=r["window"]["end_ns"]),
+    "an end beyond what a number holds": lambda r: r["window"].update(end_ns=HUGE),
+    "more sent than a number holds": lambda r: r["counts"]["publishers"][0].update(sent=HUGE),
+    "fewer sent than none": lambda r: r["counts"]["publishers"][0].update(sent=-1),
+    "a publisher that is not there": lambda r: r["counts"]["publishers"][0].update(publisher=40),
+    "more received than a number holds": lambda r: r["counts"]["subscribers"][0].update(received=HUGE),
+    "a subscriber that is not there": lambda r: r["counts"]["subscribers"][0].update(subscriber=7),
+    "a stream that is not there": lambda r: r["counts"]["subscribers"][0].update(stream="another"),
+    "a first message beyond what a number holds": lambda r: r["first_message"][0].update(after_ns=HUGE),
+    "a block beyond what a number holds": lambda r: r["trial"].update(block=HUGE),
+    "a number that is not the trial's": lambda r: r["trial"].update(number=r["trial"]["number"] + 1),
+    "a seed beyond what a number holds": lambda r: r["trial"].update(seed=HUGE),
+    "samples beyond what a number holds": lambda r: r["trial"]["experiment"].update(samples=HUGE),
+    "a window of negative length": lambda r: r["trial"]["experiment"]["windows"].update(window_ns=-5),
+    "a size beyond what a number holds": lambda r: r["trial"]["experiment"]["streams"][0].update(size_bytes=HUGE),
+    "a rate of nought": lambda r: r["trial"]["experiment"]["streams"][0]["pattern"].update(rate_hz=0),
+    "an infinite rate": lambda r: r["trial"]["experiment"]["streams"][0]["pattern"].update(rate_hz=float("inf")),
+    "a rate that is no number": lambda r: r["trial"]["experiment"]["streams"][0]["pattern"].update(
+        rate_hz=float("nan")
+    ),
+    "a loss that is no number": lambda r: r["links"][0]["figures"].update(loss=float("nan")),
+    "an attempt beyond what a number holds": lambda r: r.update(attempt=HUGE),
+    "settings of nobody": lambda r: r.update(effective={"nobody": next(iter(r["effective"].values()))}),
+}
 
 
-@pytest.mark.parametrize("change", NUMBERS)
+@pytest.mark.parametrize("change", NUMBERS.values(), ids=NUMBERS)
 def test_a_number_that_no_campaign_writes_is_refused(tmp_path: Path, change: Callable[[Any], object]) -> None:
     record = first("run-format-1-links")
     change(record)
