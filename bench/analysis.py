@@ -24,8 +24,9 @@ import polars as pl
 from middlemark.analysis.run import analyse
 from middlemark.report.output.data import write_summary
 from middlemark.report.output.html import write_report
-from middlemark.results.record import Counts, TrialRecord
-from middlemark.results.run_folder import RunFolder, TrialFolder
+from middlemark.results.counts import Counts
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder
 from middlemark.results.tables import (
     EXECUTIONS_SCHEMA,
     INPUTS_SCHEMA,
@@ -33,6 +34,7 @@ from middlemark.results.tables import (
     PUBLISHED_SCHEMA,
     RECEIVED_SCHEMA,
 )
+from middlemark.results.trial_folder import TrialFolder
 from run_builder import Behaviour, build_run
 
 MILLIONS = (1, 10, 100)

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from middlemark.plan import Experiment, Node
-from middlemark.results.record import Counts, NodeCounts, PublisherCounts, SubscriberCounts
+from middlemark.results.counts import Counts, NodeCounts, PublisherCounts, SubscriberCounts
 from middlemark.results.tables import (
     EXECUTIONS_SCHEMA,
     INPUTS_SCHEMA,

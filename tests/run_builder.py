@@ -27,22 +27,19 @@ from middlemark.plan import (
     observed,
     order_trials,
 )
+from middlemark.results.counts import Counts, FirstMessage, PublisherCounts, SubscriberCounts
 from middlemark.results.manifest import Dissector, Library, Manifest, Middleware
 from middlemark.results.record import (
     CapturedLink,
     CaptureRecord,
     ClockAgreement,
-    Counts,
     Effective,
-    FirstMessage,
     InterfaceTraffic,
     KernelRecording,
     LinkTraffic,
     PathProof,
     Phase,
-    PublisherCounts,
     Resources,
-    SubscriberCounts,
     TrialRecord,
     Window,
 )

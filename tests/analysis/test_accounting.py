@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from middlemark.analysis.metrics.accounting import breaches, flows
-from middlemark.results.record import Counts, PublisherCounts, SubscriberCounts
+from middlemark.results.counts import Counts, PublisherCounts, SubscriberCounts
 from middlemark.results.tables import RECEIVED_SCHEMA
 
 

@@ -13,8 +13,9 @@ from middlemark.analysis.metrics.catalog import Key, metrics_of
 from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.metrics.trial import TrialMetrics, of_the_path, trial_metrics
 from middlemark.analysis.stats.quantiles import Lost, Measured, Partial, Value
+from middlemark.results.counts import PublisherCounts, SubscriberCounts
 from middlemark.results.histogram_log import Logged
-from middlemark.results.record import PublisherCounts, SubscriberCounts, TrialRecord
+from middlemark.results.record import TrialRecord
 from run_builder import BEGIN_NS, MS, Behaviour
 from shared_runs import SharedRuns
 

@@ -20,9 +20,9 @@ from middlemark.analysis.metrics.trial import TrialMetrics
 from middlemark.analysis.run import analyse
 from middlemark.analysis.stats.quantiles import Value
 from middlemark.errors import StoreError
-from middlemark.results import writer
 from middlemark.results.record import is_valid
-from middlemark.results.run_folder import RunFolder, TrialFolder
+from middlemark.results.run_folder import RunFolder
+from middlemark.results.trial_folder import TrialFolder
 from run_builder import Behaviour
 from shared_runs import SharedRuns
 
@@ -55,7 +55,7 @@ def trial(kept: RunFolder, tmp_path: Path) -> TrialFolder:
 
 
 def keep(folder: TrialFolder) -> None:
-    writer.keep_metrics(folder, *stored_form(measure(folder, folder.read_record())))
+    folder.write_metrics(*stored_form(measure(folder, folder.read_record())))
 
 
 def keep_all(run: RunFolder) -> None:
@@ -85,7 +85,7 @@ def test_what_is_stored_is_what_is_computed_of_the_samples(path: Path, tmp_path:
         record = folder.read_record()
         if is_valid(record):
             expected = measure(folder, record)
-            writer.keep_metrics(folder, *stored_form(expected))
+            folder.write_metrics(*stored_form(expected))
             assert_same(stored(folder, record), expected)
 
 
@@ -107,7 +107,7 @@ def test_every_kind_of_value_is_read_back_as_it_was(trial: TrialFolder) -> None:
         own = {name: fields.get(name, 2) for name in kind.__dataclass_fields__ if name != "kind"}
         values[Key(TRIAL, kind.__name__)] = kind(**own)
     metrics = TrialMetrics(values, whole.metrics.samples, whole.metrics.flows, ())
-    writer.keep_metrics(trial, *stored_form(replace(whole, metrics=metrics)))
+    trial.write_metrics(*stored_form(replace(whole, metrics=metrics)))
     found = stored(trial, record)
     assert found is not None
     assert found.metrics.values == values

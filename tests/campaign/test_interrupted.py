@@ -12,7 +12,8 @@ from staged import marked_processes, suite_text
 
 from middlemark.campaign.campaign import run_on
 from middlemark.errors import ExitCode
-from middlemark.results.run_folder import RunFolder, TrialFolder
+from middlemark.results.run_folder import RunFolder
+from middlemark.results.trial_folder import TrialFolder
 from middlemark.testbed.processes import ledger
 
 FRONT = Path(__file__).with_name("staged_front.py")

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from middlemark.campaign.trial import record as trial_record
-from middlemark.results.run_folder import TrialFolder
 from middlemark.results.tables import PUBLISHED_SCHEMA
+from middlemark.results.trial_folder import TrialFolder
 
 ROW = np.dtype(
     [

@@ -12,7 +12,6 @@ from staged import marked_processes, placed, suite_text
 
 from middlemark.campaign.campaign import run_new, run_on
 from middlemark.errors import StoreError
-from middlemark.results import writer
 from middlemark.results.progress import Event, StepReached
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
@@ -85,7 +84,7 @@ def test_a_folder_with_a_run_is_not_overwritten(campaign: Callable[..., list[Tri
 
 def test_two_writers_of_one_run_are_refused(campaign: Callable[..., list[TrialRecord]], tmp_path: Path) -> None:
     campaign(suite_text())
-    with writer.reopened(RunFolder(tmp_path / "run")), pytest.raises(StoreError, match="another middlemark"):
+    with RunFolder(tmp_path / "run").locked(), pytest.raises(StoreError, match="another middlemark"):
         run_on(tmp_path / "run")
 
 

@@ -16,7 +16,8 @@ from middlemark.analysis.kernel.segments import Part, Side
 from middlemark.analysis.kernel.trace import KernelTrace
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
-from middlemark.results.run_folder import RunFolder, TrialFolder
+from middlemark.results.run_folder import RunFolder
+from middlemark.results.trial_folder import TrialFolder
 from middlemark.suite import LoadedSuite, parse_suite
 from middlemark.testbed import observers
 from middlemark.worker import executables

@@ -18,7 +18,8 @@ from fate import Fate, Program, fate
 
 from middlemark.plan import Valid
 from middlemark.results.record import TrialRecord
-from middlemark.results.run_folder import RunFolder, TrialFolder
+from middlemark.results.run_folder import RunFolder
+from middlemark.results.trial_folder import TrialFolder
 from middlemark.worker import executables
 
 pytestmark = [

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from middlemark.plan import Valid
-from middlemark.results.run_folder import RunFolder, TrialFolder
+from middlemark.results.run_folder import RunFolder
+from middlemark.results.trial_folder import TrialFolder
 from middlemark.worker import executables
 
 pytestmark = [

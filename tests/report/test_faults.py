@@ -15,7 +15,8 @@ from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
 from middlemark.report.traffic.faults import fault_sentence, fault_table, flow_words, timeline_words
 from middlemark.results.record import HappenedFault, TrialRecord
-from middlemark.results.run_folder import RunFolder, TrialFolder
+from middlemark.results.run_folder import RunFolder
+from middlemark.results.trial_folder import TrialFolder
 from report_page import specs as page_specs
 from run_builder import BEGIN_NS, Behaviour, build_run
 

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from middlemark.errors import StoreError
-from middlemark.results import writer
 from middlemark.results.manifest import Manifest
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
@@ -34,16 +33,16 @@ def disk(campaign: tuple[Manifest, dict[str, Stored]], tmp_path_factory: pytest.
     """What the disk saw while it was stored as a campaign stores it, the second trial after an attempt was cut off."""
     manifest, stored = campaign
     found = LossyDisk(tmp_path_factory.mktemp("disk"))
-    with found.following(), writer.created(found.root / "run", manifest) as run:
+    with found.following(), RunFolder.created(found.root / "run", manifest) as run:
         for number, (name, (record, received, published)) in enumerate(stored.items()):
             for attempt in range(2 if number == 1 else 1):
                 trial = run.trial(name)
-                writer.fresh(trial)
-                writer.keep_specs(trial, {})
+                trial.clear()
+                trial.write_specs({})
                 (trial.logs_path / "publisher_0.log").write_text(f"attempt {attempt}")
-                writer.keep_samples(trial, received.lazy(), published.lazy(), [])
-                writer.keep_events(trial, ["{}"] * 100)
-            writer.finish(trial, record)
+                trial.write_samples(received.lazy(), published.lazy(), [])
+                trial.write_events(["{}"] * 100)
+            trial.finish(record)
             run.write_manifest(manifest)
     return found
 
@@ -74,7 +73,7 @@ def test_after_a_power_cut_at_any_write_the_run_opens_and_what_counts_is_whole(
             assert (trial.logs_path / "publisher_0.log").read_text().startswith("attempt")
             assert trial.events_path.read_text() == "{}\n" * 100
         for missing in manifest.trials[len(found) :]:
-            writer.fresh(run.trial(missing.id))
+            run.trial(missing.id).clear()
     assert counted == {0, 1, 2, 3}
 
 
@@ -97,10 +96,10 @@ def test_a_writer_that_makes_nothing_durable_is_found_out(
     disk = LossyDisk(tmp_path / "disk")
     monkeypatch.setattr("middlemark.results.files.sync", lambda _: None)
     name, (record, received, published) = next(iter(stored.items()))
-    with disk.following(), writer.created(disk.root / "run", manifest) as run:
-        writer.fresh(run.trial(name))
+    with disk.following(), RunFolder.created(disk.root / "run", manifest) as run:
+        run.trial(name).clear()
         run.trial(name).write_samples(received, published)
-        writer.finish(run.trial(name), record)
+        run.trial(name).finish(record)
     chance = random.Random("power")
     half = 0
     for cut in range(50):

@@ -10,9 +10,10 @@ import pytest
 from middlemark.analysis.run import analyse
 from middlemark.errors import StoreError
 from middlemark.results import tables
-from middlemark.results.run_folder import RunFolder, TrialFolder
+from middlemark.results.run_folder import RunFolder
 from middlemark.results.streaming import ascending
 from middlemark.results.tables import MACHINE_SCHEMA, RECEIVED_SCHEMA
+from middlemark.results.trial_folder import TrialFolder
 from run_builder import Behaviour, build_run
 
 SUITE = """

@@ -36,8 +36,9 @@ from middlemark.plan import NotApplicable
 from middlemark.results.files import is_there
 from middlemark.results.manifest import Manifest
 from middlemark.results.record import TrialRecord, is_valid
-from middlemark.results.run_folder import RunFolder, TrialFolder
+from middlemark.results.run_folder import RunFolder
 from middlemark.results.tables import PUBLISHED_SCHEMA, RECEIVED_SCHEMA, check_table
+from middlemark.results.trial_folder import TrialFolder
 
 EXPERIMENT_COLUMNS = {
     name: pl.String() for name in ("experiment", "middleware", "profile", "workload", "factors", "observation")

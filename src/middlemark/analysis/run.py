@@ -22,7 +22,8 @@ from middlemark.errors import StoreError
 from middlemark.plan import Experiment, only
 from middlemark.results.manifest import Manifest
 from middlemark.results.record import TrialRecord, is_valid
-from middlemark.results.run_folder import RunFolder, TrialFolder
+from middlemark.results.run_folder import RunFolder
+from middlemark.results.trial_folder import TrialFolder
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,6 @@ from middlemark.errors import Interrupted, ResultsNotAccepted
 from middlemark.plan import FIXED_COST_NS, Invalid, InvalidKind, NotApplicable, Trial, campaign_duration_ns
 from middlemark.plan.outcome import ACCEPTED
 from middlemark.plan.schedule import is_sought
-from middlemark.results import writer
 from middlemark.results.files import is_there
 from middlemark.results.manifest import Manifest
 from middlemark.results.progress import (
@@ -71,7 +70,7 @@ def check_accepted(found: Counter[str]) -> None:
 def run_new(path: Path, order: Order, observer: Observer | None = None) -> None:
     """Runs all trials of an order into a new run folder; returns when all are stored."""
     manifest = gather(order)
-    with writer.created(path, manifest) as run, ledger.opened() as entries:
+    with RunFolder.created(path, manifest) as run, ledger.opened() as entries:
         grounds = CampaignResources(order.workers, order.base, entries, order.given.disturbance)
         asyncio.run(Campaign(run, order.given, manifest, grounds, observer or Unobserved()).run())
 
@@ -85,7 +84,7 @@ def run_on(
 ) -> None:
     """Runs the trials that a run folder still lacks; returns when all are stored."""
     run = folder if isinstance(folder, RunFolder) else RunFolder(folder)
-    with writer.reopened(run), ledger.opened() as entries:
+    with run.locked(), ledger.opened() as entries:
         found = resumed(run, against, across=across)
         grounds = CampaignResources(found.workers, found.base, entries, found.given.disturbance)
         campaign = Campaign(run, found.given, found.manifest, grounds, observer or Unobserved(), found)
@@ -174,7 +173,7 @@ class Campaign:
             refusal = self._refused.get(_kind(trial))
             account = self._not_run(trial, refusal) if refusal else await self._until_undisturbed(trial)
             account = self._with_differences(account)
-            writer.finish(self.run_folder.trial(trial.id), account.record)
+            self.run_folder.trial(trial.id).finish(account.record)
             self._remember(account.record)
             self._learn_cost(account, time.monotonic_ns() - begin_ns)
             self._tell_of(account, time.monotonic_ns() - begin_ns, trials[index + 1 :])
@@ -187,7 +186,7 @@ class Campaign:
         return replace(account, record=told)
 
     def _not_run(self, trial: Trial, refusal: NotApplicable) -> Account:
-        writer.fresh(self.run_folder.trial(trial.id))
+        self.run_folder.trial(trial.id).clear()
         return Account(TrialRecord(trial=trial, outcome=refusal))
 
     async def _until_undisturbed(self, trial: Trial) -> Account:

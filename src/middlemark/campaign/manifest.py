@@ -1,6 +1,6 @@
 """A run's manifest: what was asked for and what it ran on, gathered once before the first trial.
 
-It gathers only; `results.writer` writes, `results.manifest` says what the fields mean.
+It gathers only; `results.run_folder` writes, `results.manifest` says what the fields mean.
 
 What a run is gone on with: its suite planned anew, today's workers, and what differs from when it was begun.
 

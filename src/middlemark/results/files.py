@@ -1,17 +1,8 @@
-"""How much is read of what somebody may have made by hand: far beyond what a campaign writes, within what memory has.
+"""The only way in which files of a run are read and written: names become paths, contents models, sizes have a limit.
 
-Sizes are asked for before anything is parsed or decompressed. It opens nothing.
-
-The only place where names become paths: what would leave its folder is refused, and so is a link on the way there.
-
-Names that come from data become names of files here too. It reads and writes nothing; `files` opens what lies there
-and never follows a link at a path's end.
-
-The one way in which a file is read or written: regular files up to a size are read, and whole files are written.
-
-A file is written under a random name beside its place, which nobody can have put a link at, is made durable and then
-renamed, and the folder is made durable too: after a power cut there is the old file or the new one. A link in its place
-is replaced, never followed. What can't be done is one `StoreError` with its remedy; what the files hold, others say.
+Nothing that is read is trusted: what would leave its folder, a link on the way, what is no regular file or too large is
+refused before it is parsed. A file is written under a random name beside its place, made durable and then renamed, so
+that after a power cut there is the old one or the new one; what can't be done is one `StoreError` with its remedy.
 """
 
 from __future__ import annotations
@@ -26,9 +17,10 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import polars as pl
+from pydantic import BaseModel, ValidationError
 
 from middlemark.errors import StoreError
 
@@ -50,6 +42,9 @@ MOST_TRIALS: Final = 1 << 18
 MOST_ROWS_A_BYTE: Final = 64
 """Of a table: stamps of messages take more than a byte each, however well they are compressed."""
 ROWS_OF_ANY_TABLE: Final = 1 << 16
+RESTORE: Final = "restore the file, or remove the trial's folder"
+"""What helps where a file is not what was written."""
+M = TypeVar("M", bound=BaseModel)
 
 
 def check_bytes(path: Path, n_bytes: int, most_bytes: int) -> None:
@@ -144,6 +139,17 @@ def size_bytes(path: Path) -> int:
         return os.fstat(file).st_size
 
 
+def read_model(path: Path, model: type[M], most_bytes: int) -> M:
+    """What a file of JSON holds."""
+    content = read_bytes(path, most_bytes)
+    try:
+        return model.model_validate_json(content)
+    except ValidationError as cause:
+        first = cause.errors(include_url=False, include_input=False)[0]
+        field = ".".join(map(str, first["loc"]))
+        raise StoreError(path, f"it can't be read: {field + ': ' if field else ''}{first['msg']}", RESTORE) from cause
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
     """A regular file to read; opening waits for nobody, as it would at the end of a pipe."""
@@ -151,10 +157,10 @@ def _opened(path: Path) -> Iterator[int]:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         text = "it is a symbolic link" if error.errno == errno.ELOOP else f"it can't be read: {error.strerror}"
-        raise StoreError(path, text, "restore the file, or remove the trial's folder") from error
+        raise StoreError(path, text, RESTORE) from error
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise StoreError(path, "it is no regular file", "restore the file, or remove the trial's folder")
+            raise StoreError(path, "it is no regular file", RESTORE)
         yield file
     except OSError as error:
         raise StoreError(path, f"it can't be read: {error.strerror}") from error
@@ -165,6 +171,11 @@ def _opened(path: Path) -> Iterator[int]:
 def write_text(path: Path, text: str) -> Path:
     """Write a text, with the folder that it belongs into; whole or not at all."""
     return write_bytes(path, text.encode())
+
+
+def write_model(path: Path, written: BaseModel) -> Path:
+    """The same of a model, as JSON."""
+    return write_text(path, written.model_dump_json(indent=1))
 
 
 def write_bytes(path: Path, content: bytes) -> Path:

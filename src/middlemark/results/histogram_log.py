@@ -17,7 +17,7 @@ from hdrh.codec import HdrCookieException, HdrHistogramSettingsException, HdrLen
 from hdrh.histogram import HdrHistogram
 
 from middlemark.errors import StoreError
-from middlemark.results.files import MOST_FLOWS, MOST_HISTOGRAM_BYTES, MOST_HISTOGRAM_LOG_BYTES, read_bytes
+from middlemark.results.files import MOST_FLOWS, MOST_HISTOGRAM_BYTES, MOST_HISTOGRAM_LOG_BYTES, RESTORE, read_bytes
 
 _KIND, _PLAIN, _COMPRESSED = 0xFFFF_FF0F, 0x1C84_9303, 0x1C84_9314
 _PAYLOAD = struct.Struct(">iiiiqqd")
@@ -58,7 +58,7 @@ def read_log(path: Path) -> list[Logged]:
         zlib.error,
     ) as cause:
         said = f": {cause}" if str(cause) else ""
-        raise StoreError(path, f"it can't be read{said}", "restore the file, or remove the trial's folder") from cause
+        raise StoreError(path, f"it can't be read{said}", RESTORE) from cause
 
 
 def _few(entries: list[str]) -> list[str]:

@@ -18,8 +18,8 @@ from pydantic import BaseModel
 
 from middlemark.errors import StoreError
 from middlemark.results.files import MOST_METRICS_BYTES, MOST_SKETCH_VALUES, is_there, read_bytes, size_bytes
-from middlemark.results.run_folder import TrialFolder
 from middlemark.results.tables import SKETCHES_SCHEMA, UNREADABLE
+from middlemark.results.trial_folder import TrialFolder
 
 M = TypeVar("M", bound=BaseModel)
 Points = tuple[NDArray[np.int64], NDArray[np.int64]]

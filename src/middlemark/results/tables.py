@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 
 from middlemark.errors import StoreError
-from middlemark.results.files import check_rows, is_there, size_bytes, write_with
+from middlemark.results.files import RESTORE, check_rows, is_there, size_bytes, write_with
 from middlemark.results.streaming import GROUP_ROWS, Frame, stored
 
 RECEIVED_SCHEMA = pl.Schema(
@@ -206,7 +206,7 @@ def _reading(path: Path) -> Iterator[None]:
     try:
         yield
     except UNREADABLE as cause:
-        raise StoreError(path, "it can't be read", "restore the file, or remove the trial's folder") from cause
+        raise StoreError(path, "it can't be read", RESTORE) from cause
 
 
 def _check_columns(path: Path, found: pl.Schema, schema: pl.Schema) -> None:

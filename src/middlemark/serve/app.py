@@ -32,7 +32,8 @@ from middlemark.report.elements.chart import Chart
 from middlemark.report.output.html import script_json
 from middlemark.report.output.packing import program
 from middlemark.results.files import MOST_PAGE_BYTES, MOST_RECORD_BYTES, is_there, read_bytes, size_bytes
-from middlemark.results.run_folder import RunFolder, TrialFolder
+from middlemark.results.run_folder import RunFolder
+from middlemark.results.trial_folder import TrialFolder
 from middlemark.serve.history import history_charts, history_tables, in_common
 from middlemark.serve.runs import Library, Shelf, findings, past_runs
 

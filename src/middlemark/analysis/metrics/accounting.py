@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from middlemark.analysis.stats.quantiles import Measured
 from middlemark.errors import MiddlemarkError
-from middlemark.results.record import Counts, PublisherCounts, SubscriberCounts, TrialRecord
+from middlemark.results.counts import Counts, PublisherCounts, SubscriberCounts
+from middlemark.results.record import TrialRecord
 from middlemark.results.streaming import Frame, count, line, numbered
 from middlemark.suite import Action
 

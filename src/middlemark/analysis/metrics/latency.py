@@ -27,7 +27,8 @@ import polars as pl
 from middlemark.analysis.metrics.accounting import Flow
 from middlemark.analysis.stats.quantiles import Measured, Samples, Value, WithinClocks
 from middlemark.plan import Chain, Experiment
-from middlemark.results.record import PublisherCounts, TrialRecord, Window
+from middlemark.results.counts import PublisherCounts
+from middlemark.results.record import TrialRecord, Window
 from middlemark.results.streaming import Frame, ascending, line, steps
 
 

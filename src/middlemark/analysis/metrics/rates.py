@@ -21,7 +21,8 @@ from middlemark.analysis.metrics.accounting import away_meanwhile
 from middlemark.analysis.metrics.latency import StreamRows
 from middlemark.analysis.stats.quantiles import Measured, Partial, Value
 from middlemark.plan import Burst, Periodic, Recorded, Stream
-from middlemark.results.record import PublisherCounts, TrialRecord, Window
+from middlemark.results.counts import PublisherCounts
+from middlemark.results.record import TrialRecord, Window
 from middlemark.results.streaming import count
 from middlemark.suite import Arrival
 

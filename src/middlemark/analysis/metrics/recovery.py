@@ -19,7 +19,8 @@ from middlemark.analysis.metrics.latency import told
 from middlemark.analysis.metrics.rates import Instants, schedule
 from middlemark.analysis.stats.quantiles import Measured, NoSchedule, Partial, Samples, Value
 from middlemark.plan import Periodic, Stream
-from middlemark.results.record import HappenedFault, SubscriberCounts, TrialRecord, Window
+from middlemark.results.counts import SubscriberCounts
+from middlemark.results.record import HappenedFault, TrialRecord, Window
 from middlemark.results.streaming import PIECE_ROWS, Frame, ascending, numbered, pieces
 from middlemark.suite import Action, Arrival
 

@@ -38,9 +38,9 @@ from middlemark.errors import StoreError
 from middlemark.plan import Experiment
 from middlemark.results.metrics_file import REMEDY, Points, read_metrics, read_sketches, sketches_table
 from middlemark.results.record import FORMAT_VERSION, TrialRecord
-from middlemark.results.run_folder import Recorded, TrialFolder
 from middlemark.results.streaming import lazy
 from middlemark.results.tables import RECEIVED_SCHEMA
+from middlemark.results.trial_folder import Samples, TrialFolder
 from middlemark.suite import Model
 
 METRICS_VERSION: Final = 5
@@ -221,7 +221,7 @@ def measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
 def metrics_of_samples(
     folder: TrialFolder,
     record: TrialRecord,
-    samples: Recorded,
+    samples: Samples,
     condense: Callable[[Sketch], Sketch] = sketch_of,
 ) -> TrialMetrics:
     """All of a trial but what its observer saw; accounting that does not add up is an error."""

@@ -32,7 +32,7 @@ from middlemark.plan import Experiment, Trial
 from middlemark.plan.experiment import Search, Sought
 from middlemark.plan.schedule import SearchKey, last_step, octave, search_key, step_of
 from middlemark.results.record import is_valid
-from middlemark.results.run_folder import TrialFolder
+from middlemark.results.trial_folder import TrialFolder
 
 
 @dataclass(frozen=True)

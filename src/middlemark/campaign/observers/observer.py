@@ -21,7 +21,7 @@ from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.campaign.trial.processes import Running
 from middlemark.errors import EnvironmentNotReady
 from middlemark.results.record import Window
-from middlemark.results.run_folder import TrialFolder
+from middlemark.results.trial_folder import TrialFolder
 from middlemark.testbed.processes.ledger import Ledger
 
 

@@ -20,8 +20,8 @@ import polars as pl
 
 from middlemark.campaign.observers.observer import ObserverFile, TrialObserver, Watch
 from middlemark.results.record import KernelRecording
-from middlemark.results.run_folder import TrialFolder
 from middlemark.results.tables import KERNEL_EVENTS_SCHEMA, MACHINE_SCHEMA, PROCESSES_SCHEMA
+from middlemark.results.trial_folder import TrialFolder
 from middlemark.testbed.hosts.ssh import SshHost
 from middlemark.testbed.observers import KernelPath, Recorded, Sampled, Sampler
 

@@ -24,7 +24,7 @@ from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.errors import EnvironmentNotReady
 from middlemark.results.files import write_with
 from middlemark.results.record import CapturedLink, CaptureRecord, LinkTraffic, Phase, Window
-from middlemark.results.run_folder import TrialFolder
+from middlemark.results.trial_folder import TrialFolder
 from middlemark.testbed.hosts.ssh import SshHost
 from middlemark.testbed.network.wiring import Counts, LinkCounts
 from middlemark.testbed.observers import Capture, Captured

@@ -1,11 +1,11 @@
 """The record of a trial: what was heard of its processes in the words of the run folder, and its outcome.
 
-It waits for nothing and writes nothing; `life` heard, `judgement` judges, `results.writer` stores.
+It waits for nothing and writes nothing; `life` heard, `judgement` judges, `results.trial_folder` stores.
 
 The samples that the applications of a trial left, as the tables that are stored.
 
 It reads the `.npy` files of the worker contract and joins them, each row with its application, a piece at a time as
-they are written; `results.schema` says what the columns are, `results.writer` writes them.
+they are written; `results.tables` says what the columns are, `results.trial_folder` writes them.
 """
 
 from __future__ import annotations
@@ -24,21 +24,9 @@ from middlemark.analysis.metrics.trial import TrialMetrics
 from middlemark.campaign.trial import validity
 from middlemark.campaign.trial.lifecycle import Life
 from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, Outcome, Valid
+from middlemark.results.counts import Counts, FirstMessage, InputCounts, NodeCounts, PublisherCounts, SubscriberCounts
 from middlemark.results.progress import Headline
-from middlemark.results.record import (
-    ClockAgreement,
-    Counts,
-    Effective,
-    FirstMessage,
-    InputCounts,
-    LinkMeasured,
-    NodeCounts,
-    PathProof,
-    PublisherCounts,
-    Resources,
-    SubscriberCounts,
-    TrialRecord,
-)
+from middlemark.results.record import ClockAgreement, Effective, LinkMeasured, PathProof, Resources, TrialRecord
 from middlemark.results.streaming import PIECE_ROWS, Frame
 from middlemark.results.tables import (
     EXECUTIONS_SCHEMA,

@@ -29,9 +29,9 @@ from middlemark.campaign.trial.record import Account
 from middlemark.campaign.trial.spec import Place, Specs, specs
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Experiment, Invalid, NotApplicable, Trial
-from middlemark.results import writer
+from middlemark.results.files import writing
 from middlemark.results.record import ClockAgreement, LinkMeasured, TrialRecord, is_valid
-from middlemark.results.run_folder import TrialFolder
+from middlemark.results.trial_folder import TrialFolder
 from middlemark.suite import Observation
 from middlemark.testbed.hosts.clock_sync import ClockOffset, over_window
 from middlemark.testbed.processes.ledger import Ledger
@@ -58,7 +58,7 @@ async def run_trial(
 ) -> Account:
     """Runs the trial and stores all of it but its record; what this machine can't make is not applicable."""
     worker = grounds.worker_of(trial.experiment)
-    writer.fresh(folder)
+    folder.clear()
     with ExitStack() as given:
         try:
             setting = given.enter_context(prepared(_as_watched(trial), worker.path, grounds))
@@ -88,7 +88,7 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
     nobody = _nobody(trial, told)
     if nobody:
         return _not_applicable(trial, attempt, "faults", f"this trial has no {nobody}")
-    writer.keep_specs(folder, {**told.services, **told.applications})
+    folder.write_specs({**told.services, **told.applications})
     running = Running(worker.path, told, place, folder.logs_path, grounds.ledger)
     watch = watch_of(trial, running, setting, grounds.ledger)
     life = Life(trial, running, setting, watch)
@@ -110,19 +110,20 @@ async def _run(  # noqa: PLR0913, PLR0917 - a trial has so many sides
         reached("storing", None)
         folders = _recordings(running, place, folder)
         beyond = trial_record.histograms(set(folders.values()))
-        writer.keep_samples(folder, trial_record.received(folders), trial_record.published(folders), beyond)
+        folder.write_samples(trial_record.received(folders), trial_record.published(folders), beyond)
         with folder.reading_samples() as recorded:
             record = trial_record.of_measured(
                 life, recorded.received, seen, clocks, bounds=grounds.bounds, attempt=attempt
             )
         if trial.experiment.nodes:
             taken, sent = trial_record.inputs(folders), trial_record.outputs(folders)
-            writer.keep_executions(folder, trial_record.executions(folders), taken, sent)
+            folder.write_executions(trial_record.executions(folders), taken, sent)
     finally:
         watch.end()
         await running.end()
-        writer.keep_events(folder, life.hearing.lines)
-        writer.keep_watched(folder, watch.keep)
+        folder.write_events(life.hearing.lines)
+        with writing(folder.path):
+            watch.keep(folder)
     return _measured(record, folder)
 
 
@@ -133,7 +134,7 @@ def _measured(record: TrialRecord, folder: TrialFolder) -> Account:
     except AccountingError:  # it is among the reasons why it does not count
         return Account(record)
     if is_valid(record):
-        writer.keep_metrics(folder, *stored_form(found))
+        folder.write_metrics(*stored_form(found))
     return trial_record.with_figures(record, found.metrics)
 
 

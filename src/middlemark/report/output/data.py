@@ -36,16 +36,16 @@ from middlemark.analysis.stats.quantiles import Sketch
 from middlemark.errors import StoreError
 from middlemark.plan import Caution
 from middlemark.report.output.formats import ExportFormat
-from middlemark.results import writer
 from middlemark.results.files import file_name, write_text, write_with
 from middlemark.results.manifest import Manifest
 from middlemark.results.record import FORMAT_VERSION, TrialRecord, is_valid
-from middlemark.results.run_folder import RunFolder, TrialFolder
+from middlemark.results.run_folder import RunFolder
+from middlemark.results.trial_folder import TrialFolder
 
 
 def recompute_metrics(folder: RunFolder) -> None:
     """Compute the metrics of every valid trial from its samples again and store them; a damaged one is left alone."""
-    with writer.reopened(folder):
+    with folder.locked():
         folder.read_manifest()
         for trial in folder.stored_trials():
             try:
@@ -54,7 +54,7 @@ def recompute_metrics(folder: RunFolder) -> None:
             except (StoreError, AccountingError):
                 continue  # who analyses the run names it
             if found is not None:
-                writer.keep_metrics(trial, *found)
+                trial.write_metrics(*found)
 
 
 def write_summary(findings: RunFindings) -> Path:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from middlemark.errors import StoreError
-from middlemark.results import writer
 from middlemark.results.manifest import Manifest
-from middlemark.results.run_folder import RunFolder, TrialFolder
+from middlemark.results.run_folder import RunFolder
+from middlemark.results.trial_folder import TrialFolder
 
 ROUNDS = 60
 
@@ -24,7 +24,7 @@ def start(path: Path, seed: int, together: Barrier, refused: Event, said: Path) 
     own = manifest(seed)
     together.wait()
     try:
-        with writer.created(path, own):
+        with RunFolder.created(path, own):
             assert refused.wait(60)
             said.write_text("wrote")
     except StoreError:
@@ -52,14 +52,14 @@ def test_what_is_emptied_for_a_trial_is_its_own_folder_and_nothing_else(tmp_path
     run.trials_path.mkdir(parents=True)
     for name in ("../../outside", "..", ".", "", "/etc", str(outside)):
         with pytest.raises(StoreError):
-            writer.fresh(run.trial(name))
+            run.trial(name).clear()
         with pytest.raises(StoreError):
-            writer.fresh(TrialFolder(run.trials_path / name))
+            TrialFolder(run.trials_path / name).clear()
     (run.trials_path / "1-x").symlink_to(outside)
     with pytest.raises(StoreError, match="symbolic link"):
-        writer.fresh(run.trial("1-x"))
+        run.trial("1-x").clear()
     with pytest.raises(StoreError, match="no folder of a trial"):
-        writer.fresh(TrialFolder(outside))
+        TrialFolder(outside).clear()
     assert (outside / "precious").read_text() == "mine"
 
 
@@ -70,7 +70,7 @@ def test_links_within_a_trial_are_removed_and_what_they_lead_to_stays(tmp_path: 
     trial = run.trial("1-x")
     trial.path.mkdir(parents=True)
     (trial.path / "logs").symlink_to(outside)
-    writer.fresh(trial)
+    trial.clear()
     assert (outside / "precious").read_text() == "mine"
     assert [path.name for path in trial.path.iterdir()] == ["logs"]
     assert not trial.logs_path.is_symlink()

@@ -1,0 +1,87 @@
+"""What publishers, subscribers and nodes counted over a trial's window: the exact accounting of every message.
+
+It adds nothing up, `analysis.metrics.accounting` does; the fields are the worker contract's, kept under the version of
+`record`, which stores them.
+"""
+
+from __future__ import annotations
+
+from middlemark.suite import Model
+from middlemark.suite.yaml.model import Count, Index, Name, Nanoseconds, StreamName
+
+
+class PublisherCounts(Model):
+    """What one publisher did within the window."""
+
+    stream: StreamName
+    publisher: Index
+    intended: Count
+    """Messages that the schedule held; for patterns without one, messages tried."""
+    sent: Count
+    refused: Count
+    unsent: Count = 0
+    """Messages that an overloaded publisher had no time left to offer: intended = sent + refused + unsent."""
+    refusal: str | None
+    last_returned_ns: Nanoseconds
+
+
+class SubscriberCounts(Model):
+    """What one subscriber received of one publisher: sent = received + late + lost."""
+
+    stream: StreamName
+    answers: bool
+    """A ping-pong's answers, counted at the client."""
+    publisher: Index
+    subscriber: Index
+    received: Count
+    late: Count
+    duplicates: Count
+    duplicates_received_ns: tuple[Nanoseconds, ...] | None = None
+    """When the first of them came, of as many as the worker kept it."""
+    reordered: Count
+    corrupt: Count
+    foreign: Count
+    negative: Count
+    beyond_samples: Count
+
+
+class InputCounts(Model):
+    """What became of the window's messages at one input of a node; what is in none of these waited at its end."""
+
+    stream: StreamName
+    taken: Count
+    passed_over: Count
+    """Replaced by a newer one before it was taken."""
+    overflowed: Count
+    """Found the queue full."""
+
+
+class NodeCounts(Model):
+    """What one node did within the window."""
+
+    node: Name
+    first_execution_after_ns: Nanoseconds | None
+    """From T0 to its first execution; None where it never ran."""
+    executions: Count
+    skipped: Count
+    """Instants of its timer at which it did not run, as the next one had come too."""
+    unrecorded: Count
+    """Executions for which the sample memory did not suffice."""
+    inputs: tuple[InputCounts, ...] = ()
+
+
+class Counts(Model):
+    """The exact accounting of a trial, as its publishers and subscribers counted."""
+
+    publishers: tuple[PublisherCounts, ...] = ()
+    subscribers: tuple[SubscriberCounts, ...] = ()
+
+
+class FirstMessage(Model):
+    """When a subscriber had the first message of a publisher, or a client the first answer of a subscriber, from T0."""
+
+    stream: StreamName
+    answers: bool = False
+    publisher: Index
+    subscriber: Index
+    after_ns: Nanoseconds
