@@ -54,7 +54,7 @@ conformance: setup ## the suite that every worker must pass
 	cargo test --release --locked -p middlemark-conformance
 
 # Tests that time nothing real, and so may share the machine.
-UNTIMED := tests/analysis tests/campaign tests/cli tests/docs tests/plan tests/report tests/results tests/suite tests/worker
+UNTIMED := tests/analysis tests/campaign tests/cli tests/docs tests/plan tests/report tests/results tests/serve tests/suite tests/worker
 
 test-python: setup $(STAMPS)/test-packages ## tests of the front, and of the whole from suite to report
 	$(BIN)/pytest --numprocesses auto $(UNTIMED)
@@ -85,10 +85,10 @@ bench: setup ## the harness's own cost, and the baselines beside bare loops
 	cargo run --release --locked --quiet -p middlemark-bench
 
 bench-analysis: setup ## time and memory of reports, lists and analysis, at 640 trials, 1000 runs and 100 million samples (5 GB of disk)
-	PYTHONPATH=tests $(BIN)/python bench/stored.py
-	PYTHONPATH=tests $(BIN)/python bench/analysis.py
-	PYTHONPATH=tests $(BIN)/python bench/analysis.py --one-trial
-	PYTHONPATH=tests $(BIN)/python bench/analysis.py --pipeline 1 10
+	PYTHONPATH=tests/support $(BIN)/python bench/stored.py
+	PYTHONPATH=tests/support $(BIN)/python bench/analysis.py
+	PYTHONPATH=tests/support $(BIN)/python bench/analysis.py --one-trial
+	PYTHONPATH=tests/support $(BIN)/python bench/analysis.py --pipeline 1 10
 
 # --- for developers -------------------------------------------------------------------------------------------------
 

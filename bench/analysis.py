@@ -1,6 +1,6 @@
 """What the analysis and the report of a large run take: time and peak memory over samples, as a table in Markdown.
 
-    PYTHONPATH=tests python bench/analysis.py [--one-trial | --pipeline] [MILLIONS …]
+    PYTHONPATH=tests/support python bench/analysis.py [--one-trial | --pipeline] [MILLIONS …]
 
 It writes runs of two middlewares whose trials have a million messages each, or with `--one-trial` of one middleware
 whose single trial has them all (some 40 MB a million, in a temporary folder), and reads each of them in a process of

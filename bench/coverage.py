@@ -1,6 +1,6 @@
 """How often 95 % intervals hold what they are of: of medians, pooled quantiles and shares, as tables in Markdown.
 
-    PYTHONPATH=src:tests python bench/coverage.py [REPEATS [LEVEL … | shares | lossy]]
+    PYTHONPATH=src:tests/support python bench/coverage.py [REPEATS [LEVEL … | shares | lossy]]
 
 Trials are drawn from populations whose quantiles and shares are known (`tests/populations.py`); simulation error is
 0.5 points at the usual 2000 repeats. Of quantiles it gives the ranges over the shapes of populations: how often all

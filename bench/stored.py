@@ -1,6 +1,6 @@
 """What reading stored results takes: the report of suite `automotive` in 640 trials, and `serve` over a thousand runs.
 
-    PYTHONPATH=tests python bench/stored.py [FOLDER]
+    PYTHONPATH=tests/support python bench/stored.py [FOLDER]
 
 Both are built in a temporary folder (700 MB, removed at the end), or in one that is given and kept. Each is read in a
 process of its own, whose CPU time and peak memory are told: those of the machine's other work stay out.

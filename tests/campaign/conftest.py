@@ -4,12 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from staged import own_machine, placed
 
 from middlemark.campaign.campaign import run_new
 from middlemark.results.progress import Observer
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
+from staged import own_machine, placed
 
 
 @pytest.fixture(autouse=True)

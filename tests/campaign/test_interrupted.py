@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from staged import marked_processes, suite_text
 
 from middlemark.campaign.campaign import run_on
 from middlemark.errors import ExitCode
 from middlemark.results.run_folder import RunFolder
 from middlemark.results.trial_folder import TrialFolder
 from middlemark.testbed.processes import ledger
+from pages import ROOT
+from staged import marked_processes, suite_text
 
-FRONT = Path(__file__).with_name("staged_front.py")
+FRONT = ROOT / "tests/support/staged_front.py"
 # Every process of the trial is deaf: neither the end of its standard input nor SIGTERM ends it.
 DEAF = suite_text(fault="deaf", faulty="publisher_0 subscriber_0", brokered=True).replace("trials: 1", "trials: 2")
 

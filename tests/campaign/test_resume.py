@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from staged import install_fake_worker, placed, suite_text
 
 from middlemark.analysis.dataframes import load
 from middlemark.campaign.campaign import run_new, run_on
@@ -16,6 +15,7 @@ from middlemark.errors import StoreError, UsageError
 from middlemark.plan import WarningKind
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import LoadedSuite, load_suite, parse_suite
+from staged import install_fake_worker, placed, suite_text
 
 THREE = suite_text().replace("trials: 1", "trials: 3")
 

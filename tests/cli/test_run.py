@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from staged import own_machine, suite_text
 
 from middlemark.errors import ExitCode
+from staged import own_machine, suite_text
 
 MIDDLEMARK = [sys.executable, "-c", "from middlemark.cli.main import main; main()"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from guest.guest import Guest, guest
+from guest import Guest, guest
 from middlemark.plan.network import Direction, Link, Network
 from middlemark.testbed.capabilities import _netem_wanted
 from middlemark.testbed.hosts.rootfs import Contents

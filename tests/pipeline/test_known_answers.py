@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from fate import Fate, Program, fate
 
+from fate import Fate, Program, fate
 from middlemark.plan import Valid
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder

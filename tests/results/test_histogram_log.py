@@ -9,8 +9,9 @@ import pytest
 
 from middlemark.errors import StoreError
 from middlemark.results.histogram_log import read_log
+from shared_runs import GOLDEN
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "histogram" / "worker.beyond.hlog"
+WORKERS = GOLDEN / "histogram" / "worker.beyond.hlog"
 
 
 def entry(raw: bytes, tag: str = "imu.0.0") -> str:
@@ -52,6 +53,6 @@ def test_what_is_no_log_of_a_worker_is_refused(tmp_path: Path, text: str, said: 
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.beyond.hlog").write_bytes(GOLDEN.read_bytes() + b"\xff\n")
+    (tmp_path / "a.beyond.hlog").write_bytes(WORKERS.read_bytes() + b"\xff\n")
     with pytest.raises(StoreError, match=r"a\.beyond\.hlog"):
         read_log(tmp_path / "a.beyond.hlog")

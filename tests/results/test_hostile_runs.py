@@ -1,6 +1,6 @@
 """Whatever a run folder holds, reading it ends with a report, with damaged trials named, or with one error that says where.
 
-`python tests/results/test_hostile_runs.py ROUNDS SEED` looks further than the tests do.
+`PYTHONPATH=tests/support python tests/results/test_hostile_runs.py ROUNDS SEED` looks further than the tests do.
 """
 
 import random
@@ -23,8 +23,8 @@ from middlemark.report.output.html import render
 from middlemark.results.run_folder import RunFolder
 from middlemark.serve.runs import Library, findings
 from middlemark.suite import parse_given
+from shared_runs import GOLDEN
 
-GOLDEN = Path(__file__).parent.parent / "golden"
 RUNS = sorted(path for path in GOLDEN.iterdir() if (path / "manifest.json").is_file())
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from middlemark.errors import StoreError
 from middlemark.results.run_folder import RunFolder
+from shared_runs import GOLDEN
 
-GOLDEN = Path(__file__).parent.parent / "golden"
 HUGE = 10**25
 BAD_NAMES = ["../x", "a/b", "..", "a\nb", "a\0b", "; rm -rf /"]
 

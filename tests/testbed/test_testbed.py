@@ -11,31 +11,14 @@ from pathlib import Path
 
 import pytest
 
+import testbeds
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.network import Host, Network
 from middlemark.suite import HostKind
 from middlemark.testbed.processes import ledger, namespaces, procfs, slot
 from middlemark.testbed.testbed import built
-from testbed.beds import LAN, needs_namespaces, netns, on, plain, started, two_hosts
+from testbeds import ANSWERING, ASKING, LAN, needs_namespaces, netns, on, plain, started, two_hosts
 
-ANSWERING = """
-import socket, struct, sys
-address, group = sys.argv[1:]
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.bind(("", 7000))
-s.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton(group) + socket.inet_aton(address))
-print("ready", flush=True)
-data, asker = s.recvfrom(100)
-s.sendto(data[::-1], asker)
-"""
-ASKING = """
-import socket, sys
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-s.settimeout(10)
-s.sendto(b"abc", (sys.argv[1], 7000))
-data, answerer = s.recvfrom(100)
-print(data.decode(), answerer[0])
-"""
 SERVING = """
 import socket, sys
 s = socket.create_server((sys.argv[1], 7000))
@@ -272,14 +255,14 @@ def test_a_tool_that_is_missing_is_named_with_its_package(monkeypatch: pytest.Mo
 def test_an_ordinary_user_has_hosts_too_in_a_user_namespace() -> None:
     script = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
-        "from testbed import beds\n"
-        "with beds.two_hosts() as testbed:\n"
+        "import testbeds\n"
+        "with testbeds.two_hosts() as testbed:\n"
         "    host = testbed.hosts['host_0']\n"
-        "    print(beds.on(host, 'hostname'), host.address_for(testbed.hosts['host_1']) == host.address)\n"
+        "    print(testbeds.on(host, 'hostname'), host.address_for(testbed.hosts['host_1']) == host.address)\n"
     )
     with tempfile.TemporaryDirectory() as state:
         Path(state).chmod(0o777)
-        paths = [str(Path(__file__).parents[1]), str(Path(ledger.__file__).parents[2])]
+        paths = [str(Path(testbeds.__file__).parent), str(Path(ledger.__file__).parents[2])]
         result = subprocess.run(
             ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", sys.executable, "-c", script, *paths],
             env={**os.environ, "XDG_STATE_HOME": state, "PYTHONDONTWRITEBYTECODE": "1"},

@@ -1,0 +1,30 @@
+"""A trial has come together when every message and every answer has found its way once."""
+
+from pathlib import Path
+
+from middlemark.campaign.trial.events import EventReader
+from middlemark.campaign.trial.lifecycle import missing_paths
+from middlemark.worker.contract import ApplicationFirstMessage
+from middlemark.worker.process import Said
+from staged import planned
+
+APPLICATIONS = ["publisher_0", "subscriber_0"]
+
+
+def first(*, answers: bool) -> ApplicationFirstMessage:
+    return ApplicationFirstMessage(stream="ping_pong", answers=answers, publisher=0, subscriber=0, received_ns=1)
+
+
+def test_a_ping_pong_has_come_together_only_when_an_answer_has_come_back(tmp_path: Path) -> None:
+    trial, hearing = planned("workloads: ping_pong"), EventReader(tmp_path)
+    hearing.hear(Said("subscriber_0", 1, first(answers=False)))
+    assert [str(path) for path in missing_paths(trial, hearing, APPLICATIONS)] == [
+        "ping_pong's answers from subscriber 0 to publisher 0"
+    ]
+    hearing.hear(Said("publisher_0", 2, first(answers=True)))
+    assert missing_paths(trial, hearing, APPLICATIONS) == []
+
+
+def test_a_one_way_stream_waits_for_no_answers(tmp_path: Path) -> None:
+    paths = missing_paths(planned("workloads: imu"), EventReader(tmp_path), APPLICATIONS)
+    assert [path.answers for path in paths] == [False]

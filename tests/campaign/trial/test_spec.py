@@ -1,0 +1,151 @@
+"""What each process of a trial is told follows from the plan, the description and the place, and from nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from middlemark.campaign.trial.spec import Place, specs
+from middlemark.plan import expand, order_trials
+from middlemark.suite import parse_suite
+from middlemark.testbed.hosts.host import LocalHost
+from middlemark.testbed.processes.slot import Slot
+from middlemark.worker.contract import (
+    Capabilities,
+    Description,
+    Library,
+    OptionDescription,
+    ServiceNeed,
+    TextOption,
+    When,
+)
+from staged import planned
+
+SLOT = Slot(domain=7, first_port=9300, ports=100, name="mm07abc", token=99)
+PLACE = Place(slot=SLOT, hosts={"local": LocalHost()}, folder=Path("/run/mm07abc"), cpus=(0, 1, 2, 3))
+
+
+def described(*services: ServiceNeed) -> Description:
+    return Description(
+        contract_version=1,
+        middleware="toy",
+        title="Toy",
+        summary="A toy.",
+        library=Library(name="toy", version="1", origin="tests"),
+        capabilities=Capabilities(
+            patterns=["periodic"],
+            transports=["udp"],
+            reliabilities=["reliable"],
+            durabilities=["volatile"],
+            congestion=["block"],
+            largest_message_bytes=100,
+            zero_copy=False,
+            same_process=True,
+            security=[],
+            between_hosts=False,
+        ),
+        services=list(services),
+        profiles={},
+        options=[OptionDescription(name="mode", kind=TextOption(), default="peer", summary="m")],
+    )
+
+
+def test_every_process_of_a_trial_has_the_same_rendezvous_and_streams() -> None:
+    told = specs(planned("workloads: imu\ntopologies: C2-2"), described(), PLACE)
+    assert list(told.applications) == ["publisher_0", "publisher_1", "subscriber_0", "subscriber_1"]
+    applications = list(told.applications.values())
+    assert all(each.rendezvous == applications[0].rendezvous for each in applications)
+    assert all(each.streams == applications[0].streams for each in applications)
+    assert applications[0].rendezvous.model_dump() == {
+        "name": "mm07abc", "token": 99, "domain": 7, "first_port": 9300, "ports": 100, "folder": "/run/mm07abc",
+    }  # fmt: skip
+    (stream,) = applications[0].streams
+    assert [each.application for each in stream.publishers] == ["publisher_0", "publisher_1"]
+    assert {each.address for each in stream.subscribers} == {"127.0.0.1"}
+    assert told.applications["subscriber_1"].endpoints[0].model_dump() == {
+        "stream": "imu", "role": "subscriber", "index": 1,
+    }  # fmt: skip
+
+
+def test_one_application_holds_all_endpoints_of_the_same_process() -> None:
+    told = specs(planned("workloads: imu\ntopologies: {topology: C1-1, placement: same_process}"), described(), PLACE)
+    (application,) = told.applications.values()
+    assert [(each.role, each.index) for each in application.endpoints] == [("publisher", 0), ("subscriber", 0)]
+
+
+@pytest.mark.parametrize(
+    ("workload", "pattern"),
+    [
+        (
+            "{workload: imu, rate: 100 Hz}",
+            {"kind": "periodic", "rate_hz": 100.0, "arrival": {"kind": "fixed"}},
+        ),
+        (
+            "{workload: b, pattern: burst, size: 1 kB, rate: 10 Hz, messages: 5}",
+            {"kind": "burst", "rate_hz": 10.0, "messages": 5},
+        ),
+        (
+            "{workload: u, pattern: unthrottled, size: 1 kB, messages: 9}",
+            {"kind": "unthrottled", "approach_hz": 100.0, "messages": 9},
+        ),
+        (
+            "{workload: p, pattern: ping_pong, size: 64 B, answer: 1 kB, interval: 1 ms, patience: 2 s}",
+            {
+                "kind": "ping_pong", "approach_hz": 100.0, "answer_bytes": 1000, "interval_ns": 1_000_000,
+                "patience_ns": 2_000_000_000, "messages": None,
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_a_pattern_is_told_in_the_words_of_the_contract(workload: str, pattern: dict[str, object]) -> None:
+    told = specs(planned(f"workloads: [{workload}]"), described(), PLACE)
+    assert told.applications["publisher_0"].streams[0].pattern.model_dump() == pattern
+
+
+def test_a_poisson_schedule_has_the_seed_of_the_trials_block() -> None:
+    trial = planned("workloads: [{workload: imu, arrival: poisson}]")
+    told = specs(trial, described(), PLACE)
+    arrival = told.applications["publisher_0"].streams[0].pattern.model_dump()["arrival"]
+    assert arrival == {"kind": "poisson", "seed": trial.seed}
+
+
+def test_placement_and_recording_are_the_plans() -> None:
+    conditions = "{cpus: spread, scheduling: fifo, priority: 20, spin: 50 us}"
+    text = f"workloads: [{{workload: imu, rate: 100 Hz}}]\nconditions: {conditions}\nrecording: {{samples: 500}}"
+    told = specs(planned(f"{text}\nwindows: {{window: 2 s, drain: 300 ms}}\nverify: true"), described(), PLACE)
+    first, second = told.applications.values()
+    assert (first.placement.cpus, second.placement.cpus) == ([0, 1], [2, 3])
+    assert first.placement.scheduling.model_dump() == {"kind": "fifo", "priority": 20}
+    assert first.placement.spin_ns == 50_000
+    assert (first.recording.samples, first.recording.late_after_ns) == (500, 300_000_000)
+    assert first.recording.messages >= 200
+    assert first.recording.folder == "/run/mm07abc/samples"
+    assert first.verify
+
+
+def test_services_are_those_that_the_options_ask_for_and_all_applications_know_them() -> None:
+    description = described(
+        ServiceNeed(service="router", per="network", when=[When(option="mode", values=["client"])]),
+        ServiceNeed(service="daemon", per="host", when=[]),
+    )
+    told = specs(planned("workloads: imu"), description, PLACE)
+    assert list(told.services) == ["daemon_0"]
+    text = "workloads: [{workload: p, pattern: ping_pong, size: 64 B, answer: 5 kB}]"
+    text += "\nmiddlewares: [{middleware: toy, options: {mode: client}}]"
+    suite = parse_suite(f"suite: x\n{text}", file="x.yaml")
+    (trial,) = order_trials(expand(suite, available=["toy"]), blocks=1, seed=3)
+    told = specs(trial, description, PLACE)
+    assert list(told.services) == ["router_0", "daemon_0"]
+    assert told.services["router_0"].largest_message_bytes == 5000
+    addresses = [(each.service, each.index, each.address) for each in told.applications["publisher_0"].services]
+    assert addresses == [("router", 0, "127.0.0.1"), ("daemon", 0, "127.0.0.1")]
+    assert [told.services[name].services for name in told.services] == [[], []]
+    assert [str(address) for address in told.services["router_0"].addresses] == ["127.0.0.1"]
+
+
+def test_a_search_for_the_highest_rate_has_room_for_every_sample_as_it_judges_each() -> None:
+    text = (
+        "workloads: [{workload: stream, pattern: capacity, size: 64 B, search: {lowest: 10 kHz, highest: 20 kHz}}]\n"
+        "windows: {window: 2 s}\nrecording: {samples: 500}"
+    )
+    told = specs(planned(text), described(), PLACE)
+    assert {each.recording.samples for each in told.applications.values()} == {20_001}

@@ -1,0 +1,130 @@
+"""`doctor`, `describe` and `clean`: for people and, with `--json`, for programs."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from middlemark.cli import run
+from middlemark.cli.main import app
+from middlemark.errors import EnvironmentNotReady, UsageError
+from middlemark.testbed.processes import remote
+from staged import own_machine
+
+RUNNER = CliRunner()
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own_machine(tmp_path, monkeypatch)
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path / "target"))
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+
+
+def leave_out(tmp_path: Path) -> None:
+    (tmp_path / "target/release").mkdir(parents=True)
+    record = {"workers": [{"worker": "toy", "status": "left_out", "reason": "libtoy-dev is not installed"}]}
+    (tmp_path / "target/release/middlemark-workers.json").write_text(json.dumps(record))
+
+
+def test_doctor_shows_workers_what_is_left_out_and_the_machine(tmp_path: Path) -> None:
+    leave_out(tmp_path)
+    answer = RUNNER.invoke(app, ["doctor"])
+    assert answer.exit_code == 0, answer.output
+    lines = [line.split() for line in answer.stdout.splitlines()]
+    assert any(line[:2] == ["✔", "fake"] for line in lines)
+    assert any(line[:2] == ["✘", "toy"] and "libtoy-dev" in line for line in lines)
+    assert "clock source" in answer.stdout
+
+
+def test_doctor_for_programs_has_the_same(tmp_path: Path) -> None:
+    leave_out(tmp_path)
+    said = json.loads(RUNNER.invoke(app, ["doctor", "--json"]).stdout)
+    assert said["workers"]["fake"]["path"] == str(tmp_path / "workers/middlemark-worker-fake")
+    assert said["left_out"] == {"toy": "libtoy-dev is not installed"}
+    assert {fact["name"] for fact in said["machine"]} >= {"governor", "rmem_max_bytes", "clock_cost_ns"}
+
+
+def test_doctor_without_any_worker_ends_with_the_remedy(tmp_path: Path) -> None:
+    (tmp_path / "workers/middlemark-worker-fake").unlink()
+    answer = RUNNER.invoke(app, ["doctor"])
+    assert isinstance(answer.exception, EnvironmentNotReady)
+    assert "make workers" in (answer.exception.remedy or "")
+
+
+def test_describe_shows_every_option_with_its_values_and_default() -> None:
+    answer = RUNNER.invoke(app, ["describe", "fake"])
+    assert answer.exit_code == 0, answer.output
+    assert "Passes messages over UDP" in answer.stdout
+    assert "true, false" in answer.stdout
+    said = json.loads(RUNNER.invoke(app, ["describe", "fake", "--json"]).stdout)
+    assert {option["name"] for option in said["options"]} == {"fault", "faulty", "brokered"}
+
+
+def test_describe_of_what_there_is_not_says_what_there_is() -> None:
+    answer = RUNNER.invoke(app, ["describe", "nonesuch"])
+    assert isinstance(answer.exception, EnvironmentNotReady)
+    assert "there are: fake" in str(answer.exception)
+
+
+def test_clean_removes_what_an_abandoned_ledger_lists_and_says_so(tmp_path: Path) -> None:
+    assert "nothing was left" in RUNNER.invoke(app, ["clean"]).stdout
+    left = tmp_path / "left"
+    for arguments in (["clean"], ["clean", "--json"]):
+        left.mkdir()
+        path = tmp_path / "state/middlemark/ledgers/1-gone.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"op": "create", "mark": "a", "kind": "folder", "what": str(left)}) + "\n")
+        answer = RUNNER.invoke(app, arguments)
+        assert str(left) in answer.stdout
+        assert not left.exists()
+    assert json.loads(answer.stdout) == [{"kind": "folder", "what": str(left), "owner": "1-gone", "problem": None}]
+
+
+def test_clean_tells_how_a_machine_that_is_gone_is_forgotten_and_forgets_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told(target: str, _: str) -> str:
+        raise remote.Unanswered(f"{target}: Connection refused")
+
+    monkeypatch.setattr(remote, "told", told)
+    path = tmp_path / "state/middlemark/ledgers/1-gone.jsonl"
+    path.parent.mkdir(parents=True)
+    for arguments in ([], ["--json"]):
+        entries = [{"mark": f"{n}", "kind": "remote_folder", "what": f"robot@gone:/tmp/{n}"} for n in range(2)]
+        path.write_text("".join(json.dumps({"op": "create", **entry}) + "\n" for entry in entries))
+        lines = RUNNER.invoke(app, ["clean"]).stdout.splitlines()
+        assert lines[:2] == [
+            f"not removed remote_folder: robot@gone:/tmp/{n}: robot@gone: Connection refused" for n in range(2)
+        ]
+        assert len(lines) == 3
+        assert lines[2].endswith("if that machine is gone for good: middlemark clean --forget robot@gone")
+        answer = RUNNER.invoke(app, ["clean", "--forget", "robot@gone", *arguments])
+        assert answer.exit_code == 0
+        assert "nothing was left" in RUNNER.invoke(app, ["clean"]).stdout
+    assert [each["what"] for each in json.loads(answer.stdout)] == ["robot@gone:/tmp/0", "robot@gone:/tmp/1"]
+
+
+def test_clean_forgets_nothing_that_is_not_entered() -> None:
+    answer = RUNNER.invoke(app, ["clean", "--forget", "robot@gone"])
+    assert isinstance(answer.exception, UsageError)
+    assert "robot@gone" in str(answer.exception)
+
+
+def test_a_run_says_first_what_is_out_of_reach_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told(target: str, _: str) -> str:
+        raise remote.Unanswered(f"{target}: Connection refused")
+
+    went_on: list[Path] = []
+    monkeypatch.setattr(remote, "told", told)
+    path = tmp_path / "state/middlemark/ledgers/1-gone.jsonl"
+    path.parent.mkdir(parents=True)
+    entry = {"op": "create", "mark": "a", "kind": "remote_folder", "what": "robot@gone:/tmp/a"}
+    path.write_text(json.dumps(entry) + "\n")
+    run._watched(lambda _: went_on.append(tmp_path / "run"), as_json=True)
+    assert "middlemark clean --forget robot@gone" in capsys.readouterr().err
+    assert went_on == [tmp_path / "run"]

@@ -1,0 +1,334 @@
+"""A machine reached by SSH is a host like any other: commands, copies, folders; and nothing is left on it."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from middlemark.analysis.metrics.catalog import Key, of_host, of_process
+from middlemark.analysis.metrics.resources import resource_values
+from middlemark.campaign import order
+from middlemark.campaign.campaign import run_new
+from middlemark.errors import EnvironmentNotReady
+from middlemark.plan import Valid
+from middlemark.plan.network import Host as PlannedHost
+from middlemark.results.record import TrialRecord
+from middlemark.results.run_folder import RunFolder
+from middlemark.suite import HostKind, LoadedSuite, parse_suite
+from middlemark.testbed.hosts import clock_sync, ssh
+from middlemark.testbed.hosts.host import ALONE, Attachment
+from middlemark.testbed.hosts.ssh import SshHost
+from middlemark.testbed.processes import child, ledger, procfs, remote
+from middlemark.testbed.processes.ledger import Ledger
+from middlemark.testbed.processes.namespaces import required
+from middlemark.testbed.processes.remote import RemoteFolder
+from middlemark.worker import executables
+from testbeds import HEARS_LINES, answers_each_line_and_ends_as_it_said
+
+DEADLINE_S = 20.0
+
+
+def sshd() -> str | None:
+    try:
+        return required("sshd")
+    except EnvironmentNotReady:
+        return None
+
+
+pytestmark = [
+    pytest.mark.skipif(sshd() is None, reason="there is no sshd: apt-get install openssh-server"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="sshd separates privileges as root only"),
+]
+
+
+# It separates privileges in /run/sshd, which is made in mounts of its own.
+SERVE = """
+mount -t tmpfs tmpfs /run && mkdir /run/sshd /run/sshd-settings && mount --bind "$1" /run/sshd-settings && eval "$2" &&
+exec "$0" -D -e -f /run/sshd-settings/sshd_config
+"""
+AHEAD_S = 3600
+
+
+@contextmanager
+def serving(folder: Path, namespaces: Sequence[str], preparation: str = "true") -> Iterator[str]:
+    """A server of the test's own on the loopback: its port, its keys, its settings; gives the target."""
+    for name in ("host", "user"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    (folder / "sshd_config").write_text(
+        f"Port {port}\nListenAddress 127.0.0.1\nHostKey /run/sshd-settings/host\n"
+        "AuthorizedKeysFile /run/sshd-settings/user.pub\nStrictModes no\nUsePAM no\n"
+        "PermitRootLogin prohibit-password\nPasswordAuthentication no\nPidFile none\n"
+    )
+    (folder / "known").write_text(f"[127.0.0.1]:{port} {(folder / 'host.pub').read_text()}")
+    (folder / "config").write_text(
+        f"IdentityFile {folder}/user\nIdentitiesOnly yes\nUserKnownHostsFile {folder}/known\n"
+    )
+    command = [required("unshare"), *namespaces, "sh", "-c", SERVE, str(sshd()), str(folder), preparation]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as daemon:
+        assert daemon.stderr is not None
+        assert "listening" in daemon.stderr.readline()
+        try:
+            yield f"root@127.0.0.1:{port}"
+        finally:
+            daemon.kill()  # `unshare` passes on no other signal
+            daemon.stderr.read()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving(tmp_path_factory.mktemp("sshd"), ["--mount"]) as target:
+        yield target
+
+
+@pytest.fixture
+def another_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A server with temporary files and a clock of its own, as another machine has."""
+    folder = tmp_path_factory.mktemp("another")
+    monkeypatch.setenv(remote.CONFIGURATION_VARIABLE, str(folder / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
+    apart = ["--mount", "--time", "--monotonic", str(AHEAD_S), "--fork", "--kill-child"]
+    with serving(folder, apart, "mount -t tmpfs tmpfs /tmp && mount -t tmpfs tmpfs /dev/shm") as target:
+        yield target
+        nothing_is_left(folder / "state")
+
+
+def nothing_is_left(state: Path) -> None:
+    """To be asked while there is a server: afterwards nobody could remove what is entered."""
+    left = ledger.sweep()
+    assert left == []
+    assert list((state / "middlemark/ledgers").iterdir()) == []
+
+
+@pytest.fixture
+def entries(
+    server: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Ledger]:
+    settings = next(tmp_path_factory.getbasetemp().glob("sshd*/config"))
+    monkeypatch.setenv(remote.CONFIGURATION_VARIABLE, str(settings))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    with ledger.opened() as opened:
+        yield opened
+    nothing_is_left(tmp_path / "state")
+    assert list(temporary.iterdir()) == []
+    assert not remote.control_path(server).exists()
+
+
+@pytest.fixture
+def host(server: str, entries: Ledger) -> SshHost:
+    return made(server, entries)
+
+
+def made(target: str, entries: Ledger, *executables: Path) -> SshHost:
+    planned = PlannedHost(name="far", kind=HostKind.SSH, ssh=target)
+    return ssh.ssh_host(planned, ["lan"], executables, entries)
+
+
+def started(host: SshHost, *program: str, mark: str = "") -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        host.command(program),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {procfs.MARK_VARIABLE: mark},
+    )
+
+
+def test_lines_go_both_ways_as_they_come_and_the_exit_status_is_passed(host: SshHost) -> None:
+    with started(host, "sh", "-c", HEARS_LINES) as process:
+        answers_each_line_and_ends_as_it_said(process)
+
+
+def test_words_arrive_as_they_are(host: SshHost) -> None:
+    words = ["a b", "$HOME", "it's", '"', "`id`", "*", "", "ü\n"]
+    with started(host, "printf", "%s|", *words) as process:
+        said, _ = process.communicate(timeout=DEADLINE_S)
+    assert said == "".join(f"{word}|" for word in words)
+
+
+def test_the_mark_of_the_client_is_that_of_the_program(host: SshHost) -> None:
+    with started(host, "printenv", procfs.MARK_VARIABLE, remote.REMOTE_VARIABLE, mark="a1b2") as process:
+        said, _ = process.communicate(timeout=DEADLINE_S)
+    assert said.split() == ["a1b2", str(host.connection.folder.path)]
+
+
+def test_without_an_address_it_has_the_one_that_the_client_reached(host: SshHost) -> None:
+    assert [(each.network, each.address, each.interface) for each in host.attachments] == [("lan", "127.0.0.1", "lo")]
+
+
+def test_this_machine_is_beside_it_by_the_address_that_it_sees(host: SshHost) -> None:
+    here = ssh.attachments_here(["lan", "elsewhere"], [host])
+    assert here == (Attachment("lan", "127.0.0.1", "lo"),)
+    assert ssh.attachments_here(["elsewhere"], [host]) == (ALONE,)
+
+
+def test_an_address_that_is_translated_on_the_way_is_refused(host: SshHost) -> None:
+    behind = replace(host, client_address="192.0.2.9")
+    with pytest.raises(EnvironmentNotReady, match=r"this machine has no interface with the address 192\.0\.2\.9"):
+        ssh.attachments_here(["lan"], [behind])
+
+
+def test_executables_are_copied_with_their_own_libraries_and_run_from_the_copy(
+    server: str, entries: Ledger, tmp_path: Path
+) -> None:
+    worker = tmp_path / "middlemark-worker-own"
+    worker.write_text('#!/bin/sh\necho "$0"; cat "$0.lib/own"')
+    worker.chmod(0o755)
+    (tmp_path / "middlemark-worker-own.lib").mkdir()
+    (tmp_path / "middlemark-worker-own.lib/own").write_text("bundled\n")
+    host = made(server, entries, worker)
+    with started(host, str(worker)) as process:
+        said, _ = process.communicate(timeout=DEADLINE_S)
+    assert said == f"{host.connection.folder.path}/{worker.name}\nbundled\n"
+    assert host.connection.folder.path != tmp_path
+
+
+def test_what_arrives_as_something_else_is_refused(
+    server: str, entries: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = tmp_path / "worker"
+    worker.write_text("#!/bin/sh\n")
+    monkeypatch.setattr(ssh, "file_hash", lambda *_: "0" * 64)
+    with pytest.raises(EnvironmentNotReady, match=r"arrived at .* as something else"):
+        made(server, entries, worker)
+
+
+def test_a_folder_is_made_there_collected_here_and_removed(host: SshHost, entries: Ledger, tmp_path: Path) -> None:
+    folder, mark = host.create_folder(f"{tmp_path.name}-far", entries)
+    with started(host, "sh", "-c", f"mkdir {folder}/deep; echo there > {folder}/deep/file") as process:
+        process.wait(DEADLINE_S)
+    assert (host.collect(folder, tmp_path / "collected") / "deep/file").read_text() == "there\n"
+    entries.remove(mark)
+    assert not folder.exists()
+
+
+def test_what_the_remote_shell_refuses_is_said_with_the_host(host: SshHost) -> None:
+    with pytest.raises(EnvironmentNotReady, match=r"on root@127.0.0.1:\d+: .*no/folder"):
+        host.connection.run("mkdir /no/folder")
+
+
+def test_a_host_that_is_not_there_is_named_with_a_remedy(entries: Ledger) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(EnvironmentNotReady, match=f"the connection to nobody@127.0.0.1:{port} does not start"):
+        made(f"nobody@127.0.0.1:{port}", entries)
+
+
+def test_after_kill_9_a_sweep_ends_what_runs_there_and_removes_the_folders(server: str, entries: Ledger) -> None:
+    program = f"""
+import os, signal, subprocess
+from middlemark.plan.network import Host
+from middlemark.testbed.hosts.ssh import ssh_host
+from middlemark.testbed.processes import ledger
+with ledger.opened() as entries:
+    host = ssh_host(Host(name="far", kind="ssh", ssh={server!r}), ["lan"], [], entries)
+    stuck = "trap '' HUP TERM; echo $$; exec sleep 600"  # it does not look at its standard input
+    child = subprocess.Popen(host.command(["sh", "-c", stuck]), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=os.environ | {{"MIDDLEMARK_MARK": entries.enter("process", "stuck")}})
+    print(child.stdout.readline().strip(), host.connection.folder.path, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    killed = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    pid, folder = killed.stdout.split()
+    entries.enter("process", "so that this test's own ledger is not swept")
+    removed = ledger.sweep()
+    assert ("remote_folder", f"{server}:{folder}") in {(each.kind, each.what) for each in removed}
+    assert [each.problem for each in removed if each.problem] == []
+    assert not Path(folder).exists()
+    assert procfs.identity(int(pid)) is None
+
+
+@pytest.mark.usefixtures("entries")
+def test_what_cannot_be_reached_is_reported_and_not_forgotten(tmp_path: Path, server: str) -> None:
+    folder = tmp_path / "far"
+    folder.mkdir()
+    gone = f"nobody@127.0.0.1:1:{folder}"
+    left = tmp_path / "state/middlemark/ledgers/1-abandoned.jsonl"
+    entry = {"op": "create", "mark": "a", "kind": "remote_folder", "what": gone}
+    left.write_text(json.dumps(entry) + "\n")
+    for _ in range(2):
+        (kept,) = ledger.sweep()
+        assert kept.what == gone
+        assert kept.problem is not None
+        assert "Connection refused" in kept.problem
+    left.write_text(json.dumps(entry | {"what": str(RemoteFolder(server, folder))}) + "\n")
+    assert [each.problem for each in ledger.sweep()] == [None]
+    assert not folder.exists()
+    assert not left.exists()
+
+
+def test_the_clock_of_a_host_with_this_machines_clock_is_found_to_be_the_same(server: str, entries: Ledger) -> None:
+    try:
+        probe = child.executable("probe")
+    except EnvironmentNotReady as missing:
+        pytest.skip(missing.missing)
+    found = clock_sync.measured(made(server, entries, probe), probe, entries)
+    assert found.low_ns <= 0 <= found.high_ns
+    assert found.bound_ns < 10_000_000
+
+
+@pytest.mark.worker
+@pytest.mark.skipif("udp" not in executables.workers(), reason="the worker `udp` is not built")
+def test_a_trial_between_this_machine_and_another_is_measured_on_one_clock(
+    another_machine: str, tmp_path: Path
+) -> None:
+    text = f"""
+suite: apart
+trials: 1
+middlewares: udp
+workloads: imu
+observe: resources
+topologies:
+  - topology: two_machines
+    hosts: [{{name: here, kind: local}}, {{name: there, kind: ssh, ssh: "{another_machine}"}}]
+    applications:
+      - {{name: publisher_0, host: here, roles: [publisher]}}
+      - {{name: subscriber_0, host: there, roles: [subscriber]}}
+windows: {{warm_up: 50 ms, window: 300 ms, drain: 1 s}}
+disturbance: {{steal: 100 %}}
+"""
+    suite = LoadedSuite(file="apart.yaml", text=text, suite=parse_suite(text, file="apart.yaml"))
+    run_new(tmp_path / "run", order.place(suite, [], None))
+    records = [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
+    assert [record.outcome for record in records] == [Valid()] * 2
+    for record in records:
+        assert record.clocks["there"].bound_ns > 0
+        assert abs(record.clocks["there"].offset_ns - AHEAD_S * 1_000_000_000) <= record.clocks["there"].bound_ns
+        assert "clock_offset" in {caution.kind for caution in record.warnings}
+        assert [(each.host, each.to, each.when) for each in record.links] == [
+            ("here", "there", "before"),
+            ("here", "there", "after"),
+        ]
+        for each in record.links:
+            told = ("round_trip_median_ns", "outgoing_rate_bits_per_s", "incoming_rate_bits_per_s", "incoming_frames")
+            assert all(each.figures[name] for name in told)
+    for folder, record in zip(RunFolder(tmp_path / "run").stored_trials(), records, strict=True):
+        if record.trial.observation is not None:
+            is_seen_on_both_machines(record, folder.read_processes(), folder.read_machine())
+
+
+def is_seen_on_both_machines(record: TrialRecord, processes: pl.DataFrame, machine: pl.DataFrame) -> None:
+    """On this machine's clock, and with nothing left out."""
+    assert record.window is not None
+    assert not [what for what in record.unavailable if what.startswith("resources")]
+    assert set(machine["host"]) == {None, "there"}
+    for name in ("publisher_0", "subscriber_0"):
+        values = resource_values(record, processes.filter(process=name), machine)
+        assert Key(of_process(name), "unique_bytes") in values
+    assert Key(of_host("there"), "observer_cpu_percent_of_core") in values

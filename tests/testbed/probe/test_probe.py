@@ -1,0 +1,155 @@
+"""Links are measured, and are what was asked; needs the observers built."""
+
+import json
+import re
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from middlemark.errors import EnvironmentNotReady
+from middlemark.plan.network import Direction, Link, TracePoint
+from middlemark.testbed.network import shaping
+from middlemark.testbed.probe.probe import asked_now, probe, what
+from middlemark.testbed.probe.verify import link_verdict
+from middlemark.testbed.processes import child
+from testbeds import ANSWERING, ASKING, needs_namespaces, on, started, two_hosts
+
+MS = 1_000_000
+observers_built = pytest.mark.skipif(shaping.relay_missing() is not None, reason=f"{shaping.relay_missing()}")
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def links(outgoing: Direction, incoming: Direction, trace: tuple[TracePoint, ...] = ()) -> list[Link]:
+    first = Link(host="host_0", network="lan", outgoing=outgoing, incoming=incoming, trace=trace, offloads=False)
+    return [first, Link(host="host_1", network="lan")]
+
+
+@needs_namespaces
+@observers_built
+@pytest.mark.parametrize(
+    ("outgoing", "incoming"),
+    [
+        (Direction(), Direction()),
+        (Direction(rate_bits_per_s=10**7), Direction(rate_bits_per_s=2 * 10**7)),
+        (Direction(delay_ns=10 * MS, jitter_ns=MS), Direction(delay_ns=20 * MS)),
+        (Direction(loss=0.1), Direction(loss=0.01)),
+        (Direction(rate_bits_per_s=10**7, delay_ns=5 * MS, loss=0.02), Direction(delay_ns=5 * MS)),
+        (Direction(delay_ns=10 * MS, jitter_ns=MS, reordering=0.1), Direction(duplication=0.01)),
+    ],
+)
+def test_a_link_is_what_was_asked_in_each_direction(outgoing: Direction, incoming: Direction) -> None:
+    asked = links(outgoing, incoming)
+    deadline = time.monotonic() + 40
+    with two_hosts(links=asked, shown=(child.executable("probe").parent,)) as testbed:
+        verdicts: list[str | None] = ["not measured"]
+        while any(verdicts) and time.monotonic() < deadline:  # another program may have had the CPUs meanwhile
+            found = probe(testbed)
+            verdicts = [link_verdict(link, found[f"{link.host}/{link.network}"]) for link in asked]
+    assert verdicts == [None, None]
+
+
+@needs_namespaces
+@observers_built
+def test_a_link_that_is_not_what_was_asked_is_found_out() -> None:
+    asked = links(Direction(loss=0.1), Direction(delay_ns=5 * MS))
+    with two_hosts(links=asked, shown=(child.executable("probe").parent,)) as testbed:
+        found = probe(testbed)["host_0/lan"]
+    unlike = Direction(loss=0.3, duplication=0.1, reordering=0.1, delay_ns=2 * MS)
+    wrong = asked[0].model_copy(update={"outgoing": unlike})
+    said = str(link_verdict(wrong, found))
+    assert re.search(r"outgoing frames 0 came twice.*outgoing frames 0 overtook others", said)
+    wrong = asked[0].model_copy(update={"outgoing": Direction(loss=0.3), "incoming": Direction()})
+    said = str(link_verdict(wrong, found))
+    assert re.search(r"the round trip takes .*, asked were 0 ns", said)
+    assert "outgoing frames" in said
+
+
+@needs_namespaces
+@observers_built
+def test_a_cut_link_is_found_dead_and_a_mended_one_carries_again_through_the_relay() -> None:
+    asked = links(Direction(delay_ns=MS), Direction())
+    with two_hosts(links=asked, shown=(child.executable("probe").parent,)) as testbed:
+        testbed.link_down("host_0/lan")
+        assert link_verdict(asked[0], probe(testbed)["host_0/lan"]) == "nothing comes through"
+        testbed.link_up("host_0/lan")
+        asker, answerer = testbed.hosts["host_0"], testbed.hosts["host_1"]
+        answering = started(answerer, ANSWERING, answerer.address, "239.1.2.3")
+        assert on(asker, sys.executable, "-c", ASKING, answerer.address).startswith("cba")
+        answering.communicate(timeout=10)
+        assert testbed.relay_reports()["host_0/lan"].outgoing.frames_out > 0
+
+
+@needs_namespaces
+@observers_built
+def test_a_trace_changes_the_link_when_it_is_due() -> None:
+    before, after = Direction(), Direction(delay_ns=30 * MS)
+    points = (
+        TracePoint(at_ns=0, outgoing=before, incoming=before),
+        TracePoint(at_ns=1, outgoing=after, incoming=before),
+    )
+    asked = links(Direction(), Direction(), points)
+    with two_hosts(links=asked, shown=(child.executable("probe").parent,)) as testbed:
+        assert asked_now(testbed, "host_0/lan").outgoing == before
+        first = probe(testbed)["host_0/lan"]
+        testbed.begin(time.monotonic_ns())
+        assert asked_now(testbed, "host_0/lan").outgoing == after
+        second = probe(testbed)["host_0/lan"]
+    assert first.round_trip is not None
+    assert first.round_trip.min_ns is not None
+    assert first.round_trip.min_ns < 30 * MS
+    assert second.round_trip is not None
+    assert second.round_trip.min_ns is not None
+    assert second.round_trip.min_ns >= 30 * MS
+
+
+@needs_namespaces
+@observers_built
+def test_a_trace_that_is_cut_short_holds_its_last_point() -> None:
+    before, after = Direction(), Direction(delay_ns=30 * MS)
+    points = (
+        TracePoint(at_ns=0, outgoing=before, incoming=before),
+        TracePoint(at_ns=3_600_000_000_000, outgoing=after, incoming=before),
+    )
+    asked = links(Direction(), Direction(), points)
+    with two_hosts(links=asked, shown=(child.executable("probe").parent,)) as testbed:
+        testbed.begin(time.monotonic_ns())
+        testbed.finish_traces()
+        assert link_verdict(asked_now(testbed, "host_0/lan"), probe(testbed)["host_0/lan"]) is None
+
+
+def test_only_what_is_asked_of_a_link_is_measured() -> None:
+    plain = Link(host="host_0", network="lan")
+    assert set(what(plain)) == {"patience_ns", "round_trip"}
+    assert set(what(plain.model_copy(update={"incoming": Direction(loss=0.1)}))) == {
+        "patience_ns",
+        "round_trip",
+        "loss",
+    }
+    for alone in (Direction(duplication=0.1), Direction(delay_ns=MS, reordering=0.1)):
+        assert "loss" in what(plain.model_copy(update={"outgoing": alone}))
+    assert "loss" not in what(plain.model_copy(update={"outgoing": Direction(delay_ns=MS, jitter_ns=MS)}))
+    slow = what(plain.model_copy(update={"outgoing": Direction(rate_bits_per_s=10**6, loss=0.1)}))
+    assert slow["rate"]["duration_ns"] > 10**9  # as long as its frames take
+    assert slow["loss"]["interval_ns"] > 10**6  # no faster than half the rate
+    json.dumps(slow)
+
+
+def test_the_address_of_a_neighbour_may_be_lost_more_than_once() -> None:
+    plain = Link(host="host_0", network="lan")
+    lossy = plain.model_copy(update={"outgoing": Direction(loss=0.1)})
+    assert what(plain)["patience_ns"] < 2_000_000_000  # what is dead is found dead soon
+    assert what(lossy)["patience_ns"] > 5_000_000_000
+
+
+def test_an_observer_that_is_not_built_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MIDDLEMARK_WORKERS", str(tmp_path))
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(EnvironmentNotReady, match=r"no middlemark-probe(.|\n)*make workers"):
+        child.executable("probe")

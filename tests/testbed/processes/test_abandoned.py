@@ -1,0 +1,156 @@
+"""What a killed process has entered is swept, and nothing else; what can't be reached ends when the user says so."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from middlemark.testbed.processes import ledger, procfs, remote
+from middlemark.testbed.processes.ledger import Forgotten
+from testbeds import is_gone, ledgers
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def left_behind(tmp_path: Path, *lines: dict[str, object], name: str = "1-abandoned") -> Path:
+    """A ledger as a killed process leaves it."""
+    path = tmp_path / f"state/middlemark/ledgers/{name}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_a_sweep_after_kill_9_removes_what_was_entered_and_says_what(tmp_path: Path) -> None:
+    program = f"""
+import os, signal, subprocess
+from pathlib import Path
+from middlemark.errors import EnvironmentNotReady
+from middlemark.testbed.processes import ledger, procfs
+with ledger.opened() as entries:
+    entries.enter("folder", {str(tmp_path / "folder")!r}); Path({str(tmp_path / "folder")!r}).mkdir()
+    mark = entries.enter("process", "sleeps")
+    child = subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL,
+        env=os.environ | {{procfs.MARK_VARIABLE: mark}})
+    print(child.pid, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)  # before the ledger knows the child's number
+"""
+    killed = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=False)
+    child = int(killed.stdout)
+    assert killed.returncode == -signal.SIGKILL
+    assert procfs.identity(child) is not None
+    removed = ledger.sweep()
+    assert {(each.kind, each.what) for each in removed} == {
+        ("folder", str(tmp_path / "folder")),
+        ("process", "sleeps"),
+    }
+    assert procfs.identity(child) is None
+    assert not (tmp_path / "folder").exists()
+    assert ledgers(tmp_path) == []
+
+
+def test_a_process_number_that_was_used_again_is_not_hit(tmp_path: Path) -> None:
+    innocent = subprocess.Popen(["sleep", "600"])
+    identity = procfs.identity(innocent.pid)
+    assert identity is not None
+    started = {"op": "started", "pid": innocent.pid, "boot_id": identity.boot_id}
+    left_behind(
+        tmp_path,
+        {"op": "create", "mark": "a", "kind": "process", "what": "had this number before"},
+        {**started, "mark": "a", "start_ticks": identity.start_ticks - 100},
+        {"op": "create", "mark": "b", "kind": "process", "what": "had this number before the machine was booted"},
+        {**started, "mark": "b", "start_ticks": identity.start_ticks, "boot_id": "another"},
+    )
+    assert ledger.sweep() == []
+    assert innocent.poll() is None
+    innocent.kill()
+    innocent.wait()
+
+
+def test_a_known_process_is_ended_even_if_it_hides_its_mark_and_ignores_sigterm(tmp_path: Path) -> None:
+    stubborn = subprocess.Popen(
+        ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done"], stdout=subprocess.PIPE
+    )
+    assert stubborn.stdout is not None
+    stubborn.stdout.readline()
+    identity = procfs.identity(stubborn.pid)
+    assert identity is not None
+    left_behind(
+        tmp_path,
+        {"op": "create", "mark": "a", "kind": "process", "what": "stubborn"},
+        {"op": "started", "mark": "a", "pid": identity.pid, "start_ticks": identity.start_ticks,
+         "boot_id": identity.boot_id},
+    )  # fmt: skip
+    assert [each.what for each in ledger.sweep()] == ["stubborn"]
+    assert is_gone(stubborn)
+    stubborn.stdout.close()
+
+
+def test_a_ledger_cut_off_in_the_middle_of_a_line_is_read_up_to_there(tmp_path: Path) -> None:
+    path = left_behind(tmp_path, {"op": "create", "mark": "a", "kind": "folder", "what": str(tmp_path / "folder")})
+    with path.open("a") as file:
+        file.write('{"op": "create", "mark": "b", "ki')
+    (tmp_path / "folder").mkdir()
+    assert [each.what for each in ledger.sweep()] == [str(tmp_path / "folder")]
+    assert not path.exists()
+
+
+def entered(mark: str, what: str | Path, kind: str = "remote_folder") -> dict[str, object]:
+    return {"op": "create", "mark": mark, "kind": kind, "what": str(what)}
+
+
+GONE = "nobody@127.0.0.1:1"
+
+
+def test_a_machine_that_does_not_answer_is_asked_once_a_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def told(target: str, _: str) -> str:
+        asked.append(target)
+        if target == GONE:
+            raise remote.Unanswered(f"{target} does not answer")
+        raise remote.Unreachable(f"on {target}: rm: Read-only file system")
+
+    monkeypatch.setattr(remote, "told", told)
+    left_behind(
+        tmp_path, *(entered(f"{n} {target}", f"{target}:/tmp/{n}") for n in range(2) for target in (GONE, "full"))
+    )
+    left_behind(tmp_path, entered("x", f"{GONE}:/tmp/x"), name="2-abandoned")
+    swept = ledger.sweep()
+    assert asked == [GONE, "full", "full"]
+    assert ledger.out_of_reach(swept) == [GONE, "full"]
+    assert {each.what: each.problem for each in swept} == {
+        **{f"{GONE}:/tmp/{n}": f"{GONE} does not answer" for n in (0, 1, "x")},
+        **{f"full:/tmp/{n}": "on full: rm: Read-only file system" for n in (0, 1)},
+    }
+
+
+def test_a_machine_that_is_gone_for_good_is_forgotten_and_all_else_is_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    mixed = left_behind(
+        tmp_path, entered("a", f"{GONE}:/tmp/a"), entered("b", "other:/tmp/b"), entered("c", folder, "folder")
+    )
+    with mixed.open("a") as file:
+        file.write('{"op": "create", "mark": "d", "ki')
+    left_behind(tmp_path, entered("x", f"{GONE}:/tmp/x"), name="2-abandoned")
+    assert ledger.forget(GONE) == [
+        Forgotten("remote_folder", f"{GONE}:/tmp/a", "1-abandoned"),
+        Forgotten("remote_folder", f"{GONE}:/tmp/x", "2-abandoned"),
+    ]
+    assert ledgers(tmp_path) == [mixed]
+    assert [entry.what for entry in ledger.read(mixed)] == ["other:/tmp/b", str(folder)]
+    assert folder.exists()
+    assert ledger.forget(GONE) == []
+
+
+def test_what_a_living_process_has_entered_is_not_forgotten() -> None:
+    with ledger.opened() as entries:
+        mark = entries.enter("remote_folder", f"{GONE}:/tmp/a")
+        assert ledger.forget(GONE) == []
+        assert [entry.mark for entry in ledger.read(entries.path)] == [mark]
