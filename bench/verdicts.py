@@ -2,7 +2,7 @@
 
     PYTHONPATH=src:tests/support python bench/verdicts.py [REPEATS]
 
-Every table is in Markdown, as `docs/method.md` has it; simulation error is 0.5 points at the usual 2000 repeats. What
+Every table is in Markdown, as `docs/background/method.md` has it; simulation error is 0.5 points at the usual 2000 repeats. What
 intervals cover, `coverage.py` simulates.
 """
 

@@ -10,7 +10,7 @@ from pages import text
 
 
 def test_every_row_is_explained() -> None:
-    first_cells = re.findall(r"^\| ([a-z][^|]*) \|", text("doctor"), re.MULTILINE)
+    first_cells = re.findall(r"^\| ([a-z][^|]*) \|", text("background/doctor"), re.MULTILINE)
     explained = {row for cell in first_cells for row in cell.split(", ")}
     facts = [*readiness.facts(), *capabilities.facts(), container.containers_fact()]
     assert {_shown(fact)[0] for fact in facts} <= explained

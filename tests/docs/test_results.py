@@ -26,12 +26,12 @@ FILES = {
 
 @pytest.mark.parametrize(("file", "schema"), FILES.items(), ids=FILES.keys())
 def test_every_column_of_a_file_is_named(file: str, schema: pl.Schema) -> None:
-    (row,) = [line for line in text("results").splitlines() if line.startswith(f"| `{file}`")]
+    (row,) = [line for line in text("results/run-folder").splitlines() if line.startswith(f"| `{file}`")]
     assert [name for name in schema if f"`{name}`" not in row] == []
 
 
 def test_every_file_of_the_stored_runs_is_named_and_each_that_is_named_is_in_one_of_them() -> None:
-    (tree,) = re.findall(r"```text\nruns/(.*?)```", text("results"), re.DOTALL)
+    (tree,) = re.findall(r"```text\nruns/(.*?)```", text("results/run-folder"), re.DOTALL)
     named = {line.split()[0] for line in tree.splitlines()[1:]} - {"trials/<trial>/"}
     runs = ROOT.joinpath("tests", "golden").glob("run-format-*")
     held = {re.sub(r"^trials/[^/]+/", "", str(file.relative_to(run))) for run in runs for file in run.rglob("*.*")}

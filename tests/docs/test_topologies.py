@@ -14,22 +14,22 @@ from pages import ROOT, blocks, text
 @pytest.mark.parametrize("name", ["D1-1", "routed-3"])
 def test_a_drawing_that_is_shown_is_what_is_drawn(name: str) -> None:
     (topology,) = load_topologies(name)
-    assert f"{drawn(topology).plain}\n" in blocks(ROOT / "docs/topologies.md", "text")
+    assert f"{drawn(topology).plain}\n" in blocks(ROOT / "docs/guide/topologies.md", "text")
 
 
 def test_every_suite_that_ships_is_told_of() -> None:
-    assert all(f"| `{name}` |" in text("suites") for name in shipped_suite_names())
+    assert all(f"| `{name}` |" in text("guide/suites") for name in shipped_suite_names())
 
 
 def test_every_timeline_that_ships_is_told_of() -> None:
-    table = re.findall(r"^\| (`.*?) \|", text("faults"), re.MULTILINE)
+    table = re.findall(r"^\| (`.*?) \|", text("guide/faults"), re.MULTILINE)
     assert set(shipped_timelines()) <= {name for cell in table for name in re.findall(r"`(\w+)`", cell)}
 
 
 def test_each_modulation_ends_where_the_table_says() -> None:
     way = Mobility.model_validate({"distance": "1 m"})
     for rate, sensitivity_dbm in MODULATIONS:
-        (row,) = re.findall(rf"\| {rate / 1e6:g} Mbit/s \| −{-sensitivity_dbm:g} dBm \| (.*) \|", text("mobility"))
+        (row,) = re.findall(rf"\| {rate / 1e6:g} Mbit/s \| −{-sensitivity_dbm:g} dBm \| (.*) \|", text("guide/mobility"))
         if row.endswith(" m"):
             farthest = float(row.removesuffix(" m"))
             assert channel(received_dbm(way, farthest)).rate_bits_per_s == rate

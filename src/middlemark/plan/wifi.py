@@ -1,7 +1,7 @@
 """Wi-Fi by distance: where a host is → how much signal is left → modulation, rate, loss and delay of its link.
 
 A model, not a radio: one host on a channel of its own, no fading about the mean, no other station. Pure; every figure
-has its source beside it, and `docs/mobility.md` says what follows from them. `layout` makes a link's trace of it.
+has its source beside it, and `docs/guide/mobility.md` says what follows from them. `layout` makes a link's trace of it.
 """
 
 from dataclasses import dataclass
