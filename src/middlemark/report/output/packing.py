@@ -144,7 +144,8 @@ def selectable(comparisons: Sequence[Comparison], who: Iterable[Contender]) -> S
     for each in who:
         of_middleware.setdefault(each.middleware, []).append(each)
     settings = [dict(each.setting.factors) for each in comparisons]
-    names = [name for name in dict.fromkeys(n for s in settings for n in s) if name in distinguishing(comparisons)]
+    varying = distinguishing(comparisons)
+    names = [name for name in dict.fromkeys(n for s in settings for n in s) if name in varying]
     values = {name: tuple(dict.fromkeys(s[name] for s in settings if name in s)) for name in ["workload", *names]}
     return Selectable(
         tuple(

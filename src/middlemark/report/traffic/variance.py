@@ -33,8 +33,9 @@ OF_CHAINS = Untold("chains have no course within the window")
 
 def spread_table(findings: RunFindings, who: Mapping[str, Contender]) -> Table | None:
     """A row for each ranked experiment of each setting; None where nothing is told of any."""
+    beside = distinguishing(findings.comparisons)
     rows = tuple(
-        (who[each.experiment.id].label, _setting(comparison, findings), *_cells(findings, comparison, each))
+        (who[each.experiment.id].label, _setting(comparison, beside), *_cells(findings, comparison, each))
         for comparison in findings.comparisons
         for each in comparison.ranked
     )
@@ -42,8 +43,8 @@ def spread_table(findings: RunFindings, who: Mapping[str, Contender]) -> Table |
         findings.neighbours
     ):
         return None
-    beside = findings.beside_window_ns
-    cost = "" if beside is None else f" A trial takes {_seconds(beside)} beside its window."
+    fixed_ns = findings.beside_window_ns
+    cost = "" if fixed_ns is None else f" A trial takes {_seconds(fixed_ns)} beside its window."
     return Table(
         "Spread over trials",
         ("", "setting", "trials", "lag 1", "between trials, %", "best window", "pays"),
@@ -58,6 +59,7 @@ def spread_table(findings: RunFindings, who: Mapping[str, Contender]) -> Table |
 def spread_lines(findings: RunFindings, who: Mapping[str, Contender]) -> list[str]:
     """A line for each setting in which another window would save time."""
     lines = []
+    beside = distinguishing(findings.comparisons)
     for comparison in findings.comparisons:
         told = {each.experiment.id: _advice(findings, comparison, each) for each in comparison.ranked}
         for pays in (Pays.MORE_TRIALS, Pays.LONGER_WINDOWS):
@@ -66,7 +68,7 @@ def spread_lines(findings: RunFindings, who: Mapping[str, Contender]) -> list[st
                 names = listed([who[name].label for name in own])
                 saved = 100 * (1 - max(each.time_share for each in own.values()))
                 lines.append(
-                    f"{_setting(comparison, findings)}: {WORDS[pays]} would narrow the interval of {names} "
+                    f"{_setting(comparison, beside)}: {WORDS[pays]} would narrow the interval of {names} "
                     f"as far in at least {digits(saved)} % less time"
                 )
     return lines
@@ -113,10 +115,10 @@ def _ranked(findings: RunFindings) -> list[tuple[Comparison, ExperimentFindings]
     return [(comparison, each) for comparison in findings.comparisons for each in comparison.ranked]
 
 
-def _setting(comparison: Comparison, findings: RunFindings) -> str:
+def _setting(comparison: Comparison, beside: frozenset[str]) -> str:
     setting = comparison.setting
     name = setting.workload if setting.stream == setting.workload else f"{setting.workload} {setting.stream}"
-    return f"{name.replace('_', ' ')}, {describe_load(setting, distinguishing(findings.comparisons))}"
+    return f"{name.replace('_', ' ')}, {describe_load(setting, beside)}"
 
 
 def _cells(findings: RunFindings, comparison: Comparison, each: ExperimentFindings) -> tuple[str, ...]:

@@ -74,10 +74,10 @@ class Model(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, written: object) -> object:
-        for key in written if isinstance(written, Mapping) else ():
-            if key not in cls.model_fields:
-                allowed = closest_first(str(key), cls.model_fields)
-                raise refusal(f"unknown key `{key}`", allowed=allowed, at=(str(key),))
+        fields = cls.__pydantic_fields__
+        if isinstance(written, Mapping) and not written.keys() <= fields.keys():
+            key = next(key for key in written if key not in fields)
+            raise refusal(f"unknown key `{key}`", allowed=closest_first(str(key), fields), at=(str(key),))
         return written
 
     def changed_by(self, change: Self) -> Self:
