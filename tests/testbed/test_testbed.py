@@ -262,7 +262,7 @@ def test_an_ordinary_user_has_hosts_too_in_a_user_namespace() -> None:
     )
     with tempfile.TemporaryDirectory() as state:
         Path(state).chmod(0o777)
-        paths = [str(Path(testbeds.__file__).parent), str(Path(ledger.__file__).parents[2])]
+        paths = [str(Path(testbeds.__file__).parent), str(Path(ledger.__file__).parents[3])]
         result = subprocess.run(
             ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", sys.executable, "-c", script, *paths],
             env={**os.environ, "XDG_STATE_HOME": state, "PYTHONDONTWRITEBYTECODE": "1"},

@@ -87,8 +87,10 @@ def main() -> None:
         for each in ledger.sweep():
             removed[each.kind] = removed.get(each.kind, 0) + 1
     deadline = time.monotonic() + 10
+    # What a front was just starting when it was killed holds its ledger until it has begun: the next sweep gets it.
     while (after := machine(state)) != before and time.monotonic() < deadline:
         time.sleep(0.05)
+        ledger.sweep()
     print(json.dumps({"before": before, "after": after, "removed": removed}))
 
 
