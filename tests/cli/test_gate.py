@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, UsageError
 from middlemark.plan import NoCommunication, Outcome
-from middlemark.plan.outcome import MissingPath
+from middlemark.plan.trial import MissingPath
 from middlemark.report.output.data import recompute_metrics
 from middlemark.results.run_folder import RunFolder
 from run_builder import Behaviour

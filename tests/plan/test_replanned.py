@@ -1,8 +1,9 @@
 """A plan that is made again from its suite is the one that was stored, whatever was chosen of it."""
 
 import pytest
+from pydantic import ValidationError
 
-from middlemark.plan import expand, next_block, only, order_trials, plan_trials, replanned, sided
+from middlemark.plan import SearchStep, Trial, expand, next_block, only, order_trials, plan_trials, replanned, sided
 from middlemark.plan.schedule import at_step
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_given, parse_suite
@@ -38,10 +39,42 @@ def test_steps_of_searches_are_planned_again_and_no_other_loads_are() -> None:
     first = next(each for each in EXPERIMENTS if each.search)
     assert first.search is not None
     tenth = at_step(first, first.search, 10)
-    more = (*trials, *next_block(trials, [tenth], seed=1))
+    steps = {tenth.id: SearchStep(search=1, step=10)}
+    more = (*trials, *next_block(trials, [tenth], seed=1, steps=steps))
     assert replanned(PARSED, more) == more
     stream = tenth.streams[0].model_copy(update={"size_bytes": 999})
-    wrong = (*trials, *next_block(trials, [tenth.model_copy(update={"streams": (stream,)})], seed=1))
+    wrong = (*trials, *next_block(trials, [tenth.model_copy(update={"streams": (stream,)})], seed=1, steps=steps))
     assert replanned(PARSED, wrong) != wrong
-    beyond = (*trials, *next_block(trials, [at_step(first, first.search, 10_000)], seed=1))
-    assert replanned(PARSED, beyond) != beyond
+
+
+@pytest.mark.parametrize(
+    ("step", "stored"),
+    [(10, SearchStep(search=1, step=11)), (10, SearchStep(search=2, step=10)), (400, SearchStep(search=1, step=400))],
+    ids=["of another load", "of a search that there is not", "above the highest"],
+)
+def test_a_trial_with_a_step_that_its_search_has_not_is_none(step: int, stored: SearchStep) -> None:
+    trials = plan_trials(PARSED, available=["a", "b"])
+    first = next(each for each in EXPERIMENTS if each.search)
+    assert first.search is not None
+    moved = at_step(first, first.search, step)
+    with pytest.raises(ValidationError, match="has another load than step"):
+        next_block(trials, [moved], seed=1, steps={moved.id: stored})
+
+
+def test_only_trials_of_searches_have_a_step_and_each_search_begins_at_its_lowest_load() -> None:
+    for trial in plan_trials(PARSED, available=["a", "b"]):
+        assert trial.step == (SearchStep(search=1, step=0) if trial.experiment.search else None)
+        if trial.step is None:
+            with pytest.raises(ValidationError, match="is of no search"):
+                Trial.model_validate(trial.model_dump() | {"step": SearchStep(search=1, step=0)})
+
+
+def test_a_step_that_was_not_stored_is_the_one_of_the_load() -> None:
+    trials = plan_trials(PARSED, available=["a", "b"])
+    first = next(each for each in EXPERIMENTS if each.search)
+    assert first.search is not None
+    for step in (0, 1, 77, first.search.last_step):
+        moved = at_step(first, first.search, step)
+        (trial,) = next_block(trials, [moved], seed=1, steps={moved.id: SearchStep(search=1, step=step)})
+        assert Trial.model_validate_json(trial.model_dump_json(exclude={"step"})) == trial
+        assert Trial.model_validate_json(trial.model_dump_json()) == trial

@@ -26,8 +26,8 @@ from middlemark.campaign.trial.record import Account
 from middlemark.campaign.trial.run import run_trial
 from middlemark.errors import Interrupted, ResultsNotAccepted
 from middlemark.plan import FIXED_COST_NS, Invalid, InvalidKind, NotApplicable, Trial, campaign_duration_ns
-from middlemark.plan.outcome import ACCEPTED
 from middlemark.plan.schedule import is_sought
+from middlemark.plan.trial import ACCEPTED
 from middlemark.results.files import is_there
 from middlemark.results.manifest import Manifest
 from middlemark.results.progress import (
@@ -53,7 +53,7 @@ def outcomes(run: RunFolder) -> Counter[str]:
 
 def _outcome_kind(record: TrialRecord) -> str:
     """What a search came for is accepted."""
-    return "valid" if is_sought(record.trial.experiment, record.outcome.kind) else record.outcome.kind
+    return "valid" if is_sought(record.trial.step, record.outcome.kind) else record.outcome.kind
 
 
 def check_accepted(found: Counter[str]) -> None:

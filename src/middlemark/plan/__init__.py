@@ -18,23 +18,8 @@ from middlemark.plan.experiment import (
     varying_factors,
 )
 from middlemark.plan.matrix import expand, is_selected, only, sided
-from middlemark.plan.outcome import (
-    Caution,
-    Failed,
-    Invalid,
-    InvalidKind,
-    InvalidReason,
-    MissingPath,
-    NoCommunication,
-    NotApplicable,
-    Outcome,
-    TimedOut,
-    Valid,
-    WarningKind,
-)
 from middlemark.plan.schedule import (
     FIXED_COST_NS,
-    Trial,
     campaign_duration_ns,
     next_block,
     order_trials,
@@ -59,6 +44,22 @@ from middlemark.plan.streams import (
     Unthrottled,
 )
 from middlemark.plan.topology import loaded_hosts, share_cpus
+from middlemark.plan.trial import (
+    Caution,
+    Failed,
+    Invalid,
+    InvalidKind,
+    InvalidReason,
+    MissingPath,
+    NoCommunication,
+    NotApplicable,
+    Outcome,
+    SearchStep,
+    TimedOut,
+    Trial,
+    Valid,
+    WarningKind,
+)
 
 __all__ = [
     "FIXED_COST_NS",
@@ -87,6 +88,7 @@ __all__ = [
     "Periodic",
     "PingPong",
     "Recorded",
+    "SearchStep",
     "Side",
     "Stream",
     "StreamPattern",

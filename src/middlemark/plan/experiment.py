@@ -1,15 +1,12 @@
-"""The faults of an experiment on its window's clock, in their order.
+"""An experiment: one point of a suite's matrix, with everything fixed that a trial needs to know of it.
 
-Pure; `resolve` makes it of a suite's timeline, `campaign` has it happen and stores when it really did.
-
-An experiment: one point of a suite's matrix, with everything fixed that a trial needs to know of it.
-
-Its factors name it: two suites that ask for the same point have the same experiment id.
-It knows no address, port or process; `campaign` makes the worker contract's specs of it.
+Its factors name it: two suites that ask for the same point have the same experiment id. It knows no address, port or
+process, which `campaign` adds; `streams` and `network` have the parts of it that carry messages.
 """
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Annotated, Self
@@ -17,7 +14,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from middlemark.plan.network import Host, Link, Network
-from middlemark.plan.streams import Chain, Node, Stream
+from middlemark.plan.streams import Chain, Node, Periodic, Stream
 from middlemark.suite import Action, CpuLoad, Cpus, Deployment, Model, OptionValue, Role, Scheduling
 from middlemark.suite.yaml.model import (
     Count,
@@ -132,6 +129,35 @@ class Search(Model):
             return self.lowest_hz or 0.0, self.highest_hz or 0.0
         return float(self.smallest_bytes or 0), float(self.largest_bytes or 0)
 
+    @property
+    def last_step(self) -> int:
+        """The highest step of the ladder; its steps count from 0."""
+        low, high = self.ends
+        return math.floor(math.log(high / low) / math.log1p(self.precision) + 1e-9)
+
+    @property
+    def octave(self) -> int:
+        """How many steps double the rate or the size; at least one."""
+        return max(round(math.log(2) / math.log1p(self.precision)), 1)
+
+    def value_at(self, step: int) -> float:
+        """The rate or the size of a step, above the lowest to four digits as people write it."""
+        low = self.ends[0]
+        value = float(f"{low * (1 + self.precision) ** step:.4g}") if step else low
+        return value if self.sought is Sought.RATE else float(round(value))
+
+    def step_of(self, value: float) -> int:
+        """The step whose rate or size it is, of trials that were stored without their step."""
+        return round(math.log(value / self.ends[0]) / math.log1p(self.precision))
+
+    @model_validator(mode="after")
+    def _has_one_ladder(self) -> Self:
+        given = [end is not None for end in (self.lowest_hz, self.highest_hz, self.smallest_bytes, self.largest_bytes)]
+        low, high = self.ends
+        if given not in ([True, True, False, False], [False, False, True, True]) or low >= high:
+            raise ValueError("a search has a ladder of rates or one of sizes, with an end above its begin")
+        return self
+
 
 class Side(StrEnum):
     """Whose workers an experiment runs with, where two are compared."""
@@ -235,6 +261,14 @@ class Experiment(Model):
     def key(self) -> str:
         """All factors in one readable line."""
         return " ".join(f"{name}={value}" for name, value in self.factors.items())
+
+    @property
+    def searched_value(self) -> float:
+        """Of a search: the rate or the size at which this experiment tries it."""
+        stream = self.streams[0]
+        if self.search is None or not isinstance(stream.pattern, Periodic):
+            raise ValueError("a search is of a periodic stream")
+        return stream.pattern.rate_hz if self.search.sought is Sought.RATE else float(stream.size_bytes)
 
     def host(self, name: str) -> Host:
         """The host of this name."""

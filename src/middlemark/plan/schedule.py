@@ -1,38 +1,23 @@
-"""A capacity search as the steps of a ladder of rates, or of sizes, each a constant factor above the last.
+"""The trials of a campaign: every experiment once a block, and once more for each observation, in a seeded order.
 
-All searches with the same bounds have the same ladder, so that middlewares meet at the same rates. Which step is tried
-is `analysis.search_steps`' question; an experiment at a step is an experiment like any other.
-
-The trials of a campaign: every experiment once a block, and once more for each observation, in a seeded order.
-
-Blocks pair the trials of different experiments, so that drift of the machine hits all alike. It runs nothing.
-
-How long a campaign takes at least, from its windows and a fixed cost for each trial.
-
-An estimate before anything has run; `campaign` replaces the fixed cost by the one it sees.
-
-A plan made again from its suite, to hold a stored one against: of that only which experiments a block has is taken.
-
-With `--only`, `--trials`, `stop` and searches the suite alone doesn't say which experiments a block has. All else, each
-experiment itself, the order within a block, ids and seeds, is planned anew.
+Blocks pair the trials of different experiments, so that drift of the machine hits all alike; of a capacity search each
+block has one step, which `analysis.search` chooses. It runs nothing; how long the trials take at least it estimates,
+and a stored plan it makes again from its suite, to hold the stored one against.
 """
 
 import hashlib
-import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Annotated, Self
-
-from pydantic import Field, model_validator
+from types import MappingProxyType
 
 from middlemark.plan.demand import experiments_of, observed
 from middlemark.plan.experiment import Experiment, Search, Sought, experiment_id
 from middlemark.plan.matrix import expand, only, sided
 from middlemark.plan.streams import Periodic, Stream
-from middlemark.suite import ALL_MIDDLEWARES, Demand, Model, Observation, Suite, factor_text
-from middlemark.suite.yaml.model import TrialId
+from middlemark.plan.trial import SearchStep, Trial
+from middlemark.suite import ALL_MIDDLEWARES, Demand, Observation, Suite, factor_text
 
 SOUGHT = {"no_communication", "failed", "timed_out"}
 """The outcomes of trials whose load was not carried."""
@@ -55,24 +40,6 @@ class Load:
         return self.rate_hz if sought is Sought.RATE else float(self.size_bytes)
 
 
-def last_step(search: Search) -> int:
-    """The highest step that is within the search."""
-    low, high = search.ends
-    return math.floor(math.log(high / low) / math.log1p(search.precision) + 1e-9)
-
-
-def octave(search: Search) -> int:
-    """How many steps double the rate or the size; at least one."""
-    return max(round(math.log(2) / math.log1p(search.precision)), 1)
-
-
-def value_at(search: Search, step: int) -> float:
-    """The rate or the size of a step, to four digits as people write it."""
-    exact = search.ends[0] * (1 + search.precision) ** step
-    value = float(f"{exact:.4g}")
-    return value if search.sought is Sought.RATE else float(round(value))
-
-
 def load_of(experiment: Experiment) -> Load:
     """The load of an experiment of a search."""
     stream = experiment.streams[0]
@@ -81,18 +48,13 @@ def load_of(experiment: Experiment) -> Load:
 
 def load_at(experiment: Experiment, search: Search, step: int) -> Load:
     """The load of the same search at a step."""
-    load, value = load_of(experiment), value_at(search, step)
+    load, value = load_of(experiment), search.value_at(step)
     return Load(value, load.size_bytes) if search.sought is Sought.RATE else Load(load.rate_hz, int(value))
 
 
-def step_of(experiment: Experiment, search: Search) -> int:
-    """The step that an experiment of the search is at."""
-    return round(math.log(load_of(experiment).of(search.sought) / search.ends[0]) / math.log1p(search.precision))
-
-
-def is_sought(experiment: Experiment, outcome: str) -> bool:
+def is_sought(step: SearchStep | None, outcome: str) -> bool:
     """Whether a search came for a trial that ended so: above its lowest load it looks for what fails."""
-    return outcome in SOUGHT and experiment.search is not None and step_of(experiment, experiment.search) > 0
+    return outcome in SOUGHT and step is not None and step.step > 0
 
 
 def at_step(experiment: Experiment, search: Search, step: int) -> Experiment:
@@ -132,29 +94,6 @@ def search_key(experiment: Experiment, search: Search) -> SearchKey:
     return tuple((name, value) for name, value in experiment.factors.items() if name != search.sought)
 
 
-class Trial(Model):
-    """One execution of an experiment, from a cold start, in fresh processes."""
-
-    id: TrialId
-    """The name of its folder; sorts in the order of running."""
-    number: Annotated[int, Field(ge=1, lt=10**9)]
-    """Its place in the campaign's order, from 1."""
-    block: Annotated[int, Field(ge=1, lt=10**9)]
-    """From 1; each block holds each experiment once that has trials left, and once more for each observation."""
-    seed: Annotated[int, Field(ge=0, lt=2**63)]
-    """For the payload and for random schedules; the same for all experiments of a block."""
-    experiment: Experiment
-    observation: Observation | None = None
-    """What watches it; None for the trials that latency, loss and rates are taken from."""
-
-    @model_validator(mode="after")
-    def _is_named_by_what_it_is(self) -> Self:
-        number, _, experiment = self.id.partition("-")
-        if int(number) != self.number or experiment != self.experiment.id:
-            raise ValueError(f"{self.id} is no name of trial {self.number} of {self.experiment.id}")
-        return self
-
-
 def plan_trials(
     suite: Suite, *, available: Sequence[str], conditions: Sequence[str] = (), trials: int | None = None
 ) -> tuple[Trial, ...]:
@@ -181,7 +120,8 @@ def order_trials(
         for executed in _shuffled(_of_block(block, experiments), (None, *dict.fromkeys(observe)), block, seed)
     ]
     digits = len(str(max(len(order), most_trials)))
-    return tuple(_trial(number, digits, seed, *executed) for number, executed in enumerate(order, start=1))
+    begin = {each.id: SearchStep(search=1, step=0) for each in experiments if each.search is not None}
+    return tuple(_trial(number, digits, seed, begin, *executed) for number, executed in enumerate(order, start=1))
 
 
 def _of_block(block: int, experiments: Sequence[Experiment]) -> Sequence[Experiment]:
@@ -190,18 +130,28 @@ def _of_block(block: int, experiments: Sequence[Experiment]) -> Sequence[Experim
 
 
 def next_block(
-    before: Sequence[Trial], experiments: Sequence[Experiment], *, seed: int, observe: Sequence[Observation] = ()
+    before: Sequence[Trial],
+    experiments: Sequence[Experiment],
+    *,
+    seed: int,
+    observe: Sequence[Observation] = (),
+    steps: Mapping[str, SearchStep] = MappingProxyType({}),
 ) -> tuple[Trial, ...]:
-    """One more block, of these experiments alone, after all the trials that there are."""
+    """One more block, of these experiments alone, after all the trials that there are; of searches with their steps."""
     digits, block = len(before[-1].id.partition("-")[0]), before[-1].block + 1
     executed = _shuffled(experiments, (None, *dict.fromkeys(observe)), block, seed)
-    return tuple(
-        _trial(number, digits, seed, block, *each) for number, each in enumerate(executed, start=before[-1].number + 1)
-    )
+    first = before[-1].number + 1
+    return tuple(_trial(number, digits, seed, steps, block, *each) for number, each in enumerate(executed, start=first))
 
 
 def _trial(  # noqa: PLR0913, PLR0917 - as many as a trial has parts
-    number: int, digits: int, seed: int, block: int, experiment: Experiment, observation: Observation | None
+    number: int,
+    digits: int,
+    seed: int,
+    steps: Mapping[str, SearchStep],
+    block: int,
+    experiment: Experiment,
+    observation: Observation | None,
 ) -> Trial:
     return Trial(
         id=f"{number:0{digits}}-{experiment.id}",
@@ -210,6 +160,7 @@ def _trial(  # noqa: PLR0913, PLR0917 - as many as a trial has parts
         seed=_derived(seed, block),
         experiment=experiment,
         observation=observation,
+        step=None if experiment.search is None else steps[experiment.id],
     )
 
 
@@ -246,12 +197,14 @@ def replanned(given: Suite | Demand, stored: Sequence[Trial]) -> tuple[Trial, ..
     if not stored:
         return ()
     known = {each.id: each for each in _experiments(given, stored)}
+    steps = {(trial.block, trial.experiment.id): trial.step for trial in stored if trial.step is not None}
     observe = (given.observe or ()) if isinstance(given, Suite) else observed(given)
     blocks = [_block(number, stored, known) for number in range(1, stored[-1].block + 1)] if _is_short(stored) else []
     trials: tuple[Trial, ...] = ()
     for number, own in enumerate(blocks, start=1):
         if number > 1:
-            trials += next_block(trials, own, seed=given.seed, observe=observe) if trials else ()
+            at = {each.id: steps[number, each.id] for each in own if each.search is not None}
+            trials += next_block(trials, own, seed=given.seed, observe=observe, steps=at) if trials else ()
         else:
             at_least = 10 ** (len(stored[0].id.partition("-")[0]) - 1)
             trials = order_trials(own, blocks=1, seed=given.seed, observe=observe, most_trials=at_least)
@@ -279,15 +232,14 @@ def _experiments(given: Suite | Demand, stored: Sequence[Trial]) -> Sequence[Exp
 
 def _block(number: int, stored: Sequence[Trial], known: Mapping[str, Experiment]) -> list[Experiment]:
     """The experiments of one block, as the suite has them; what it hasn't is left out, and so missed by the caller."""
-    own = {trial.experiment.id: trial.experiment for trial in stored if trial.block == number}
-    return [found for each in own.values() if (found := known.get(each.id) or _step(each, known)) is not None]
+    own = {trial.experiment.id: trial for trial in stored if trial.block == number}
+    return [found for name, each in own.items() if (found := known.get(name) or _at_its_step(each, known)) is not None]
 
 
-def _step(stored: Experiment, known: Mapping[str, Experiment]) -> Experiment | None:
-    """The step of a search that a stored experiment says it is."""
+def _at_its_step(stored: Trial, known: Mapping[str, Experiment]) -> Experiment | None:
+    """The step of one of the suite's searches that a stored trial says it is."""
     for first in known.values():
-        search = first.search
-        if search is not None and search == stored.search and search_key(first, search) == search_key(stored, search):
-            step = step_of(stored, search)
-            return at_step(first, search, step) if 0 <= step <= last_step(search) else None
+        search, own = first.search, stored.experiment
+        if search is not None and search == own.search and search_key(first, search) == search_key(own, search):
+            return None if stored.step is None else at_step(first, search, stored.step.step)
     return None

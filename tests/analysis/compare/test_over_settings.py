@@ -13,7 +13,7 @@ from middlemark.analysis.run import RunFindings
 from middlemark.analysis.verdicts.difference import Difference
 from middlemark.cli.main import app
 from middlemark.plan import NoCommunication
-from middlemark.plan.outcome import MissingPath
+from middlemark.plan.trial import MissingPath
 from middlemark.report.conclusions.digest import mean_words, means_table
 from run_builder import Behaviour
 from shared_runs import SharedRuns

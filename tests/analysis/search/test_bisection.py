@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from middlemark.analysis.search.bisection import Limit, Tried, bracket, next_step
 from middlemark.plan.experiment import Search
-from middlemark.plan.schedule import last_step
 
 SEARCH = Search(
     lowest_hz=100, highest_hz=1e5, precision=0.05, loss_share=0.001, latency_ns=10_000_000, confirm=3, max_trials=60
@@ -31,7 +30,7 @@ def searched(truth: int, noise: float, rng: np.random.Generator) -> tuple[dict[i
 @given(st.integers(-1, 200))
 def test_without_noise_the_bracket_is_the_truth_and_confirmed(truth: int) -> None:
     steps, n_trials = searched(truth, 0.0, np.random.default_rng(1))
-    last = last_step(SEARCH)
+    last = SEARCH.last_step
     below, above = bracket(steps)
     assert below == (None if truth < 0 else min(truth, last))
     assert above == (None if truth >= last else truth + 1)

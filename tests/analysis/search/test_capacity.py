@@ -15,8 +15,8 @@ from middlemark.campaign import campaign
 from middlemark.errors import SuiteError
 from middlemark.plan import NoCommunication, NotApplicable, Trial, expand, order_trials
 from middlemark.plan.experiment import Search, Sought
-from middlemark.plan.outcome import MissingPath
-from middlemark.plan.schedule import Load, at_step, last_step, load_of, step_of, value_at
+from middlemark.plan.schedule import Load, at_step, load_of
+from middlemark.plan.trial import MissingPath
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
 from middlemark.results.run_folder import RunFolder
@@ -53,16 +53,16 @@ windows: {window: 200 ms}
 
 
 def test_a_ladder_is_the_same_for_all_and_its_rates_lead_back_to_their_steps() -> None:
-    rates = [value_at(SEARCH, step) for step in range(last_step(SEARCH) + 1)]
+    rates = [SEARCH.value_at(step) for step in range(SEARCH.last_step + 1)]
     assert rates[0] == 100
     assert rates == sorted(set(rates))
-    assert rates[-1] <= SEARCH.ends[1] < value_at(SEARCH, len(rates))
+    assert rates[-1] <= SEARCH.ends[1] < SEARCH.value_at(len(rates))
     trial = build_plan()
     search = trial.experiment.search
     assert search is not None
-    for step in range(last_step(search) + 1):
+    for step in range(search.last_step + 1):
         moved = at_step(trial.experiment, search, step)
-        assert step_of(moved, search) == step
+        assert search.step_of(moved.searched_value) == step
         assert (moved.id == trial.experiment.id) == (step == 0)
 
 

@@ -1,6 +1,8 @@
 """Capacities are compared by repeated searches: what lies between two values is never told closer than they are."""
 
+import json
 import math
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,16 +14,18 @@ from middlemark.analysis.decisions.claims import judge
 from middlemark.analysis.decisions.gate import condition, gated
 from middlemark.analysis.metrics.catalog import metric_named
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.search.bisection import Limit, Tried, bracket, next_step, result
+from middlemark.analysis.search.bisection import Limit, Tried, bracket, next_step, next_steps, result
 from middlemark.analysis.search.capacity import State
 from middlemark.analysis.search.stopping import further
 from middlemark.analysis.verdicts.difference import Difference, NoDifference, Test, ratio
 from middlemark.analysis.verdicts.values import Known
 from middlemark.analysis.verdicts.verdict import NO_SETBACKS, Decided, Judgement, Verdict
-from middlemark.plan import expand
+from middlemark.plan import expand, replanned
 from middlemark.plan.experiment import Search
 from middlemark.plan.schedule import load_of
 from middlemark.report.conclusions.comparison import comparison_data, row
+from middlemark.results.manifest import Manifest
+from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_claim, parse_suite
 from run_builder import Behaviour, build_run, write_trial
 from shared_runs import SharedRuns
@@ -81,6 +85,42 @@ def test_so_many_searches_run_one_after_another_each_from_the_lowest(base: RunFi
         assert each.n_trials % 3 == 0
     lowest = [each for each in base.experiments if load_of(each.experiment).rate_hz == 500.0]
     assert [len(each.outcomes) for each in lowest] == [3, 3]
+
+
+def test_each_trial_is_stored_with_the_step_that_its_search_asked_for(base: RunFindings) -> None:
+    trials = base.folder.read_manifest().trials
+    stored = [result(base.folder.trial(trial.id)) for trial in trials]
+    for block in range(2, trials[-1].block + 1):
+        asked = next_steps([each for each in stored if each.trial.block < block])
+        assert {experiment.middleware: at for experiment, _, at in asked} == {
+            each.trial.experiment.middleware: each.trial.step for each in stored if each.trial.block == block
+        }
+    assert {trial.step.search for trial in trials if trial.step} == {1, 2, 3}
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0], ids=["gone on with since", "of old alone"])
+def test_a_run_from_before_steps_were_stored_has_the_same_searches_and_goes_on_alike(
+    base: RunFindings, tmp_path: Path, share: float
+) -> None:
+    folder = RunFolder(tmp_path / "run")
+    shutil.copytree(base.folder.path, folder.path)
+    manifest = json.loads(folder.manifest_path.read_text())
+    for trial in manifest["trials"][: round(share * len(manifest["trials"]))]:
+        del trial["step"]
+        record_path = folder.trial(trial["id"]).record_path
+        record = json.loads(record_path.read_text())
+        del record["trial"]["step"]
+        record_path.write_text(json.dumps(record))
+    folder.write_manifest(Manifest.model_validate(manifest))
+    found = analyse(folder)
+    assert [each.searches for each in found.capacities] == [each.searches for each in base.capacities]
+    assert [each.points for each in found.capacities] == [each.points for each in base.capacities]
+    trials = folder.read_manifest().trials
+    suite = parse_suite(found.manifest.suite_text, file="load.yaml")
+    assert replanned(suite, trials) == trials
+    before = [trial for trial in trials if trial.block < trials[-1].block]
+    more = further(suite, before, [result(folder.trial(trial.id)) for trial in before]).trials
+    assert more == base.folder.read_manifest().trials[len(before) :]
 
 
 def test_two_runs_are_compared_by_what_each_middleware_carries(base: RunFindings, head: RunFindings) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 from middlemark.analysis.search.bisection import Limit, Tried, next_step
 from middlemark.analysis.search.threshold import NoThreshold, Threshold, threshold
 from middlemark.plan.experiment import Search
-from middlemark.plan.schedule import value_at
 
 SEARCH = Search(
     lowest_hz=100, highest_hz=1e5, precision=0.05, loss_share=0.001, latency_ns=10_000_000, confirm=3, max_trials=60
@@ -21,7 +20,7 @@ def searches(rng: np.random.Generator, true_hz: float, steepness: float, n_searc
         steps: dict[int, Tried] = {}
         n = 0
         while (step := next_step(SEARCH, steps, n)) is not None:
-            load = value_at(SEARCH, step)
+            load = SEARCH.value_at(step)
             carried = rng.random() < 1 / (1 + (load / true_hz) ** steepness)
             tried = steps.setdefault(step, Tried())
             tried.carried += carried

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from middlemark.analysis.run import analyse
 from middlemark.plan import NoCommunication, NotApplicable
-from middlemark.plan.outcome import MissingPath
+from middlemark.plan.trial import MissingPath
 from middlemark.report.conclusions.recommendation import Recommendation, recommendation
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.cli.main import app
-from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, NotApplicable, Outcome, next_block
+from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, NotApplicable, Outcome, SearchStep, next_block
 from middlemark.plan.schedule import at_step
 from middlemark.report.conclusions.warnings import uncounted
 from middlemark.report.elements.labels import contenders
@@ -67,7 +67,8 @@ def test_what_a_search_came_for_counts(tmp_path: Path, step: int, outcome: Outco
     first = lowest.read_record().trial
     experiment = first.experiment
     assert experiment.search is not None
-    (trial,) = next_block([first], [at_step(experiment, experiment.search, step)], seed=1, observe=())
+    moved = at_step(experiment, experiment.search, step)
+    (trial,) = next_block([first], [moved], seed=1, steps={moved.id: SearchStep(search=1, step=step)})
     shutil.rmtree(lowest.path)
     run.write_manifest(run.read_manifest().model_copy(update={"trials": (trial,)}))
     write_trial(run, trial, Behaviour(outcome=outcome), np.random.default_rng(1))

@@ -119,7 +119,8 @@ def _outcome(record: TrialRecord) -> TrialOutcome:
     outcome = record.outcome
     detail = outcome.reason if isinstance(outcome, NotApplicable) else outcome.detail
     reason = outcome.reasons[0].kind.value if isinstance(outcome, Invalid) else ""
-    return TrialOutcome(record.trial.id, record.trial.block, record.attempt, outcome.kind, detail, reason)
+    trial = record.trial
+    return TrialOutcome(trial.id, trial.block, record.attempt, outcome.kind, detail, reason, trial.step)
 
 
 def _counting(measured: Sequence[MeasuredTrial], stream: str, kind: Distribution) -> list[MeasuredTrial]:

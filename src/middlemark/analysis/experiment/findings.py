@@ -23,7 +23,7 @@ from middlemark.analysis.stats.variance import Levels, Untold
 from middlemark.analysis.verdicts.bounds import Evidence
 from middlemark.analysis.verdicts.values import Block, Counts, Known, within_bound
 from middlemark.analysis.verdicts.verdict import Setbacks, setbacks
-from middlemark.plan import Caution, Experiment
+from middlemark.plan import Caution, Experiment, SearchStep
 from middlemark.plan.schedule import is_whole
 from middlemark.results.record import Effective, PathProof, TrialRecord
 from middlemark.suite import Observation
@@ -40,6 +40,8 @@ class TrialOutcome:
     detail: str
     reason: str = ""
     """Of an invalid one, the kind of its first reason."""
+    step: SearchStep | None = None
+    """Of a trial of a capacity search."""
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,9 @@ from middlemark.analysis.metrics.rates import LEAST_ACHIEVED, OVERLOAD_BELOW
 from middlemark.analysis.metrics.stored import measured
 from middlemark.analysis.metrics.trial import of_the_path
 from middlemark.analysis.stats.quantiles import Partial, WithinClocks
-from middlemark.plan import Experiment, Trial
+from middlemark.plan import Experiment, SearchStep, Trial
 from middlemark.plan.experiment import Search, Sought
-from middlemark.plan.schedule import SearchKey, last_step, octave, search_key, step_of
+from middlemark.plan.schedule import SearchKey, search_key
 from middlemark.results.record import is_valid
 from middlemark.results.trial_folder import TrialFolder
 
@@ -65,8 +65,17 @@ def result(folder: TrialFolder) -> Result:
 JUDGED_BY = Distribution.LATENCY_FROM_INTENDED
 LEVELS = ("p99", "p90", "p50", "max")
 """Few messages in a window support no p99: the highest that they do support is held, or else the slowest."""
-Told = tuple[Experiment, str, Mapping[Key, float]]
-"""A trial's experiment, outcome and values."""
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What one trial of a search came to."""
+
+    experiment: Experiment
+    at: SearchStep
+    outcome: str
+    """Its kind."""
+    values: Mapping[Key, float]
 
 
 class Limit(StrEnum):
@@ -135,14 +144,14 @@ def _latency(subject: str, level: str) -> Key:
     return Key(subject, quantile_metric(JUDGED_BY, level))
 
 
-def steps_of(search: Search, results: Iterable[Told]) -> dict[int, Tried]:
+def steps_of(search: Search, results: Iterable[StepResult]) -> dict[int, Tried]:
     """The outcomes of a search by step; trials that say nothing are not there."""
     found: dict[int, Tried] = {}
-    for experiment, outcome, values in results:
-        said = judged(search, experiment.streams[0].name, outcome, values)
+    for each in results:
+        said = judged(search, each.experiment.streams[0].name, each.outcome, each.values)
         if said is None:
             continue
-        tried = found.setdefault(step_of(experiment, search), Tried())
+        tried = found.setdefault(each.at.step, Tried())
         if isinstance(said, Limit):
             tried.limits[said] += 1
         else:
@@ -167,57 +176,64 @@ def next_step(search: Search, steps: Steps, n_trials: int) -> int | None:
     below, above = bracket(steps)
     if below is None and above is None:
         return 0
-    if above is None and below is not None and below < last_step(search):
-        return min(below + octave(search), last_step(search))
+    if above is None and below is not None and below < search.last_step:
+        return min(below + search.octave, search.last_step)
     if below is None and above is not None and above > 0:
-        return max(above - octave(search), 0)
+        return max(above - search.octave, 0)
     if below is not None and above is not None and above - below > 1:
         return (below + above) // 2
     ends = [step for step in (above, below) if step is not None]
     return next((step for step in ends if not steps[step].decided(search.confirm)), None)
 
 
-def one_by_one(search: Search, results: Sequence[Told]) -> list[list[Told]]:
-    """The trials of each search: one begins where the one before it was at its end, from the lowest again."""
-    found: list[list[Told]] = [[]]
+def by_search(search: Search, results: Iterable[StepResult]) -> dict[int, list[StepResult]]:
+    """The trials of each search, by its number.
+
+    Where the number was not stored, a search begins where the one before it was at its end, from the lowest load again.
+    """
+    found: dict[int, list[StepResult]] = {1: []}
     for each in results:
-        if len(found) < search.searches and _is_over(search, found[-1]):
-            found.append([])
-        found[-1].append(each)
-    return found
+        found.setdefault(each.at.search or _number_after(search, found), []).append(each)
+    return dict(sorted(found.items()))
 
 
-def _is_over(search: Search, own: Sequence[Told]) -> bool:
-    return next_step(search, steps_of(search, own), len(own)) is None
+def _number_after(search: Search, found: Mapping[int, Sequence[StepResult]]) -> int:
+    last = max(found)
+    is_over = next_step(search, steps_of(search, found[last]), len(found[last])) is None
+    return last + 1 if is_over and last < search.searches else last
 
 
-def next_of(search: Search, results: Sequence[Told]) -> int | None:
+def next_of(search: Search, results: Iterable[StepResult]) -> SearchStep | None:
     """The step to try next, of the search under way or of the next one; None where the last is at its end."""
-    searches = one_by_one(search, results)
-    step = next_step(search, steps_of(search, searches[-1]), len(searches[-1]))
-    return 0 if step is None and len(searches) < search.searches else step
+    number, own = list(by_search(search, results).items())[-1]
+    step = next_step(search, steps_of(search, own), len(own))
+    if step is not None:
+        return SearchStep(search=number, step=step)
+    return SearchStep(search=number + 1, step=0) if number < search.searches else None
 
 
-def next_steps(results: Sequence[Result]) -> list[tuple[Experiment, Search, int]]:
+def next_steps(results: Sequence[Result]) -> list[tuple[Experiment, Search, SearchStep]]:
     """For each search that goes on: one of its experiments, and the step to try next."""
-    groups: dict[SearchKey, list[Result]] = {}
+    groups: dict[SearchKey, list[StepResult]] = {}
     for each in results:
-        if each.trial.experiment.search is not None:
-            groups.setdefault(search_key(each.trial.experiment, each.trial.experiment.search), []).append(each)
+        experiment, step = each.trial.experiment, each.trial.step
+        if experiment.search is not None and step is not None:
+            own = groups.setdefault(search_key(experiment, experiment.search), [])
+            own.append(StepResult(experiment, step, each.outcome, each.values))
     found = []
     for group in groups.values():
-        experiment = group[0].trial.experiment
+        experiment = group[0].experiment
         search = experiment.search
         if search is None or any(
-            each.outcome == "not_applicable" and is_refused_at_all(each.trial.experiment, search) for each in group
+            each.outcome == "not_applicable" and is_refused_at_all(search, each.at.step) for each in group
         ):
             continue
-        step = next_of(search, [(each.trial.experiment, each.outcome, each.values) for each in group])
+        step = next_of(search, group)
         if step is not None:
             found.append((experiment, search, step))
     return found
 
 
-def is_refused_at_all(experiment: Experiment, search: Search) -> bool:
+def is_refused_at_all(search: Search, step: int | None) -> bool:
     """A refusal above the smallest size is one of that size."""
-    return search.sought is Sought.RATE or step_of(experiment, search) == 0
+    return search.sought is Sought.RATE or step == 0

@@ -24,14 +24,14 @@ from middlemark.analysis.metrics.catalog import CAPACITY, TRIAL, Key, of_stream,
 from middlemark.analysis.search.bisection import (
     JUDGED_BY,
     Limit,
+    StepResult,
     Steps,
-    Told,
     Tried,
     bracket,
+    by_search,
     is_refused_at_all,
     judged,
     next_step,
-    one_by_one,
     steps_of,
 )
 from middlemark.analysis.search.threshold import NoThreshold, Threshold, threshold
@@ -40,7 +40,7 @@ from middlemark.analysis.stats.intervals import coverage, median_interval
 from middlemark.analysis.verdicts.values import Block
 from middlemark.plan import Experiment
 from middlemark.plan.experiment import Search, Sought
-from middlemark.plan.schedule import Load, SearchKey, load_at, load_of, search_key, step_of, whole
+from middlemark.plan.schedule import Load, SearchKey, load_at, load_of, search_key, whole
 
 FEWEST_FOR_A_KNEE = 5
 
@@ -148,16 +148,20 @@ def capacities(findings: Iterable[ExperimentFindings]) -> tuple[Capacity, ...]:
 
 
 def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
-    ordered = sorted(group, key=lambda each: step_of(each.experiment, search))
+    ordered = sorted(group, key=lambda each: each.experiment.searched_value)
     by_block = sorted(((each, outcome) for each in ordered for outcome in each.outcomes), key=lambda own: own[1].block)
-    results = [(each.experiment, outcome.kind, _of_block(each, outcome.block)) for each, outcome in by_block]
+    results = [
+        StepResult(each.experiment, outcome.step, outcome.kind, _of_block(each, outcome.block))
+        for each, outcome in by_block
+        if outcome.step is not None
+    ]
     steps = steps_of(search, results)
     refused = [
-        each.not_applicable for each in ordered if each.not_applicable and is_refused_at_all(each.experiment, search)
+        each.not_applicable for each in ordered if each.not_applicable and is_refused_at_all(search, _step(each))
     ]
     experiment = ordered[0].experiment
-    points = tuple(_point(each, steps.get(step_of(each.experiment, search), Tried())) for each in ordered)
-    searches = tuple(_bracket(experiment, search, steps_of(search, own)) for own in one_by_one(search, results))
+    points = tuple(_point(each, Tried() if (at := _step(each)) is None else steps.get(at, Tried())) for each in ordered)
+    searches = tuple(_bracket(experiment, search, steps_of(search, own)) for own in by_search(search, results).values())
     middle = _middle(searches)
     return Capacity(
         experiment=experiment,
@@ -172,11 +176,16 @@ def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
     )
 
 
-def _judged_loads(search: Search, results: Sequence[Told]) -> list[tuple[float, bool]]:
+def _step(each: ExperimentFindings) -> int | None:
+    """The step that an experiment of a search is at; None where none of its trials could be read."""
+    return next((outcome.step.step for outcome in each.outcomes if outcome.step is not None), None)
+
+
+def _judged_loads(search: Search, results: Sequence[StepResult]) -> list[tuple[float, bool]]:
     """Of each trial that says anything its load, and whether it carried it."""
     said = (
-        (experiment, judged(search, experiment.streams[0].name, outcome, values))
-        for experiment, outcome, values in results
+        (each.experiment, judged(search, each.experiment.streams[0].name, each.outcome, each.values))
+        for each in results
     )
     return [(load_of(experiment).of(search.sought), held is True) for experiment, held in said if held is not None]
 

@@ -184,9 +184,12 @@ def further(suite: Suite, trials: Sequence[Trial], results: Sequence[Result]) ->
         names = open_experiments(found, suite.stop, results)
         wide = [each for each in experiments if each.id in names]
     in_order = sorted(results, key=lambda each: each.trial.number)
-    steps = [at_step(each, search, step) for each, search, step in next_steps(in_order)]
+    planned = [(at_step(each, search, at.step), at) for each, search, at in next_steps(in_order)]
+    steps = [experiment for experiment, _ in planned]
     why = [f"{len(wide)} of {len(experiments)} experiments are still too wide"] if wide else []
     why += ["one search goes on" if len(steps) == 1 else f"{len(steps)} searches go on"] if steps else []
     chosen = [*wide, *steps]
-    block = next_block(trials, chosen, seed=suite.seed, observe=suite.observe or ()) if chosen else ()
+    at_steps = {experiment.id: at for experiment, at in planned}
+    observe = suite.observe or ()
+    block = next_block(trials, chosen, seed=suite.seed, observe=observe, steps=at_steps) if chosen else ()
     return Further(block, found, ", ".join(why))

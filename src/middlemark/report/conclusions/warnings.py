@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome
 from middlemark.analysis.run import RunFindings
 from middlemark.plan import Caution, WarningKind
-from middlemark.plan.outcome import ACCEPTED
 from middlemark.plan.schedule import is_sought
+from middlemark.plan.trial import ACCEPTED
 from middlemark.report.elements.formatting import of_each
 from middlemark.report.elements.labels import Contender
 
@@ -106,7 +106,7 @@ def uncounted(findings: RunFindings, who: Mapping[str, Contender]) -> list[Uncou
 def _uncounted(each: ExperimentFindings) -> Iterator[TrialOutcome]:
     for found in (each, *each.observed.values()):
         for outcome in found.outcomes:
-            if outcome.kind not in ACCEPTED and not is_sought(each.experiment, outcome.kind):
+            if outcome.kind not in ACCEPTED and not is_sought(outcome.step, outcome.kind):
                 yield outcome
 
 
