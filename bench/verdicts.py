@@ -2,8 +2,8 @@
 
     PYTHONPATH=src:tests/support python bench/verdicts.py [REPEATS]
 
-Every table is in Markdown, as `docs/background/method.md` has it; simulation error is 0.5 points at the usual 2000 repeats. What
-intervals cover, `coverage.py` simulates.
+Every table is in Markdown, as `docs/background/method.md` has it; the simulation error is 0.5 points at the usual 2000
+repeats. What intervals cover, `coverage.py` simulates.
 """
 
 from __future__ import annotations

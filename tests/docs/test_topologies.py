@@ -29,7 +29,9 @@ def test_every_timeline_that_ships_is_told_of() -> None:
 def test_each_modulation_ends_where_the_table_says() -> None:
     way = Mobility.model_validate({"distance": "1 m"})
     for rate, sensitivity_dbm in MODULATIONS:
-        (row,) = re.findall(rf"\| {rate / 1e6:g} Mbit/s \| −{-sensitivity_dbm:g} dBm \| (.*) \|", text("guide/mobility"))
+        (row,) = re.findall(
+            rf"\| {rate / 1e6:g} Mbit/s \| −{-sensitivity_dbm:g} dBm \| (.*) \|", text("guide/mobility")
+        )
         if row.endswith(" m"):
             farthest = float(row.removesuffix(" m"))
             assert channel(received_dbm(way, farthest)).rate_bits_per_s == rate
