@@ -25,7 +25,7 @@ from middlemark.testbed.probe.probe import Measured, probe
 from middlemark.testbed.probe.verify import link_verdict
 from middlemark.testbed.processes import ledger, procfs, slot
 from middlemark.testbed.processes.child import executable
-from middlemark.testbed.testbed import Testbed, built
+from middlemark.testbed.testbed import PlannedTestbed, Testbed, built
 from middlemark.worker import executables
 
 MS, MBIT, GBIT = 1_000_000, 10**6, 10**9
@@ -57,7 +57,9 @@ def two_hosts(direction: Direction) -> Iterator[tuple[Testbed, float, list[float
     with ledger.opened() as entries, slot.taken() as taken:
         begin = time.monotonic()
         shown = [executable("probe").parent]
-        with built(hosts, [Network(name="lan", hosts=names)], links, taken, entries, shown=shown) as testbed:
+        with built(
+            PlannedTestbed(hosts, [Network(name="lan", hosts=names)], links), taken, entries, shown=shown
+        ) as testbed:
             yield testbed, time.monotonic() - begin, removal
             begin = time.monotonic()
         removal.append(time.monotonic() - begin)

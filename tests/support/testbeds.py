@@ -15,7 +15,7 @@ from middlemark.suite import HostKind
 from middlemark.testbed import capabilities
 from middlemark.testbed.hosts.host import Host
 from middlemark.testbed.processes import cgroup, ledger, procfs, slot
-from middlemark.testbed.testbed import Testbed, built
+from middlemark.testbed.testbed import PlannedTestbed, Testbed, built
 
 needs_namespaces = pytest.mark.skipif(
     capabilities.namespaces_missing() is not None, reason=f"no hosts in namespaces: {capabilities.namespaces_missing()}"
@@ -44,7 +44,7 @@ def two_hosts(*, shown: tuple[Path, ...] = (), links: list[Link] | None = None) 
     with (
         ledger.opened() as entries,
         slot.taken() as taken,
-        built(hosts, LAN, links or plain(*LAN), taken, entries, shown=shown) as testbed,
+        built(PlannedTestbed(hosts, LAN, links or plain(*LAN), shown=shown), taken, entries) as testbed,
     ):
         yield testbed
 

@@ -16,7 +16,7 @@ from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.network import Host, Network
 from middlemark.suite import HostKind
 from middlemark.testbed.processes import ledger, namespaces, procfs, slot
-from middlemark.testbed.testbed import built
+from middlemark.testbed.testbed import PlannedTestbed, built
 from testbeds import ANSWERING, ASKING, LAN, needs_namespaces, netns, on, plain, started, two_hosts
 
 SERVING = """
@@ -114,7 +114,7 @@ def test_a_trials_folder_has_the_same_path_on_each_host_and_is_collected_from_ou
     with (
         ledger.opened() as entries,
         slot.taken() as taken,
-        built(netns("host_0", "host_1"), LAN, plain(*LAN), taken, entries) as testbed,
+        built(PlannedTestbed(netns("host_0", "host_1"), LAN, plain(*LAN)), taken, entries) as testbed,
     ):
         found = []
         for host in testbed.hosts.values():
@@ -163,7 +163,7 @@ def test_hosts_on_one_side_of_a_partition_reach_each_other_and_none_of_the_other
     with (
         ledger.opened() as entries,
         slot.taken() as taken,
-        built(netns(*names), lan, plain(*lan), taken, entries) as testbed,
+        built(PlannedTestbed(netns(*names), lan, plain(*lan)), taken, entries) as testbed,
         ExitStack() as serving,
     ):
         hosts = testbed.hosts
@@ -208,7 +208,7 @@ def test_nothing_is_made_in_this_machines_namespaces_and_nothing_is_left(tmp_pat
     with (
         ledger.opened() as entries,
         slot.taken() as taken,
-        built(netns("host_0", "host_1"), LAN, plain(*LAN), taken, entries) as testbed,
+        built(PlannedTestbed(netns("host_0", "host_1"), LAN, plain(*LAN)), taken, entries) as testbed,
     ):
         names = {name for _, name in socket.if_nameindex()}
         assert names.isdisjoint({"net0", "h0n0", "h1n0"})
@@ -225,7 +225,7 @@ def test_nothing_is_made_in_this_machines_namespaces_and_nothing_is_left(tmp_pat
 def test_this_machine_alone_needs_nothing_to_be_made() -> None:
     with ledger.opened() as entries, slot.taken() as taken:
         before = entries.path.read_text()
-        with built([Host(name="local", kind=HostKind.LOCAL)], (), (), taken, entries) as testbed:
+        with built(PlannedTestbed([Host(name="local", kind=HostKind.LOCAL)]), taken, entries) as testbed:
             assert testbed.hosts["local"].command(["true"]) == ["true"]
             assert testbed.counters() == {}
             assert entries.path.read_text() == before
@@ -238,7 +238,7 @@ def test_a_network_of_namespaces_and_this_machine_is_refused() -> None:
         ledger.opened() as entries,
         slot.taken() as taken,
         pytest.raises(UsageError, match=r"`local` \(local\)"),
-        built(hosts, [network], plain(network), taken, entries),
+        built(PlannedTestbed(hosts, [network], plain(network)), taken, entries),
     ):
         pytest.fail("it was built")
 
@@ -282,6 +282,6 @@ def test_a_machine_elsewhere_is_given_no_limits() -> None:
         ledger.opened() as entries,
         slot.taken() as taken,
         pytest.raises(UsageError, match="`robot` is another machine"),
-        built([host], (), (), taken, entries),
+        built(PlannedTestbed([host]), taken, entries),
     ):
         pytest.fail("it was built")

@@ -1,10 +1,7 @@
-"""Whether the results of a finished campaign are to be accepted: what ended otherwise than it should, in one sentence.
+"""A campaign: all its trials, one after another; it repeats the disturbed, skips the refused, goes on where cut off.
 
-It looks at stored outcomes only; that a middleware can't do what was asked is a result like any other.
-
-All trials of a campaign, one after another: repeats the disturbed, skips the refused, goes on where it was cut off.
-
-It runs no step of a trial itself (`trial` does), and shows nothing: whoever watches gets events.
+It runs no step of a trial itself (`trial` does) and shows nothing: an observer gets events. Whether what is stored is
+accepted, it says in one sentence.
 """
 
 from __future__ import annotations
@@ -22,7 +19,7 @@ from middlemark.analysis.search.bisection import Result, result
 from middlemark.analysis.search.stopping import asks_for_more, further
 from middlemark.campaign.manifest import Resumed, gather, resumed
 from middlemark.campaign.order import CampaignResources, Order
-from middlemark.campaign.trial.record import Account
+from middlemark.campaign.trial.record import TrialResult
 from middlemark.campaign.trial.run import run_trial
 from middlemark.errors import Interrupted, ResultsNotAccepted
 from middlemark.plan import FIXED_COST_NS, Invalid, InvalidKind, NotApplicable, Trial, campaign_duration_ns
@@ -71,8 +68,8 @@ def run_new(path: Path, order: Order, observer: Observer | None = None) -> None:
     """Runs all trials of an order into a new run folder; returns when all are stored."""
     manifest = gather(order)
     with RunFolder.created(path, manifest) as run, ledger.opened() as entries:
-        grounds = CampaignResources(order.workers, order.base, entries, order.given.disturbance)
-        asyncio.run(Campaign(run, order.given, manifest, grounds, observer or Unobserved()).run())
+        resources = CampaignResources(order.workers, order.base, entries, order.given.disturbance)
+        asyncio.run(Campaign(run, order.given, manifest, resources, observer or Unobserved()).run())
 
 
 def run_on(
@@ -86,8 +83,8 @@ def run_on(
     run = folder if isinstance(folder, RunFolder) else RunFolder(folder)
     with run.locked(), ledger.opened() as entries:
         found = resumed(run, against, across=across)
-        grounds = CampaignResources(found.workers, found.base, entries, found.given.disturbance)
-        campaign = Campaign(run, found.given, found.manifest, grounds, observer or Unobserved(), found)
+        resources = CampaignResources(found.workers, found.base, entries, found.given.disturbance)
+        campaign = Campaign(run, found.given, found.manifest, resources, observer or Unobserved(), found)
         asyncio.run(campaign.run())
 
 
@@ -98,7 +95,7 @@ class Campaign:
     run_folder: RunFolder
     given: Suite | Demand
     manifest: Manifest
-    grounds: CampaignResources
+    resources: CampaignResources
     observer: Observer
     resumed: Resumed | None = None
     """None where the run is new."""
@@ -171,39 +168,39 @@ class Campaign:
         for index, trial in enumerate(trials):
             begin_ns = time.monotonic_ns()
             refusal = self._refused.get(_kind(trial))
-            account = self._not_run(trial, refusal) if refusal else await self._until_undisturbed(trial)
-            account = self._with_differences(account)
-            self.run_folder.trial(trial.id).finish(account.record)
-            self._remember(account.record)
-            self._learn_cost(account, time.monotonic_ns() - begin_ns)
-            self._tell_of(account, time.monotonic_ns() - begin_ns, trials[index + 1 :])
+            trial_result = self._not_run(trial, refusal) if refusal else await self._until_undisturbed(trial)
+            trial_result = self._with_differences(trial_result)
+            self.run_folder.trial(trial.id).finish(trial_result.record)
+            self._remember(trial_result.record)
+            self._learn_cost(trial_result, time.monotonic_ns() - begin_ns)
+            self._report(trial_result, time.monotonic_ns() - begin_ns, trials[index + 1 :])
 
-    def _with_differences(self, account: Account) -> Account:
+    def _with_differences(self, trial_result: TrialResult) -> TrialResult:
         if self.resumed is None or not self.resumed.differences:
-            return account
-        warnings = (*account.record.warnings, *self.resumed.cautions)
-        told = account.record.model_copy(update={"across": self.resumed.differences, "warnings": warnings})
-        return replace(account, record=told)
+            return trial_result
+        warnings = (*trial_result.record.warnings, *self.resumed.cautions)
+        differing = trial_result.record.model_copy(update={"across": self.resumed.differences, "warnings": warnings})
+        return replace(trial_result, record=differing)
 
-    def _not_run(self, trial: Trial, refusal: NotApplicable) -> Account:
+    def _not_run(self, trial: Trial, refusal: NotApplicable) -> TrialResult:
         self.run_folder.trial(trial.id).clear()
-        return Account(TrialRecord(trial=trial, outcome=refusal))
+        return TrialResult(TrialRecord(trial=trial, outcome=refusal))
 
-    async def _until_undisturbed(self, trial: Trial) -> Account:
+    async def _until_undisturbed(self, trial: Trial) -> TrialResult:
         """Repeats a trial that the machine disturbed, and no other: a failure is a result."""
         attempt = 1
         while True:
             self._starts(trial, attempt)
             folder = self.run_folder.trial(trial.id)
-            account = await run_trial(
+            trial_result = await run_trial(
                 trial,
-                self.grounds,
+                self.resources,
                 folder,
                 attempt,
                 lambda step, seconds: self.observer.observe(StepReached(trial.id, step, seconds)),
             )
-            if attempt > self.grounds.bounds.repeats or not _is_disturbed(account.record):
-                return account
+            if attempt > self.resources.bounds.repeats or not _is_disturbed(trial_result.record):
+                return trial_result
             attempt += 1
 
     def _starts(self, trial: Trial, attempt: int) -> None:
@@ -220,14 +217,14 @@ class Campaign:
         )
         self.observer.observe(started)
 
-    def _learn_cost(self, account: Account, took_ns: int) -> None:
-        if account.record.window is not None:
-            windows = account.record.trial.experiment.windows
-            attempts = account.record.attempt
+    def _learn_cost(self, trial_result: TrialResult, took_ns: int) -> None:
+        if trial_result.record.window is not None:
+            windows = trial_result.record.trial.experiment.windows
+            attempts = trial_result.record.attempt
             self._fixed_costs_ns.append(took_ns // attempts - windows.warm_up_ns - windows.window_ns)
 
-    def _tell_of(self, account: Account, took_ns: int, rest: Iterable[Trial]) -> None:
-        trial, outcome = account.record.trial, account.record.outcome
+    def _report(self, trial_result: TrialResult, took_ns: int, rest: Iterable[Trial]) -> None:
+        trial, outcome = trial_result.record.trial, trial_result.record.outcome
         known = self._fixed_costs_ns
         fixed_cost_ns = max(sum(known) // len(known), 0) if known else FIXED_COST_NS
         to_run = [each for each in rest if _kind(each) not in self._refused]
@@ -240,10 +237,10 @@ class Campaign:
                 side=trial.experiment.side or "",
                 workload=trial.experiment.workload,
                 number=trial.number,
-                attempt=account.record.attempt,
+                attempt=trial_result.record.attempt,
                 outcome=outcome.kind,
                 detail=outcome.detail,
-                headline=account.headline,
+                headline=trial_result.headline,
                 seconds=took_ns / 1e9,
                 seconds_left=campaign_duration_ns(to_run, fixed_cost_ns=fixed_cost_ns) / 1e9,
             )

@@ -1,12 +1,7 @@
-"""Routes: the ways between two hosts of which one at least is another machine, over the links of both.
-
-Pure: it says which routes there are and what is declared of each. Such links can't be shaped from here nor measured
-apart; `route_probe` measures the whole route, `verdict` compares it with what is declared.
-
-The test-bed of one trial: an experiment's hosts, networks and links made real, and taken away with the context.
+"""The test-bed of one trial: a plan's hosts, networks and links made real, and taken away with the context.
 
 Hosts in namespaces are wired by a switch in namespaces of its own, so that nothing is made in this machine's; a trial
-on this machine alone costs nothing. It runs no worker and judges no link: `campaign` and `probe` do.
+on this machine alone costs nothing. No worker runs here and no link is judged: `campaign` and `probe` do that.
 """
 
 from __future__ import annotations
@@ -35,6 +30,27 @@ from middlemark.testbed.processes.slot import Slot
 
 
 @dataclass(frozen=True)
+class PlannedTestbed:
+    """What a test-bed is to be."""
+
+    hosts: Sequence[plan.Host]
+    networks: Sequence[plan.Network] = ()
+    links: Sequence[Link] = ()
+    shown: Sequence[Path] = ()
+    """Files and folders that hosts have to see wherever they lie."""
+    executables: Sequence[Path] = ()
+    """What is copied to hosts that are other machines."""
+
+    def of_kind(self, kind: HostKind) -> list[plan.Host]:
+        """Its hosts of one kind."""
+        return [host for host in self.hosts if host.kind is kind]
+
+    def networks_of(self, host: plan.Host) -> list[str]:
+        """The networks that a host is on."""
+        return [network.name for network in self.networks if host.name in network.hosts]
+
+
+@dataclass(frozen=True)
 class Route:
     """From `host` to `to` is outgoing, back is incoming."""
 
@@ -46,20 +62,6 @@ class Route:
     """None where the suite declares none: then they reach each other as the machines do."""
     declared: Link
     """What the links of both come to."""
-
-
-def routes(hosts: Iterable[Host], links: Sequence[Link]) -> tuple[Route, ...]:
-    """Every pair of hosts once for each network that both are on, where one of them is another machine."""
-    declared = {(link.host, link.network): link for link in links}
-    found = []
-    for host, to in combinations(hosts, 2):
-        if not (isinstance(host, SshHost) or isinstance(to, SshHost)):
-            continue
-        for network in (name for name in host.addresses if name in to.addresses):
-            ends = [declared.get((end.name, network), Link(host=end.name, network=network)) for end in (host, to)]
-            is_declared = network != ALONE.network
-            found.append(Route(host, to, to.addresses[network], network if is_declared else None, joined(*ends)))
-    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class Testbed:
         self._wiring(target).set(target, "up")
 
     def partition(self, target: str) -> None:
-        """Moves a link, `host/network`, or all of a host's, to the other side, away from all that are not there."""
+        """Moves a link, `host/network`, or all of a host's, to the other part of its network, away from the rest."""
         self._wiring(target).partition(target)
 
     def heal(self, target: str) -> None:
@@ -140,74 +142,58 @@ class Testbed:
 
 
 @contextmanager
-def built(  # noqa: PLR0913 - a test-bed has so many sides
-    hosts: Sequence[plan.Host],
-    networks: Sequence[plan.Network],
-    links: Sequence[plan.Link],
-    slot: Slot,
-    ledger: Ledger,
-    *,
-    shown: Sequence[Path] = (),
-    executables: Sequence[Path] = (),
-    backend: Backend | None = None,
-) -> Iterator[Testbed]:
-    """The test-bed of one trial; `shown` are files and folders that hosts have to see wherever they lie.
-
-    The executables are copied to hosts that are other machines. Without a backend, links are shaped by the kernel's
-    netem where it has one, else by the relay.
-    """
-    kinds = {host.name: host.kind for host in hosts}
-    for network in networks:
-        _check_kinds(network, kinds)
-    with ExitStack() as given:
-        made: dict[str, Host] = {
-            host.name: _elsewhere(host, networks, executables, ledger) for host in hosts if host.kind is HostKind.SSH
-        }
-        others = [host for host in made.values() if isinstance(host, SshHost)]
-        in_namespaces: dict[str, tuple[str, ...]] = {}
-        for host in hosts:
-            match host.kind:
-                case HostKind.LOCAL:
-                    prefix = given.enter_context(limited(host, slot.name, ledger))
-                    here = attachments_here(_networks_of(host, networks), others)
-                    made[host.name] = LocalHost(host.name, prefix, here)
-                case HostKind.NETNS:
-                    in_namespaces[host.name] = given.enter_context(limited(host, slot.name, ledger))
-                case HostKind.SSH:
-                    pass
-        if not in_namespaces:
-            in_order = _ordered(hosts, made)
-            yield Testbed(in_order, None, routes(in_order.values(), links), ledger)
-            return
-        if backend is None:
-            backend = Backend.RELAY if all(link.is_plain for link in links) else capabilities.backend()
-        planned = wires(list(in_namespaces), networks, links, slot.domain, backend)
-        switch, holders, folders = given.enter_context(_namespaces(list(in_namespaces), slot, ledger, shown))
-        wiring = given.enter_context(wired(planned, switch, holders, ledger, slot.token))
-        for name, prefix in in_namespaces.items():
-            attachments = tuple(wire.attachment for wire in planned if wire.link.host == name) or (ALONE,)
-            made[name] = NamespaceHost(name, attachments, holders[name], folders[name], limits=prefix)
-        in_order = _ordered(hosts, made)
-        yield Testbed(in_order, wiring, routes(in_order.values(), links), ledger)
+def built(planned: PlannedTestbed, slot: Slot, ledger: Ledger, backend: Backend | None = None) -> Iterator[Testbed]:
+    """The test-bed of one trial; without a backend, links are shaped by the kernel's netem where it has one."""
+    for network in planned.networks:
+        _check_kinds(network, {host.name: host.kind for host in planned.hosts})
+    with ExitStack() as stack:
+        remote = [_remote_host(host, planned, ledger) for host in planned.of_kind(HostKind.SSH)]
+        local = [
+            LocalHost(
+                host.name,
+                stack.enter_context(limited(host, slot.name, ledger)),
+                attachments_here(planned.networks_of(host), remote),
+            )
+            for host in planned.of_kind(HostKind.LOCAL)
+        ]
+        namespaced, wiring = stack.enter_context(_namespace_hosts(planned, slot, ledger, backend))
+        made = {host.name: host for host in (*remote, *local, *namespaced)}
+        hosts = {host.name: made[host.name] for host in planned.hosts}
+        yield Testbed(hosts, wiring, routes(hosts.values(), planned.links), ledger)
 
 
-def _ordered(hosts: Sequence[plan.Host], made: Mapping[str, Host]) -> dict[str, Host]:
-    return {host.name: made[host.name] for host in hosts}
-
-
-def _elsewhere(
-    host: plan.Host, networks: Sequence[plan.Network], executables: Sequence[Path], ledger: Ledger
-) -> SshHost:
+def _remote_host(host: plan.Host, planned: PlannedTestbed, ledger: Ledger) -> SshHost:
     if host.cpus or host.cpu_quota is not None or host.memory_bytes is not None:
         raise UsageError(
             f"the host `{host.name}` is another machine, which is given no limits from here",
             remedy="leave its `cpus`, `cpu_quota` and `memory` out, or set them on that machine",
         )
-    return ssh_host(host, _networks_of(host, networks), executables, ledger)
+    return ssh_host(host, planned.networks_of(host), planned.executables, ledger)
 
 
-def _networks_of(host: plan.Host, networks: Sequence[plan.Network]) -> list[str]:
-    return [network.name for network in networks if host.name in network.hosts]
+@contextmanager
+def _namespace_hosts(
+    planned: PlannedTestbed, slot: Slot, ledger: Ledger, backend: Backend | None
+) -> Iterator[tuple[list[NamespaceHost], Wiring | None]]:
+    """The hosts in namespaces, joined by their networks and links; no wiring where there are none."""
+    hosts = planned.of_kind(HostKind.NETNS)
+    if not hosts:
+        yield [], None
+        return
+    names = [host.name for host in hosts]
+    if backend is None:
+        backend = Backend.RELAY if all(link.is_plain for link in planned.links) else capabilities.backend()
+    wanted = wires(names, planned.networks, planned.links, slot.domain, backend)
+    with ExitStack() as stack:
+        limits = {host.name: stack.enter_context(limited(host, slot.name, ledger)) for host in hosts}
+        switch, holders, folders = stack.enter_context(_namespaces(names, slot, ledger, planned.shown))
+        wiring = stack.enter_context(wired(wanted, switch, holders, ledger, slot.token))
+        attached = {name: tuple(wire.attachment for wire in wanted if wire.link.host == name) for name in names}
+        made = [
+            NamespaceHost(name, attached[name] or (ALONE,), holders[name], folders[name], limits=limits[name])
+            for name in names
+        ]
+        yield made, wiring
 
 
 @contextmanager
@@ -239,3 +225,17 @@ def _check_kinds(network: plan.Network, kinds: Mapping[str, HostKind]) -> None:
             f"the network `{network.name}` has hosts in namespaces and others: {others}",
             remedy="make all hosts of a network netns, or none",
         )
+
+
+def routes(hosts: Iterable[Host], links: Sequence[Link]) -> tuple[Route, ...]:
+    """Every pair of hosts once for each network that both are on, where one of them is another machine."""
+    declared = {(link.host, link.network): link for link in links}
+    found = []
+    for host, to in combinations(hosts, 2):
+        if not (isinstance(host, SshHost) or isinstance(to, SshHost)):
+            continue
+        for network in (name for name in host.addresses if name in to.addresses):
+            ends = [declared.get((end.name, network), Link(host=end.name, network=network)) for end in (host, to)]
+            is_declared = network != ALONE.network
+            found.append(Route(host, to, to.addresses[network], network if is_declared else None, joined(*ends)))
+    return tuple(found)

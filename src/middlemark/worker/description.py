@@ -46,6 +46,12 @@ def resolved_options(description: Description, profile: str, options: dict[str, 
     return defaults | (chosen.options if chosen else {}) | options
 
 
+def needed_services(description: Description, profile: str, options: dict[str, OptionValue]) -> list[ServiceNeed]:
+    """The services that the middleware needs under these options."""
+    resolved = resolved_options(description, profile, options)
+    return [service for service in description.services if is_needed(service, resolved)]
+
+
 def programs_of(description: Description) -> tuple[Path, ...]:
     """The machine's programs that its services execute."""
     return tuple(Path(program) for service in description.services for program in service.programs or ())

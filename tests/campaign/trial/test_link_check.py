@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from middlemark.campaign.trial import link_check, run, validity
+from middlemark.campaign.trial import link_check, validity
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Invalid, InvalidKind, InvalidReason
@@ -54,8 +54,8 @@ def judged(asked: Direction, measured: Measured, folder: Path, patch: pytest.Mon
     patch.setattr(link_check, "probe", lambda *_: {"host_0/lan": measured})
     patch.setattr(link_check, "asked_now", lambda *_: link)
     testbed = SimpleNamespace(links={"host_0/lan": "relay"}, relay_reports=dict, routes=())
-    setting: Any = SimpleNamespace(testbed=testbed)
-    seen: tuple[LinkMeasured, ...] = asyncio.run(link_check.measured(setting, "before"))
+    environment: Any = SimpleNamespace(testbed=testbed)
+    seen: tuple[LinkMeasured, ...] = asyncio.run(link_check.probed_links(environment, "before"))
     (stored,) = build_run(folder / "run", SUITE, {"one": Behaviour()}).stored_trials()
     record = stored.read_record().model_copy(update={"links": seen})
     return validity.reasons(record, stored.read_received(), Disturbance(), 2)
@@ -95,10 +95,10 @@ def measured_route(
     )
     patch.setattr(link_check, "probe", lambda *_: {})
     patch.setattr(link_check, "probe_route", probed)
-    setting: Any = SimpleNamespace(
+    environment: Any = SimpleNamespace(
         testbed=SimpleNamespace(routes=[route], links={}, relay_reports=dict, ledger=object())
     )
-    (seen,) = asyncio.run(link_check.measured(setting, "before"))
+    (seen,) = asyncio.run(link_check.probed_links(environment, "before"))
     return seen
 
 
@@ -127,7 +127,7 @@ def test_a_route_through_which_nothing_comes_ends_its_trial_before_it_begins(mon
     seen = measured_route(lambda *_: dead, monkeypatch)
     assert (seen.is_dead, seen.figures["probes"]) == (True, 1)
     with pytest.raises(TrialOver) as over:
-        run._check_alive((seen,))
+        link_check.check_alive((seen,))
     assert isinstance(over.value.outcome, Invalid)
     assert "far – farther over cable before the trial: nothing comes through" in over.value.outcome.detail
 

@@ -16,13 +16,13 @@ def first(*, answers: bool) -> ApplicationFirstMessage:
 
 
 def test_a_ping_pong_has_come_together_only_when_an_answer_has_come_back(tmp_path: Path) -> None:
-    trial, hearing = planned("workloads: ping_pong"), EventReader(tmp_path)
-    hearing.hear(Said("subscriber_0", 1, first(answers=False)))
-    assert [str(path) for path in missing_paths(trial, hearing, APPLICATIONS)] == [
+    trial, events = planned("workloads: ping_pong"), EventReader(tmp_path)
+    events.hear(Said("subscriber_0", 1, first(answers=False)))
+    assert [str(path) for path in missing_paths(trial, events, APPLICATIONS)] == [
         "ping_pong's answers from subscriber 0 to publisher 0"
     ]
-    hearing.hear(Said("publisher_0", 2, first(answers=True)))
-    assert missing_paths(trial, hearing, APPLICATIONS) == []
+    events.hear(Said("publisher_0", 2, first(answers=True)))
+    assert missing_paths(trial, events, APPLICATIONS) == []
 
 
 def test_a_one_way_stream_waits_for_no_answers(tmp_path: Path) -> None:

@@ -1,12 +1,15 @@
-"""What each process of a trial is told follows from the plan, the description and the place, and from nothing else."""
+"""What each process of a trial is told follows from the plan, the description and the environment, and from nothing else."""
 
 from pathlib import Path
 
 import pytest
 
-from middlemark.campaign.trial.spec import Place, specs
-from middlemark.plan import expand, order_trials
+from middlemark.campaign.order import Worker
+from middlemark.campaign.trial.environment import TrialEnvironment
+from middlemark.campaign.trial.spec import Specs, process_specs
+from middlemark.plan import Trial, expand, order_trials
 from middlemark.suite import parse_suite
+from middlemark.testbed import testbed
 from middlemark.testbed.hosts.host import LocalHost
 from middlemark.testbed.processes.slot import Slot
 from middlemark.worker.contract import (
@@ -21,7 +24,6 @@ from middlemark.worker.contract import (
 from staged import planned
 
 SLOT = Slot(domain=7, first_port=9300, ports=100, name="mm07abc", token=99)
-PLACE = Place(slot=SLOT, hosts={"local": LocalHost()}, folder=Path("/run/mm07abc"), cpus=(0, 1, 2, 3))
 
 
 def described(*services: ServiceNeed) -> Description:
@@ -49,8 +51,14 @@ def described(*services: ServiceNeed) -> Description:
     )
 
 
+def specs(trial: Trial, description: Description | None = None) -> Specs:
+    hosts, folder = {"local": LocalHost()}, Path("/run/mm07abc")
+    worker = Worker(Path("/workers/toy"), description or described())
+    return process_specs(trial, TrialEnvironment(worker, SLOT, hosts, folder, (0, 1, 2, 3), testbed.Testbed(hosts)))
+
+
 def test_every_process_of_a_trial_has_the_same_rendezvous_and_streams() -> None:
-    told = specs(planned("workloads: imu\ntopologies: C2-2"), described(), PLACE)
+    told = specs(planned("workloads: imu\ntopologies: C2-2"))
     assert list(told.applications) == ["publisher_0", "publisher_1", "subscriber_0", "subscriber_1"]
     applications = list(told.applications.values())
     assert all(each.rendezvous == applications[0].rendezvous for each in applications)
@@ -67,7 +75,7 @@ def test_every_process_of_a_trial_has_the_same_rendezvous_and_streams() -> None:
 
 
 def test_one_application_holds_all_endpoints_of_the_same_process() -> None:
-    told = specs(planned("workloads: imu\ntopologies: {topology: C1-1, placement: same_process}"), described(), PLACE)
+    told = specs(planned("workloads: imu\ntopologies: {topology: C1-1, placement: same_process}"))
     (application,) = told.applications.values()
     assert [(each.role, each.index) for each in application.endpoints] == [("publisher", 0), ("subscriber", 0)]
 
@@ -97,13 +105,13 @@ def test_one_application_holds_all_endpoints_of_the_same_process() -> None:
     ],
 )  # fmt: skip
 def test_a_pattern_is_told_in_the_words_of_the_contract(workload: str, pattern: dict[str, object]) -> None:
-    told = specs(planned(f"workloads: [{workload}]"), described(), PLACE)
+    told = specs(planned(f"workloads: [{workload}]"))
     assert told.applications["publisher_0"].streams[0].pattern.model_dump() == pattern
 
 
 def test_a_poisson_schedule_has_the_seed_of_the_trials_block() -> None:
     trial = planned("workloads: [{workload: imu, arrival: poisson}]")
-    told = specs(trial, described(), PLACE)
+    told = specs(trial)
     arrival = told.applications["publisher_0"].streams[0].pattern.model_dump()["arrival"]
     assert arrival == {"kind": "poisson", "seed": trial.seed}
 
@@ -111,7 +119,7 @@ def test_a_poisson_schedule_has_the_seed_of_the_trials_block() -> None:
 def test_placement_and_recording_are_the_plans() -> None:
     conditions = "{cpus: spread, scheduling: fifo, priority: 20, spin: 50 us}"
     text = f"workloads: [{{workload: imu, rate: 100 Hz}}]\nconditions: {conditions}\nrecording: {{samples: 500}}"
-    told = specs(planned(f"{text}\nwindows: {{window: 2 s, drain: 300 ms}}\nverify: true"), described(), PLACE)
+    told = specs(planned(f"{text}\nwindows: {{window: 2 s, drain: 300 ms}}\nverify: true"))
     first, second = told.applications.values()
     assert (first.placement.cpus, second.placement.cpus) == ([0, 1], [2, 3])
     assert first.placement.scheduling.model_dump() == {"kind": "fifo", "priority": 20}
@@ -127,13 +135,13 @@ def test_services_are_those_that_the_options_ask_for_and_all_applications_know_t
         ServiceNeed(service="router", per="network", when=[When(option="mode", values=["client"])]),
         ServiceNeed(service="daemon", per="host", when=[]),
     )
-    told = specs(planned("workloads: imu"), description, PLACE)
+    told = specs(planned("workloads: imu"), description)
     assert list(told.services) == ["daemon_0"]
     text = "workloads: [{workload: p, pattern: ping_pong, size: 64 B, answer: 5 kB}]"
     text += "\nmiddlewares: [{middleware: toy, options: {mode: client}}]"
     suite = parse_suite(f"suite: x\n{text}", file="x.yaml")
     (trial,) = order_trials(expand(suite, available=["toy"]), blocks=1, seed=3)
-    told = specs(trial, description, PLACE)
+    told = specs(trial, description)
     assert list(told.services) == ["router_0", "daemon_0"]
     assert told.services["router_0"].largest_message_bytes == 5000
     addresses = [(each.service, each.index, each.address) for each in told.applications["publisher_0"].services]
@@ -147,5 +155,5 @@ def test_a_search_for_the_highest_rate_has_room_for_every_sample_as_it_judges_ea
         "workloads: [{workload: stream, pattern: capacity, size: 64 B, search: {lowest: 10 kHz, highest: 20 kHz}}]\n"
         "windows: {window: 2 s}\nrecording: {samples: 500}"
     )
-    told = specs(planned(text), described(), PLACE)
+    told = specs(planned(text))
     assert {each.recording.samples for each in told.applications.values()} == {20_001}

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from middlemark.testbed.hosts.clock_sync import Reading, measured, parsed
+from middlemark.testbed.hosts.clock_sync import Reading, measured_offset, parsed_ptp
 from middlemark.testbed.hosts.ssh import SshHost
 from middlemark.testbed.processes import ledger
 
@@ -31,15 +31,15 @@ sending: GET PORT_DATA_SET
 
 
 def test_a_locked_clock_is_as_far_off_as_ptp_sees_and_the_reading_took() -> None:
-    found = parsed(ANSWERS, READING)
+    found = parsed_ptp(ANSWERS, READING)
     assert found is not None
     assert (found.grandmaster, found.error_ns) == ("9e6c3a.fffe.1146bd", 132 + 40)
 
 
 def test_a_clock_that_is_not_locked_counts_as_not_kept() -> None:
-    assert parsed(ANSWERS.replace("SLAVE", "UNCALIBRATED"), READING) is None
-    assert parsed("", READING) is None
-    assert parsed("sending: GET CURRENT_DATA_SET\n", READING) is None
+    assert parsed_ptp(ANSWERS.replace("SLAVE", "UNCALIBRATED"), READING) is None
+    assert parsed_ptp("", READING) is None
+    assert parsed_ptp("sending: GET CURRENT_DATA_SET\n", READING) is None
 
 
 # Answers as `middlemark-probe clock` does, but so slowly that exchanges alone say little.
@@ -85,7 +85,7 @@ def test_a_clock_that_ptp_keeps_is_known_by_ptp_where_both_have_one_grandmaster(
     probe = tmp_path / "probe.py"
     probe.write_text(PROBE)
     with ledger.opened() as entries:
-        found = measured(cast("SshHost", there), probe, entries)
+        found = measured_offset(cast("SshHost", there), probe, entries)
     assert found.source == source
     assert found.low_ns <= 0 <= found.high_ns
     assert (found.bound_ns < 250_000) is (source == "ptp")

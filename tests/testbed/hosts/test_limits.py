@@ -13,7 +13,7 @@ from middlemark.suite import HostKind
 from middlemark.testbed.hosts import limits
 from middlemark.testbed.processes import cgroup, ledger, procfs, slot
 from middlemark.testbed.processes.cgroup import Hierarchy
-from middlemark.testbed.testbed import built
+from middlemark.testbed.testbed import PlannedTestbed, built
 from testbeds import can_limit, needs_namespaces
 
 ECU = Host(name="ecu", kind=HostKind.NETNS, cpus=(0, 1), cpu_quota=0.5, memory_bytes=64_000_000)
@@ -37,7 +37,7 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(host: Host, *program: str) -> subprocess.CompletedProcess[str]:
     """A program on a host of its own with the host's limits."""
-    with ledger.opened() as entries, slot.taken() as taken, built([host], (), (), taken, entries) as testbed:
+    with ledger.opened() as entries, slot.taken() as taken, built(PlannedTestbed([host]), taken, entries) as testbed:
         command = testbed.hosts[host.name].command(program)
         return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
 
@@ -48,7 +48,7 @@ def run(host: Host, *program: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("kind", [HostKind.LOCAL, HostKind.NETNS])
 def test_half_a_core_is_half_a_core(kind: HostKind) -> None:
     host = Host(name="ecu", kind=kind, cpu_quota=0.5)
-    with ledger.opened() as entries, slot.taken() as taken, built([host], (), (), taken, entries) as testbed:
+    with ledger.opened() as entries, slot.taken() as taken, built(PlannedTestbed([host]), taken, entries) as testbed:
         command = testbed.hosts["ecu"].command([sys.executable, "-c", BUSY])
         share = float(subprocess.run(command, capture_output=True, timeout=30, check=True).stdout)
         state = (cgroup.hierarchies()["cpu"].top / f"{taken.name}-ecu" / "cpu.stat").read_text().split()
@@ -85,7 +85,9 @@ def test_who_takes_more_memory_than_the_host_has_is_killed_and_nobody_else() -> 
 @needs_limits
 def test_what_a_limited_host_starts_is_ended_and_its_groups_are_removed() -> None:
     with ledger.opened() as entries, slot.taken() as taken:
-        with built([ECU.model_copy(update={"kind": HostKind.LOCAL})], (), (), taken, entries) as testbed:
+        with built(
+            PlannedTestbed([ECU.model_copy(update={"kind": HostKind.LOCAL})], (), ()), taken, entries
+        ) as testbed:
             child = subprocess.Popen(testbed.hosts["ecu"].command(["sh", "-c", "echo in; sleep 600 & wait"]), stdout=-1)
             assert child.stdout is not None
             assert child.stdout.readline() == b"in\n"

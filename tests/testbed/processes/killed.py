@@ -19,7 +19,7 @@ from middlemark.plan.network import Direction, Host, Link, Network
 from middlemark.suite import HostKind
 from middlemark.testbed.network import shaping
 from middlemark.testbed.processes import ledger, slot
-from middlemark.testbed.testbed import built
+from middlemark.testbed.testbed import PlannedTestbed, built
 
 NAMES = ("kill_0", "kill_1")
 LAN = Network(name="lan", hosts=NAMES)
@@ -36,7 +36,7 @@ def build(limited: str) -> None:
     ]
     with ledger.opened() as entries:
         while True:
-            with slot.taken() as taken, built(hosts, [LAN], links, taken, entries) as testbed:
+            with slot.taken() as taken, built(PlannedTestbed(hosts, [LAN], links), taken, entries) as testbed:
                 for host in testbed.hosts.values():
                     folder, mark = host.create_folder(taken.name, entries)
                     script = f"echo x > /dev/shm/killed-{taken.name}; echo x > {folder}/x; exec cat"

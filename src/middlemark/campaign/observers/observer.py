@@ -1,11 +1,7 @@
-"""Who watches a trial from outside, as the trial's life calls on it; an unobserved trial is watched by nobody.
+"""The observer of a trial: what a kind of observation overrides, and what guards the program that it starts.
 
-A watch is told what the life has come to, and says in the end what it saw. What it could not see it says with a
-reason: a trial never fails because nobody could watch it. Each kind of watch is a module of its own.
-
-An observer as a watch has it: where it can't be had, or breaks, the watch says so and the trial goes on.
-
-What an observer is told and says, the modules of `testbed` know; what of it is kept, its watch.
+It says what it saw at the end, and with a reason what it could not see: a trial never fails because nobody could
+observe it. `traffic` and `processes` have the kinds; how the programs are spoken to, `testbed.observers` knows.
 """
 
 from __future__ import annotations
@@ -18,7 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from middlemark.campaign.trial.environment import TrialEnvironment
-from middlemark.campaign.trial.processes import Running
+from middlemark.campaign.trial.processes import TrialProcesses
 from middlemark.errors import EnvironmentNotReady
 from middlemark.results.record import Window
 from middlemark.results.trial_folder import TrialFolder
@@ -26,11 +22,11 @@ from middlemark.testbed.processes.ledger import Ledger
 
 
 @dataclass
-class Watch:
-    """Sees nothing; what sees something overrides what it needs. All calls come in this order."""
+class TrialObserver:
+    """Sees nothing; a kind of observation overrides what it needs. The lifecycle makes all calls, in this order."""
 
-    running: Running
-    setting: TrialEnvironment
+    processes: TrialProcesses
+    environment: TrialEnvironment
     ledger: Ledger
     unavailable: dict[str, str] = field(default_factory=dict)
     """By what it should have seen: why it could not."""
@@ -50,7 +46,7 @@ class Watch:
     def drained(self) -> None:
         """All messages came or were given up; the processes still live."""
 
-    def found(self) -> Mapping[str, Any]:
+    def record_fields(self) -> Mapping[str, Any]:
         """The fields of the trial's record that it fills."""
         return {"unavailable": self.unavailable}
 
@@ -61,32 +57,32 @@ class Watch:
         """Ends whatever it started; called whatever happened, more than once too."""
 
 
-Kind = Callable[[Running, TrialEnvironment, Ledger], Watch]
+ObserverKind = Callable[[TrialProcesses, TrialEnvironment, Ledger], TrialObserver]
 
 
-class UnderWay(Protocol):
-    """An observer under way."""
+class RunningProgram(Protocol):
+    """A program that observes."""
 
     def end(self) -> None:
         """Ends it."""
 
 
-R = TypeVar("R", bound=UnderWay)
+R = TypeVar("R", bound=RunningProgram)
 
 
 @dataclass
-class TrialObserver(Generic[R]):
-    """One observer for as long as a trial needs it; none runs before it is begun, nor after it broke."""
+class ObserverProgram(Generic[R]):
+    """One program for as long as a trial needs it; none runs before it is begun, nor after it broke."""
 
     what: str
     """What it should see."""
     unavailable: dict[str, str]
-    """The watch's account of what could not be seen."""
+    """The observer's reasons for what could not be seen."""
     running: R | None = None
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """What is done within may fail: then the reason is noted, and the observer ends."""
+        """What is done within may fail: then the reason is noted, and the program ends."""
         try:
             yield
         except (EnvironmentNotReady, OSError) as lacking:
@@ -102,7 +98,7 @@ class TrialObserver(Generic[R]):
 
 
 class ObserverFile:
-    """A file that an observer writes: in the ledger from before it is made, until the watch has kept what it wants."""
+    """A file that an observer has written: in the ledger from before it is made, until what is wanted of it is kept."""
 
     def __init__(self, name: str, ledger: Ledger) -> None:
         self.path = Path(tempfile.gettempdir()) / name

@@ -1,12 +1,7 @@
-"""Has what every process of a trial uses sampled ten times a second, by one observer for each machine of the test-bed.
+"""Observers of a trial's processes: what they use, sampled ten times a second, and what the kernel does for them.
 
-Namespaces and containers hide nothing from this machine's `/proc`, so that one observer here sees the same of all of
-them; every host that is another machine has its own. It makes tables; what they mean is `analysis.resources`'.
-
-Has what the kernel does for the processes of a trial recorded, by one observer for all hosts of this machine.
-
-Namespaces and containers hide nothing from this machine's kernel. Which events make up a message's path, and what its
-parts are, is `analysis.kernel_path`'s business.
+Namespaces and containers hide nothing from this machine's `/proc` and kernel, so that one program sees all its hosts;
+of other machines only the usage is sampled, by a program on each. What the tables mean, `analysis` says.
 """
 
 from __future__ import annotations
@@ -18,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from middlemark.campaign.observers.observer import ObserverFile, TrialObserver, Watch
+from middlemark.campaign.observers.observer import ObserverFile, ObserverProgram, TrialObserver
 from middlemark.results.record import KernelRecording
 from middlemark.results.tables import KERNEL_EVENTS_SCHEMA, MACHINE_SCHEMA, PROCESSES_SCHEMA
 from middlemark.results.trial_folder import TrialFolder
@@ -27,68 +22,68 @@ from middlemark.testbed.observers import KernelPath, Recorded, Sampled, Sampler
 
 
 @dataclass
-class ResourceWatch(Watch):
+class ResourceObserver(TrialObserver):
     """The observation `resources`."""
 
-    _observers: dict[str, TrialObserver[Sampler]] = field(default_factory=dict)
+    _programs: dict[str, ObserverProgram[Sampler]] = field(default_factory=dict)
     """By host that is another machine; under no name, this machine's."""
     _sampled: list[Sampled] = field(default_factory=list)
 
     def begin(self) -> None:
-        """Starts the observers, which take their first samples before T0."""
+        """Starts the programs, which take their first samples before T0."""
         for name, host in self._machines().items():
-            ahead_ns = self.setting.clocks[name].offset_ns if name in self.setting.clocks else 0
-            observer = self._observers[name] = TrialObserver(_of("resources", name), self.unavailable)
-            with observer.attempt():
-                observer.running = Sampler(host, self._pids(host), ahead_ns, self.ledger)
+            ahead_ns = self.environment.clocks[name].offset_ns if name in self.environment.clocks else 0
+            program = self._programs[name] = ObserverProgram(_of("resources", name), self.unavailable)
+            with program.attempt():
+                program.running = Sampler(host, self._pids(host), ahead_ns, self.ledger)
 
     def joined(self) -> None:
         """Has the new processes sampled too."""
         for name, host in self._machines().items():
-            observer = self._observers[name]
-            if observer.running is not None:
-                with observer.attempt():
-                    observer.running.watch(self._pids(host))
+            program = self._programs[name]
+            if program.running is not None:
+                with program.attempt():
+                    program.running.watch(self._pids(host))
 
     def drained(self) -> None:
         """Asks for the samples."""
-        for name, observer in self._observers.items():
-            if observer.running is not None:
-                with observer.attempt():
-                    sampled = observer.running.finish()
+        for name, program in self._programs.items():
+            if program.running is not None:
+                with program.attempt():
+                    sampled = program.running.finish()
                     self._sampled.append(sampled)
                     self.unavailable |= {_of(what, name): reason for what, reason in sampled.unavailable.items()}
         self.end()
 
     def keep(self, folder: TrialFolder) -> None:
-        """Both tables, unless no observer could be had."""
+        """Both tables, unless no program could be had."""
         if self._sampled:
             folder.write_resources(
-                pl.DataFrame([row for each in self._sampled for row in each.processes], schema=PROCESSES_SCHEMA),
-                pl.DataFrame([row for each in self._sampled for row in each.machine], schema=MACHINE_SCHEMA),
+                pl.DataFrame([row for sampled in self._sampled for row in sampled.processes], schema=PROCESSES_SCHEMA),
+                pl.DataFrame([row for sampled in self._sampled for row in sampled.machine], schema=MACHINE_SCHEMA),
             )
 
     def end(self) -> None:
-        """Ends the observers."""
-        for observer in self._observers.values():
-            observer.end()
+        """Ends the programs."""
+        for program in self._programs.values():
+            program.end()
 
     def _machines(self) -> dict[str, SshHost | None]:
         """The hosts that are other machines, and this machine under no name where any host is of it."""
-        hosts = self.setting.testbed.hosts
-        others: dict[str, SshHost | None] = {name: each for name, each in hosts.items() if isinstance(each, SshHost)}
+        hosts = self.environment.testbed.hosts
+        others: dict[str, SshHost | None] = {name: host for name, host in hosts.items() if isinstance(host, SshHost)}
         return others if len(others) == len(hosts) else {"": None, **others}
 
     def _pids(self, machine: SshHost | None) -> dict[str, int]:
-        """Of one machine, by process as the hearing knows it: one that is started again is another."""
-        specs, running = self.running.specs, self.running
+        """Of one machine, by process under its key for events: one that is started again is another."""
+        specs, processes = self.processes.specs, self.processes
         pids = {}
-        for name in running.living([*specs.services, *specs.applications]):
-            host = self.setting.testbed.hosts[specs.host_of[name]]
+        for name in processes.living([*specs.services, *specs.applications]):
+            host = self.environment.testbed.hosts[specs.host_of[name]]
             if machine is None and not isinstance(host, SshHost):
-                pids[running.key(name)] = running.pid(name)
+                pids[processes.key(name)] = processes.pid(name)
             elif machine is host and machine is not None:
-                pids[running.key(name)] = running.pid_on(machine, name)
+                pids[processes.key(name)] = processes.pid_on(machine, name)
         return {key: pid for key, pid in pids.items() if pid is not None}
 
 
@@ -97,47 +92,47 @@ def _of(what: str, machine: str) -> str:
 
 
 @dataclass
-class KernelPathWatch(Watch):
+class KernelPathObserver(TrialObserver):
     """The observation `kernel_path`."""
 
-    _observer: TrialObserver[KernelPath] = field(init=False)
+    _program: ObserverProgram[KernelPath] = field(init=False)
     _file: ObserverFile | None = None
     _recording: KernelRecording | None = None
 
     def __post_init__(self) -> None:
-        self._observer = TrialObserver("kernel_path", self.unavailable)
+        self._program = ObserverProgram("kernel_path", self.unavailable)
 
     def begin(self) -> None:
         """Records from before any middleware is initialised, so that each connection is seen from its first byte."""
         self.unavailable |= {
             f"kernel path of {name}": "not available: it is another machine, and only this one's kernel is observed"
-            for name, host in self.setting.testbed.hosts.items()
+            for name, host in self.environment.testbed.hosts.items()
             if isinstance(host, SshHost)
         }
-        self._file = ObserverFile(f"{self.setting.place.slot.name}-kernel-path.npy", self.ledger)
-        with self._observer.attempt():
-            processes, forwarders = list(self._pids().values()), list(self.setting.testbed.relay_pids)
-            self._observer.running = KernelPath(self._file.path, processes, self.ledger, forwarders)
+        self._file = ObserverFile(f"{self.environment.slot.name}-kernel-path.npy", self.ledger)
+        with self._program.attempt():
+            observed, forwarders = list(self._pids().values()), list(self.environment.testbed.relay_pids)
+            self._program.running = KernelPath(self._file.path, observed, self.ledger, forwarders)
 
     def joined(self) -> None:
         """Follows the new processes too."""
-        if self._observer.running is not None:
-            with self._observer.attempt():
-                self._observer.running.follow(list(self._pids().values()))
+        if self._program.running is not None:
+            with self._program.attempt():
+                self._program.running.follow(list(self._pids().values()))
 
     def drained(self) -> None:
         """Completes the recording."""
-        if self._observer.running is not None:
-            with self._observer.attempt():
-                recorded = self._observer.running.finish()
-                self._recording = self._account(recorded)
+        if self._program.running is not None:
+            with self._program.attempt():
+                recorded = self._program.running.finish()
+                self._recording = self._as_recorded(recorded)
 
-    def found(self) -> dict[str, Any]:
+    def record_fields(self) -> dict[str, Any]:
         """What belongs to the recording beside its events."""
-        return {**super().found(), "kernel_path": self._recording}
+        return {**super().record_fields(), "kernel_path": self._recording}
 
     def keep(self, folder: TrialFolder) -> None:
-        """The events, unless the observer could not be had; then nothing is left of it elsewhere."""
+        """The events, unless the program could not be had; then nothing is left of it elsewhere."""
         if self._file is None:
             return
         if self._recording is not None and self._file.path.exists():
@@ -145,22 +140,24 @@ class KernelPathWatch(Watch):
         self._file.remove()
 
     def end(self) -> None:
-        """Ends the observer."""
-        self._observer.end()
+        """Ends the program."""
+        self._program.end()
 
-    def _account(self, recorded: Recorded) -> KernelRecording:
+    def _as_recorded(self, recorded: Recorded) -> KernelRecording:
         if recorded.lost:
             why = "the observer was late, or there was more to follow than it has room for"
             self.unavailable["kernel_events"] = f"{recorded.lost} were lost: {why}"
         return KernelRecording(
             processes=self._pids(),
-            forwarders=self.setting.testbed.relay_pids,
+            forwarders=self.environment.testbed.relay_pids,
             **recorded.model_dump(),
         )
 
     def _pids(self) -> dict[str, int]:
-        """By process, as the hearing knows it: one that is started again is another."""
-        pids = {self.running.key(name): self.running.pid(name) for name in self.running.living(self.running.keys)}
+        """By process, under its key for events: one that is started again is another."""
+        pids = {
+            self.processes.key(name): self.processes.pid(name) for name in self.processes.living(self.processes.keys)
+        }
         return {key: pid for key, pid in pids.items() if pid is not None}
 
 

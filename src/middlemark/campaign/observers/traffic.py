@@ -1,12 +1,7 @@
-"""Reads what the hosts' interfaces have carried at the boundaries of a trial's phases.
+"""Observers of a trial's traffic: what each link transmitted in each phase, and every frame in a file for Wireshark.
 
-The counters are the kernel's own, of the interfaces of hosts in namespaces, where nothing but the trial is; hosts that
-are this machine or another have interfaces that others use too. What the figures mean is `analysis.wire`'s.
-
-Has every frame on the links of a trial's namespaces kept in a file for Wireshark, from before T0 to the drain's end.
-
-Interfaces of this machine and of others carry other traffic too, which nobody asked to be kept: they are never listened
-at. What the frames mean, the dissectors that the middleware's worker names say.
+Only interfaces of hosts in namespaces are read, where nothing but the trial is: those of this machine and of others
+carry traffic that nobody asked to be kept. What the counts mean, `analysis` says; the frames, the worker's dissectors.
 """
 
 from __future__ import annotations
@@ -19,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from middlemark.campaign.observers.observer import ObserverFile, TrialObserver, Watch
+from middlemark.campaign.observers.observer import ObserverFile, ObserverProgram, TrialObserver
 from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.errors import EnvironmentNotReady
 from middlemark.results.files import write_with
@@ -31,7 +26,7 @@ from middlemark.testbed.observers import Capture, Captured
 
 
 @dataclass
-class WireWatch(Watch):
+class WireObserver(TrialObserver):
     """The observation `wire`."""
 
     _readings: list[tuple[Phase | None, int, Mapping[str, LinkCounts]]] = field(default_factory=list)
@@ -39,7 +34,7 @@ class WireWatch(Watch):
 
     def begin(self) -> None:
         """The first reading, where there is anything to read."""
-        self.unavailable |= unread_hosts(self.setting, "wire")
+        self.unavailable |= unread_hosts(self.environment, "wire")
         self._read(None)
 
     def discovered(self) -> None:
@@ -57,32 +52,32 @@ class WireWatch(Watch):
         """The end of the drain."""
         self._read("drain")
 
-    def found(self) -> Mapping[str, Any]:
-        """What each link carried in each phase."""
+    def record_fields(self) -> Mapping[str, Any]:
+        """What each link transmitted in each phase."""
         traffic = [
             _traffic(name, phase, ended_ns - began_ns, before[name], after[name])
             for (_, began_ns, before), (phase, ended_ns, after) in pairwise(self._readings)
             if phase is not None
             for name in after
         ]
-        return {**super().found(), "wire": tuple(traffic)}
+        return {**super().record_fields(), "wire": tuple(traffic)}
 
     def _read(self, ended: Phase | None) -> None:
         try:
-            counters = self.setting.testbed.counters()
+            counters = self.environment.testbed.counters()
         except (EnvironmentNotReady, OSError) as gone:
             self.unavailable["wire"] = str(gone)
         else:
             self._readings.append((ended, time.monotonic_ns(), counters))
 
 
-def unread_hosts(setting: TrialEnvironment, what: str) -> dict[str, str]:
+def unread_hosts(environment: TrialEnvironment, what: str) -> dict[str, str]:
     """By host that is not in a namespace: why nothing of its interfaces is read."""
-    wiring = setting.testbed.wiring
+    wiring = environment.testbed.wiring
     in_namespaces = set(wiring.holders) if wiring else set()
     reasons = {
         name: f"{'another machine' if isinstance(host, SshHost) else 'this machine'}, whose interfaces others use too"
-        for name, host in setting.testbed.hosts.items()
+        for name, host in environment.testbed.hosts.items()
         if name not in in_namespaces
     }
     return {f"{what} of {name}": f"not available: it is {reason}" for name, reason in reasons.items()}
@@ -112,36 +107,36 @@ async def _until(instant_ns: int) -> None:
 
 
 @dataclass
-class CaptureWatch(Watch):
+class CaptureObserver(TrialObserver):
     """The observation `capture`."""
 
-    _observer: TrialObserver[Capture] = field(init=False)
+    _program: ObserverProgram[Capture] = field(init=False)
     _file: ObserverFile | None = None
     _captured: Captured | None = None
 
     def __post_init__(self) -> None:
-        self._observer = TrialObserver("capture", self.unavailable)
+        self._program = ObserverProgram("capture", self.unavailable)
 
     def begin(self) -> None:
         """Listens from before any middleware is initialised."""
-        self.unavailable |= unread_hosts(self.setting, "capture")
-        wiring = self.setting.testbed.wiring
+        self.unavailable |= unread_hosts(self.environment, "capture")
+        wiring = self.environment.testbed.wiring
         if wiring is None:
             return
-        self._file = ObserverFile(f"{self.setting.place.slot.name}-capture.pcapng", self.ledger)
-        with self._observer.attempt():
-            self._observer.running = Capture(self._file.path, self.setting.capture, wiring, self.ledger)
+        self._file = ObserverFile(f"{self.environment.slot.name}-capture.pcapng", self.ledger)
+        with self._program.attempt():
+            self._program.running = Capture(self._file.path, self.environment.capture, wiring, self.ledger)
 
     def drained(self) -> None:
         """Completes the file."""
-        if self._observer.running is not None:
-            with self._observer.attempt():
-                self._captured = self._observer.running.finish()
-                self._tell_missing(self._captured)
+        if self._program.running is not None:
+            with self._program.attempt():
+                self._captured = self._program.running.finish()
+                self._note_missing(self._captured)
 
-    def found(self) -> Mapping[str, Any]:
-        """The account of the frames."""
-        return {**super().found(), "capture": self._record()}
+    def record_fields(self) -> Mapping[str, Any]:
+        """How many frames were kept, and of which links."""
+        return {**super().record_fields(), "capture": self._record()}
 
     def keep(self, folder: TrialFolder) -> None:
         """The file, where it is complete; then nothing is left of it elsewhere."""
@@ -153,10 +148,10 @@ class CaptureWatch(Watch):
         self._file.remove()
 
     def end(self) -> None:
-        """Ends the observer."""
-        self._observer.end()
+        """Ends the program."""
+        self._program.end()
 
-    def _tell_missing(self, captured: Captured) -> None:
+    def _note_missing(self, captured: Captured) -> None:
         for what, reason in (
             ("beyond", "the file had its size: raise `capture: {most: …}`, or keep less of each with `snap`"),
             ("lost", "the observer was late"),
@@ -171,5 +166,5 @@ class CaptureWatch(Watch):
         for name, frames in self._captured.links.items():
             host, _, network = name.partition("/")
             links.append(CapturedLink(host=host, network=network, **frames.model_dump()))
-        bounds = self.setting.capture
+        bounds = self.environment.capture
         return CaptureRecord(**bounds.model_dump(), file_bytes=self._captured.file_bytes, links=tuple(links))

@@ -1,1 +1,1 @@
-"""One trial: its environment, its processes, its life, and the record that is stored of it."""
+"""One trial: its environment, its processes, its lifecycle, and the record that is stored of it."""

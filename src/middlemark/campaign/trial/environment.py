@@ -1,35 +1,37 @@
-"""The place of one trial: a slot, the test-bed's hosts, a folder on each, what else its conditions ask for.
+"""The environment of one trial: a slot, the test-bed's hosts, a folder on each, and what else its conditions ask for.
 
-All of it is there while the context lasts and given back with it, however it ends. It runs no worker; `trial` does.
+All of it is there while the context lasts and is given back with it, however it ends. No worker is started here:
+`processes` does that, with what `spec` says.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from middlemark.campaign.order import CampaignResources
-from middlemark.campaign.trial.spec import Place
-from middlemark.plan import CaptureBounds, Experiment, loaded_hosts
+from middlemark.campaign.order import CampaignResources, Worker
+from middlemark.plan import CaptureBounds, Event, Experiment, Trial, loaded_hosts
+from middlemark.plan.network import Link
 from middlemark.results.files import writing
-from middlemark.suite import Action, HostKind
+from middlemark.results.record import ClockAgreement
+from middlemark.suite import Action, HostKind, Observation
 from middlemark.testbed.hosts import clock_sync
-from middlemark.testbed.hosts.clock_sync import ClockOffset
+from middlemark.testbed.hosts.clock_sync import ClockOffset, over_window
 from middlemark.testbed.hosts.container import deployed
 from middlemark.testbed.hosts.host import Host
 from middlemark.testbed.hosts.rootfs import Contents
 from middlemark.testbed.hosts.ssh import SshHost
 from middlemark.testbed.machine import cpus
 from middlemark.testbed.machine.cpus import CpuLoad
-from middlemark.testbed.processes import slot
+from middlemark.testbed.processes import slot as slots
 from middlemark.testbed.processes.child import executable
 from middlemark.testbed.processes.ledger import Ledger, state_folder
 from middlemark.testbed.processes.slot import Slot
-from middlemark.testbed.testbed import Testbed, built
+from middlemark.testbed.testbed import PlannedTestbed, Testbed, built
 from middlemark.worker.description import programs_of
 
 
@@ -37,89 +39,119 @@ from middlemark.worker.description import programs_of
 class TrialEnvironment:
     """Everything around the processes of one trial."""
 
-    place: Place
+    worker: Worker
+    slot: Slot
+    hosts: Mapping[str, Host]
+    """As processes are started on them: in the deployment that the conditions ask for."""
+    folder: Path
+    """The trial's own folder, the same path on every host."""
+    cpus: tuple[int, ...]
+    """The CPUs that may be given to applications."""
     testbed: Testbed
-    loads: dict[str, CpuLoad]
+    loads: Mapping[str, CpuLoad] = field(default_factory=dict)
     """By loaded host."""
-    clocks: dict[str, ClockOffset]
+    clocks: Mapping[str, ClockOffset] = field(default_factory=dict)
     """By host with a clock of its own, before the trial."""
-    capture: CaptureBounds
+    capture: CaptureBounds = field(default_factory=CaptureBounds)
     """How much is kept where frames are captured."""
+
+    def recording_folder(self, number: int = 1) -> Path:
+        """Where the first, second, … process of an application leaves its samples."""
+        return _recording_folder(self.folder, number)
+
+    def clock_offset_ns(self, host: str) -> int:
+        """How far a host's clock was ahead of this machine's."""
+        return self.clocks[host].offset_ns if host in self.clocks else 0
 
 
 @contextmanager
-def prepared(experiment: Experiment, worker: Path, grounds: CampaignResources) -> Iterator[TrialEnvironment]:
-    """What a trial of the experiment runs in; raises EnvironmentNotReady where this machine can't make it."""
-    with ExitStack() as given:
-        taken = given.enter_context(slot.taken())
-        testbed = given.enter_context(
-            built(
-                experiment.hosts,
-                experiment.networks,
-                experiment.links,
-                taken,
-                grounds.ledger,
-                shown=[worker.parent, state_folder()],
-                executables=_executables(experiment, worker),
-            )
-        )
-        given.callback(grounds.ledger.remove, grounds.ledger.enter("shared_memory", taken.name))
+def prepared(trial: Trial, resources: CampaignResources) -> Iterator[TrialEnvironment]:
+    """What the trial runs in; raises EnvironmentNotReady where this machine can't make it."""
+    experiment, ledger = trial.experiment, resources.ledger
+    worker = resources.worker_of(experiment)
+    plan = PlannedTestbed(
+        experiment.hosts,
+        experiment.networks,
+        _links(trial),
+        shown=(worker.path.parent, state_folder()),
+        executables=_executables(experiment, worker),
+    )
+    contents, deployment = Contents(worker.path, programs_of(worker.description)), experiment.conditions.deployment
+    with ExitStack() as stack:
+        slot = stack.enter_context(slots.taken())
+        testbed = stack.enter_context(built(plan, slot, ledger))
+        stack.callback(ledger.remove, ledger.enter("shared_memory", slot.name))
         if experiment.conditions.keep_awake:
-            given.enter_context(cpus.kept_awake(grounds.cpus, grounds.ledger))
-        folder = _folders(experiment, list(testbed.hosts.values()), taken, grounds.ledger, given)
-        contents = Contents(worker, programs_of(grounds.worker_of(experiment).description))
-        deployment = experiment.conditions.deployment
+            stack.enter_context(cpus.kept_awake(resources.cpus, ledger))
+        folder = _folders(testbed, experiment.timeline, slot, ledger, stack)
         hosts = {
-            name: given.enter_context(
-                deployed(host, deployment, contents, folder, grounds.ledger, planned=experiment.host(name))
-            )
+            name: stack.enter_context(deployed(host, deployment, contents, folder, ledger, experiment.host(name)))
             for name, host in testbed.hosts.items()
         }
-        clocks = clock_offsets(testbed, grounds.ledger)
-        place = Place(taken, hosts, folder, grounds.cpus, {name: clock.offset_ns for name, clock in clocks.items()})
-        yield TrialEnvironment(place, testbed, _loads(experiment, testbed, grounds, given), clocks, experiment.capture)
+        clocks = _clock_offsets(testbed, ledger)
+        loads = _loads(experiment, testbed, resources, stack)
+        yield TrialEnvironment(worker, slot, hosts, folder, resources.cpus, testbed, loads, clocks, experiment.capture)
 
 
-def _executables(experiment: Experiment, worker: Path) -> list[Path]:
+def clock_agreement(environment: TrialEnvironment, ledger: Ledger) -> dict[str, ClockAgreement]:
+    """Over the whole trial, which is over now, around the offset that all stamps were made with."""
+    after, agreed = _clock_offsets(environment.testbed, ledger), {}
+    for name, before in environment.clocks.items():
+        whole = over_window(before, after[name])
+        bound_ns = whole.bound_ns + abs(whole.offset_ns - before.offset_ns)
+        agreed[name] = ClockAgreement(offset_ns=before.offset_ns, bound_ns=bound_ns, source=whole.source)
+    return agreed
+
+
+def _links(trial: Trial) -> tuple[Link, ...]:
+    """On the wire a packet is one that is no larger than the link's MTU: whole messages would pass as one otherwise."""
+    links = trial.experiment.links
+    if trial.observation not in {Observation.WIRE, Observation.CAPTURE}:
+        return links
+    return tuple(link.model_copy(update={"offloads": False}) for link in links)
+
+
+def _executables(experiment: Experiment, worker: Worker) -> tuple[Path, ...]:
     """What is copied to hosts that are other machines."""
     is_elsewhere = any(host.kind is HostKind.SSH for host in experiment.hosts)
-    return [worker, executable("probe")] if is_elsewhere else [worker]
+    return (worker.path, executable("probe")) if is_elsewhere else (worker.path,)
 
 
-def clock_offsets(testbed: Testbed, ledger: Ledger) -> dict[str, ClockOffset]:
+def _clock_offsets(testbed: Testbed, ledger: Ledger) -> dict[str, ClockOffset]:
     """How far the clocks of hosts that are other machines are from this one's, now."""
     elsewhere = [host for host in testbed.hosts.values() if isinstance(host, SshHost)]
-    return {host.name: clock_sync.measured(host, executable("probe"), ledger) for host in elsewhere}
+    return {host.name: clock_sync.measured_offset(host, executable("probe"), ledger) for host in elsewhere}
 
 
-def _folders(experiment: Experiment, hosts: Sequence[Host], taken: Slot, ledger: Ledger, given: ExitStack) -> Path:
-    """The trial's folder, the same path on every host, with a place for each process's samples."""
-    folder = Path(tempfile.gettempdir())
+def _folders(testbed: Testbed, timeline: Iterable[Event], slot: Slot, ledger: Ledger, stack: ExitStack) -> Path:
+    """The trial's folder, the same path on every host, with one in it for each process's samples."""
+    folder, numbers = Path(tempfile.gettempdir()), range(1, 1 + _most_processes(timeline))
     with writing(folder):
-        for host in hosts:
-            folder, mark = host.create_folder(taken.name, ledger)
-            given.callback(ledger.remove, mark)
-            there = Place(taken, {}, folder, ())
-            numbers = range(1, 1 + _most_processes(experiment))
-            host.make_folders([there.recording_folder_of(number) for number in numbers])
+        for host in testbed.hosts.values():
+            folder, mark = host.create_folder(slot.name, ledger)
+            stack.callback(ledger.remove, mark)
+            host.make_folders([_recording_folder(folder, number) for number in numbers])
     return folder
 
 
-def _loads(
-    experiment: Experiment, testbed: Testbed, grounds: CampaignResources, given: ExitStack
-) -> dict[str, CpuLoad]:
-    asked = experiment.conditions.cpu_load
-    if asked is None:
-        return {}
-    return {
-        name: given.enter_context(
-            cpus.loaded(testbed.hosts[name], experiment.host(name).cpus or grounds.cpus, asked.level, grounds.ledger)
-        )
-        for name in loaded_hosts(experiment)
-    }
+def _recording_folder(folder: Path, number: int) -> Path:
+    return folder / "samples" if number == 1 else folder / "samples" / f"process_{number}"
 
 
-def _most_processes(experiment: Experiment) -> int:
+def _most_processes(timeline: Iterable[Event]) -> int:
     """How many processes any one application has, one after another."""
-    restarts = Counter(event.target for event in experiment.timeline if event.action is Action.RESTART)
+    restarts = Counter(event.target for event in timeline if event.action is Action.RESTART)
     return 1 + max(restarts.values(), default=0)
+
+
+def _loads(
+    experiment: Experiment, testbed: Testbed, resources: CampaignResources, stack: ExitStack
+) -> dict[str, CpuLoad]:
+    load = experiment.conditions.cpu_load
+    if load is None:
+        return {}
+    of_host = {name: experiment.host(name).cpus or resources.cpus for name in loaded_hosts(experiment)}
+    return {
+        name: stack.enter_context(cpus.loaded(testbed.hosts[name], loaded, load.level, resources.ledger))
+        for name, loaded in of_host.items()
+    }

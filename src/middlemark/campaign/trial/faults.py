@@ -1,7 +1,7 @@
 """The faults of a trial: each has its instant, is done to its target, and is noted with when it really happened.
 
-It does to processes and links what a timeline says; how a process is brought back into a trial under way is `life`'s,
-and what the faults did to the messages is for `analysis` to say.
+It does to processes and links what a timeline says. How a process is brought back into a trial under way, `lifecycle`
+decides; what the faults did to the messages, `analysis` says.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from middlemark.campaign.trial.events import TrialOver
-from middlemark.campaign.trial.processes import Running
+from middlemark.campaign.trial.processes import TrialProcesses
 from middlemark.plan import Event
 from middlemark.results.record import HappenedFault
 from middlemark.suite import Action
@@ -29,14 +29,14 @@ class Faults:
     def __init__(
         self,
         timeline: Sequence[Event],
-        running: Running,
+        processes: TrialProcesses,
         join: Callable[[str], Awaitable[None]],
         testbed: Testbed,
     ) -> None:
         self.happened: list[HappenedFault] = []
         self._to_come = list(timeline)
-        self._running = running
-        self._hearing = running.hearing
+        self._processes = processes
+        self._events = processes.events
         self._join = join
         """Brings a new process of an application or service into the trial under way."""
         self._testbed = testbed
@@ -55,7 +55,7 @@ class Faults:
                 await self._do(event)
                 self._note(event, began_ns, time.monotonic_ns())
         except TrialOver as over:
-            self._hearing.give_up(over.outcome)
+            self._events.give_up(over.outcome)
 
     async def _do(self, event: Event) -> None:
         target = event.target
@@ -63,12 +63,12 @@ class Faults:
             case action if action.is_of_links:
                 self._testbed.has_happen(action, target)
             case Action.PAUSE:
-                self._running.signal(target, signal.SIGSTOP)
+                self._processes.signal(target, signal.SIGSTOP)
             case Action.RESUME:
-                self._running.signal(target, signal.SIGCONT)
+                self._processes.signal(target, signal.SIGCONT)
             case Action.KILL:
-                self._running.expect_end(target)
-                self._running.signal(target, signal.SIGKILL)
+                self._processes.expect_end(target)
+                self._processes.signal(target, signal.SIGKILL)
                 await self._gone(target)
             case Action.STOP:
                 await self._stop(target)
@@ -79,14 +79,16 @@ class Faults:
                 await self._join(target)
 
     async def _stop(self, target: str) -> None:
-        self._running.expect_end(target)
-        is_service = target in self._running.specs.services
-        self._running.tell([target], contract.ServiceStop() if is_service else contract.ApplicationStop())
+        self._processes.expect_end(target)
+        is_service = target in self._processes.specs.services
+        self._processes.tell([target], contract.ServiceStop() if is_service else contract.ApplicationStop())
         await self._gone(target)
 
     async def _gone(self, target: str) -> None:
         deadline_ns = time.monotonic_ns() + STOPPING_NS
-        await self._hearing.wait(lambda: [f"the end of {name}" for name in self._running.living([target])], deadline_ns)
+        await self._events.wait(
+            lambda: [f"the end of {name}" for name in self._processes.living([target])], deadline_ns
+        )
 
     def _note(self, event: Event, began_ns: int, done_ns: int) -> None:
         self._to_come.pop(0)
@@ -95,4 +97,4 @@ class Faults:
                 action=event.action, target=event.target, asked_ns=event.at_ns, began_ns=began_ns, done_ns=done_ns
             )
         )
-        self._hearing.note("timeline", {"action": event.action, "target": event.target, "began_ns": began_ns})
+        self._events.note("timeline", {"action": event.action, "target": event.target, "began_ns": began_ns})

@@ -1,7 +1,7 @@
-"""The life of one trial, step by step, from starting its processes to having heard their last word.
+"""The lifecycle of one trial, step by step, from starting its processes to having heard their last word.
 
 Each step tells the processes something, or waits for something of them; what ends a trial early comes as `TrialOver`.
-Which trial, where and when is `campaign`'s business; `account` makes the record of what was heard here.
+`run` decides which trial runs where and when, `record` states what was heard here.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from middlemark.campaign.observers.observer import Watch
+from middlemark.campaign.observers.observer import TrialObserver
 from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.campaign.trial.events import EventReader, TrialOver
 from middlemark.campaign.trial.faults import Faults
-from middlemark.campaign.trial.processes import Running
+from middlemark.campaign.trial.processes import TrialProcesses
 from middlemark.plan import MissingPath, NoCommunication, PingPong, Trial
-from middlemark.results.record import LoadReached, Window
+from middlemark.results.record import ClockAgreement, LinkMeasured, LoadReached, Window
 from middlemark.suite import Action
 from middlemark.worker import contract
 
@@ -40,23 +40,29 @@ CLOSING_NS = 6 * _S
 M = TypeVar("M", bound=BaseModel)
 
 
-class Life:
-    """One trial's course and what is known of it; `live` goes through all steps, `running.end` must follow it."""
+class Lifecycle:
+    """One trial under way and what is known of it; `live` goes through all steps, `processes.end` must follow it."""
 
-    def __init__(self, trial: Trial, running: Running, setting: TrialEnvironment, watch: Watch) -> None:
+    def __init__(
+        self, trial: Trial, processes: TrialProcesses, environment: TrialEnvironment, observer: TrialObserver
+    ) -> None:
         self.trial = trial
-        self.watch = watch
-        self.running = running
-        self.specs = running.specs
-        self.hearing = running.hearing
-        self.cpus = setting.place.cpus
+        self.observer = observer
+        self.processes = processes
+        self.specs = processes.specs
+        self.events = processes.events
+        self.cpus = environment.cpus
         self.loads_reached: dict[str, LoadReached] = {}
         """By loaded host, from the window's announcement until all is published."""
-        self._loads = setting.loads
-        self._testbed = setting.testbed
+        self._loads = environment.loads
+        self._testbed = environment.testbed
+        self.links: tuple[LinkMeasured, ...] = ()
+        """What its links were like before it, and after it where it came to its end."""
+        self.clocks: dict[str, ClockAgreement] = {}
+        """By host with a clock of its own, over the whole trial."""
         self.window: Window | None = None
         self.t0_ns: int | None = None
-        self.faults = Faults(trial.experiment.timeline, running, self.join, setting.testbed)
+        self.faults = Faults(trial.experiment.timeline, processes, self.join, environment.testbed)
         self.memory_growth_bytes: dict[str, int] = {}
         late = [event.target for event in trial.experiment.timeline if event.action is Action.START]
         self.on_time = [name for name in self.specs.applications if name not in late]
@@ -72,27 +78,27 @@ class Life:
             ("stopping", None, self.stop),
         )
         for name, seconds, step in steps:
-            self.hearing.step = name
+            self.events.step = name
             reached(name, seconds)
             await step()
 
     async def arm(self) -> None:
         """Starts all processes at once, late joiners apart; services are ready and applications armed after it."""
         for name in (*self.specs.services, *self.on_time):
-            await self.running.start(name)
+            await self.processes.start(name)
         await self._each(self.specs.services, contract.ServiceReady, "`ready`", _from_now(STARTING_SERVICES_NS))
         await self._each(self.on_time, contract.ApplicationArmed, "`armed`", _from_now(ARMING_NS))
-        self.watch.begin()
+        self.observer.begin()
 
     async def bring_together(self) -> None:
         """Starts all applications at T0 and waits for the first message of each publisher at each subscriber."""
         self.t0_ns = _from_now(HEADSTART_NS)
-        self.running.tell(self.on_time, contract.ApplicationStart(at_ns=self.t0_ns))
+        self.processes.tell(self.on_time, contract.ApplicationStart(at_ns=self.t0_ns))
         deadline_ns = self.t0_ns + self.trial.experiment.windows.first_message_ns
         await self._each(self.on_time, contract.ApplicationEffective, "`effective`", deadline_ns)
-        self.running.enter_shared_memory()
-        await self.hearing.wait(self._missing_if_in_time(deadline_ns), deadline_ns)
-        self.watch.discovered()
+        self.processes.enter_shared_memory()
+        await self.events.wait(self._missing_if_in_time(deadline_ns), deadline_ns)
+        self.observer.discovered()
 
     async def measure(self) -> None:
         """Opens the window for all at one instant, has the faults happen, and waits for what the publishers sent."""
@@ -103,12 +109,12 @@ class Life:
         self._testbed.begin(begin_ns)
         self._open_window((*self.specs.applications, *self.specs.services))
         loads_before = {host: load.read() for host, load in self._loads.items()}
-        before = self.running.resident_bytes() if self.trial.experiment.timeline else {}
+        before = self.processes.resident_bytes() if self.trial.experiment.timeline else {}
         happening = asyncio.create_task(self.faults.happen(begin_ns))
-        watching = asyncio.create_task(self.watch.during(self.window))
+        watching = asyncio.create_task(self.observer.during(self.window))
         try:
             grace_ns = max(PUBLISHING_GRACE_NS, (PUBLISHING_WINDOWS - 1) * windows.window_ns)
-            await self.hearing.wait(self._unpublished, end_ns + grace_ns)
+            await self.events.wait(self._unpublished, end_ns + grace_ns)
             await watching
         finally:
             happening.cancel()
@@ -118,22 +124,22 @@ class Life:
             self.loads_reached[host] = LoadReached(
                 asked_percent=load.asked_percent, reached_percent=fmean(by_cpu.values()), reached_by_cpu_percent=by_cpu
             )
-        after = self.running.resident_bytes() if before else {}
-        lasting = before.keys() & after.keys() - set(self.running.restarted())
+        after = self.processes.resident_bytes() if before else {}
+        lasting = before.keys() & after.keys() - set(self.processes.restarted())
         self.memory_growth_bytes = {name: after[name] - before[name] for name in sorted(lasting)}
 
     async def join(self, name: str) -> None:
         """Brings a new process of an application or service into the window under way."""
-        await self.running.start(name)
+        await self.processes.start(name)
         if name in self.specs.services:
             await self._each([name], contract.ServiceReady, "`ready`", _from_now(STARTING_SERVICES_NS))
         else:
             await self._each([name], contract.ApplicationArmed, "`armed`", _from_now(ARMING_NS))
-            self.running.tell([name], contract.ApplicationStart(at_ns=_from_now(0)))
+            self.processes.tell([name], contract.ApplicationStart(at_ns=_from_now(0)))
             deadline_ns = _from_now(self.trial.experiment.windows.first_message_ns)
             await self._each([name], contract.ApplicationEffective, "`effective`", deadline_ns)
-        self.running.enter_shared_memory()
-        self.watch.joined()
+        self.processes.enter_shared_memory()
+        self.observer.joined()
         self._open_window([name])
 
     async def drain(self) -> None:
@@ -147,30 +153,30 @@ class Life:
             for counts in published.publishers
         ]
         until_ns = _from_now(self.trial.experiment.windows.drain_ns)
-        applications = self.running.living(self.specs.applications)
-        services = self.running.living(self.specs.services)
-        self.running.tell(applications, contract.ApplicationDrain(expected=expected, until_ns=until_ns))
+        applications = self.processes.living(self.specs.applications)
+        services = self.processes.living(self.specs.services)
+        self.processes.tell(applications, contract.ApplicationDrain(expected=expected, until_ns=until_ns))
         deadline_ns = until_ns + WRITING_GRACE_NS
         await self._each(applications, contract.ApplicationDone, "`done`", deadline_ns)
         await self._each(services, contract.ServiceMeasured, "`measured`", deadline_ns)
-        self.watch.drained()
+        self.observer.drained()
 
     async def stop(self) -> None:
-        """Has the applications close, then the services; who does not is a leftover, which the account states."""
+        """Has the applications close, then the services; who does not is a leftover, which the record states."""
         for names, command in (
             (self.specs.applications, contract.ApplicationStop()),
             (self.specs.services, contract.ServiceStop()),
         ):
-            self.running.tell(names, command)
+            self.processes.tell(names, command)
             await self._gone(names, _from_now(CLOSING_NS))
 
     def heard(self, name: str, kind: type[M]) -> list[M]:
         """The events of one kind of the present process of an application or service."""
-        return self.hearing.of(self.running.key(name), kind)
+        return self.events.of(self.processes.key(name), kind)
 
     def last(self, name: str, kind: type[M]) -> M | None:
         """The last of them."""
-        return self.hearing.last(self.running.key(name), kind)
+        return self.events.last(self.processes.key(name), kind)
 
     def _open_window(self, names: Iterable[str]) -> None:
         if self.window is None:
@@ -178,30 +184,30 @@ class Life:
         begin_ns, end_ns = self.window.begin_ns, self.window.end_ns
         for name in names:
             kind = contract.ServiceMeasure if name in self.specs.services else contract.ApplicationMeasure
-            self.running.tell([name], kind(begin_ns=begin_ns, end_ns=end_ns))
+            self.processes.tell([name], kind(begin_ns=begin_ns, end_ns=end_ns))
 
     def _unpublished(self) -> list[str]:
         return self.faults.missing() + self._without(
-            self.running.living(self.specs.applications), contract.ApplicationPublished, "`published`"
+            self.processes.living(self.specs.applications), contract.ApplicationPublished, "`published`"
         )
 
     async def _each(self, names: Iterable[str], kind: type[BaseModel], word: str, until_ns: int) -> None:
-        await self.hearing.wait(lambda: self._without(names, kind, word), until_ns)
+        await self.events.wait(lambda: self._without(names, kind, word), until_ns)
 
     def _without(self, names: Iterable[str], kind: type[BaseModel], word: str) -> list[str]:
         return [f"{word} of {name}" for name in names if not self.heard(name, kind)]
 
     async def _gone(self, names: Iterable[str], until_ns: int) -> None:
         try:
-            await self.hearing.wait(lambda: [f"the end of {name}" for name in self.running.living(names)], until_ns)
+            await self.events.wait(lambda: [f"the end of {name}" for name in self.processes.living(names)], until_ns)
         except TrialOver:
-            return  # everything was measured: the account makes a leftover of it
+            return  # everything was measured: the record has a leftover
 
     def _missing_if_in_time(self, deadline_ns: int) -> Callable[[], list[str]]:
         """Names no one path when the deadline is over: then the outcome is another than a mere timeout."""
 
         def missing() -> list[str]:
-            paths = missing_paths(self.trial, self.hearing, self.on_time)
+            paths = missing_paths(self.trial, self.events, self.on_time)
             if paths and time.monotonic_ns() >= deadline_ns:
                 raise TrialOver(NoCommunication(missing=tuple(paths)))
             return [str(path) for path in paths]
@@ -209,12 +215,12 @@ class Life:
         return missing
 
 
-def missing_paths(trial: Trial, hearing: EventReader, applications: Container[str]) -> list[MissingPath]:
-    """The ways between these applications, of messages and of answers, on which none has come yet."""
-    had = {
+def missing_paths(trial: Trial, events: EventReader, applications: Container[str]) -> list[MissingPath]:
+    """The paths between these applications, of messages and of answers, on which none has come yet."""
+    reached = {
         (first.stream, first.answers, first.publisher, first.subscriber)
         for application in trial.experiment.applications
-        for first in hearing.of(application.name, contract.ApplicationFirstMessage)
+        for first in events.of(application.name, contract.ApplicationFirstMessage)
     }
     return [
         MissingPath(stream=stream.name, answers=answers, publisher=publisher, subscriber=subscriber)
@@ -223,7 +229,7 @@ def missing_paths(trial: Trial, hearing: EventReader, applications: Container[st
         for publisher, asker in enumerate(stream.publishers)
         for subscriber, answerer in enumerate(stream.subscribers)
         if asker in applications and answerer in applications
-        if (stream.name, answers, publisher, subscriber) not in had
+        if (stream.name, answers, publisher, subscriber) not in reached
     ]
 
 

@@ -1,7 +1,7 @@
-"""What a trial's links and routes are like before it and after it, as records, and whether they are what was asked.
+"""What a trial's links and routes are like before it and after it, as records, and whether they are what was requested.
 
-The probes measure and `verdict` judges; here both become figures under their names. What a wrong link makes of the
-trial is `account`'s to say.
+`testbed.probe` measures and compares; here both become metrics under their names. What a wrong link makes of the trial,
+`validity` says.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from middlemark.campaign.trial.environment import TrialEnvironment
+from middlemark.campaign.trial.events import TrialOver
+from middlemark.campaign.trial.validity import unlike
 from middlemark.errors import EnvironmentNotReady, InternalError
-from middlemark.plan import Event
+from middlemark.plan import Event, Invalid
 from middlemark.results.record import LinkMeasured
 from middlemark.suite import Action
 from middlemark.testbed.network.shaping import Report
@@ -25,14 +27,14 @@ PROBES = 3
 """At most for a link, before a trial and after it."""
 NOT_SHAPED = "nothing: it is as it is"
 When = Literal["before", "after"]
-Figures = dict[str, float | int | None]
+Metrics = dict[str, float | int | None]
 
 
-async def measured(setting: TrialEnvironment, when: When) -> tuple[LinkMeasured, ...]:
+async def probed_links(environment: TrialEnvironment, when: When) -> tuple[LinkMeasured, ...]:
     """Every link and every route of the trial's test-bed, one after the other; none where all is on this machine."""
-    testbed = setting.testbed
+    testbed = environment.testbed
     of_routes = await asyncio.to_thread(lambda: tuple(_route(route, testbed, when) for route in testbed.routes))
-    found = await asyncio.to_thread(_found, testbed)
+    probed = await asyncio.to_thread(_probed_links, testbed)
     reports = testbed.relay_reports() if when == "after" else {}
     backends = testbed.links
     of_links = tuple(
@@ -41,10 +43,10 @@ async def measured(setting: TrialEnvironment, when: When) -> tuple[LinkMeasured,
             network=name.partition("/")[2],
             when=when,
             backend=backends[name],
-            figures={"probes": each.probes} | _figures(each.measured) | _of_relay(reports.get(name)),
+            figures={"probes": each.probes} | _metrics(each.measured) | _of_relay(reports.get(name)),
             problem=each.problem,
         )
-        for name, each in found.items()
+        for name, each in probed.items()
     )
     return of_links + of_routes
 
@@ -58,34 +60,34 @@ class _Probed:
     probes: int
 
 
-def _found(testbed: Testbed) -> dict[str, _Probed]:
-    """Probes each link, and again one that was not as asked: a busy instant of the machine disturbs probes, too."""
-    found: dict[str, _Probed] = {}
+def _probed_links(testbed: Testbed) -> dict[str, _Probed]:
+    """Probes each link, and again one that was not as requested: a busy instant of the machine disturbs probes, too."""
+    probed: dict[str, _Probed] = {}
     wrong = None
     for number in range(1, PROBES + 1):
-        found |= {
+        probed |= {
             name: _Probed(each, link_verdict(asked_now(testbed, name), each), number)
             for name, each in probe(testbed, wrong).items()
         }
-        wrong = [name for name, each in found.items() if each.problem]
+        wrong = [name for name, each in probed.items() if each.problem]
         if not wrong:
             break
-    return found
+    return probed
 
 
 def _route(route: Route, testbed: Testbed, when: When) -> LinkMeasured:
     """Probes it, and again where it is not as declared; not where nothing comes through, nor where no probe runs."""
     if testbed.ledger is None:
         raise InternalError("a test-bed with routes has a ledger")
-    figures: Figures = {}
+    metrics: Metrics = {}
     problem: str | None = None
     for number in range(1, PROBES + 1):
         try:
             measured = probe_route(route, testbed.ledger)
         except EnvironmentNotReady as lacking:
-            figures, problem = {"probes": number}, "; ".join(lacking.missing.splitlines())
+            metrics, problem = {"probes": number}, "; ".join(lacking.missing.splitlines())
             break
-        figures = {"probes": number} | _figures(measured)
+        metrics = {"probes": number} | _metrics(measured)
         problem = route_verdict(route.declared, measured)
         if problem is None or not measured.reachable:
             break
@@ -95,57 +97,64 @@ def _route(route: Route, testbed: Testbed, when: When) -> LinkMeasured:
         to=route.to.name,
         when=when,
         backend=NOT_SHAPED,
-        figures=figures,
+        figures=metrics,
         problem=problem,
     )
 
 
-def mend(setting: TrialEnvironment, timeline: Sequence[Event]) -> None:
+def check_alive(links: Sequence[LinkMeasured]) -> None:
+    """Where nothing comes through a link, no trial is run over it."""
+    dead = unlike(link for link in links if link.is_dead)
+    if dead:
+        raise TrialOver(Invalid(reasons=dead))
+
+
+def mend(environment: TrialEnvironment, timeline: Sequence[Event]) -> None:
     """Has links be again what a timeline may have cut, and ends their traces, so that what they are can be measured."""
-    setting.testbed.finish_traces()
+    environment.testbed.finish_traces()
     for event in timeline:
         match event.action:
             case Action.LINK_DOWN:
-                setting.testbed.link_up(event.target)
+                environment.testbed.link_up(event.target)
             case Action.PARTITION:
-                setting.testbed.heal(event.target)
+                environment.testbed.heal(event.target)
             case _:
                 pass
 
 
-def _figures(found: Measured) -> Figures:
+def _metrics(found: Measured) -> Metrics:
     trip = found.round_trip
-    figures: Figures = {
+    metrics: Metrics = {
         "round_trip_median_ns": None if trip is None else trip.p50_ns,
         "round_trip_p90_ns": None if trip is None else trip.p90_ns,
         "round_trip_max_ns": None if trip is None else trip.max_ns,
         "round_trip_spread_ns": None if trip is None else trip.spread_ns,
         "pings": 0 if trip is None else trip.sent,
     }
-    return figures | _direction("outgoing", found.outgoing) | _direction("incoming", found.incoming)
+    return metrics | _direction("outgoing", found.outgoing) | _direction("incoming", found.incoming)
 
 
-def _direction(name: str, found: Found) -> Figures:
-    figures: Figures = {}
+def _direction(name: str, found: Found) -> Metrics:
+    metrics: Metrics = {}
     if found.loss is not None and found.loss.sent:
-        figures[f"{name}_loss_share"] = found.loss.lost / found.loss.sent
-        figures[f"{name}_frames"] = found.loss.sent
-        figures[f"{name}_duplicates"] = found.loss.duplicates
-        figures[f"{name}_duplicated_share"] = found.loss.duplicates / found.loss.sent
-        figures[f"{name}_reordered"] = found.loss.reordered
-        figures[f"{name}_overtaking_share"] = found.loss.overtaking / max(found.loss.sent - found.loss.lost, 1)
+        metrics[f"{name}_loss_share"] = found.loss.lost / found.loss.sent
+        metrics[f"{name}_frames"] = found.loss.sent
+        metrics[f"{name}_duplicates"] = found.loss.duplicates
+        metrics[f"{name}_duplicated_share"] = found.loss.duplicates / found.loss.sent
+        metrics[f"{name}_reordered"] = found.loss.reordered
+        metrics[f"{name}_overtaking_share"] = found.loss.overtaking / max(found.loss.sent - found.loss.lost, 1)
     if found.rate_bits_per_s is not None:
-        figures[f"{name}_rate_bits_per_s"] = found.rate_bits_per_s
-        figures[f"{name}_offered_bits_per_s"] = found.offered_bits_per_s
-    return figures
+        metrics[f"{name}_rate_bits_per_s"] = found.rate_bits_per_s
+        metrics[f"{name}_offered_bits_per_s"] = found.offered_bits_per_s
+    return metrics
 
 
-def _of_relay(report: Report | None) -> Figures:
-    """How late the relay was over the trial, beyond the delay that was asked."""
+def _of_relay(report: Report | None) -> Metrics:
+    """How late the relay was over the trial, beyond the delay that was requested."""
     if report is None:
         return {}
-    figures: Figures = {}
-    for name, account in (("outgoing", report.outgoing), ("incoming", report.incoming)):
-        figures[f"{name}_relay_late_p50_ns"] = account.lateness.p50_ns
-        figures[f"{name}_relay_late_p99_ns"] = account.lateness.p99_ns
-    return figures
+    metrics: Metrics = {}
+    for name, direction in (("outgoing", report.outgoing), ("incoming", report.incoming)):
+        metrics[f"{name}_relay_late_p50_ns"] = direction.lateness.p50_ns
+        metrics[f"{name}_relay_late_p99_ns"] = direction.lateness.p99_ns
+    return metrics

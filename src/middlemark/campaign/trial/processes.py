@@ -1,7 +1,7 @@
 """The processes of one trial: started on their hosts, told and signalled by name, and always ended.
 
-A process that is restarted is heard under a key of its own (`subscriber_0`, then `subscriber_0#2`), so that nothing one
-of them said is taken for the other's. What they are told and when is `life`'s and `faults`' business.
+A process that is started again is heard under a key of its own (`subscriber_0`, then `subscriber_0#2`), so that nothing
+one of them said is taken for the other's. What they are told and when, `lifecycle` and `faults` decide.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, TypeAdapter
 
+from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.campaign.trial.events import EventReader, TrialOver
-from middlemark.campaign.trial.spec import Place, Specs
+from middlemark.campaign.trial.spec import Specs
 from middlemark.errors import WorkerFailed
 from middlemark.plan import Failed
 from middlemark.testbed.hosts.container import process_of
@@ -31,16 +32,16 @@ APPLICATION_EVENTS: TypeAdapter[BaseModel] = TypeAdapter(contract.ApplicationEve
 SERVICE_EVENTS: TypeAdapter[BaseModel] = TypeAdapter(contract.ServiceEvent)
 
 
-class Running:
+class TrialProcesses:
     """The processes of one trial; `end` must follow, whatever happened."""
 
-    def __init__(self, worker: Path, specs: Specs, place: Place, logs: Path, ledger: Ledger) -> None:
+    def __init__(self, specs: Specs, environment: TrialEnvironment, logs: Path, ledger: Ledger) -> None:
         self.specs = specs
-        self.hearing = EventReader(logs)
+        self.events = EventReader(logs)
         self.keys: defaultdict[str, list[str]] = defaultdict(list)
         """By application or service: its processes so far, the present one last."""
-        self._worker = worker
-        self._place = place
+        self._worker = environment.worker.path
+        self._environment = environment
         self._logs = logs
         self._ledger = ledger
         self._marks: list[str] = []
@@ -58,7 +59,7 @@ class Running:
 
     def living(self, names: Iterable[str]) -> list[str]:
         """Those of the names whose present process has been started and has not ended."""
-        return [name for name in names if self.keys[name] and self.key(name) not in self.hearing.exit_status]
+        return [name for name in names if self.keys[name] and self.key(name) not in self.events.exit_status]
 
     async def start(self, name: str) -> None:
         """Starts an application's or service's next process and gives it its spec."""
@@ -69,7 +70,7 @@ class Running:
         self._marks.append(mark)
         self.keys[name].append(key)
         self._mark_of[key] = mark
-        host = self._place.hosts[self.specs.host_of[name]]
+        host = self._environment.hosts[self.specs.host_of[name]]
         try:
             process = await WorkerProcess.start(
                 key,
@@ -77,7 +78,7 @@ class Running:
                 environment={procfs.MARK_VARIABLE: mark},
                 log=self._logs / f"{key}.log",
                 events=SERVICE_EVENTS if command == "service" else APPLICATION_EVENTS,
-                hear=self.hearing.hear,
+                hear=self.events.hear,
             )
         except WorkerFailed as failure:
             raise TrialOver(Failed(application=name, doing="starting", causes=(failure.text,))) from failure
@@ -90,7 +91,7 @@ class Running:
             return "service", self.specs.services[name]
         spec = self.specs.applications[name]
         if number > 1:
-            folder = self._place.recording_folder_of(number)
+            folder = self._environment.recording_folder(number)
             spec = spec.model_copy(update={"recording": spec.recording.model_copy(update={"folder": str(folder)})})
         return "application", spec
 
@@ -104,7 +105,7 @@ class Running:
         key = self.key(name)
         if not self.living([name]):
             return None
-        if self._place.hosts[self.specs.host_of[name]].starts_directly:
+        if self._environment.hosts[self.specs.host_of[name]].starts_directly:
             return self._processes[key].pid
         found = process_of(self._mark_of[key], self._worker)
         return None if found is None else found.pid
@@ -121,7 +122,7 @@ class Running:
 
     def expect_end(self, name: str) -> None:
         """From now on the end of the name's present process is no failure."""
-        self.hearing.expect_end(self.key(name))
+        self.events.expect_end(self.key(name))
 
     def resident_bytes(self) -> dict[str, int]:
         """The resident memory of each present process now, with all that it started."""
@@ -131,11 +132,21 @@ class Running:
 
     def enter_shared_memory(self) -> None:
         """Enters the shared memory that the processes made under names of their own, so that it goes with them."""
-        here = [name for name in self.keys if self._place.hosts[self.specs.host_of[name]].shares_memory]
+        here = [name for name in self.keys if self._environment.hosts[self.specs.host_of[name]].shares_memory]
         pids = [pid for name in here if (pid := self.pid(name)) is not None]
         held = (procfs.shared_memory(pid) for pid in pids)
         for path in set().union(*held) - self._others_memory:
             self._marks.append(self._ledger.enter("file", path))
+
+    def collect(self, into: Path) -> dict[str, Path]:
+        """By application, where on this machine the samples of its last process are."""
+        return {
+            name: self._environment.hosts[self.specs.host_of[name]].collect(
+                self._environment.recording_folder(len(keys)), into / name
+            )
+            for name, keys in self.keys.items()
+            if name in self.specs.applications
+        }
 
     async def end(self) -> None:
         """Ends what still runs, and removes all that the processes left; safe to call at any time."""

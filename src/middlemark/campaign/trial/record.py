@@ -1,11 +1,7 @@
-"""The record of a trial: what was heard of its processes in the words of the run folder, and its outcome.
+"""What is stored of a trial: its record of what its processes said, and the tables of the samples that they left.
 
-It waits for nothing and writes nothing; `life` heard, `judgement` judges, `results.trial_folder` stores.
-
-The samples that the applications of a trial left, as the tables that are stored.
-
-It reads the `.npy` files of the worker contract and joins them, each row with its application, a piece at a time as
-they are written; `results.tables` says what the columns are, `results.trial_folder` writes them.
+It waits for nothing and writes nothing: `lifecycle` heard the processes, `validity` judges, `results.trial_folder`
+stores. Samples are read from the `.npy` files of the worker contract in chunks of rows, each with its application.
 """
 
 from __future__ import annotations
@@ -22,11 +18,11 @@ from pydantic import BaseModel, ValidationError
 
 from middlemark.analysis.metrics.trial import TrialMetrics
 from middlemark.campaign.trial import validity
-from middlemark.campaign.trial.lifecycle import Life
-from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, Outcome, Valid
+from middlemark.campaign.trial.lifecycle import Lifecycle
+from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, NotApplicable, Outcome, Trial, Valid
 from middlemark.results.counts import Counts, FirstMessage, InputCounts, NodeCounts, PublisherCounts, SubscriberCounts
 from middlemark.results.progress import Headline
-from middlemark.results.record import ClockAgreement, Effective, LinkMeasured, PathProof, Resources, TrialRecord
+from middlemark.results.record import Effective, PathProof, Resources, TrialRecord
 from middlemark.results.streaming import PIECE_ROWS, Frame
 from middlemark.results.tables import (
     EXECUTIONS_SCHEMA,
@@ -40,99 +36,98 @@ from middlemark.worker import contract
 
 
 @dataclass(frozen=True)
-class Account:
-    """A trial as it is stored, with its first figures for the eye."""
+class TrialResult:
+    """A trial's record, with its first metrics for the eye."""
 
     record: TrialRecord
     headline: Headline | None = None
     """None of a trial that left no samples, or whose accounting does not add up."""
 
 
-def of_ended(life: Life, outcome: Outcome, attempt: int) -> TrialRecord:
-    """What is known of a trial that came to this outcome; for one that ran to its end `of_measured` judges further."""
+def not_applicable(trial: Trial, attempt: int, capability: str, reason: str) -> TrialResult:
+    """Of a trial that was not begun."""
+    outcome = NotApplicable(capability=capability, reason=reason)
+    return TrialResult(TrialRecord(trial=trial, outcome=outcome, attempt=attempt))
+
+
+def ended_record(lifecycle: Lifecycle, outcome: Outcome, attempt: int) -> TrialRecord:
+    """What is known of a trial that came to this outcome."""
     try:
-        return _record(life, outcome, attempt)
+        record = _record(lifecycle, outcome, attempt)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         cause = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
         failed = Failed(application="middlemark", doing="storing what the processes said", causes=(cause,))
-        return TrialRecord(trial=life.trial, outcome=failed, attempt=attempt)
+        record = TrialRecord(trial=lifecycle.trial, outcome=failed, attempt=attempt)
+    return record.model_copy(update={"links": lifecycle.links, "clocks": lifecycle.clocks})
 
 
-def _record(life: Life, outcome: Outcome, attempt: int) -> TrialRecord:
-    applications = [application.name for application in life.trial.experiment.applications]
-    record = TrialRecord(
-        trial=life.trial,
-        outcome=outcome,
-        attempt=attempt,
-        effective=_effective(life, applications),
-        counts=_counts(life, applications),
-        first_message=_first_messages(life),
-        window=life.window,
-        resources=_resources(life, applications),
-        path={
-            name: PathProof.model_validate(done.path.model_dump())
-            for name in applications
-            if (done := life.last(name, contract.ApplicationDone))
-        },
-        faults=tuple(life.faults.happened),
-        nodes=_nodes(life, applications),
-        interrupted=tuple(name for name in applications if life.hearing.is_end_expected(name)),
-        memory_growth_bytes=life.memory_growth_bytes,
-        cpu_load=life.loads_reached,
-    )
-    return record.model_copy(update=dict(life.watch.found()))
-
-
-def of_measured(  # noqa: PLR0913 - a measured trial has left so much
-    life: Life,
-    received: Frame,
-    links: tuple[LinkMeasured, ...],
-    clocks: dict[str, ClockAgreement],
-    *,
-    bounds: Disturbance,
-    attempt: int,
-) -> TrialRecord:
-    """What is known of a trial that ran to its end, judged."""
-    record = of_ended(life, Valid(), attempt).model_copy(update={"links": links, "clocks": clocks})
+def judged_record(lifecycle: Lifecycle, received: Frame, bounds: Disturbance, attempt: int) -> TrialRecord:
+    """What is known of a trial that ran to its end: valid, unless there is a reason why it does not count."""
+    record = ended_record(lifecycle, Valid(), attempt)
     if isinstance(record.outcome, Failed):
         return record
-    cpus = max(len(life.cpus), 1)
-    found = [*validity.reasons(record, received, bounds, cpus), *leftovers(life)]
-    return record.model_copy(update={"outcome": Invalid(reasons=tuple(found))}) if found else record
+    cpus = max(len(lifecycle.cpus), 1)
+    reasons = [*validity.reasons(record, received, bounds, cpus), *leftovers(lifecycle)]
+    return record.model_copy(update={"outcome": Invalid(reasons=tuple(reasons))}) if reasons else record
 
 
-def with_figures(record: TrialRecord, metrics: TrialMetrics) -> Account:
-    """The account of a trial that was measured: what a reader must know beside its figures, and the first of these."""
+def with_metrics(record: TrialRecord, metrics: TrialMetrics) -> TrialResult:
+    """The result of a trial that was measured: what a reader must know beside its metrics, and the first of these."""
     warned = record.model_copy(update={"warnings": validity.cautions(record, metrics)})
-    return Account(warned, validity.headline(record, metrics))
+    return TrialResult(warned, validity.headline(record, metrics))
 
 
-def leftovers(life: Life) -> list[InvalidReason]:
+def leftovers(lifecycle: Lifecycle) -> list[InvalidReason]:
     """The processes that did not close as they should."""
     closed: tuple[type[BaseModel], ...] = (contract.ApplicationClosed, contract.ServiceClosed)
     found = []
-    for name in (*life.specs.applications, *life.specs.services):
-        key = life.running.key(name)
-        if life.hearing.is_end_expected(key):
+    for name in (*lifecycle.specs.applications, *lifecycle.specs.services):
+        key = lifecycle.processes.key(name)
+        if lifecycle.events.is_end_expected(key):
             continue
-        status = life.hearing.exit_status.get(key)
-        if status != 0 or not any(life.heard(name, kind) for kind in closed):
+        status = lifecycle.events.exit_status.get(key)
+        if status != 0 or not any(lifecycle.heard(name, kind) for kind in closed):
             ended = "did not end" if status is None else f"ended with exit status {status}"
             found.append(InvalidReason(kind=InvalidKind.LEFTOVER, text=f"{name} was told to stop and {ended}"))
     return found
 
 
-def _effective(life: Life, applications: list[str]) -> dict[str, Effective]:
-    heard = {name: life.last(name, contract.ApplicationEffective) for name in applications}
+def _record(lifecycle: Lifecycle, outcome: Outcome, attempt: int) -> TrialRecord:
+    applications = [application.name for application in lifecycle.trial.experiment.applications]
+    record = TrialRecord(
+        trial=lifecycle.trial,
+        outcome=outcome,
+        attempt=attempt,
+        effective=_effective(lifecycle, applications),
+        counts=_counts(lifecycle, applications),
+        first_message=_first_messages(lifecycle),
+        window=lifecycle.window,
+        resources=_resources(lifecycle, applications),
+        path={
+            name: PathProof.model_validate(done.path.model_dump())
+            for name in applications
+            if (done := lifecycle.last(name, contract.ApplicationDone))
+        },
+        faults=tuple(lifecycle.faults.happened),
+        nodes=_nodes(lifecycle, applications),
+        interrupted=tuple(name for name in applications if lifecycle.events.is_end_expected(name)),
+        memory_growth_bytes=lifecycle.memory_growth_bytes,
+        cpu_load=lifecycle.loads_reached,
+    )
+    return record.model_copy(update=dict(lifecycle.observer.record_fields()))
+
+
+def _effective(lifecycle: Lifecycle, applications: list[str]) -> dict[str, Effective]:
+    heard = {name: lifecycle.last(name, contract.ApplicationEffective) for name in applications}
     return {
         name: Effective.model_validate(event.model_dump(exclude={"event"})) for name, event in heard.items() if event
     }
 
 
-def _counts(life: Life, applications: list[str]) -> Counts:
-    published = [event for name in applications for event in life.heard(name, contract.ApplicationPublished)]
-    done = [event for name in applications for event in life.heard(name, contract.ApplicationDone)]
+def _counts(lifecycle: Lifecycle, applications: list[str]) -> Counts:
+    published = [event for name in applications for event in lifecycle.heard(name, contract.ApplicationPublished)]
+    done = [event for name in applications for event in lifecycle.heard(name, contract.ApplicationDone)]
     return Counts(
         publishers=tuple(
             PublisherCounts.model_validate({**counts.model_dump(), "unsent": counts.unsent or 0})
@@ -143,11 +138,11 @@ def _counts(life: Life, applications: list[str]) -> Counts:
     )
 
 
-def _nodes(life: Life, applications: list[str]) -> tuple[NodeCounts, ...]:
+def _nodes(lifecycle: Lifecycle, applications: list[str]) -> tuple[NodeCounts, ...]:
     """In the plan's order, of those whose application lived to tell."""
-    done = [event for name in applications for event in life.heard(name, contract.ApplicationDone)]
+    done = [event for name in applications for event in lifecycle.heard(name, contract.ApplicationDone)]
     told = {counts.node: counts for event in done for counts in event.nodes or ()}
-    t0_ns = life.t0_ns or 0
+    t0_ns = lifecycle.t0_ns or 0
     return tuple(
         NodeCounts(
             node=counts.node,
@@ -157,30 +152,30 @@ def _nodes(life: Life, applications: list[str]) -> tuple[NodeCounts, ...]:
             unrecorded=counts.unrecorded,
             inputs=tuple(InputCounts.model_validate(each.model_dump()) for each in counts.inputs),
         )
-        for node in life.trial.experiment.nodes
+        for node in lifecycle.trial.experiment.nodes
         if (counts := told.get(node.name)) is not None
     )
 
 
-def _first_messages(life: Life) -> tuple[FirstMessage, ...]:
+def _first_messages(lifecycle: Lifecycle) -> tuple[FirstMessage, ...]:
     return tuple(
         FirstMessage(
             stream=first.stream,
             answers=first.answers,
             publisher=first.publisher,
             subscriber=first.subscriber,
-            after_ns=max(first.received_ns - (life.t0_ns or 0), 0),
+            after_ns=max(first.received_ns - (lifecycle.t0_ns or 0), 0),
         )
-        for name in life.on_time
-        for first in life.hearing.of(name, contract.ApplicationFirstMessage)
+        for name in lifecycle.on_time
+        for first in lifecycle.events.of(name, contract.ApplicationFirstMessage)
     )
 
 
-def _resources(life: Life, applications: list[str]) -> dict[str, Resources]:
+def _resources(lifecycle: Lifecycle, applications: list[str]) -> dict[str, Resources]:
     heard: dict[str, contract.ApplicationDone | contract.ServiceMeasured | None] = {
-        name: life.last(name, contract.ApplicationDone) for name in applications
+        name: lifecycle.last(name, contract.ApplicationDone) for name in applications
     }
-    heard |= {name: life.last(name, contract.ServiceMeasured) for name in life.specs.services}
+    heard |= {name: lifecycle.last(name, contract.ServiceMeasured) for name in lifecycle.specs.services}
     return {name: Resources.model_validate(event.resources.model_dump()) for name, event in heard.items() if event}
 
 
@@ -224,15 +219,15 @@ def _joined(folders: Mapping[str, Path], kind: str, schema: pl.Schema) -> pl.Laz
         columns: list[str] | None, predicate: pl.Expr | None, most: int | None, _size_hint: int | None
     ) -> Iterator[pl.DataFrame]:
         left = most
-        for piece in _pieces(folders, kind, schema):
-            asked = piece.slice(0, left).select(columns or pl.all())
-            left = None if left is None else left - len(asked)
-            yield asked if predicate is None else asked.filter(predicate)
+        for rows_read in _chunks(folders, kind, schema):
+            chunk = rows_read.slice(0, left).select(columns or pl.all())
+            left = None if left is None else left - len(chunk)
+            yield chunk if predicate is None else chunk.filter(predicate)
 
     return register_io_source(rows, schema=schema)
 
 
-def _pieces(folders: Mapping[str, Path], kind: str, schema: pl.Schema) -> Iterator[pl.DataFrame]:
+def _chunks(folders: Mapping[str, Path], kind: str, schema: pl.Schema) -> Iterator[pl.DataFrame]:
     yield pl.DataFrame(schema=schema)
     for application, folder in folders.items():
         path = folder / f"{application}.{kind}.npy"
@@ -242,7 +237,7 @@ def _pieces(folders: Mapping[str, Path], kind: str, schema: pl.Schema) -> Iterat
 
 
 def _records(path: Path) -> Iterator[NDArray[np.void]]:
-    """The file's rows a piece at a time; a mapped file's pages would count as memory in use."""
+    """The file's rows a chunk at a time; a mapped file's pages would count as memory in use."""
     mapped = np.load(path, mmap_mode="r", allow_pickle=False)
     begin_bytes, kind, left = mapped.offset, mapped.dtype, len(mapped)
     with path.open("rb") as file:

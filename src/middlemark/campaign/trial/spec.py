@@ -1,58 +1,36 @@
-"""From a planned trial, its worker's description and its slot to the specs of its applications and services.
+"""The specs of a trial's services and applications: what its plan, its worker and its environment make of them.
 
-Pure: it starts nothing and touches no file. The words are the worker contract's, the figures the plan's.
+Pure: it starts nothing and touches no file; `processes` hands each spec to its process. The words are the worker
+contract's, the values the plan's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
-from middlemark.plan import Application, Burst, Computed, Node, PingPong, Stream, StreamPattern, Trial, share_cpus
+from pydantic import BaseModel
+
+from middlemark.campaign.trial.environment import TrialEnvironment
+from middlemark.plan import (
+    Application,
+    Burst,
+    Computed,
+    Event,
+    Experiment,
+    Node,
+    PingPong,
+    Stream,
+    StreamPattern,
+    Trial,
+    share_cpus,
+)
 from middlemark.plan import Periodic as PeriodicPlan
 from middlemark.suite import Arrival, Scheduling
 from middlemark.testbed.hosts.host import Host
-from middlemark.testbed.processes.slot import Slot
 from middlemark.worker import contract
 from middlemark.worker.contract import ApplicationSpec, Description, Placement, Rendezvous, ServiceAddress, ServiceSpec
-from middlemark.worker.description import CONTRACT_VERSION, is_needed, resolved_options
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a trial runs: its slot, its hosts, and its folder on each of them."""
-
-    slot: Slot
-    hosts: Mapping[str, Host]
-    folder: Path
-    """The trial's own folder, the same path on every host."""
-    cpus: tuple[int, ...]
-    """The CPUs that may be given to applications."""
-    clock_offsets_ns: Mapping[str, int] = field(default_factory=dict)
-    """By host with a clock of its own: how far it is ahead of this machine's."""
-
-    @property
-    def recording_folder(self) -> Path:
-        """Where the applications leave their samples."""
-        return self.folder / "samples"
-
-    def recording_folder_of(self, number: int) -> Path:
-        """Where the second, third, … process of an application leaves its samples."""
-        return self.recording_folder if number == 1 else self.recording_folder / f"process_{number}"
-
-    @property
-    def rendezvous(self) -> Rendezvous:
-        """What keeps the trial apart from every other."""
-        slot = self.slot
-        return Rendezvous(
-            name=slot.name,
-            token=slot.token,
-            domain=slot.domain,
-            first_port=slot.first_port,
-            ports=slot.ports,
-            folder=str(self.folder),
-        )
+from middlemark.worker.description import CONTRACT_VERSION, needed_services
 
 
 @dataclass(frozen=True)
@@ -62,38 +40,48 @@ class Specs:
     services: Mapping[str, ServiceSpec]
     applications: Mapping[str, ApplicationSpec]
     host_of: Mapping[str, str]
+    timeline: Sequence[Event] = ()
+
+    @property
+    def by_process(self) -> dict[str, BaseModel]:
+        """All of them."""
+        return {**self.services, **self.applications}
+
+    def absent_targets(self) -> str:
+        """Whom the timeline names and the trial hasn't: which services a middleware needs only its worker says."""
+        named = [event.target for event in self.timeline if not event.action.is_of_links]
+        return ", ".join(dict.fromkeys(name for name in named if name not in self.host_of))
 
 
 _Service = tuple[str, int, str]
 """A service's name, its index and its host's name."""
 
 
-def specs(trial: Trial, description: Description, place: Place) -> Specs:
+def process_specs(trial: Trial, environment: TrialEnvironment) -> Specs:
     """The specs of one trial."""
     experiment = trial.experiment
-    services = _services(trial, description)
-    cpus = share_cpus(experiment, place.cpus)
+    services = _services(experiment, environment.worker.description)
+    cpus = share_cpus(experiment, environment.cpus)
     return Specs(
         services={
-            f"{service}_{index}": _service_spec(trial, place, (service, index, host), services)
+            f"{service}_{index}": _service_spec(trial, environment, (service, index, host), services)
             for service, index, host in services
         },
         applications={
-            application.name: _application_spec(trial, application, place, services, cpus[application.name])
+            application.name: _application_spec(trial, application, environment, services, cpus[application.name])
             for application in experiment.applications
         },
         host_of={f"{service}_{index}": host for service, index, host in services}
         | {application.name: application.host for application in experiment.applications},
+        timeline=experiment.timeline,
     )
 
 
-def _services(trial: Trial, description: Description) -> list[_Service]:
+def _services(experiment: Experiment, description: Description) -> list[_Service]:
     """Every service that the middleware needs under the trial's options, where the topology puts it."""
-    experiment = trial.experiment
-    options = resolved_options(description, experiment.profile, dict(experiment.options))
     with_applications = tuple(dict.fromkeys(application.host for application in experiment.applications))
     hosts = {"host": with_applications, "network": experiment.services or with_applications[:1]}
-    needed = [need for need in description.services if is_needed(need, options)]
+    needed = needed_services(description, experiment.profile, dict(experiment.options))
     return [(need.service, index, host) for need in needed for index, host in enumerate(hosts[need.per])]
 
 
@@ -107,15 +95,19 @@ def _nearest_first(host: str, services: Sequence[_Service]) -> list[_Service]:
     return sorted(services, key=lambda service: service[2] != host)
 
 
-def _addresses(services: Sequence[_Service], viewer: str, place: Place) -> list[ServiceAddress]:
+def _addresses(services: Sequence[_Service], viewer: str, environment: TrialEnvironment) -> list[ServiceAddress]:
     """Where those services are that can be reached from a host."""
-    seen = [(name, index, place.hosts[host].address_for(place.hosts[viewer])) for name, index, host in services]
+    seen = [
+        (name, index, environment.hosts[host].address_for(environment.hosts[viewer])) for name, index, host in services
+    ]
     return [ServiceAddress(service=name, index=index, address=address) for name, index, address in seen if address]
 
 
-def _service_spec(trial: Trial, place: Place, service: _Service, services: Sequence[_Service]) -> ServiceSpec:
+def _service_spec(
+    trial: Trial, environment: TrialEnvironment, service: _Service, services: Sequence[_Service]
+) -> ServiceSpec:
     name, index, host_name = service
-    host = place.hosts[host_name]
+    host = environment.hosts[host_name]
     experiment = trial.experiment
     return ServiceSpec(
         contract_version=CONTRACT_VERSION,
@@ -123,45 +115,62 @@ def _service_spec(trial: Trial, place: Place, service: _Service, services: Seque
         index=index,
         addresses=list(host.addresses.values()),
         interface=host.interface,
-        rendezvous=place.rendezvous,
-        services=_addresses(_linked_with(service, services), host_name, place),
+        rendezvous=_rendezvous(environment),
+        services=_addresses(_linked_with(service, services), host_name, environment),
         profile=experiment.profile,
         options=dict(experiment.options),
-        clock_offset_ns=place.clock_offsets_ns.get(host_name, 0),
+        clock_offset_ns=environment.clock_offset_ns(host_name),
         largest_message_bytes=max(_largest_message(stream) for stream in experiment.streams),
         placement=Placement(cpus=[], scheduling=contract.OtherScheduling(), spin_ns=0),
     )
 
 
 def _application_spec(
-    trial: Trial, application: Application, place: Place, services: Sequence[_Service], cpus: Sequence[int]
+    trial: Trial,
+    application: Application,
+    environment: TrialEnvironment,
+    services: Sequence[_Service],
+    cpus: Sequence[int],
 ) -> ApplicationSpec:
     experiment = trial.experiment
-    host = place.hosts[application.host]
+    host = environment.hosts[application.host]
     return ApplicationSpec(
         contract_version=CONTRACT_VERSION,
         application=application.name,
         address=host.address,
         interface=host.interface,
-        rendezvous=place.rendezvous,
-        services=_addresses(_nearest_first(application.host, services), application.host, place),
+        rendezvous=_rendezvous(environment),
+        services=_addresses(_nearest_first(application.host, services), application.host, environment),
         profile=experiment.profile,
         options=dict(experiment.options),
-        streams=[_stream_spec(stream, trial, place, host) for stream in experiment.streams],
+        streams=[_stream_spec(stream, trial, environment, host) for stream in experiment.streams],
         endpoints=[
             contract.Endpoint(stream=endpoint.stream, role=endpoint.role.value, index=endpoint.index)
             for endpoint in application.endpoints
         ],
         nodes=_node_specs(trial, application) or None,
-        clock_offset_ns=place.clock_offsets_ns.get(host.name, 0),
+        clock_offset_ns=environment.clock_offset_ns(host.name),
         verify=experiment.verify,
         recording=contract.Recording(
             samples=_samples(trial),
             messages=experiment.most_messages(),
             late_after_ns=experiment.windows.late_after_ns,
-            folder=str(place.recording_folder),
+            folder=str(environment.recording_folder()),
         ),
         placement=Placement(cpus=list(cpus), scheduling=_scheduling(trial), spin_ns=experiment.conditions.spin_ns),
+    )
+
+
+def _rendezvous(environment: TrialEnvironment) -> Rendezvous:
+    """What keeps the trial apart from every other."""
+    slot = environment.slot
+    return Rendezvous(
+        name=slot.name,
+        token=slot.token,
+        domain=slot.domain,
+        first_port=slot.first_port,
+        ports=slot.ports,
+        folder=str(environment.folder),
     )
 
 
@@ -204,8 +213,8 @@ def _scheduling(trial: Trial) -> contract.OtherScheduling | contract.FifoSchedul
     return contract.OtherScheduling()
 
 
-def _stream_spec(stream: Stream, trial: Trial, place: Place, viewer: Host) -> contract.StreamSpec:
-    host_of = {application.name: place.hosts[application.host] for application in trial.experiment.applications}
+def _stream_spec(stream: Stream, trial: Trial, environment: TrialEnvironment, viewer: Host) -> contract.StreamSpec:
+    host_of = {application.name: environment.hosts[application.host] for application in trial.experiment.applications}
     address_of = {name: host.address_for(viewer) or host.address for name, host in host_of.items()}
     return contract.StreamSpec(
         name=stream.name,

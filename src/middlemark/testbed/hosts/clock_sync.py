@@ -134,7 +134,7 @@ class Reading:
     gap_ns: int
 
 
-def measured(host: SshHost, probe: Path, ledger: Ledger) -> ClockOffset:
+def measured_offset(host: SshHost, probe: Path, ledger: Ledger) -> ClockOffset:
     """The offset of the host's monotonic clock now."""
     with _asking(host, probe, ledger) as (questions, answers):
         readings = [_exchange(questions, answers) for _ in range(EXCHANGES)]
@@ -191,10 +191,10 @@ def ptp_clock(host: Host | None, reading: Reading) -> PtpClock | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return parsed(asked.stdout, reading) if asked.returncode == 0 else None
+    return parsed_ptp(asked.stdout, reading) if asked.returncode == 0 else None
 
 
-def parsed(answers: str, reading: Reading) -> PtpClock | None:
+def parsed_ptp(answers: str, reading: Reading) -> PtpClock | None:
     """What `pmc` says, one `name value` a line; None unless a port is locked to, or is, a grandmaster."""
     fields: dict[str, str] = {}
     for line in answers.splitlines():

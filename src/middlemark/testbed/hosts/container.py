@@ -216,13 +216,12 @@ def held(containers: Containers, ipc: ContainerIpc, ledger: Ledger) -> Iterator[
 
 
 @contextmanager
-def deployed(  # noqa: PLR0913 - so much makes a container
+def deployed(  # noqa: PLR0913, PLR0917 - so much makes a container
     host: Host,
     deployment: Deployment,
     contents: Contents,
     folder: Path,
     ledger: Ledger,
-    *,
     planned: plan.Host | None = None,
 ) -> Iterator[Host]:
     """The host as its processes are to be started on it; all of them see the folder, the trial's on that host.

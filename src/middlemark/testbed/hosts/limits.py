@@ -39,7 +39,8 @@ def limited(host: plan.Host, slot: str, ledger: Ledger) -> Iterator[tuple[str, .
 def limit(host: plan.Host, name: str) -> None:
     """Makes the groups of this name that hold a host's limits; they must be in the ledger already."""
     for controller, hierarchy in _hierarchies(host).items():
-        cgroup.create_group(hierarchy.top / name, hierarchy, controller, settings(host, controller, hierarchy))
+        own = settings(host, controller, hierarchy)
+        cgroup.create_group(hierarchy.top / name, hierarchy, controller, own)
 
 
 def _hierarchies(host: plan.Host) -> dict[Controller, Hierarchy]:
