@@ -19,7 +19,7 @@ from itertools import product
 import numpy as np
 
 from middlemark.analysis.stats.estimate import Estimate, quantile_of_trials, share_of_trials
-from middlemark.analysis.stats.quantiles import Measured, Samples, Sketch, sketch_of, whole
+from middlemark.analysis.stats.quantiles import Measured, Samples, Sketch, exact_sketch, sketch_of
 from populations import (
     SHAPES,
     drawn_events,
@@ -88,7 +88,7 @@ def quantile_held(  # noqa: PLR0913, PLR0917 - all that makes a simulation
 
 
 def _losing(rng: np.random.Generator, times: Samples, n: int) -> Sketch:
-    return whole(np.sort(rng.permutation(times)[n:]), lost=n) if n else whole(times)
+    return exact_sketch(np.sort(rng.permutation(times)[n:]), lost=n) if n else exact_sketch(times)
 
 
 def share_held(share: float, n_trials: int, messages: int, variation: float, repeats: int) -> float:

@@ -15,14 +15,14 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from middlemark.analysis.compare.pairing import differs
+from middlemark.analysis.compare.metrics import difference_of
 from middlemark.analysis.stats.estimate import Estimate, Method
-from middlemark.analysis.verdicts.across_runs import next_run
-from middlemark.analysis.verdicts.bounds import Evidence, against_bound
+from middlemark.analysis.verdicts.across_runs import difference_to_next_run
+from middlemark.analysis.verdicts.bounds import Evidence, judge_against_bound
 from middlemark.analysis.verdicts.difference import Difference, difference_of_shares, ratio
+from middlemark.analysis.verdicts.judge import Judgement, Setbacks, Verdict, judge_change, judge_difference
 from middlemark.analysis.verdicts.ranking import Candidate, ranking
-from middlemark.analysis.verdicts.values import Known
-from middlemark.analysis.verdicts.verdict import Judgement, Setbacks, Verdict, change_stays_within, verdict
+from middlemark.analysis.verdicts.values import BlockValues
 from populations import drawn_events
 
 NOISES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], NDArray[np.float64]]] = {
@@ -41,8 +41,8 @@ def drawn(rng: np.random.Generator, noise: str, sides: int, blocks: int) -> NDAr
     return 100 * np.exp(rng.normal(0, 0.2, blocks) + SPREAD * NOISES[noise](rng, (sides, blocks)))
 
 
-def known(values: NDArray[np.float64]) -> Known:
-    return Known(dict(enumerate(values.tolist())))
+def known(values: NDArray[np.float64]) -> BlockValues:
+    return BlockValues(dict(enumerate(values.tolist())))
 
 
 def pair_differs(noise: str, blocks: int, shift: float, repeats: int) -> float:
@@ -51,7 +51,9 @@ def pair_differs(noise: str, blocks: int, shift: float, repeats: int) -> float:
     found = 0
     for _ in range(repeats):
         first, second = drawn(rng, noise, 2, blocks)
-        said = verdict(ratio(known(first), known(second * shift), paired=True), lower_is_better=True, margin=0.0)
+        said = judge_difference(
+            ratio(known(first), known(second * shift), paired=True), lower_is_better=True, margin=0.0
+        )
         found += said.verdict in {Verdict.BETTER, Verdict.WORSE}
     return found / repeats
 
@@ -87,7 +89,7 @@ def bound_errs(noise: str, trials: int, repeats: int) -> float:
     found = 0
     for _ in range(repeats):
         values = 100 * np.exp(SPREAD * NOISES[noise](rng, (trials,)))
-        judged = against_bound(Evidence(known=known(values)), 100.0, above=False).judged.judgement
+        judged = judge_against_bound(Evidence(known=known(values)), 100.0, above=False).judged.judgement
         found += judged is not Judgement.UNDECIDED
     return found / repeats
 
@@ -99,10 +101,10 @@ def gate_passes(overloaded: int, trials: int, repeats: int) -> tuple[float, floa
     for _ in range(repeats):
         first, second = drawn(rng, "normal", 2, trials)
         left = sorted(1.1 * second)[: trials - overloaded]  # the slowest are those that were overloaded
-        head = Known(dict(enumerate(np.array(left))))
+        head = BlockValues(dict(enumerate(np.array(left))))
         both = Setbacks(trials), Setbacks(trials, {"overloaded": overloaded} if overloaded else {})
         found = ratio(known(first), head, paired=False)
-        said = change_stays_within(found, 1.05, above=True, lower_is_better=True, setbacks=both).judgement
+        said = judge_change(found, 1.05, above=True, lower_is_better=True, setbacks=both).judgement
         passed += said is Judgement.HOLDS
         undecided += said is Judgement.UNDECIDED
     return passed / repeats, undecided / repeats
@@ -120,7 +122,7 @@ def losses_of_run(rng: np.random.Generator, apart: float, trials: int = 8) -> Ev
     lost = rng.binomial(LOST_OF, 0.01 * np.exp(rng.normal(0, 5 * apart)).clip(max=100), trials)
     counts = {n: (each, LOST_OF) for n, each in enumerate(lost.tolist())}
     estimate = Estimate(float(lost.mean() / LOST_OF), None, None, None, trials, trials, Method.SHARE_OF_ALL)
-    return Evidence(Known({}), counts, estimate, is_share=True)
+    return Evidence(BlockValues({}), counts, estimate, is_share=True)
 
 
 _RUNS = {"times": of_run, "losses": losses_of_run}
@@ -132,7 +134,7 @@ def next_run_seems_worse(kind: str, runs: int, apart: float, repeats: int) -> fl
     found = 0
     for _ in range(repeats):
         base, head = [draw(rng, apart) for _ in range(runs)], draw(rng, apart)
-        said = next_run(base, head) if runs > 1 else differs(base[0], head, paired=False)
+        said = difference_to_next_run(base, head) if runs > 1 else difference_of(base[0], head, paired=False)
         found += isinstance(said, Difference) and said.low > said.equal
     return found / repeats
 

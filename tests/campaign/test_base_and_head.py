@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from middlemark.analysis.compare.pairing import within_run
+from middlemark.analysis.compare.pairing import pair_within_run
 from middlemark.analysis.run import analyse
 from middlemark.campaign.campaign import run_new, run_on
 from middlemark.campaign.order import Order, place
@@ -56,7 +56,7 @@ def test_each_block_has_both_sides_each_with_its_own_worker_and_resume_keeps_the
         of_base = {effective.receive_mode.startswith("base ") for effective in record.effective.values()}
         assert of_base == {record.trial.experiment.side is Side.BASE}
 
-    pairs = within_run(analyse(run).experiments, "side", "base").pairs
+    pairs = pair_within_run(analyse(run).experiments, "side", "base").pairs
     assert [(pair.names, pair.paired) for pair in pairs] == [(("base", "head"), True)]
     gated = CliRunner().invoke(app, ["gate", str(run.path), "--fail-if", "first_message > +100000 %"])
     assert "0 of 1 condition failed, 0 passed, 1 undecided" in gated.output  # two blocks decide nothing

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from middlemark.analysis.kernel.breakdown import Paths, ends_of, messages_of, paths
+from middlemark.analysis.kernel.breakdown import SampledPaths, ends_of, messages_of, sample_paths
 from middlemark.analysis.kernel.segments import Part, Side
 from middlemark.analysis.kernel.trace import KernelTrace
 from middlemark.campaign import order
@@ -61,7 +61,7 @@ class Ways:
     """What a middleware's trial tells."""
 
     messages: pl.DataFrame
-    paths: Paths
+    paths: SampledPaths
     calls: Mapping[tuple[Side, str], float]
     """How many system calls of each name a message takes on each side."""
 
@@ -108,7 +108,7 @@ def observed(folder: Path, asked: str) -> list[TrialFolder]:
     return [each for each in RunFolder(folder).stored_trials() if each.read_record().trial.observation]
 
 
-def ways_of(trial: TrialFolder) -> Paths:
+def ways_of(trial: TrialFolder) -> SampledPaths:
     record = trial.read_record()
     assert record.kernel_path, record.outcome
     assert (record.kernel_path.lost, record.unavailable) == (0, {})
@@ -116,7 +116,7 @@ def ways_of(trial: TrialFolder) -> Paths:
     assert len(events) == record.kernel_path.events
     stream = record.trial.experiment.streams[0]
     trace = KernelTrace(events, record.kernel_path.forwarders)
-    found = paths(
+    found = sample_paths(
         trace,
         messages_of(trial.read_received(), 0, stream),
         ends_of(record.trial.experiment, record.kernel_path, stream),
@@ -128,12 +128,12 @@ def ways_of(trial: TrialFolder) -> Paths:
     return found
 
 
-def aside_share(found: Paths) -> float:
+def aside_share(found: SampledPaths) -> float:
     aside = sum(found.set_aside.values())
     return aside / (aside + len(found.parts))
 
 
-def median_ns(found: Paths, *parts: Part) -> float:
+def median_ns(found: SampledPaths, *parts: Part) -> float:
     return float(found.parts.select(pl.sum_horizontal(f"{part}_ns" for part in parts).median()).item())
 
 
@@ -211,7 +211,7 @@ topologies: [C1-1]
 workloads: [{{workload: imu, rate: 20 Hz}}]
 """,
     )
-    found: dict[tuple[int, int], Paths] = {}
+    found: dict[tuple[int, int], SampledPaths] = {}
     for trial in trials:
         asked = dict(trial.read_record().trial.experiment.options)
         found[int(asked["delay_ns"]), int(asked["release_spin_ns"])] = ways_of(trial)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.analysis.metrics.catalog import Key, of_process
+from middlemark.analysis.metrics.catalog import Key, process_subject
 from middlemark.analysis.metrics.resources import resource_values
 from middlemark.analysis.stats.quantiles import Measured
 from middlemark.campaign import order
@@ -51,7 +51,7 @@ def test_the_observer_and_the_processes_account_for_the_same(tmp_path: Path, mon
     values = resource_values(record, folder.read_processes(), folder.read_machine())
 
     def sampled(process: str, metric: str) -> float:
-        value = values[Key(of_process(process), metric)]
+        value = values[Key(process_subject(process), metric)]
         assert isinstance(value, Measured)
         return value.value
 

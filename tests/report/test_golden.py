@@ -11,10 +11,10 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from rich.console import Console
 
-from middlemark.analysis.compare.pairing import within_run
+from middlemark.analysis.compare.pairing import pair_within_run
 from middlemark.analysis.dataframes import LoadedRun
-from middlemark.analysis.decisions.claims import own_claims
-from middlemark.analysis.decisions.gate import condition, gated
+from middlemark.analysis.decisions.claims import judge_own_claims
+from middlemark.analysis.decisions.gate import judge_conditions, parse_condition
 from middlemark.analysis.kernel.segments import Part
 from middlemark.analysis.search.capacity import State
 from middlemark.plan import Side
@@ -175,7 +175,7 @@ def test_a_capacity_search_ends_where_it_ended_and_its_claims_come_to_the_same(r
     (found,) = findings.capacities
     assert found.state is State.FOUND
     assert [load and load.size_bytes for load in (found.carried, found.not_carried)] == [48_000, 72_000]
-    judgements = [each.judgement.value for each in own_claims(findings)]
+    judgements = [each.judgement.value for each in judge_own_claims(findings)]
     assert judgements == ["holds", "refuted", "holds", "holds", "refuted"]
     assert [(width.n_trials, width.settled) for width in findings.manifest.widths] == [(3, False)] * 4
 
@@ -191,9 +191,11 @@ def test_two_trials_recommend_nothing_and_what_can_not_be_done_stays_out(runs: S
 
 
 def test_two_blocks_of_base_and_head_gate_nothing(runs: SharedRuns) -> None:
-    pairs = within_run(stored(runs, "sides").findings.experiments, FACTOR, Side.BASE).pairs
-    asked = [condition(text) for text in ("median(latency) > +5000 %", "median(latency) > +5 %", "loss > +0.1 pp")]
-    assert [each.judged.judgement.value for each in gated(pairs, asked)] == ["undecided"] * 3
+    pairs = pair_within_run(stored(runs, "sides").findings.experiments, FACTOR, Side.BASE).pairs
+    asked = [
+        parse_condition(text) for text in ("median(latency) > +5000 %", "median(latency) > +5 %", "loss > +0.1 pp")
+    ]
+    assert [each.judged.judgement.value for each in judge_conditions(pairs, asked)] == ["undecided"] * 3
 
 
 def test_what_happened_to_links_and_processes_is_read(runs: SharedRuns) -> None:

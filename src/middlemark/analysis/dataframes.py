@@ -1,19 +1,8 @@
-"""How the tables of a run begin their rows: with the experiment, and with what its trials were observed by.
+"""A run as data frames, for notebooks and exports: its trials, each trial's metrics, estimates, warnings and samples.
 
-What a row goes on with is the business of whoever makes the table: `summary` and `warning_table`.
-
-The estimates of a run as one table: a row an experiment, subject and metric, for whoever computes further.
-
-It estimates nothing and writes nothing; `report.store` puts the table into the run folder.
-
-The warnings of a run's trials as one table: a row an experiment and kind, for whoever computes further.
-
-`experiment` has found and counted them. The machine's own warnings are not in it: those are the manifest's.
-
-A run as data frames, for notebooks and exports: its trials, each trial's metrics, the estimates, the samples.
-
-Records are read at once; metrics and estimates are computed when they are first asked for, one trial in memory at a
-time; samples are never in memory but as far as the reader collects them. Damaged trials are named and left out.
+Records are read at once, metrics and estimates are computed when they are first used, one trial in memory at a time,
+and samples are read only as far as the reader collects them. Damaged trials are named and left out; the report writes
+the tables of estimates and warnings.
 """
 
 from __future__ import annotations
@@ -28,7 +17,7 @@ import polars as pl
 
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.accounting import AccountingError
-from middlemark.analysis.metrics.stored import measured
+from middlemark.analysis.metrics.stored import load_or_measure
 from middlemark.analysis.run import Damage, RunFindings, analyse, read_records
 from middlemark.analysis.stats.quantiles import Measured
 from middlemark.errors import StoreError
@@ -232,7 +221,7 @@ class LoadedRun:
 
     def _metric_rows(self, record: TrialRecord) -> Iterator[tuple[object, ...]]:
         try:
-            metrics = measured(self.folder.trial(record.trial.id), record).metrics
+            metrics = load_or_measure(self.folder.trial(record.trial.id), record).metrics
         except (StoreError, AccountingError) as error:
             self._damaged.append(Damage(record.trial.id, str(error)))
             return

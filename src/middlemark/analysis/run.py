@@ -1,7 +1,7 @@
 """A whole run, from its folder to its findings: reads every stored trial and puts experiments and comparisons together.
 
 A trial that can't be read, or whose accounting does not add up, is named and left out; all others are still analysed.
-It writes nothing; `summary` makes the table that `report` stores.
+It writes nothing; `dataframes` makes the table that the report stores.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from middlemark.analysis.compare.comparison import Comparison, comparisons
+from middlemark.analysis.compare.independence import SerialCorrelation, serial_correlations, with_dependence_cautions
 from middlemark.analysis.compare.scaling import Scaling, scalings
 from middlemark.analysis.experiment.aggregate import experiment_findings
 from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.experiment.variance import beside_window_ns
 from middlemark.analysis.metrics.accounting import AccountingError
-from middlemark.analysis.metrics.stored import measured
-from middlemark.analysis.search.capacity import Capacity, capacities, searched
-from middlemark.analysis.stats.independence import Neighbours, neighbours_of, with_cautions
-from middlemark.analysis.stats.variance import beside_window_ns
+from middlemark.analysis.metrics.stored import load_or_measure
+from middlemark.analysis.search.capacity import Capacity, capacities, capacity_findings
 from middlemark.errors import StoreError
 from middlemark.plan import Experiment, only
 from middlemark.results.manifest import Manifest
@@ -49,7 +49,7 @@ class RunFindings:
     scalings: tuple[Scaling, ...]
     missing: tuple[str, ...]
     """Planned trials that are not stored: the run was interrupted, or goes on."""
-    neighbours: tuple[Neighbours, ...] = ()
+    neighbours: tuple[SerialCorrelation, ...] = ()
     """How alike trials are to those before them, of all that is ranked and has trials enough."""
     beside_window_ns: float | None = None
     """What a trial takes beside its window."""
@@ -58,12 +58,12 @@ class RunFindings:
     def comparable(self) -> tuple[ExperimentFindings, ...]:
         """What is compared: the experiments whose load was given, and each search as one."""
         given = (each for each in self.experiments if each.experiment.search is None)
-        return (*given, *map(searched, self.capacities))
+        return (*given, *map(capacity_findings, self.capacities))
 
     @property
     def claimable(self) -> tuple[ExperimentFindings, ...]:
         """What claims may speak of: every load that was tried, and each search as one."""
-        return (*self.experiments, *map(searched, self.capacities))
+        return (*self.experiments, *map(capacity_findings, self.capacities))
 
     @property
     def n_trials(self) -> int:
@@ -83,8 +83,8 @@ def analyse(folder: RunFolder, conditions: Sequence[str] = ()) -> RunFindings:
         damaged += broken
     there = {trial.id for trial in stored}
     compared = comparisons(each for each in experiments if each.experiment.search is None)
-    neighbours = neighbours_of(compared)
-    experiments = with_cautions(experiments, neighbours)
+    neighbours = serial_correlations(compared)
+    experiments = with_dependence_cautions(experiments, neighbours)
     given = [each for each in experiments if each.experiment.search is None]
     return RunFindings(
         folder=folder,
@@ -151,7 +151,7 @@ def _findings(
     for record in records:
         if is_valid(record):
             try:
-                found.append(measured(folder.trial(record.trial.id), record))
+                found.append(load_or_measure(folder.trial(record.trial.id), record))
             except (StoreError, AccountingError) as error:
                 damaged.append(Damage(record.trial.id, str(error)))
     broken = {damage.trial for damage in damaged}

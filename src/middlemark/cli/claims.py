@@ -42,14 +42,14 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     trust: Trust = False,
 ) -> None:
     """Judge claims on what a run measured: each holds, is refuted, or stays undecided."""
-    from middlemark.analysis.decisions.claims import judged, own_claims
+    from middlemark.analysis.decisions.claims import judge_claims, judge_own_claims
     from middlemark.analysis.run import analyse
     from middlemark.report.conclusions.claims import READING, as_data, print_claims
     from middlemark.results.run_folder import RunFolder
 
     asked = _asked(file, claim or [])
     findings = analyse(RunFolder(run, is_trusted=trust))
-    found = judged(asked, findings.claimable) if asked else own_claims(findings)
+    found = judge_claims(asked, findings.claimable) if asked else judge_own_claims(findings)
     _check_any(found, run)
     if as_json:
         typer.echo(json.dumps({"claims": as_data(found)}, indent=2))
@@ -82,7 +82,7 @@ def _check_any(found: "Sequence[JudgedClaim]", run: Path) -> None:
 
 def _check(found: "Sequence[JudgedClaim]", fail_if: FailIf | None) -> None:
     from middlemark.analysis.decisions.claims import decisive
-    from middlemark.analysis.verdicts.verdict import Judgement
+    from middlemark.analysis.verdicts.judge import Judgement
     from middlemark.errors import ResultsNotAccepted
     from middlemark.report.conclusions.claims import headline
 

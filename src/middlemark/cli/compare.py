@@ -17,7 +17,8 @@ import typer
 from middlemark.cli.arguments import Trust
 
 if TYPE_CHECKING:
-    from middlemark.analysis.compare.pairing import Compared, Pairs
+    from middlemark.analysis.compare.metrics import MetricComparison
+    from middlemark.analysis.compare.pairing import Pairs
     from middlemark.analysis.metrics.catalog import Metric
 
 
@@ -49,7 +50,7 @@ def _has_sides(run: Path, trust: bool) -> bool:
 
 def of_two_runs(first: Path, second: Path, only: Sequence[str], *, trust: bool) -> "Pairs":
     """Read and analyse two runs, and pair their experiments."""
-    from middlemark.analysis.compare.pairing import of_two_runs as paired
+    from middlemark.analysis.compare.pairing import pair_runs as paired
     from middlemark.analysis.run import analyse
     from middlemark.results.run_folder import RunFolder
 
@@ -58,7 +59,7 @@ def of_two_runs(first: Path, second: Path, only: Sequence[str], *, trust: bool) 
 
 def within_run(run: Path, by: str | None, base: str | None, only: Sequence[str], *, trust: bool) -> "Pairs":
     """Read and analyse one run, and pair its experiments by a factor, or by the sides that it has."""
-    from middlemark.analysis.compare.pairing import within_run as paired
+    from middlemark.analysis.compare.pairing import pair_within_run as paired
     from middlemark.analysis.run import analyse
     from middlemark.plan import Side
     from middlemark.plan.matrix import FACTOR
@@ -69,8 +70,8 @@ def within_run(run: Path, by: str | None, base: str | None, only: Sequence[str],
 
 def of_base_runs(runs: Sequence[Path], only: Sequence[str], *, across_machines: bool, trust: bool) -> "Pairs":
     """Read and analyse runs of the base and, the last, the head, and pair their experiments."""
-    from middlemark.analysis.compare.history import check_alike
-    from middlemark.analysis.compare.history import of_base_runs as paired
+    from middlemark.analysis.compare.pairing import check_alike
+    from middlemark.analysis.compare.pairing import pair_with_base_runs as paired
     from middlemark.analysis.run import analyse
     from middlemark.results.run_folder import RunFolder
 
@@ -105,10 +106,9 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 ) -> None:
     """Compare two runs, or within a run what differs in one factor, and say what can be told."""
     check_sides("compare", [first] if second is None else [first, second], by, base, trust=trust)
-    from middlemark.analysis.compare.over_settings import over_settings
-    from middlemark.analysis.compare.pairing import compared, usually_compared
+    from middlemark.analysis.compare.metrics import compare_metrics, compare_usual_metrics, over_settings
     from middlemark.analysis.metrics.catalog import metric_named as named
-    from middlemark.analysis.metrics.catalog import usual
+    from middlemark.analysis.metrics.catalog import usual_metrics
 
     _check_streams(streams, figure)
     figures = [named(name) for name in figure or ()]
@@ -117,11 +117,11 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         of_two_runs(first, second, chosen, trust=trust) if second else within_run(first, by, base, chosen, trust=trust)
     )
     found = (
-        compared(pairs.pairs, figures, margin / 100)
+        compare_metrics(pairs.pairs, figures, margin / 100)
         if figures
-        else usually_compared(pairs.pairs, margin / 100, streams=streams)
+        else compare_usual_metrics(pairs.pairs, margin / 100, streams=streams)
     )
-    _check_figures(found, figures or usual())
+    _check_figures(found, figures or usual_metrics())
     if as_json:
         _print_data(found, pairs, margin / 100)
         return
@@ -138,8 +138,8 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         typer.echo("Of pipelines the chains are compared; --streams has every stream too.")
 
 
-def _print_data(found: "Sequence[Compared]", pairs: "Pairs", margin: float) -> None:
-    from middlemark.analysis.compare.over_settings import over_settings
+def _print_data(found: "Sequence[MetricComparison]", pairs: "Pairs", margin: float) -> None:
+    from middlemark.analysis.compare.metrics import over_settings
     from middlemark.report.conclusions import digest as means
     from middlemark.report.conclusions.comparison import comparison_data
 

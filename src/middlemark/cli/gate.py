@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from middlemark.analysis.compare.pairing import Pairs
-    from middlemark.analysis.decisions.gate import Gated
+    from middlemark.analysis.decisions.gate import JudgedCondition
 
 
 class Undecided(StrEnum):
@@ -64,18 +64,18 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 ) -> None:
     """Fail where a change made something measurably worse than it may be."""
     compare.check_sides("gate", runs, by, base, trust=trust)
-    from middlemark.analysis.decisions.gate import condition, gated
+    from middlemark.analysis.decisions.gate import judge_conditions, parse_condition
     from middlemark.report.conclusions.gate import as_data, junit, markdown, print_gated
     from middlemark.results.files import write_text
 
-    conditions = [condition(each) for each in fail_if]
+    conditions = [parse_condition(each) for each in fail_if]
     chosen = only or []
     pairs = (
         compare.within_run(runs[0], by, base, chosen, trust=trust)
         if len(runs) == 1
         else compare.of_base_runs(runs, chosen, across_machines=across_machines, trust=trust)
     )
-    found = gated(pairs.pairs, conditions)
+    found = judge_conditions(pairs.pairs, conditions)
     if junit_file is not None:
         write_text(junit_file, junit(found, pairs))
     if markdown_file is not None:
@@ -91,9 +91,11 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     _check(found, fail_if, pairs, undecided_fails=undecided is Undecided.FAIL)
 
 
-def _check(found: "Sequence[Gated]", fail_if: "Sequence[str]", pairs: "Pairs", *, undecided_fails: bool) -> None:
+def _check(
+    found: "Sequence[JudgedCondition]", fail_if: "Sequence[str]", pairs: "Pairs", *, undecided_fails: bool
+) -> None:
     from middlemark.analysis.verdicts.across_runs import TOO_FEW_RUNS
-    from middlemark.analysis.verdicts.verdict import Judgement
+    from middlemark.analysis.verdicts.judge import Judgement
     from middlemark.errors import ResultsNotAccepted, UsageError
     from middlemark.report.conclusions.gate import headline
 

@@ -108,7 +108,7 @@ def _check_options(kind: ReportFormat, out: Path | None, *, as_json: bool) -> No
 
 def _json(findings: "RunFindings", report: Path) -> str:
     from middlemark.analysis.dataframes import summary_table
-    from middlemark.analysis.decisions.claims import own_claims
+    from middlemark.analysis.decisions.claims import judge_own_claims
     from middlemark.report.conclusions.claims import as_data
     from middlemark.report.conclusions.recommendation import recommendation
     from middlemark.report.conclusions.warnings import uncounted_data, warnings_data
@@ -157,7 +157,7 @@ def _json(findings: "RunFindings", report: Path) -> str:
         "spread_over_trials": spread_data(findings),
         "capacities": capacities_data(findings.capacities),
         "widths": [each.model_dump(mode="json") for each in findings.manifest.widths],
-        "claims": as_data(own_claims(findings)),
+        "claims": as_data(judge_own_claims(findings)),
         "estimates": summary_table(findings).to_dicts(),
         "damaged": {damage.trial: damage.problem for damage in findings.damaged},
         "missing": findings.missing,

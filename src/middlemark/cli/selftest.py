@@ -58,13 +58,13 @@ def _run(middleware: str, trials: int, out: Path | None, as_json: bool) -> Path:
 
 def _rates(folder: Path, blocks: int) -> "tuple[ChanceRate, ...]":
     from middlemark.analysis.compare.selftest import chance_rates
-    from middlemark.analysis.metrics.catalog import usual
+    from middlemark.analysis.metrics.catalog import usual_metrics
     from middlemark.analysis.run import analyse
     from middlemark.errors import UsageError
     from middlemark.results.run_folder import RunFolder
 
     findings = analyse(RunFolder(folder))
-    rates = chance_rates(findings.experiments, usual(), blocks, findings.manifest.seed)
+    rates = chance_rates(findings.experiments, usual_metrics(), blocks, findings.manifest.seed)
     if not rates:
         raise UsageError(
             f"no experiment of {folder} has the {2 * blocks} valid trials that one campaign takes",

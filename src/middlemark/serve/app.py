@@ -21,10 +21,10 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
 from middlemark.analysis.compare.history import histories
-from middlemark.analysis.compare.over_settings import over_settings
-from middlemark.analysis.compare.pairing import of_two_runs, usually_compared
+from middlemark.analysis.compare.metrics import compare_usual_metrics, over_settings
+from middlemark.analysis.compare.pairing import pair_runs
 from middlemark.analysis.metrics.catalog import DISTRIBUTIONS, PLAIN, metric_named
-from middlemark.analysis.verdicts.verdict import Verdict
+from middlemark.analysis.verdicts.judge import Verdict
 from middlemark.errors import MiddlemarkError
 from middlemark.report.conclusions import digest as means
 from middlemark.report.conclusions.comparison import row
@@ -120,8 +120,8 @@ class _Pages:
         """Two runs, as `middlemark compare` does."""
         shelf = self.library.look()
         base, head = (self._run(shelf, request.query_params.get(side, "")) for side in ("base", "head"))
-        pairs = of_two_runs(findings(base), findings(head))
-        found = usually_compared(pairs.pairs, MARGIN)
+        pairs = pair_runs(findings(base), findings(head))
+        found = compare_usual_metrics(pairs.pairs, MARGIN)
         sections = [
             (pair, [(row(each), each.decided.verdict) for each in found if each.pair is pair]) for pair in pairs.pairs
         ]

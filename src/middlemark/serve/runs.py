@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from middlemark.analysis.compare.history import PastRun, of_figure
+from middlemark.analysis.compare.history import PastRun, rows_of_metric
 from middlemark.analysis.dataframes import SCHEMA, summary_table
 from middlemark.analysis.metrics.catalog import Metric
 from middlemark.analysis.run import RunFindings, analyse
@@ -108,10 +108,10 @@ def _rows(folder: RunFolder, changed_ns: int, figure: Metric) -> pl.DataFrame:
     """As stored; computed where a run was never reported, or what is there is not such a table."""
     if is_there(folder.summary_path):
         try:
-            return read_table(folder.summary_path, SCHEMA).filter(of_figure(figure))
+            return read_table(folder.summary_path, SCHEMA).filter(rows_of_metric(figure))
         except StoreError:  # whatever it is, what it was made of tells the same
             pass
-    return _computed(folder, changed_ns).filter(of_figure(figure))
+    return _computed(folder, changed_ns).filter(rows_of_metric(figure))
 
 
 @lru_cache(KEPT_TABLES)

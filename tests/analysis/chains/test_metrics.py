@@ -3,9 +3,17 @@
 import pytest
 
 from middlemark.analysis.chains import trace
-from middlemark.analysis.compare.pairing import usually_compared, within_run
+from middlemark.analysis.compare.metrics import compare_usual_metrics
+from middlemark.analysis.compare.pairing import pair_within_run
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import TRIAL, Key, metric_named, of_chain, of_node, of_place
+from middlemark.analysis.metrics.catalog import (
+    TRIAL,
+    Key,
+    chain_position_subject,
+    chain_subject,
+    metric_named,
+    node_subject,
+)
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.results import tables
 from run_builder import MS, Behaviour, build_run
@@ -64,43 +72,46 @@ def test_the_parts_are_those_of_the_graph(found: dict[str, ExperimentFindings]) 
     """The camera's message waits 2 ms for the lidar's; both then wait for the timer, which fires every 5 ms."""
     exact = found["exact"]
     lidar = {"communication": 1.5, "idle": 4.0, "computation": 6.0, "whole": 11.5}
-    assert typical_ms(exact, of_chain("by_lidar")) == pytest.approx(lidar)
+    assert typical_ms(exact, chain_subject("by_lidar")) == pytest.approx(lidar)
     camera = {"communication": 1.5, "idle": 6.0, "computation": 4.0, "whole": 11.5}
-    assert typical_ms(exact, of_chain("by_camera")) == pytest.approx(camera)
-    assert typical_ms(exact, of_chain("to_show")) == pytest.approx(
+    assert typical_ms(exact, chain_subject("by_camera")) == pytest.approx(camera)
+    assert typical_ms(exact, chain_subject("to_show")) == pytest.approx(
         {"communication": 1.0, "idle": 0.0, "computation": 5.0, "whole": 6.0}
     )
 
 
 def test_each_node_of_the_way_has_its_own(found: dict[str, ExperimentFindings]) -> None:
-    steps = [typical_ms(found["exact"], of_place("by_camera", position)) for position in range(4)]
+    steps = [typical_ms(found["exact"], chain_position_subject("by_camera", position)) for position in range(4)]
     assert steps[0] == {"computation": 1.0}
     assert steps[1] == pytest.approx({"communication": 0.5, "idle": 2.0, "computation": 2.0})
     assert steps[2] == pytest.approx({"communication": 0.5, "idle": 4.0, "computation": 1.0})
     assert steps[3] == pytest.approx({"communication": 0.5, "idle": 0.0, "computation": 0.0})
-    slow = [found["exact"].estimate(of_place("by_camera", 1), f"slow_{part}_ns") for part in ("idle", "communication")]
+    slow = [
+        found["exact"].estimate(chain_position_subject("by_camera", 1), f"slow_{part}_ns")
+        for part in ("idle", "communication")
+    ]
     assert all(slow)
 
 
 def test_a_timer_at_twice_the_rate_fires_every_other_time_without_a_new_message(
     found: dict[str, ExperimentFindings],
 ) -> None:
-    assert value(found["exact"], of_place("by_lidar", 2), "stale_share") == pytest.approx(0.5, abs=0.01)
-    assert found["exact"].estimate(of_place("by_lidar", 1), "stale_share") is None
+    assert value(found["exact"], chain_position_subject("by_lidar", 2), "stale_share") == pytest.approx(0.5, abs=0.01)
+    assert found["exact"].estimate(chain_position_subject("by_lidar", 1), "stale_share") is None
 
 
 def test_a_way_is_lost_where_any_of_its_messages_is(found: dict[str, ExperimentFindings]) -> None:
     lossy = found["lossy"]
-    at_nodes = [value(lossy, of_place("to_show", position), "loss_share") for position in (1, 2)]
+    at_nodes = [value(lossy, chain_position_subject("to_show", position), "loss_share") for position in (1, 2)]
     assert at_nodes == pytest.approx([0.2, 0.2], abs=0.06)
-    whole = value(lossy, of_chain("to_show"), "loss_share")
+    whole = value(lossy, chain_subject("to_show"), "loss_share")
     assert whole == pytest.approx(0.36, abs=0.07)
-    assert value(found["exact"], of_chain("to_show"), "loss_share") == 0
+    assert value(found["exact"], chain_subject("to_show"), "loss_share") == 0
 
 
 def test_deadline_misses_are_told_and_none_is_not_none(found: dict[str, ExperimentFindings]) -> None:
-    kept = found["exact"].estimate(of_chain("by_camera"), "deadline_missed_share")
-    missed = found["exact"].estimate(of_chain("by_lidar"), "deadline_missed_share")
+    kept = found["exact"].estimate(chain_subject("by_camera"), "deadline_missed_share")
+    missed = found["exact"].estimate(chain_subject("by_lidar"), "deadline_missed_share")
     assert kept is not None
     assert missed is not None
     assert (kept.value, kept.low, missed.value, missed.high) == (0, pytest.approx(0), 1, pytest.approx(1))
@@ -110,34 +121,34 @@ def test_deadline_misses_are_told_and_none_is_not_none(found: dict[str, Experime
 
 def test_what_was_lost_missed_its_deadline(found: dict[str, ExperimentFindings]) -> None:
     lossy = found["lossy"]
-    missed = value(lossy, of_chain("by_camera"), "deadline_missed_share")
-    assert missed >= 0.95 * value(lossy, of_chain("by_camera"), "loss_share") > 0.3
+    missed = value(lossy, chain_subject("by_camera"), "deadline_missed_share")
+    assert missed >= 0.95 * value(lossy, chain_subject("by_camera"), "loss_share") > 0.3
 
 
 def test_a_way_that_never_ended_has_taken_for_ever(found: dict[str, ExperimentFindings]) -> None:
     """A third of the ways is lost: their median stands, their 90th percentile is without end."""
     lossy = found["lossy"]
-    usual = lossy.estimate(of_chain("to_show"), "end_to_end_p50_ns")
-    late = lossy.estimate(of_chain("to_show"), "end_to_end_p90_ns")
+    usual = lossy.estimate(chain_subject("to_show"), "end_to_end_p50_ns")
+    late = lossy.estimate(chain_subject("to_show"), "end_to_end_p90_ns")
     assert usual is not None
     assert late is not None
     assert usual.value is not None
     assert late.value is None
     assert "never arrived" in late.reason
-    idle = lossy.estimate(of_chain("to_show"), "idle_p90_ns")
+    idle = lossy.estimate(chain_subject("to_show"), "idle_p90_ns")
     assert idle is not None
     assert idle.value is not None
 
 
 def test_what_could_have_been_cut_is_set_aside(found: dict[str, ExperimentFindings]) -> None:
-    assert 0 < value(found["exact"], of_chain("by_camera"), "set_aside_share") < 0.01
+    assert 0 < value(found["exact"], chain_subject("by_camera"), "set_aside_share") < 0.01
 
 
 def test_nodes_have_their_start_up_and_the_trial_the_last_one_s(found: dict[str, ExperimentFindings]) -> None:
     exact = found["exact"]
-    assert value(exact, of_node("camera"), "start_up_ns") == 50 * MS
+    assert value(exact, node_subject("camera"), "start_up_ns") == 50 * MS
     assert value(exact, TRIAL, "start_up_ns") == 300 * MS
-    assert value(exact, of_node("fuse"), "busy_share") == pytest.approx(0.2, abs=0.01)
+    assert value(exact, node_subject("fuse"), "busy_share") == pytest.approx(0.2, abs=0.01)
 
 
 def test_chains_have_figures_that_can_be_asked_for() -> None:
@@ -155,10 +166,10 @@ def test_chains_are_compared_in_the_place_of_their_streams(run: RunFindings) -> 
 
 
 def test_a_comparison_is_of_chains_and_of_streams_only_on_demand(run: RunFindings) -> None:
-    pairs = within_run(run.experiments, "middleware").pairs[:1]
-    subjects = {each.figure.key(each.stream or "").subject for each in usually_compared(pairs, 0.05)}
+    pairs = pair_within_run(run.experiments, "middleware").pairs[:1]
+    subjects = {each.figure.key(each.stream or "").subject for each in compare_usual_metrics(pairs, 0.05)}
     assert subjects == {"chain:by_camera", "chain:by_lidar", "chain:to_show", TRIAL}
-    with_streams = usually_compared(pairs, 0.05, streams=True)
+    with_streams = compare_usual_metrics(pairs, 0.05, streams=True)
     assert {each.stream for each in with_streams if each.figure.name == "goodput"} == {
         stream.name for stream in run.experiments[0].experiment.streams
     }

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.chains.trace import ChainPart, Fate, Followed, Route, Rows, followed
+from middlemark.analysis.chains.trace import ChainPart, Fate, FollowedChain, Route, Rows, follow_chain
 
 END_NS = 1_000_000
 CAMERA, DETECT, PLAN, ACTUATE, LIDAR = range(5)
@@ -66,11 +66,11 @@ def one_way(record: Recorder, number: int, begun_ns: int) -> None:
     record.ran(PLAN, number, b + 85, b + 100)
 
 
-def told(found: Followed) -> dict[Fate, int]:
+def told(found: FollowedChain) -> dict[Fate, int]:
     return {fate: count for fate, count in found.fates.items() if count}
 
 
-def sums(found: Followed) -> dict[ChainPart, list[int]]:
+def sums(found: FollowedChain) -> dict[ChainPart, list[int]]:
     return {
         part: found.ended.select(pl.sum_horizontal(found.columns(part))).to_series().to_list() for part in ChainPart
     }
@@ -79,7 +79,7 @@ def sums(found: Followed) -> dict[ChainPart, list[int]]:
 def test_a_chain_is_split_node_by_node() -> None:
     record = Recorder()
     one_way(record, 0, 1000)
-    found = followed(WHOLE_WAY, record.rows())
+    found = follow_chain(WHOLE_WAY, record.rows())
     assert found.instances.row(0, named=True) == {
         "begun_ns": 1000,
         "whole_ns": 100,
@@ -104,7 +104,7 @@ def test_handing_over_another_output_first_is_communication() -> None:
     record.sent(CAMERA, 0, IMAGE)  # after 50 ns in the call that sent the points
     record.took(DETECT, 0, IMAGE, 0, 165)
     record.ran(DETECT, 0, 165, 170)
-    found = followed(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
+    found = follow_chain(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
     assert found.ended["communication_1_ns"].to_list() == [55]
 
 
@@ -119,7 +119,7 @@ def test_a_node_that_takes_the_newest_only_passes_the_others_over() -> None:
         fires_ns = 1000 * newest + 500
         record.took(DETECT, execution, IMAGE, newest, 1000 * newest + 20)
         record.ran(DETECT, execution, fires_ns, fires_ns + 30)
-    found = followed(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
+    found = follow_chain(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
     assert told(found) == {Fate.ENDED: 3, Fate.PASSED_OVER: 6}
     assert found.ended["idle_1_ns"].to_list() == [480] * 3
     assert found.instances["at"].to_list() == [0, 0, 1] * 3
@@ -134,7 +134,7 @@ def test_with_fan_in_each_chain_has_its_own_wait() -> None:
         record.took(PLAN, 0, stream, 0, arrived_ns)
     record.ran(PLAN, 0, 310, 400)
     by_camera, by_lidar = (
-        followed(Route((node, PLAN), (stream,), (0,)), record.rows())
+        follow_chain(Route((node, PLAN), (stream,), (0,)), record.rows())
         for node, stream in ((CAMERA, IMAGE), (LIDAR, POINTS))
     )
     assert by_camera.ended["idle_1_ns"].to_list() == [10]
@@ -148,8 +148,8 @@ def test_with_fan_out_each_subscriber_has_its_own_message() -> None:
     record.sent(CAMERA, 0, IMAGE)
     record.took(DETECT, 0, IMAGE, 0, 120)
     record.ran(DETECT, 0, 125, 130)
-    lost = followed(Route((CAMERA, PLAN), (IMAGE,), (1,)), record.rows())
-    assert told(followed(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())) == {Fate.ENDED: 1}
+    lost = follow_chain(Route((CAMERA, PLAN), (IMAGE,), (1,)), record.rows())
+    assert told(follow_chain(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())) == {Fate.ENDED: 1}
     assert told(lost) == {Fate.LOST: 1}
 
 
@@ -164,7 +164,7 @@ def test_executions_and_messages_are_joined_by_their_own_numbers() -> None:
     record.sent(DETECT, 21, OBJECTS, sequence=12)
     record.took(PLAN, 4, OBJECTS, 12, 1050)
     record.ran(PLAN, 4, 1060, 1070)
-    found = followed(WHOLE_WAY, record.rows())
+    found = follow_chain(WHOLE_WAY, record.rows())
     assert found.ended["whole_ns"].to_list() == [70]
 
 
@@ -184,7 +184,7 @@ def test_what_does_not_end_has_its_reason_and_its_place() -> None:
     record.ran(CAMERA, 5, 6000, 6010)
     record.sent(CAMERA, 5, IMAGE)
     record.arrived(IMAGE, 5, 6020)  # still waits
-    found = followed(WHOLE_WAY, record.rows())
+    found = follow_chain(WHOLE_WAY, record.rows())
     assert found.instances["fate"].to_list() == ["ended", "not_sent", "lost", "passed_over", "ended", "unfinished"]
     assert found.instances["at"].to_list() == [2, 0, 0, 1, 2, 0]
 
@@ -194,11 +194,11 @@ def test_what_begins_too_late_to_be_sure_to_end_is_set_aside_even_where_it_ended
     one_way(record, 0, 1000)
     one_way(record, 1, END_NS - 200)
     one_way(record, 2, END_NS - 199)
-    assert told(followed(WHOLE_WAY, record.rows())) == {Fate.ENDED: 2, Fate.BEGUN_TOO_LATE: 1}
+    assert told(follow_chain(WHOLE_WAY, record.rows())) == {Fate.ENDED: 2, Fate.BEGUN_TOO_LATE: 1}
     patient = replace(WHOLE_WAY, deadline_ns=500)
-    assert told(followed(patient, record.rows())) == {Fate.ENDED: 1, Fate.BEGUN_TOO_LATE: 2}
+    assert told(follow_chain(patient, record.rows())) == {Fate.ENDED: 1, Fate.BEGUN_TOO_LATE: 2}
     strict = replace(WHOLE_WAY, tmax_ns=120)
-    assert told(followed(strict, record.rows())) == {Fate.ENDED: 3}
+    assert told(follow_chain(strict, record.rows())) == {Fate.ENDED: 3}
 
 
 WITHIN_NS = replace(WHOLE_WAY, deadline_ns=150)
@@ -223,7 +223,7 @@ def straggling(took_ns: int) -> Recorder:
 
 @pytest.mark.parametrize("route", [WHOLE_WAY, WITHIN_NS])
 def test_one_way_that_takes_long_sets_no_other_aside(route: Route) -> None:
-    found = followed(route, straggling(800_000).rows())
+    found = follow_chain(route, straggling(800_000).rows())
     assert told(found) == {Fate.ENDED: 1000}
     assert found.missed == ((1, 1000) if route.deadline_ns else (0, 0))
 
@@ -242,10 +242,10 @@ def test_what_never_ended_missed_its_deadline_and_what_was_passed_over_was_not_a
     record.sent(CAMERA, 5, IMAGE)
     record.arrived(IMAGE, 5, 6020)  # still waits
     record.ran(CAMERA, 6, END_NS - 149, END_NS - 139)  # less than the deadline before the window's end
-    found = followed(WITHIN_NS, record.rows())
+    found = follow_chain(WITHIN_NS, record.rows())
     assert found.missed == (3, 5)
-    assert followed(replace(WITHIN_NS, deadline_ns=99), record.rows()).missed == (6, 6)
-    assert followed(WHOLE_WAY, record.rows()).missed == (0, 0)
+    assert follow_chain(replace(WITHIN_NS, deadline_ns=99), record.rows()).missed == (6, 6)
+    assert follow_chain(WHOLE_WAY, record.rows()).missed == (0, 0)
 
 
 def test_a_deadline_shorter_than_the_usual_way_makes_nothing_lost_that_only_had_no_time_to_end() -> None:
@@ -253,7 +253,7 @@ def test_a_deadline_shorter_than_the_usual_way_makes_nothing_lost_that_only_had_
     record.ran(CAMERA, 1000, END_NS - 30, END_NS - 20)
     record.sent(CAMERA, 1000, IMAGE)
     record.arrived(IMAGE, 1000, END_NS - 15)
-    found = followed(replace(WHOLE_WAY, deadline_ns=20), record.rows())
+    found = follow_chain(replace(WHOLE_WAY, deadline_ns=20), record.rows())
     assert told(found) == {Fate.ENDED: 1000, Fate.BEGUN_TOO_LATE: 1}
     assert found.missed == (1001, 1001)
 
@@ -263,7 +263,7 @@ def test_where_all_are_lost_all_missed_the_deadline_and_nothing_is_set_aside_but
     for number in range(10):
         record.ran(CAMERA, number, 100_000 * number, 100_000 * number + 10)
         record.sent(CAMERA, number, IMAGE)
-    found = followed(replace(WITHIN_NS, tmax_ns=100_001), record.rows())
+    found = follow_chain(replace(WITHIN_NS, tmax_ns=100_001), record.rows())
     assert told(found) == {Fate.LOST: 9, Fate.BEGUN_TOO_LATE: 1}
     assert found.missed == (10, 10)
 
@@ -274,7 +274,7 @@ def test_a_message_that_comes_before_it_was_sent_is_in_no_figure() -> None:
     record.sent(CAMERA, 0, IMAGE)
     record.took(DETECT, 0, IMAGE, 0, 105)
     record.ran(DETECT, 0, 120, 130)
-    found = followed(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
+    found = follow_chain(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
     assert told(found) == {Fate.NOT_IN_ORDER: 1}
 
 
@@ -283,13 +283,13 @@ def test_a_message_that_came_twice_counts_once() -> None:
     one_way(record, 0, 1000)
     record.took(DETECT, 1, IMAGE, 0, 1016)
     record.ran(DETECT, 1, 1039, 1050)
-    assert followed(WHOLE_WAY, record.rows()).ended["whole_ns"].to_list() == [100]
+    assert follow_chain(WHOLE_WAY, record.rows()).ended["whole_ns"].to_list() == [100]
 
 
 @pytest.mark.parametrize("length", [1, 3])
 def test_where_nothing_ran_nothing_is_told(length: int) -> None:
     route = Route(tuple(range(length)), tuple(range(length - 1)), (0,) * (length - 1))
-    found = followed(route, Recorder().rows())
+    found = follow_chain(route, Recorder().rows())
     assert told(found) == {}
     assert len(found.ended) == 0
 
@@ -316,12 +316,12 @@ def test_parts_add_up_and_no_instance_goes_uncounted(
             at_ns += sum(step)
         else:
             whole.append(at_ns - 1000 * number)
-    found = followed(Route(tuple(range(length)), tuple(range(length - 1)), (0,) * (length - 1)), record.rows())
+    found = follow_chain(Route(tuple(range(length)), tuple(range(length - 1)), (0,) * (length - 1)), record.rows())
     assert sum(found.fates.values()) == len(histories)
     assert found.ended["whole_ns"].to_list() == whole
     assert [sum(parts) for parts in zip(*sums(found).values(), strict=True)] == whole
     assert found.fates[Fate.LOST] == len(histories) - len(whole)
-    within = followed(
+    within = follow_chain(
         Route(tuple(range(length)), tuple(range(length - 1)), (0,) * (length - 1), deadline_ns=60), record.rows()
     )
     assert within.missed == (len(histories) - sum(took <= 60 for took in whole), len(histories))

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from middlemark.analysis.compare.over_settings import OverSettings, over_settings
-from middlemark.analysis.compare.pairing import Compared, usually_compared, within_run
+from middlemark.analysis.compare.metrics import MetricComparison, OverSettings, compare_usual_metrics, over_settings
+from middlemark.analysis.compare.pairing import pair_within_run
 from middlemark.analysis.run import RunFindings
 from middlemark.analysis.verdicts.difference import Difference
 from middlemark.cli.main import app
@@ -35,8 +35,8 @@ def findings(runs: SharedRuns) -> RunFindings:
     return runs.findings(SUITE, how)
 
 
-def compared(findings: RunFindings) -> tuple[Compared, ...]:
-    return usually_compared(within_run(findings.comparable, "middleware", "udp").pairs, 0.05)
+def compared(findings: RunFindings) -> tuple[MetricComparison, ...]:
+    return compare_usual_metrics(pair_within_run(findings.comparable, "middleware", "udp").pairs, 0.05)
 
 
 def means(findings: RunFindings) -> dict[str, OverSettings]:

@@ -9,7 +9,7 @@ from middlemark.analysis.compare.selftest import ChanceRate, campaigns, chance_r
 from middlemark.analysis.metrics.catalog import metric_named
 from middlemark.analysis.run import analyse
 from middlemark.analysis.verdicts.difference import Difference, ratio
-from middlemark.analysis.verdicts.values import Known
+from middlemark.analysis.verdicts.values import BlockValues
 from run_builder import Behaviour, build_run
 
 
@@ -30,7 +30,7 @@ def test_what_does_not_fill_a_campaign_stays_out() -> None:
 def test_drift_over_the_campaign_makes_no_differences() -> None:
     rng = np.random.default_rng(2)
     drifting = {n: float(1000 * np.exp(n / 500 + rng.normal(0, 0.02))) for n in range(5000)}
-    found = [ratio(*map(Known, sides), paired=True) for sides in campaigns(drifting, 5, seed=3)]
+    found = [ratio(*map(BlockValues, sides), paired=True) for sides in campaigns(drifting, 5, seed=3)]
     told = sum(isinstance(each, Difference) and not each.low <= 1 <= each.high for each in found)
     assert told / len(found) == pytest.approx(0.05, abs=0.03)
 

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from middlemark.analysis.decisions.claim_tests import Scale
-from middlemark.analysis.decisions.claims import JudgedClaim, decisive, judge
-from middlemark.analysis.decisions.claims import judged as judged_claims
+from middlemark.analysis.decisions.claims import JudgedClaim, decisive, judge_claim
+from middlemark.analysis.decisions.claims import judge_claims as judged_claims
 from middlemark.analysis.experiment.aggregate import experiment_findings
 from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome
 from middlemark.analysis.metrics.catalog import metric_named
 from middlemark.analysis.stats.estimate import no_estimate, share_of_trials
 from middlemark.analysis.stats.quantiles import Measured
 from middlemark.analysis.verdicts.difference import Test
-from middlemark.analysis.verdicts.verdict import Judgement
+from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.plan import Experiment, Side, expand
 from middlemark.plan.matrix import sided
 from middlemark.suite import parse_claim, parse_suite
@@ -64,7 +64,7 @@ def found(
 
 
 def judged(claim: str, draw: Draw) -> JudgedClaim:
-    return judge(parse_claim(claim), [found(each, draw(each)) for each in EXPERIMENTS])
+    return judge_claim(parse_claim(claim), [found(each, draw(each)) for each in EXPERIMENTS])
 
 
 def latencies(
@@ -162,7 +162,7 @@ def test_of_equal_sides_a_claim_rarely_holds(claim: str, allowed: float, blocks:
     holds = 0
     for _ in range(times):
         draw = latencies(rng, lambda _: 100e3, blocks)
-        holds += judge(parsed, [found(each, draw(each)) for each in some]).judgement is Judgement.HOLDS
+        holds += judge_claim(parsed, [found(each, draw(each)) for each in some]).judgement is Judgement.HOLDS
     assert holds / times <= allowed + 3.1 * (allowed * (1 - allowed) / times) ** 0.5
 
 
@@ -173,7 +173,7 @@ def test_many_true_parts_are_rarely_refuted_by_chance() -> None:
     refuted, singly, times = 0, 0, 200
     for _ in range(times):
         own = [found(each, latencies(rng, lambda _: 100e3)(each)) for each in EXPERIMENTS]
-        claim = judge(parsed, own)
+        claim = judge_claim(parsed, own)
         refuted += claim.judgement is Judgement.REFUTED
         singly += claim.count(Judgement.REFUTED) > 0
     assert singly / times > 0.1
@@ -231,7 +231,7 @@ def test_a_bound_that_is_the_true_loss_is_rarely_decided_though_single_trials_lo
     rng, experiment = np.random.default_rng(2), EXPERIMENTS[0]
     claim = parse_claim("loss[middleware=one, size=100 B, topology=C1-1] < 2 %")
     drawn = [drawn_events(rng, 0.02, 1.0, trials, MESSAGES) / MESSAGES for _ in range(400)]
-    judgements = [judge(claim, [found(experiment, {"loss": own.tolist()})]).judgement for own in drawn]
+    judgements = [judge_claim(claim, [found(experiment, {"loss": own.tolist()})]).judgement for own in drawn]
     assert 1 - judgements.count(Judgement.UNDECIDED) / len(drawn) < 0.08
 
 
@@ -246,7 +246,7 @@ def test_a_bound_that_is_the_true_loss_is_rarely_decided_though_single_trials_lo
 )
 def test_no_communication_is_judged_by_outcomes(kind: str, judgement: Judgement) -> None:
     experiments = [found(each, {}, kind) for each in EXPERIMENTS]
-    assert judge(parse_claim("no communication[middleware=one]"), experiments).judgement is judgement
+    assert judge_claim(parse_claim("no communication[middleware=one]"), experiments).judgement is judgement
 
 
 def test_trials_without_a_common_block_are_compared_all_the_same() -> None:
@@ -258,5 +258,5 @@ def test_trials_without_a_common_block_are_compared_all_the_same() -> None:
             by_block={key: {first + b: v for b, v in own.items()} for key, own in whole.by_block.items()},
         )
 
-    claim = judge(parse_claim(PAIR.format("<")), [apart(each) for each in EXPERIMENTS])
+    claim = judge_claim(parse_claim(PAIR.format("<")), [apart(each) for each in EXPERIMENTS])
     assert (claim.judgement, claim.parts[0].test) == (Judgement.HOLDS, Test.WELCH)

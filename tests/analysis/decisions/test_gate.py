@@ -2,7 +2,7 @@
 
 import pytest
 
-from middlemark.analysis.decisions.gate import condition
+from middlemark.analysis.decisions.gate import parse_condition
 from middlemark.errors import UsageError
 
 
@@ -21,7 +21,7 @@ from middlemark.errors import UsageError
     ],
 )
 def test_a_condition_is_read(written: str, metric: str, bound: float, *, above: bool, of_change: bool) -> None:
-    found = condition(written)
+    found = parse_condition(written)
     assert (found.figure.metric, found.above, found.of_change) == (metric, above, of_change)
     assert found.bound == pytest.approx(bound)
 
@@ -41,5 +41,5 @@ def test_a_condition_is_read(written: str, metric: str, bound: float, *, above: 
 )
 def test_what_can_not_be_read_is_refused_with_what_can(written: str, remedy: str) -> None:
     with pytest.raises(UsageError) as refused:
-        condition(written)
+        parse_condition(written)
     assert remedy in (refused.value.remedy or "")

@@ -2,11 +2,11 @@
 
 import pytest
 
-from middlemark.analysis.decisions.requirements import Check, Requirement, judged_loss, tightest, use_by_block
+from middlemark.analysis.decisions.requirements import Check, Requirement, judge_loss, tightest_use, use_by_block
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.analysis.verdicts.bounds import Evidence
-from middlemark.analysis.verdicts.values import Known
-from middlemark.analysis.verdicts.verdict import Judgement
+from middlemark.analysis.verdicts.judge import Judgement
+from middlemark.analysis.verdicts.values import BlockValues
 from middlemark.suite import StreamDemand
 
 MET, MISSED, OPEN = Judgement.HOLDS, Judgement.REFUTED, Judgement.UNDECIDED
@@ -25,7 +25,7 @@ def estimate(value: float, low: float | None, high: float | None, trials: int = 
 def losing(events: list[int], size: int) -> Evidence:
     counts = {block: (n, size) for block, n in enumerate(events)}
     values = {block: n / size for block, n in enumerate(events)}
-    return Evidence(known=Known(values), counts=counts, is_share=True)
+    return Evidence(known=BlockValues(values), counts=counts, is_share=True)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def losing(events: list[int], size: int) -> Evidence:
 def test_loss_is_judged_by_its_interval_and_none_allowed_by_a_single_message(
     events: list[int], size: int, allowed: float, judgement: Judgement
 ) -> None:
-    assert judged_loss(losing(events, size), allowed).judged.judgement is judgement
+    assert judge_loss(losing(events, size), allowed).judged.judgement is judgement
 
 
 def test_the_tightest_stream_uses_most_of_its_deadline_and_the_interval_is_of_the_most_that_any_uses() -> None:
@@ -55,7 +55,7 @@ def test_the_tightest_stream_uses_most_of_its_deadline_and_the_interval_is_of_th
         Check(stream("b", "1 ms"), Requirement.DEADLINE, MET, estimate(0.6e6, 0.5e6, 0.7e6)),
         Check(stream("c"), Requirement.LOSS, MET, estimate(0, 0, 0)),
     ]
-    use = tightest(checks)
+    use = tightest_use(checks)
     assert use is not None
     assert (use.stream.topic, use.value, use.low, use.high) == ("b", 0.6, 0.5, 0.9)
 

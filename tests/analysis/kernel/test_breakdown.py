@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from middlemark.analysis.kernel.breakdown import Paths, paths, told_messages
+from middlemark.analysis.kernel.breakdown import SampledPaths, example_messages, sample_paths
 from middlemark.analysis.kernel.events import Kind
 from middlemark.analysis.kernel.follow import Ends
 from middlemark.analysis.kernel.segments import Part, SetAside, Side
@@ -78,11 +78,15 @@ def datagram(begin_ns: int = 1000) -> Events:
     ]
 
 
-def found(events: Events, *messages: Mapping[str, int], forwarders: tuple[int, ...] = (), apart: bool = False) -> Paths:
+def found(
+    events: Events, *messages: Mapping[str, int], forwarders: tuple[int, ...] = (), apart: bool = False
+) -> SampledPaths:
     trace = KernelTrace(pl.DataFrame(events, schema=KERNEL_EVENTS_SCHEMA), forwarders)
     rows = [{**_message(), **message} for message in messages or ({},)]
     messages = pl.DataFrame(rows, schema=MESSAGES_SCHEMA)
-    result = paths(trace, messages, lambda publisher, _: Ends(STRANGER if publisher else SENDER, RECEIVER, apart), 500)
+    result = sample_paths(
+        trace, messages, lambda publisher, _: Ends(STRANGER if publisher else SENDER, RECEIVER, apart), 500
+    )
     for row in result.parts.iter_rows(named=True):
         assert sum(row[f"{part}_ns"] for part in Part) == row["whole_ns"]
         assert all(row[f"{part}_ns"] >= 0 for part in Part)
@@ -94,7 +98,7 @@ def _message() -> dict[str, Any]:
     return {"application": "subscriber_0", **numbers, "sent_ns": 1000, "received_ns": 2000, "size_bytes": 64}
 
 
-def parts(result: Paths, row: int = 0) -> dict[str, int]:
+def parts(result: SampledPaths, row: int = 0) -> dict[str, int]:
     named = result.parts.row(row, named=True)
     return {str(part): named[f"{part}_ns"] for part in Part if named[f"{part}_ns"]}
 
@@ -355,7 +359,7 @@ def test_messages_are_chosen_evenly_and_no_more_than_asked(messages: int) -> Non
     chosen = [{"sent_ns": 10 * number, "received_ns": 10 * number + 5} for number in range(messages)]
     trace = KernelTrace(pl.DataFrame(schema=KERNEL_EVENTS_SCHEMA))
     received = pl.DataFrame([{**_message(), **each} for each in chosen], schema=MESSAGES_SCHEMA)
-    result = paths(trace, received, lambda _, __: Ends(SENDER, RECEIVER), samples=100)
+    result = sample_paths(trace, received, lambda _, __: Ends(SENDER, RECEIVER), samples=100)
     assert sum(result.set_aside.values()) == min(messages, 100)
 
 
@@ -390,7 +394,7 @@ def through_relays(*marks: int) -> Events:
     return events
 
 
-def through(events: Events, *messages: Mapping[str, int]) -> Paths:
+def through(events: Events, *messages: Mapping[str, int]) -> SampledPaths:
     return found(events, *messages, forwarders=(RELAY, RELAY + 10))
 
 
@@ -515,11 +519,11 @@ def test_the_messages_told_are_those_in_the_middle_and_of_the_slow() -> None:
         schema=MESSAGES_SCHEMA,
     )
     trace = KernelTrace(pl.DataFrame(events, schema=KERNEL_EVENTS_SCHEMA))
-    told = told_messages(trace, received, lambda _, __: Ends(SENDER, RECEIVER), {SEND: "sendto"})
+    told = example_messages(trace, received, lambda _, __: Ends(SENDER, RECEIVER), {SEND: "sendto"})
     assert [(each.share, each.n, each.path.whole_ns) for each in told] == [(0.5, 200, 1099), (0.99, 200, 1197)]
     (crossing,) = told[0].path.crossings
     assert crossing.first == crossing.last
-    few = told_messages(trace, received[:99], lambda _, __: Ends(SENDER, RECEIVER), {})
+    few = example_messages(trace, received[:99], lambda _, __: Ends(SENDER, RECEIVER), {})
     assert [each.share for each in few] == [0.5]
 
 
@@ -529,6 +533,8 @@ def test_a_neighbour_is_told_where_a_message_s_way_is_not_found() -> None:
         for n, b in enumerate((1000, 900_000, 4000))
     ]
     trace = KernelTrace(pl.DataFrame([*datagram(1000), *datagram(4000)], schema=KERNEL_EVENTS_SCHEMA))
-    (told,) = told_messages(trace, pl.DataFrame(rows, schema=MESSAGES_SCHEMA), lambda _, __: Ends(SENDER, RECEIVER), {})
+    (told,) = example_messages(
+        trace, pl.DataFrame(rows, schema=MESSAGES_SCHEMA), lambda _, __: Ends(SENDER, RECEIVER), {}
+    )
     assert told.path.whole_ns == 1000
     assert told.share == pytest.approx(1 / 3)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.metrics.accounting import breaches, flows
+from middlemark.analysis.metrics.accounting import contradictions, flows
 from middlemark.results.counts import Counts, PublisherCounts, SubscriberCounts
 from middlemark.results.tables import RECEIVED_SCHEMA
 
@@ -65,7 +65,7 @@ def test_what_was_sent_is_received_late_or_lost(data: st.DataObject) -> None:
 
 def test_counts_that_agree_with_the_samples_have_no_breach() -> None:
     counts = Counts(publishers=(publisher(intended=5),), subscribers=(subscriber(received=2, late=1, beyond=1),))
-    assert breaches(counts, rows([0, 3]), ("imu",)) == []
+    assert contradictions(counts, rows([0, 3]), ("imu",)) == []
 
 
 @pytest.mark.parametrize(
@@ -88,5 +88,5 @@ def test_counts_that_agree_with_the_samples_have_no_breach() -> None:
     ],
 )
 def test_every_contradiction_is_found(counts: Counts, sequences: list[int], said: str) -> None:
-    found = breaches(counts, rows(sequences), ("imu",))
+    found = contradictions(counts, rows(sequences), ("imu",))
     assert any(said in each for each in found), found

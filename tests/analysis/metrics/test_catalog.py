@@ -2,7 +2,7 @@
 
 import pytest
 
-from middlemark.analysis.metrics.catalog import Key, metric_named, usual
+from middlemark.analysis.metrics.catalog import Key, metric_named, usual_metrics
 from middlemark.errors import UsageError
 
 
@@ -33,8 +33,10 @@ def test_what_there_is_not_is_refused_with_what_there_is(written: str, remedy: s
 
 
 def test_the_tail_that_no_publisher_can_hide_and_what_was_refused_are_usual() -> None:
-    assert {"p99(latency)", "p99(latency_from_intended)", "loss", "undelivered"} <= {each.name for each in usual()}
+    assert {"p99(latency)", "p99(latency_from_intended)", "loss", "undelivered"} <= {
+        each.name for each in usual_metrics()
+    }
 
 
 def test_less_is_better_of_all_usual_figures_but_goodput() -> None:
-    assert [each.name for each in usual() if not each.lower_is_better] == ["goodput"]
+    assert [each.name for each in usual_metrics() if not each.lower_is_better] == ["goodput"]

@@ -6,17 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.decisions.claims import judge
-from middlemark.analysis.decisions.requirements import Requirement, candidate
+from middlemark.analysis.decisions.claims import judge_claim
+from middlemark.analysis.decisions.requirements import Requirement, judge_candidate
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import TRIAL, Key, of_chain, of_place, of_stream
-from middlemark.analysis.metrics.latency import CLOCK_BOUND, Distribution, told
-from middlemark.analysis.metrics.stored import metrics_of_samples
+from middlemark.analysis.metrics.catalog import TRIAL, Key, chain_position_subject, chain_subject, stream_subject
+from middlemark.analysis.metrics.latency import CLOCK_BOUND, Distribution
+from middlemark.analysis.metrics.stored import metrics_from_samples, trial_result
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.search.bisection import Limit, judged, result
+from middlemark.analysis.search.bisection import Limit, judge_load
 from middlemark.analysis.search.stopping import open_experiments, widths
-from middlemark.analysis.stats.quantiles import Measured, TooFewSamples, Value, WithinClocks, bound_words
-from middlemark.analysis.verdicts.verdict import Judgement
+from middlemark.analysis.stats.quantiles import (
+    Measured,
+    TooFewSamples,
+    Value,
+    WithinClocks,
+    bound_words,
+    with_clock_bound,
+)
+from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.campaign.trial.validity import cautions
 from middlemark.plan import WarningKind
 from middlemark.plan.experiment import Search
@@ -83,7 +90,7 @@ def value(each: ExperimentFindings, subject: str, metric: str) -> float | None:
 
 @given(st.integers(-MS, MS), st.integers(0, MS))
 def test_a_time_is_told_where_it_is_longer_than_the_bound_or_by_one_clock(time_ns: int, bound_ns: int) -> None:
-    found = told(Measured(time_ns, 7), bound_ns)
+    found = with_clock_bound(Measured(time_ns, 7), bound_ns)
     if bound_ns and time_ns <= bound_ns:
         assert found == WithinClocks(7, bound_ns)
     else:
@@ -96,7 +103,7 @@ def test_a_bound_is_told_with_three_digits_rounded_up() -> None:
 
 @pytest.mark.parametrize("other", [TooFewSamples(3), WithinClocks(3, 5)])
 def test_what_has_no_value_keeps_its_own_reason(other: Value) -> None:
-    assert told(other, MS) is other
+    assert with_clock_bound(other, MS) is other
 
 
 def test_no_quantile_extreme_curve_or_course_of_a_stream_is_given_within_the_bound(wide: RunFindings) -> None:
@@ -104,7 +111,7 @@ def test_no_quantile_extreme_curve_or_course_of_a_stream_is_given_within_the_bou
     one_way = [key for key in imu.estimates if key.metric.startswith("latency_from")]
     assert len(one_way) == 14
     assert {imu.estimates[key].value for key in one_way} == {None}
-    said = {imu.estimates[Key(of_stream("imu"), f"latency_from_send_{name}_ns")].reason for name in ("min", "p50")}
+    said = {imu.estimates[Key(stream_subject("imu"), f"latency_from_send_{name}_ns")].reason for name in ("min", "p50")}
     assert said == {REFUSED}
     assert [key for key in imu.by_block if "latency_from" in str(key)] == []
     assert [kind for _, kind in (*imu.curves, *imu.boxes) if kind.startswith("latency_from")] == []
@@ -130,33 +137,33 @@ def test_the_reason_why_it_is_not_ranked_is_the_clocks(wide: RunFindings) -> Non
 
 def test_a_round_trip_is_by_one_clock(wide: RunFindings) -> None:
     asked = of_workload(wide, "ping_pong")
-    assert value(asked, of_stream("ping_pong"), "round_trip_p50_ns") == pytest.approx(2 * LATENCY_NS, rel=0.2)
-    assert value(asked, of_stream("ping_pong"), "latency_from_send_p50_ns") is None
+    assert value(asked, stream_subject("ping_pong"), "round_trip_p50_ns") == pytest.approx(2 * LATENCY_NS, rel=0.2)
+    assert value(asked, stream_subject("ping_pong"), "latency_from_send_p50_ns") is None
     assert None not in asked.courses["ping_pong"].latency_p50_ns[:5]
 
 
 def test_each_quantile_is_told_by_itself(narrow: RunFindings) -> None:
     """The median is above the bound, the fastest message is not."""
     imu = of_workload(narrow, "imu")
-    middle = imu.estimate(of_stream("imu"), "latency_from_send_p50_ns")
+    middle = imu.estimate(stream_subject("imu"), "latency_from_send_p50_ns")
     assert middle is not None
     assert middle.value == pytest.approx(LATENCY_NS, rel=0.1)
     assert middle.bound_ns == NARROW_NS
-    assert value(imu, of_stream("imu"), "latency_from_send_min_ns") is None
+    assert value(imu, stream_subject("imu"), "latency_from_send_min_ns") is None
     assert imu.boxes["imu", SENT].minimum is None
     assert imu.boxes["imu", SENT].p50 is not None
     curve = imu.curves["imu", SENT]
     assert min(curve.value_ns) > NARROW_NS
     assert curve.share[0] > 0.2
     assert all(us is None or us > NARROW_NS for us in imu.courses["imu"].latency_p50_ns)
-    assert value(imu, of_stream("imu"), CLOCK_BOUND) == NARROW_NS
+    assert value(imu, stream_subject("imu"), CLOCK_BOUND) == NARROW_NS
 
 
 def test_on_one_host_all_is_by_one_clock(runs: SharedRuns, tmp_path: Path) -> None:
     run = analyse(with_clocks(build(runs, tmp_path, "C1-1"), WIDE_NS))
     imu = of_workload(run, "imu")
-    assert value(imu, of_stream("imu"), "latency_from_send_p50_ns") == pytest.approx(LATENCY_NS, rel=0.2)
-    assert imu.estimate(of_stream("imu"), CLOCK_BOUND) is None
+    assert value(imu, stream_subject("imu"), "latency_from_send_p50_ns") == pytest.approx(LATENCY_NS, rel=0.2)
+    assert imu.estimate(stream_subject("imu"), CLOCK_BOUND) is None
 
 
 def test_one_trial_within_its_bound_refuses_the_figure_over_trials(runs: SharedRuns, tmp_path: Path) -> None:
@@ -164,26 +171,28 @@ def test_one_trial_within_its_bound_refuses_the_figure_over_trials(runs: SharedR
     folder = build(runs, tmp_path)
     trials = [each.id for each in folder.stored_trials() if each.read_record().trial.block == 1]
     imu = of_workload(analyse(with_clocks(folder, WIDE_NS, trials=trials)), "imu")
-    assert value(imu, of_stream("imu"), "latency_from_send_p50_ns") is None
-    assert Key(of_stream("imu"), "latency_from_send_p50_ns") not in imu.by_block
-    assert Key(of_stream("imu"), "latency_from_send_p99_ns") not in imu.by_block
+    assert value(imu, stream_subject("imu"), "latency_from_send_p50_ns") is None
+    assert Key(stream_subject("imu"), "latency_from_send_p50_ns") not in imu.by_block
+    assert Key(stream_subject("imu"), "latency_from_send_p99_ns") not in imu.by_block
 
 
 def test_of_a_chain_only_what_one_clock_tells_is_given(wide: RunFindings) -> None:
-    drive, chain = of_workload(wide, "drive"), of_chain("reaction")
+    drive, chain = of_workload(wide, "drive"), chain_subject("reaction")
     for metric in ("end_to_end_p50_ns", "typical_whole_ns", "typical_communication_ns", "deadline_missed_share"):
         assert value(drive, chain, metric) is None
         assert drive.estimates[Key(chain, metric)].reason == REFUSED
     assert value(drive, chain, "typical_computation_ns") == pytest.approx(3 * MS)
     assert value(drive, chain, "typical_idle_ns") is not None
     assert value(drive, chain, "loss_share") == 0
-    assert value(drive, of_place("reaction", 1), "typical_communication_ns") is None
-    assert value(drive, of_place("reaction", 2), "typical_communication_ns") == pytest.approx(LATENCY_NS, rel=0.2)
+    assert value(drive, chain_position_subject("reaction", 1), "typical_communication_ns") is None
+    assert value(drive, chain_position_subject("reaction", 2), "typical_communication_ns") == pytest.approx(
+        LATENCY_NS, rel=0.2
+    )
     assert [kind for _, kind in drive.curves if kind in {"end_to_end", "communication"}] == []
 
 
 def test_a_chain_longer_than_the_bound_has_its_whole_and_its_deadline(narrow: RunFindings) -> None:
-    drive, chain = of_workload(narrow, "drive"), of_chain("reaction")
+    drive, chain = of_workload(narrow, "drive"), chain_subject("reaction")
     assert value(drive, chain, "end_to_end_p50_ns") == pytest.approx(3.12 * MS, rel=0.1)
     assert drive.estimates[Key(chain, "typical_whole_ns")].bound_ns == NARROW_NS
     assert value(drive, chain, "deadline_missed_share") == 0
@@ -206,9 +215,9 @@ def test_of_the_kernel_s_path_nothing_is_told_or_drawn_within_the_bound(
 ) -> None:
     folder = runs.copy(tmp_path / "run", OBSERVED, {"a": Behaviour(latency_ns=LATENCY_NS)})
     (seen,) = of_workload(analyse(with_clocks(folder, bound_ns)), "imu").observed.values()
-    assert (value(seen, of_stream("imu"), "path_typical_whole_ns") is not None) is is_told
+    assert (value(seen, stream_subject("imu"), "path_typical_whole_ns") is not None) is is_told
     assert bool(seen.messages["imu"]) is is_told
-    assert value(seen, of_stream("imu"), "path_set_aside_share") == 0
+    assert value(seen, stream_subject("imu"), "path_set_aside_share") == 0
 
 
 def test_percentile_tables_begin_above_the_bound(wide_folder: RunFolder, narrow: RunFindings) -> None:
@@ -230,8 +239,8 @@ def test_a_search_takes_no_rate_as_carried_that_clocks_do_not_tell() -> None:
     """Read as no more than the bound, a latency is truly no more than twice that."""
 
     def said(**values: float) -> object:
-        known = {Key(of_stream("s"), name): each for name, each in {"undelivered_share": 0.0, **values}.items()}
-        return judged(SEARCH, "s", "valid", known)
+        known = {Key(stream_subject("s"), name): each for name, each in {"undelivered_share": 0.0, **values}.items()}
+        return judge_load(SEARCH, "s", "valid", known)
 
     assert said(clock_bound_ns=4.0 * MS) is True
     assert said(clock_bound_ns=6.0 * MS) is Limit.CLOCKS
@@ -241,7 +250,7 @@ def test_a_search_takes_no_rate_as_carried_that_clocks_do_not_tell() -> None:
 
 def test_no_further_trial_is_asked_for_what_clocks_do_not_tell(wide_folder: RunFolder) -> None:
     suite = parse_suite(wide_folder.read_manifest().suite_text, file="apart.yaml")
-    results = [result(folder) for folder in wide_folder.stored_trials()]
+    results = [trial_result(folder) for folder in wide_folder.stored_trials()]
     experiments = list({each.trial.experiment.id: each.trial.experiment for each in results}.values())
     assert suite.stop is not None
     found = widths(suite.stop, experiments, results)
@@ -263,7 +272,7 @@ streams: [{topic: lidar, publishers: sensor, subscribers: control, size: 64 B, r
 def test_whether_a_deadline_is_met_can_not_be_told_within_the_bound(tmp_path: Path) -> None:
     folder = build_demand_run(tmp_path / "run", DEMAND, {"a": Behaviour(latency_ns=LATENCY_NS)})
     run = analyse(with_clocks(folder, WIDE_NS, host="far"))
-    found = candidate(parse_demand(DEMAND, file="robot.yaml"), run.experiments[0])
+    found = judge_candidate(parse_demand(DEMAND, file="robot.yaml"), run.experiments[0])
     assert found.judgement is Judgement.UNDECIDED
     (check,) = (each for each in found.of(Judgement.UNDECIDED) if each.requirement is Requirement.DEADLINE)
     assert check.reason == REFUSED
@@ -271,7 +280,7 @@ def test_whether_a_deadline_is_met_can_not_be_told_within_the_bound(tmp_path: Pa
 
 def test_a_claim_about_what_clocks_do_not_tell_stays_undecided_for_that_reason(wide: RunFindings) -> None:
     imu = of_workload(wide, "imu")
-    (part,) = judge(parse_claim("median(latency)[middleware=a] < 1 s"), [imu]).parts
+    (part,) = judge_claim(parse_claim("median(latency)[middleware=a] < 1 s"), [imu]).parts
     assert (part.judgement.value, part.reason) == ("undecided", REFUSED)
 
 
@@ -286,5 +295,5 @@ def caution_of(folder: RunFolder) -> str:
     stored = next(each for each in folder.stored_trials() if each.read_record().trial.experiment.workload == "imu")
     record = stored.read_record()
     with stored.reading_samples() as samples:
-        found = cautions(record, metrics_of_samples(stored, record, samples))
+        found = cautions(record, metrics_from_samples(stored, record, samples))
     return next(each.text for each in found if each.kind is WarningKind.CLOCK_OFFSET)

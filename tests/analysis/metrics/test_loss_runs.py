@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.metrics.accounting import run_figures, runs
+from middlemark.analysis.metrics.accounting import loss_run_metrics, run_lengths
 from middlemark.analysis.run import analyse
 from run_builder import Behaviour, build_run
 
@@ -23,16 +23,16 @@ workloads: [{workload: imu, windows: {window: 5 s}}]
 @given(st.lists(st.booleans(), max_size=200))
 def test_runs_are_the_stretches_of_missing_messages(arrived: list[bool]) -> None:
     expected = [len(list(stretch)) for came, stretch in groupby(arrived) if not came]
-    assert runs(np.ones(len(arrived), dtype=bool), np.array(arrived, dtype=bool)).tolist() == expected
+    assert run_lengths(np.ones(len(arrived), dtype=bool), np.array(arrived, dtype=bool)).tolist() == expected
 
 
 def test_a_sequence_number_that_was_never_sent_ends_no_run() -> None:
     sent, received = np.isin(np.arange(7), [1, 2, 5, 6]), np.isin(np.arange(9), [6, 8])
-    assert runs(sent, received).tolist() == [3]
+    assert run_lengths(sent, received).tolist() == [3]
 
 
 def test_without_loss_the_longest_run_is_nought_and_there_is_no_mean() -> None:
-    assert set(run_figures(np.array([], dtype=np.int64), 10)) == {"longest_loss_run_messages"}
+    assert set(loss_run_metrics(np.array([], dtype=np.int64), 10)) == {"longest_loss_run_messages"}
 
 
 def test_independent_losses_have_runs_as_long_as_the_geometric_distribution_says(tmp_path: Path) -> None:

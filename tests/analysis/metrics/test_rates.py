@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.metrics.rates import schedule
+from middlemark.analysis.metrics.recovery import schedule
 from middlemark.plan import Burst, PingPong, Recorded, Stream, StreamPattern, Unthrottled
 from middlemark.plan.streams import KeepLast, Periodic, StreamQos
 from middlemark.results.record import Window

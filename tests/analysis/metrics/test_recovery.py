@@ -7,8 +7,7 @@ import pytest
 
 from middlemark.analysis.metrics import recovery
 from middlemark.analysis.metrics.accounting import AccountingError
-from middlemark.analysis.metrics.rates import schedule
-from middlemark.analysis.metrics.recovery import affected_flows, fault_figures
+from middlemark.analysis.metrics.recovery import affected_flows, fault_metrics, schedule
 from middlemark.analysis.stats.estimate import refusal
 from middlemark.analysis.stats.quantiles import Measured, NoSchedule, Partial, Value, WithinClocks
 from middlemark.plan import Recorded
@@ -50,7 +49,7 @@ def cut(trial: tuple[TrialRecord, pl.DataFrame], from_ns: int, to_ns: int) -> tu
 
 
 def told(record: TrialRecord, received: Frame) -> dict[str, Value]:
-    return fault_figures(affected_flows(record, 0, record.trial.experiment.streams[0], received))
+    return fault_metrics(affected_flows(record, 0, record.trial.experiment.streams[0], received))
 
 
 def figures_of(record: TrialRecord, received: Frame) -> dict[str, Measured]:

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from middlemark.analysis.metrics.catalog import TRIAL, Key, of_host, of_process
-from middlemark.analysis.metrics.resources import memory_courses, resource_values
+from middlemark.analysis.metrics.catalog import TRIAL, Key, host_subject, process_subject
+from middlemark.analysis.metrics.resources import memory_series, resource_values
 from middlemark.results.record import TrialRecord
 from middlemark.results.tables import MACHINE_SCHEMA, PROCESSES_SCHEMA
 from run_builder import BEGIN_NS, MS, Behaviour
@@ -38,7 +38,7 @@ def sampled(**columns: list[int | None]) -> pl.DataFrame:
 
 def value(record: TrialRecord, processes: pl.DataFrame, metric: str) -> float:
     found = resource_values(record, processes, pl.DataFrame(schema=MACHINE_SCHEMA))
-    measured = found[Key(of_process("publisher_0"), metric)]
+    measured = found[Key(process_subject("publisher_0"), metric)]
     return measured.value  # type: ignore[union-attr]
 
 
@@ -90,7 +90,7 @@ def test_the_machine_and_the_observer_have_shares_of_time(record: TrialRecord) -
 
 
 def test_the_memory_of_a_long_trial_is_drawn_with_few_points(record: TrialRecord) -> None:
-    (course,) = memory_courses(record, sampled(resident_bytes=list(range(SAMPLES))), most_points=10)
+    (course,) = memory_series(record, sampled(resident_bytes=list(range(SAMPLES))), most_points=10)
     assert len(course.at_s) == len(course.resident_bytes) == 10
     assert course.at_s[0] == pytest.approx(-1)
 
@@ -102,7 +102,7 @@ def test_another_machine_has_its_own_pressure_and_its_own_observer(record: Trial
         for after_ns in (0, 1000 * MS)
     ]
     found = resource_values(record, sampled(), pl.DataFrame(rows, schema=MACHINE_SCHEMA))
-    for subject, percent in ((TRIAL, 10), (of_host("far"), 20)):
+    for subject, percent in ((TRIAL, 10), (host_subject("far"), 20)):
         for metric in ("cpu_pressure_percent", "observer_cpu_percent_of_core"):
             assert found[Key(subject, metric)].value == pytest.approx(percent)  # type: ignore[union-attr]
 
@@ -119,4 +119,4 @@ def test_a_service_s_cpu_time_is_told_for_each_message_delivered(record: TrialRe
     busy = sampled(cpu_ns=[number * 10 * MS for number in range(SAMPLES)])
     broker = busy.with_columns(process=pl.lit("broker_0"))
     found = resource_values(record, broker, pl.DataFrame(schema=MACHINE_SCHEMA))
-    assert found[Key(of_process("broker_0"), "cpu_per_message_ns")].value == pytest.approx(0.1e9 / 200)  # type: ignore[union-attr]
+    assert found[Key(process_subject("broker_0"), "cpu_per_message_ns")].value == pytest.approx(0.1e9 / 200)  # type: ignore[union-attr]

@@ -14,10 +14,10 @@ from middlemark.analysis.metrics.timeseries import (
     SHORTEST_SEGMENT,
     Settling,
     Steadiness,
-    changes,
-    classified,
-    settling,
-    unsteady,
+    change_points,
+    classify,
+    settling_of,
+    steadiness_cautions,
 )
 from middlemark.analysis.run import analyse
 from middlemark.plan import WarningKind
@@ -46,34 +46,34 @@ def levels(*pieces: tuple[int, float], noise: float = 0.02) -> np.ndarray:
     ],
 )
 def test_a_known_course_is_classified(pieces: list[tuple[int, float]], kind: Steadiness, after: float | None) -> None:
-    assert classified(levels(*pieces)) == Settling(kind, after)
+    assert classify(levels(*pieces)) == Settling(kind, after)
 
 
 def test_what_grows_to_the_end_never_settles() -> None:
-    assert classified(np.log(np.linspace(100, 400, PARTS))).kind is Steadiness.NEVER
+    assert classify(np.log(np.linspace(100, 400, PARTS))).kind is Steadiness.NEVER
 
 
 @pytest.mark.parametrize("noise", [0.01, 0.05, 0.2])
 def test_noise_alone_is_seldom_taken_for_a_change(noise: float) -> None:
-    found = [classified(levels((60, 100.0), noise=noise)).kind for _ in range(200)]
+    found = [classify(levels((60, 100.0), noise=noise)).kind for _ in range(200)]
     assert sum(kind is not Steadiness.FLAT for kind in found) <= 6
 
 
 def test_few_messages_are_too_short_to_tell() -> None:
     frame = pl.DataFrame({"received_ns": range(150), "latency_ns": [100] * 150})
-    assert settling(frame).kind is Steadiness.TOO_SHORT
+    assert settling_of(frame).kind is Steadiness.TOO_SHORT
 
 
 def test_messages_are_looked_at_in_the_order_in_which_they_came() -> None:
     latency = np.repeat([300, 100], [400, 1600])
     frame = pl.DataFrame({"received_ns": np.arange(2000), "latency_ns": latency}).sample(2000, shuffle=True, seed=1)
-    found = settling(frame)
+    found = settling_of(frame)
     assert found.kind is Steadiness.WARM_UP
     assert found.after_share == pytest.approx(0.2)
 
 
 def test_a_stall_in_the_middle_is_told_as_such_and_not_as_late_settling() -> None:
-    (caution,) = unsteady({"imu": classified(levels((25, 100.0), (5, 900.0), (30, 100.0)))})
+    (caution,) = steadiness_cautions({"imu": classify(levels((25, 100.0), (5, 900.0), (30, 100.0)))})
     assert caution.kind is WarningKind.DISTURBED
     assert "imu left its level" in caution.text
 
@@ -94,4 +94,4 @@ def test_changes_are_those_that_the_library_finds_by_its_own_cost() -> None:
         noise = 1.4826 * float(np.median(np.abs(steps - np.median(steps)))) / math.sqrt(2)
         penalty = PENALTY * max(noise, 1e-4) ** 2 * math.log(len(levels))
         search = ruptures.Pelt(model="l2", min_size=SHORTEST_SEGMENT, jump=1).fit(levels.reshape(-1, 1))
-        assert changes(levels) == search.predict(pen=penalty)
+        assert change_points(levels) == search.predict(pen=penalty)

@@ -15,7 +15,7 @@ from middlemark.analysis.dataframes import summary_table
 from middlemark.analysis.experiment.findings import MeasuredTrial
 from middlemark.analysis.metrics import stored as module
 from middlemark.analysis.metrics.catalog import TRIAL, Key
-from middlemark.analysis.metrics.stored import measure, measured, stored, stored_form
+from middlemark.analysis.metrics.stored import load_or_measure, measure, read_stored, stored_form
 from middlemark.analysis.metrics.trial import TrialMetrics
 from middlemark.analysis.run import analyse
 from middlemark.analysis.stats.quantiles import Value
@@ -86,14 +86,14 @@ def test_what_is_stored_is_what_is_computed_of_the_samples(path: Path, tmp_path:
         if is_valid(record):
             expected = measure(folder, record)
             folder.write_metrics(*stored_form(expected))
-            assert_same(stored(folder, record), expected)
+            assert_same(read_stored(folder, record), expected)
 
 
 def test_a_change_of_what_a_metric_means_raises_the_version() -> None:
     """Where this fails: raise `METRICS_VERSION`, and store the trial's metrics anew as `report --recompute` does."""
     (path,) = (path.parent for golden in STORED for path in golden.glob("trials/*/metrics.json"))
     folder = TrialFolder(path)
-    kept = stored(folder, folder.read_record())
+    kept = read_stored(folder, folder.read_record())
     if kept is not None:
         assert_same(kept, measure(folder, folder.read_record()))
 
@@ -108,7 +108,7 @@ def test_every_kind_of_value_is_read_back_as_it_was(trial: TrialFolder) -> None:
         values[Key(TRIAL, kind.__name__)] = kind(**own)
     metrics = TrialMetrics(values, whole.metrics.samples, whole.metrics.flows, ())
     trial.write_metrics(*stored_form(replace(whole, metrics=metrics)))
-    found = stored(trial, record)
+    found = read_stored(trial, record)
     assert found is not None
     assert found.metrics.values == values
 
@@ -127,14 +127,14 @@ def test_a_report_needs_no_samples_where_metrics_are_stored(run: RunFolder) -> N
 def test_what_another_version_computed_is_computed_again(trial: TrialFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "METRICS_VERSION", module.METRICS_VERSION + 1)
     record = trial.read_record()
-    assert stored(trial, record) is None
-    assert_same(measured(trial, record), measure(trial, record))
+    assert read_stored(trial, record) is None
+    assert_same(load_or_measure(trial, record), measure(trial, record))
 
 
 def test_a_trial_without_stored_metrics_is_measured_and_its_folder_left_as_it_is(run: RunFolder) -> None:
     folder = next(run.stored_trials())
     before = {path.name for path in folder.path.iterdir()}
-    assert_same(measured(folder, folder.read_record()), measure(folder, folder.read_record()))
+    assert_same(load_or_measure(folder, folder.read_record()), measure(folder, folder.read_record()))
     assert {path.name for path in folder.path.iterdir()} == before
 
 
@@ -174,21 +174,21 @@ def test_a_document_that_says_what_can_not_be_is_refused(
     alter(said)
     trial.metrics_path.write_text(json.dumps(said), encoding="utf-8")
     with pytest.raises(StoreError):
-        stored(trial, trial.read_record())
+        read_stored(trial, trial.read_record())
 
 
 @pytest.mark.parametrize("text", ["", "[", "1", "[]", '{"computed_by": 1, "values": NaN}', "[" * 100_000])
 def test_a_document_that_is_none_is_refused(trial: TrialFolder, text: str) -> None:
     trial.metrics_path.write_text(text, encoding="utf-8")
     with pytest.raises(StoreError, match=r"metrics\.json"):
-        stored(trial, trial.read_record())
+        read_stored(trial, trial.read_record())
 
 
 def test_a_document_larger_than_any_trial_makes_is_not_read(trial: TrialFolder) -> None:
     with trial.metrics_path.open("ab") as file:
         file.truncate(65 << 20)
     with pytest.raises(StoreError, match="at most"):
-        stored(trial, trial.read_record())
+        read_stored(trial, trial.read_record())
 
 
 TABLES: dict[str, pl.Expr] = {
@@ -208,7 +208,7 @@ TABLES: dict[str, pl.Expr] = {
 def test_values_that_are_no_distribution_are_refused(trial: TrialFolder, altered: pl.Expr) -> None:
     pl.read_parquet(trial.sketches_path).with_columns(altered).write_parquet(trial.sketches_path)
     with pytest.raises(StoreError):
-        stored(trial, trial.read_record())
+        read_stored(trial, trial.read_record())
 
 
 @pytest.mark.parametrize("rows", [0, 1, 10_000])
@@ -216,7 +216,7 @@ def test_a_table_of_another_length_is_refused(trial: TrialFolder, rows: int) -> 
     table = pl.read_parquet(trial.sketches_path)
     pl.concat([table] * 50).head(rows).write_parquet(trial.sketches_path)
     with pytest.raises(StoreError):
-        stored(trial, trial.read_record())
+        read_stored(trial, trial.read_record())
 
 
 @pytest.mark.parametrize("content", [None, b"", b"PAR1 and no more"])
@@ -236,7 +236,7 @@ def test_more_messages_than_the_record_counts_are_refused(trial: TrialFolder) ->
     fewer = tuple(each.model_copy(update={"received": each.received - 1}) for each in record.counts.subscribers)
     changed = record.model_copy(update={"counts": record.counts.model_copy(update={"subscribers": fewer})})
     with pytest.raises(StoreError, match="more than the trial counts"):
-        stored(trial, changed)
+        read_stored(trial, changed)
 
 
 def test_a_quantile_that_is_missing_beside_the_others_is_told(trial: TrialFolder) -> None:
@@ -245,7 +245,7 @@ def test_a_quantile_that_is_missing_beside_the_others_is_told(trial: TrialFolder
     own["latency_from_send_p98_ns"] = own.pop("latency_from_send_p99_ns")
     trial.metrics_path.write_text(json.dumps(document))
     with pytest.raises(StoreError, match="stream:imu has some quantiles of latency_from_send and not others"):
-        stored(trial, trial.read_record())
+        read_stored(trial, trial.read_record())
 
 
 def test_distributions_that_say_they_have_no_value_contradict_their_messages(trial: TrialFolder) -> None:
@@ -254,4 +254,4 @@ def test_distributions_that_say_they_have_no_value_contradict_their_messages(tri
         sketch["n_values"] = 0
     trial.metrics_path.write_text(json.dumps(document))
     with pytest.raises(StoreError, match="in ascending order"):
-        stored(trial, trial.read_record())
+        read_stored(trial, trial.read_record())

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from middlemark.analysis.metrics import timeseries as course_module
-from middlemark.analysis.metrics.timeseries import PARTS_DRAWN, PARTS_OF_STEADY, middle_trial, time_series
+from middlemark.analysis.metrics.timeseries import PARTS_DRAWN, PARTS_OF_STEADY, median_trial, time_series
 from middlemark.analysis.stats.quantiles import Measured, needed
 from middlemark.results.record import TrialRecord
 from run_builder import BEGIN_NS, Behaviour
@@ -79,5 +79,5 @@ def test_where_nothing_changes_the_course_has_fewer_parts(runs: SharedRuns) -> N
 
 def test_the_middle_trial_is_the_lower_of_two_in_the_middle_and_skips_those_without_a_value() -> None:
     values = [Measured(9, 1), None, Measured(1, 1), Measured(5, 1), Measured(7, 1)]
-    assert middle_trial(values) == 3
-    assert middle_trial([None, None]) == 0
+    assert median_trial(values) == 3
+    assert median_trial([None, None]) == 0

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from middlemark.analysis.metrics.catalog import Key, metrics_of
+from middlemark.analysis.metrics.catalog import Key, metrics_of_distribution
 from middlemark.analysis.metrics.latency import Distribution
-from middlemark.analysis.metrics.trial import TrialMetrics, of_the_path, trial_metrics
+from middlemark.analysis.metrics.trial import TrialMetrics, trial_metrics, values_without_queues
 from middlemark.analysis.stats.quantiles import Lost, Measured, Partial, Value
 from middlemark.results.counts import PublisherCounts, SubscriberCounts
 from middlemark.results.histogram_log import Logged
@@ -98,7 +98,7 @@ def test_quantiles_are_of_all_messages_and_none_is_beyond_what_arrived(runs: Sha
         assert lossy.value(f"{kind}_p90_ns") == Measured(float(values[899]), 1000)
         assert lossy.value(f"{kind}_p99_ns") == Lost(1000, 20)
         assert lossy.value(f"{kind}_max_ns") == Measured(float(values[-1]), 980)
-        assert of_the_path(lossy.metrics())[Key("stream:imu", f"{kind}_p99_ns")] == math.inf
+        assert values_without_queues(lossy.metrics())[Key("stream:imu", f"{kind}_p99_ns")] == math.inf
     for metric in ("jitter_p90_ns", "publish_call_p99_ns", "pacing_error_p99_ns"):
         assert isinstance(lossy.value(metric), Measured)
 
@@ -220,7 +220,7 @@ def test_what_not_all_messages_left_a_sample_of_is_not_told(runs: SharedRuns) ->
     assert sent.n == 1000
     assert sent.value == pytest.approx(whole.number("latency_from_send_p99_ns"), rel=0.02)
     for kind in ("latency_from_intended", "jitter", "publish_call", "pacing_error"):
-        for metric in metrics_of(Distribution(kind)):
+        for metric in metrics_of_distribution(Distribution(kind)):
             assert found.value(metric) == Partial(700, 1000)
     assert str(found.value("jitter_p50_ns")) == "only the first 700 of 1000 messages left a sample"
     assert found.number("received_rate_hz") == pytest.approx(1000)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.search.bisection import Limit, Tried, bracket, next_step
+from middlemark.analysis.search.bisection import Limit, StepTrials, bracket, next_step
 from middlemark.plan.experiment import Search
 
 SEARCH = Search(
@@ -12,14 +12,14 @@ SEARCH = Search(
 )
 
 
-def searched(truth: int, noise: float, rng: np.random.Generator) -> tuple[dict[int, Tried], int]:
+def searched(truth: int, noise: float, rng: np.random.Generator) -> tuple[dict[int, StepTrials], int]:
     """A search whose trials tell the truth but for a share of them."""
-    steps: dict[int, Tried] = {}
+    steps: dict[int, StepTrials] = {}
     for n_trials in range(SEARCH.max_trials + 1):
         step = next_step(SEARCH, steps, n_trials)
         if step is None:
             return steps, n_trials
-        tried = steps.setdefault(step, Tried())
+        tried = steps.setdefault(step, StepTrials())
         if (step <= truth) != (rng.random() < noise):
             tried.carried += 1
         else:

@@ -9,17 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from middlemark.analysis.compare.pairing import Compared, of_two_runs, usually_compared, within_run
-from middlemark.analysis.decisions.claims import judge
-from middlemark.analysis.decisions.gate import condition, gated
+from middlemark.analysis.compare.metrics import MetricComparison, compare_usual_metrics
+from middlemark.analysis.compare.pairing import pair_runs, pair_within_run
+from middlemark.analysis.decisions.claims import judge_claim
+from middlemark.analysis.decisions.gate import judge_conditions, parse_condition
 from middlemark.analysis.metrics.catalog import metric_named
+from middlemark.analysis.metrics.stored import trial_result
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.search.bisection import Limit, Tried, bracket, next_step, next_steps, result
+from middlemark.analysis.search.bisection import Limit, StepTrials, bracket, next_step, next_steps
 from middlemark.analysis.search.capacity import State
-from middlemark.analysis.search.stopping import further
+from middlemark.analysis.search.stopping import next_trials
 from middlemark.analysis.verdicts.difference import Difference, NoDifference, Test, ratio
-from middlemark.analysis.verdicts.values import Known
-from middlemark.analysis.verdicts.verdict import NO_SETBACKS, Decided, Judgement, Verdict
+from middlemark.analysis.verdicts.judge import NO_SETBACKS, Decision, Judgement, Verdict
+from middlemark.analysis.verdicts.values import BlockValues
 from middlemark.plan import expand, replanned
 from middlemark.plan.experiment import Search
 from middlemark.plan.schedule import load_of
@@ -53,14 +55,14 @@ def search_all(path: Path, searches: int, capacities_hz: Mapping[str, float]) ->
 
     text = SUITE.replace("SEARCHES", str(searches))
     folder = build_run(path, text, {name: how(name, lowest) for name in capacities_hz})
-    known = {each.id: result(each) for each in folder.stored_trials()}
-    while (more := further(suite, folder.read_manifest().trials, list(known.values()))).trials:
+    known = {each.id: trial_result(each) for each in folder.stored_trials()}
+    while (more := next_trials(suite, folder.read_manifest().trials, list(known.values()))).trials:
         manifest = folder.read_manifest()
         folder.write_manifest(manifest.model_copy(update={"trials": (*manifest.trials, *more.trials)}))
         for trial in more.trials:
             behaviour = how(trial.experiment.middleware, load_of(trial.experiment).rate_hz)
             write_trial(folder, trial, behaviour, np.random.default_rng(trial.number))
-            known[trial.id] = result(folder.trial(trial.id))
+            known[trial.id] = trial_result(folder.trial(trial.id))
     return analyse(folder)
 
 
@@ -74,7 +76,7 @@ def head(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
     return search_all(tmp_path_factory.mktemp("head") / "run", 3, {"quick": 2000.0, "slow": 600.0})
 
 
-def compared_of(found: tuple[Compared, ...], middleware: str) -> Compared:
+def compared_of(found: tuple[MetricComparison, ...], middleware: str) -> MetricComparison:
     return next(each for each in found if f"middleware={middleware}" in each.pair.setting)
 
 
@@ -89,7 +91,7 @@ def test_so_many_searches_run_one_after_another_each_from_the_lowest(base: RunFi
 
 def test_each_trial_is_stored_with_the_step_that_its_search_asked_for(base: RunFindings) -> None:
     trials = base.folder.read_manifest().trials
-    stored = [result(base.folder.trial(trial.id)) for trial in trials]
+    stored = [trial_result(base.folder.trial(trial.id)) for trial in trials]
     for block in range(2, trials[-1].block + 1):
         asked = next_steps([each for each in stored if each.trial.block < block])
         assert {experiment.middleware: at for experiment, _, at in asked} == {
@@ -119,12 +121,12 @@ def test_a_run_from_before_steps_were_stored_has_the_same_searches_and_goes_on_a
     suite = parse_suite(found.manifest.suite_text, file="load.yaml")
     assert replanned(suite, trials) == trials
     before = [trial for trial in trials if trial.block < trials[-1].block]
-    more = further(suite, before, [result(folder.trial(trial.id)) for trial in before]).trials
+    more = next_trials(suite, before, [trial_result(folder.trial(trial.id)) for trial in before]).trials
     assert more == base.folder.read_manifest().trials[len(before) :]
 
 
 def test_two_runs_are_compared_by_what_each_middleware_carries(base: RunFindings, head: RunFindings) -> None:
-    found = usually_compared(of_two_runs(base, head).pairs, 0.05)
+    found = compare_usual_metrics(pair_runs(base, head).pairs, 0.05)
     assert [each.figure.name for each in found] == ["capacity"] * 2
     slower = compared_of(found, "slow")
     assert isinstance(slower.difference, Difference)
@@ -139,12 +141,12 @@ def test_two_runs_are_compared_by_what_each_middleware_carries(base: RunFindings
 
 
 def test_a_coarse_ladder_settles_a_wider_margin(base: RunFindings, head: RunFindings) -> None:
-    found = usually_compared(of_two_runs(base, head).pairs, 0.15)
+    found = compare_usual_metrics(pair_runs(base, head).pairs, 0.15)
     assert compared_of(found, "quick").decided.verdict is Verdict.NO_DIFFERENCE
 
 
 def test_within_a_run_middlewares_are_compared(base: RunFindings) -> None:
-    (found,) = usually_compared(within_run(base.comparable, "middleware", "slow").pairs, 0.05)
+    (found,) = compare_usual_metrics(pair_within_run(base.comparable, "middleware", "slow").pairs, 0.05)
     assert isinstance(found.difference, Difference)
     assert found.difference.low < 2000 / 900 < found.difference.high
     assert found.difference.paired
@@ -162,9 +164,9 @@ def test_within_a_run_middlewares_are_compared(base: RunFindings) -> None:
 def test_a_gate_is_shut_where_less_is_carried(
     base: RunFindings, head: RunFindings, written: str, expected: dict[str, Judgement]
 ) -> None:
-    pairs = of_two_runs(base, head)
+    pairs = pair_runs(base, head)
     assert pairs.gone == ()  # the loads that one search tried and the other did not are nothing gone
-    found = gated(pairs.pairs, [condition(written)])
+    found = judge_conditions(pairs.pairs, [parse_condition(written)])
     said = {name: next(e for e in found if f"={name}" in e.compared.pair.setting).judged.judgement for name in expected}
     assert said == expected
 
@@ -180,31 +182,31 @@ def test_a_gate_is_shut_where_less_is_carried(
     ],
 )
 def test_claims_judge_a_capacity_as_comparisons_do(base: RunFindings, claim: str, expected: Judgement) -> None:
-    assert judge(parse_claim(claim), base.claimable).judgement is expected
+    assert judge_claim(parse_claim(claim), base.claimable).judgement is expected
 
 
 def test_claims_of_other_figures_speak_of_the_loads_that_were_tried(base: RunFindings) -> None:
-    found = judge(parse_claim("median(latency)[middleware=quick] < 1 s"), base.claimable)
+    found = judge_claim(parse_claim("median(latency)[middleware=quick] < 1 s"), base.claimable)
     assert len(found.parts) == sum(each.experiment.middleware == "quick" for each in base.experiments)
 
 
 def test_one_search_of_each_tells_no_difference_and_says_what_to_do(runs: SharedRuns) -> None:
     stored = runs.golden("run-format-1-capacity").findings
-    pairs = of_two_runs(stored, stored)
-    capacity = [each for each in usually_compared(pairs.pairs, 0.05) if each.figure.of_search]
+    pairs = pair_runs(stored, stored)
+    capacity = [each for each in compare_usual_metrics(pairs.pairs, 0.05) if each.figure.of_search]
     (found,) = capacity
     assert isinstance(found.difference, NoDifference)
     assert "searches: 5" in found.difference.reason
     assert found.decided.verdict is Verdict.UNDECIDED
     assert found.estimates[0] is not None
     assert found.estimates[0].value is not None
-    assert {each.judged.judgement for each in gated(pairs.pairs, [condition("capacity < -5 %")])} == {
+    assert {each.judged.judgement for each in judge_conditions(pairs.pairs, [parse_condition("capacity < -5 %")])} == {
         Judgement.UNDECIDED
     }
 
 
-def known(low: list[float], high: list[float]) -> Known:
-    return Known(dict(enumerate(low)), dict(enumerate(high)))
+def known(low: list[float], high: list[float]) -> BlockValues:
+    return BlockValues(dict(enumerate(low)), dict(enumerate(high)))
 
 
 @pytest.mark.parametrize("paired", [True, False])
@@ -228,19 +230,27 @@ def test_what_carries_nothing_is_surely_less(base: RunFindings) -> None:
     found = ratio(some, nothing, paired=True)
     assert isinstance(found, Difference)
     assert (found.low, found.high) == (0.0, pytest.approx(0.1))
-    (pair,) = within_run(base.comparable, "middleware").pairs
+    (pair,) = pair_within_run(base.comparable, "middleware").pairs
     data = comparison_data(
-        [Compared(pair, metric_named("capacity"), None, (None, None), found, Decided(Verdict.WORSE), NO_SETBACKS)]
+        [
+            MetricComparison(
+                pair, metric_named("capacity"), None, (None, None), found, Decision(Verdict.WORSE), NO_SETBACKS
+            )
+        ]
     )[0]["difference"]
     assert isinstance(data, dict)
     assert data["high"] == pytest.approx(0.1)
 
 
 def test_an_end_that_is_not_known_is_null_for_a_program(base: RunFindings) -> None:
-    (pair,) = within_run(base.comparable, "middleware").pairs
+    (pair,) = pair_within_run(base.comparable, "middleware").pairs
     one_ended = Difference(9.0, 8.5, math.inf, 3, 3, is_ratio=True, test=Test.PAIRED_T)
     data = comparison_data(
-        [Compared(pair, metric_named("capacity"), None, (None, None), one_ended, Decided(Verdict.BETTER), NO_SETBACKS)]
+        [
+            MetricComparison(
+                pair, metric_named("capacity"), None, (None, None), one_ended, Decision(Verdict.BETTER), NO_SETBACKS
+            )
+        ]
     )[0]["difference"]
     assert isinstance(data, dict)
     assert data["high"] is None
@@ -253,11 +263,11 @@ SEARCH = Search(
 
 def soft_search(middle: float, softness: float, rng: np.random.Generator) -> tuple[float, float]:
     """The bracket, in steps, where a trial carries the more seldom the nearer and farther above the middle it is."""
-    steps: dict[int, Tried] = {}
+    steps: dict[int, StepTrials] = {}
     n_trials = 0
     while (step := next_step(SEARCH, steps, n_trials)) is not None:
         n_trials += 1
-        tried = steps.setdefault(step, Tried())
+        tried = steps.setdefault(step, StepTrials())
         if rng.random() < 1 / (1 + math.exp(min((step - middle) / softness, 700.0))):
             tried.carried += 1
         else:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.search.bisection import result
-from middlemark.analysis.search.stopping import Further, first_look, further, relative_width, settled_after
+from middlemark.analysis.metrics.stored import trial_result
+from middlemark.analysis.search.stopping import NextTrials, first_look, narrow_after, next_trials, relative_width
 from middlemark.analysis.stats.intervals import median_interval
 from middlemark.plan import NotApplicable
 from middlemark.results.run_folder import RunFolder
@@ -31,22 +31,22 @@ BEHAVIOURS = {
 }
 
 
-def decided(folder: RunFolder, suite: Suite) -> Further:
-    return further(suite, folder.read_manifest().trials, [result(each) for each in folder.stored_trials()])
+def decided(folder: RunFolder, suite: Suite) -> NextTrials:
+    return next_trials(suite, folder.read_manifest().trials, [trial_result(each) for each in folder.stored_trials()])
 
 
-def run_to_the_end(folder: RunFolder, suite: Suite) -> list[Further]:
+def run_to_the_end(folder: RunFolder, suite: Suite) -> list[NextTrials]:
     """Executes what is decided, as a campaign does; every decision, the last one having no trials."""
-    known = {each.id: result(each) for each in folder.stored_trials()}
-    decisions = [further(suite, folder.read_manifest().trials, list(known.values()))]
+    known = {each.id: trial_result(each) for each in folder.stored_trials()}
+    decisions = [next_trials(suite, folder.read_manifest().trials, list(known.values()))]
     while decisions[-1].trials:
         for trial in decisions[-1].trials:
             write_trial(folder, trial, BEHAVIOURS[trial.experiment.middleware], np.random.default_rng(trial.number))
-            known[trial.id] = result(folder.trial(trial.id))
+            known[trial.id] = trial_result(folder.trial(trial.id))
         manifest = folder.read_manifest()
         trials = (*manifest.trials, *decisions[-1].trials)
         folder.write_manifest(manifest.model_copy(update={"trials": trials, "widths": decisions[-1].widths}))
-        decisions.append(further(suite, trials, list(known.values())))
+        decisions.append(next_trials(suite, trials, list(known.values())))
     return decisions
 
 
@@ -75,8 +75,8 @@ def test_the_same_stored_results_decide_the_same_in_whatever_order_they_are_read
     suite = parse_suite(SUITE, file="sure.yaml")
     folder = build_run(tmp_path / "run", SUITE, BEHAVIOURS)
     first = decided(folder, suite)
-    results = [result(each) for each in folder.stored_trials()]
-    assert further(suite, folder.read_manifest().trials, results[::-1]) == first
+    results = [trial_result(each) for each in folder.stored_trials()]
+    assert next_trials(suite, folder.read_manifest().trials, results[::-1]) == first
     assert {trial.block for trial in first.trials} == {7}
     assert [trial.number for trial in first.trials] == list(range(37, 37 + len(first.trials)))
 
@@ -106,16 +106,16 @@ def test_one_narrow_look_is_not_enough() -> None:
     lucky = np.array([1.0, 1.01, 1.0, 0.99, 1.0, 1.0])
     unlucky = np.append(lucky, [1.5, 0.6, 1.4, 0.7, 1.2])
     assert relative_width(lucky, 0.95) == pytest.approx(0.0064, abs=1e-4)
-    assert settled_after(lucky, 0.05, 0.95) is None
-    assert settled_after(unlucky, 0.05, 0.95) is None
-    assert settled_after(np.append(lucky, [1.0, 1.01, 0.99, 1.0, 1.02]), 0.05, 0.95) == 11
+    assert narrow_after(lucky, 0.05, 0.95) is None
+    assert narrow_after(unlucky, 0.05, 0.95) is None
+    assert narrow_after(np.append(lucky, [1.0, 1.01, 0.99, 1.0, 1.02]), 0.05, 0.95) == 11
 
 
 @pytest.mark.parametrize("spread", [0.05, 0.1, 0.2])
 def test_an_interval_after_stopping_covers_93_to_97_percent(spread: float) -> None:
     rng = np.random.default_rng([int(100 * spread), 1])
     drawn = rng.lognormal(0, spread, (3000, 30))
-    found = [median_interval(row[: settled_after(row, 0.05, 0.95)]) for row in drawn]
+    found = [median_interval(row[: narrow_after(row, 0.05, 0.95)]) for row in drawn]
     assert 0.93 <= sum(low <= 1 <= high for low, high in found) / len(found) <= 0.97
 
 
@@ -124,5 +124,5 @@ def test_values_without_end_are_never_narrow_and_raise_no_warning() -> None:
     lossy = np.where(np.arange(20) % 2, 5.0, math.inf)
     assert relative_width(steady, 0.95) == 0
     assert relative_width(lossy, 0.95) == math.inf
-    assert settled_after(steady, 0.05, 0.95) == 11
-    assert settled_after(lossy, 0.05, 0.95) is None
+    assert narrow_after(steady, 0.05, 0.95) == 11
+    assert narrow_after(lossy, 0.05, 0.95) is None

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from middlemark.analysis.metrics.catalog import Key
-from middlemark.analysis.search.bisection import Limit, judged
+from middlemark.analysis.search.bisection import Limit, judge_load
 from middlemark.plan.experiment import Search
 
 SEARCH = Search(
@@ -27,12 +27,12 @@ SEARCH = Search(
 )
 def test_a_rate_is_carried_within_all_bounds(values: dict[str, float], said: object) -> None:
     keyed = {Key("stream:s", name): value for name, value in values.items()}
-    assert judged(SEARCH, "s", "valid", keyed) is said
+    assert judge_load(SEARCH, "s", "valid", keyed) is said
 
 
 def test_a_disturbed_trial_says_nothing_and_a_silent_one_did_not_carry() -> None:
-    assert judged(SEARCH, "s", "invalid", {}) is None
-    assert judged(SEARCH, "s", "no_communication", {}) is Limit.NO_COMMUNICATION
+    assert judge_load(SEARCH, "s", "invalid", {}) is None
+    assert judge_load(SEARCH, "s", "no_communication", {}) is Limit.NO_COMMUNICATION
 
 
 def test_without_messages_enough_for_a_quantile_the_slowest_counts() -> None:
@@ -40,5 +40,5 @@ def test_without_messages_enough_for_a_quantile_the_slowest_counts() -> None:
         Key("stream:s", name): value for name, value in {"least_achieved_share": 1.0, "undelivered_share": 0.0}.items()
     }
     slowest = Key("stream:s", "latency_from_intended_max_ns")
-    assert judged(SEARCH, "s", "valid", {**told, slowest: 2e7}) is Limit.LATENCY
-    assert judged(SEARCH, "s", "valid", {**told, slowest: 9e6}) is True
+    assert judge_load(SEARCH, "s", "valid", {**told, slowest: 2e7}) is Limit.LATENCY
+    assert judge_load(SEARCH, "s", "valid", {**told, slowest: 9e6}) is True

@@ -16,7 +16,16 @@ from middlemark.analysis.stats.estimate import (
     share_of_trials,
 )
 from middlemark.analysis.stats.intervals import coverage
-from middlemark.analysis.stats.quantiles import Lost, Measured, Partial, Samples, Value, quantile, sketch_of, whole
+from middlemark.analysis.stats.quantiles import (
+    Lost,
+    Measured,
+    Partial,
+    Samples,
+    Value,
+    exact_sketch,
+    quantile,
+    sketch_of,
+)
 from populations import drawn_stalling_times_ns, drawn_times_ns
 
 values = st.lists(st.integers(1, 10**9).map(float), min_size=2, max_size=12)
@@ -24,7 +33,7 @@ values = st.lists(st.integers(1, 10**9).map(float), min_size=2, max_size=12)
 
 def _quantile(trials: list[Samples], level: float) -> Estimate:
     own = [quantile(samples, level) for samples in trials]
-    return quantile_of_trials(own, [sketch_of(whole(samples)) for samples in trials], level)
+    return quantile_of_trials(own, [sketch_of(exact_sketch(samples)) for samples in trials], level)
 
 
 @given(values)
@@ -191,7 +200,7 @@ def test_the_lost_of_all_trials_are_in_their_pooled_quantile() -> None:
     samples = [np.arange(1, 291) + trial for trial in range(4)]
 
     def pooled_p99(*lost: int) -> Estimate:
-        trials = [whole(each, lost=n) for each, n in zip(samples, lost, strict=True)]
+        trials = [exact_sketch(each, lost=n) for each, n in zip(samples, lost, strict=True)]
         return quantile_of_trials([each.quantile(0.99) for each in trials], trials, 0.99)
 
     none_lost, few_lost, many_lost = pooled_p99(0, 0, 0, 0), pooled_p99(0, 0, 3, 5), pooled_p99(10, 10, 10, 10)
@@ -204,6 +213,6 @@ def test_the_lost_of_all_trials_are_in_their_pooled_quantile() -> None:
 
 def test_one_trial_without_all_its_samples_refuses_the_figure() -> None:
     own: list[Value] = [Measured(5.0, 100), Partial(60, 90)]
-    found = quantile_of_trials(own, [whole(np.arange(1, 101))], 0.5)
+    found = quantile_of_trials(own, [exact_sketch(np.arange(1, 101))], 0.5)
     assert (found.value, found.method) == (None, Method.PARTIAL)
     assert found.reason == "only the first 60 of 90 messages left a sample"

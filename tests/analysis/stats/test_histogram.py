@@ -10,8 +10,15 @@ from hdrh.log import HistogramLogReader
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.stats.histogram import bucketed, empty, merged, of_samples, percentile_table, recorded
-from middlemark.analysis.stats.quantiles import Sketch, whole
+from middlemark.analysis.stats.quantiles import Sketch, exact_sketch
+from middlemark.analysis.stats.shapes import (
+    bucketed,
+    empty_histogram,
+    histogram_of,
+    merge_histograms,
+    percentile_table,
+    sketch_of_histogram,
+)
 from middlemark.results.histogram_log import read_log
 from shared_runs import GOLDEN
 
@@ -35,47 +42,47 @@ latencies = st.lists(st.integers(0, 3_000_000_000_000), min_size=1, max_size=300
 
 @given(latencies)
 def test_a_histogram_of_samples_is_the_one_that_recording_each_would_give(values: list[int]) -> None:
-    one_by_one = empty()
+    one_by_one = empty_histogram()
     for value in values:
         one_by_one.record_value(value)
-    found, negative = of_samples(whole(np.sort(np.array(values, dtype=np.int64))))
+    found, negative = histogram_of(exact_sketch(np.sort(np.array(values, dtype=np.int64))))
     assert negative == 0
     assert found.get_total_count() == len(values)
-    assert expanded(recorded(found)) == expanded(recorded(one_by_one))
+    assert expanded(sketch_of_histogram(found)) == expanded(sketch_of_histogram(one_by_one))
 
 
 @given(latencies)
 def test_recorded_values_are_the_samples_to_three_digits(values: list[int]) -> None:
     ordered = np.sort(np.array(values, dtype=np.int64))
-    found = np.array(expanded(recorded(of_samples(whole(ordered))[0])))
+    found = np.array(expanded(sketch_of_histogram(histogram_of(exact_sketch(ordered))[0])))
     assert np.all(np.abs(found - ordered) <= ordered / 1000)
 
 
 @given(latencies, latencies)
 def test_merging_is_recording_all(first: list[int], second: list[int]) -> None:
-    parts = [of_samples(whole(np.sort(np.array(each, dtype=np.int64))))[0] for each in (first, second)]
-    both = of_samples(whole(np.sort(np.array(first + second, dtype=np.int64))))[0]
-    assert expanded(recorded(merged(parts))) == expanded(recorded(both))
+    parts = [histogram_of(exact_sketch(np.sort(np.array(each, dtype=np.int64))))[0] for each in (first, second)]
+    both = histogram_of(exact_sketch(np.sort(np.array(first + second, dtype=np.int64))))[0]
+    assert expanded(sketch_of_histogram(merge_histograms(parts))) == expanded(sketch_of_histogram(both))
 
 
 def test_negative_values_are_counted_beside_it() -> None:
-    found, negative = of_samples(whole(np.array([-5, -1, 7], dtype=np.int64)))
+    found, negative = histogram_of(exact_sketch(np.array([-5, -1, 7], dtype=np.int64)))
     assert (found.get_total_count(), negative) == (1, 2)
 
 
 @given(st.lists(st.integers(-10, 3_000_000_000_000), max_size=300).map(sorted))
 def test_what_is_cut_to_three_digits_has_the_same_histogram(values: list[int]) -> None:
-    samples = whole(np.array(values, dtype=np.int64), bound_ns=5)
+    samples = exact_sketch(np.array(values, dtype=np.int64), bound_ns=5)
     cut = bucketed(samples)
     assert (cut.n, cut.bound_ns) == (len(values), 5)
-    histograms = [of_samples(each) for each in (samples, cut)]
+    histograms = [histogram_of(each) for each in (samples, cut)]
     assert histograms[0][1] == histograms[1][1] == sum(value < 0 for value in values)
-    assert len({tuple(expanded(recorded(histogram))) for histogram, _ in histograms}) == 1
+    assert len({tuple(expanded(sketch_of_histogram(histogram))) for histogram, _ in histograms}) == 1
 
 
 def test_what_took_more_than_an_hour_is_an_error() -> None:
     with pytest.raises(ValueError, match="beyond the hour"):
-        of_samples(whole(np.array([10**15])))
+        histogram_of(exact_sketch(np.array([10**15])))
 
 
 def plain(histogram: HdrHistogram) -> str:
@@ -87,7 +94,7 @@ def plain(histogram: HdrHistogram) -> str:
 
 
 def test_what_a_worker_logs_every_reader_of_such_logs_reads() -> None:
-    with closing(HistogramLogReader(str(WORKERS), empty())) as reader:
+    with closing(HistogramLogReader(str(WORKERS), empty_histogram())) as reader:
         theirs = reader.get_next_interval_histogram()
         assert reader.get_next_interval_histogram() is None
     (ours,) = read_log(WORKERS)
@@ -98,7 +105,9 @@ def test_what_a_worker_logs_every_reader_of_such_logs_reads() -> None:
 
 
 def test_a_log_is_read_with_and_without_compression_and_its_tags_name_the_flows(tmp_path: Path) -> None:
-    first, second = (of_samples(whole(np.array(each, dtype=np.int64)))[0] for each in ([100, 200], [5_000_000]))
+    first, second = (
+        histogram_of(exact_sketch(np.array(each, dtype=np.int64)))[0] for each in ([100, 200], [5_000_000])
+    )
     packed = second.encode()
     text = PLAIN.format(plain=plain(first), packed=packed.decode() if isinstance(packed, bytes) else packed)
     (tmp_path / "app.beyond.hlog").write_text(text)
@@ -107,13 +116,13 @@ def test_a_log_is_read_with_and_without_compression_and_its_tags_name_the_flows(
     assert (camera.stream, camera.publisher, camera.subscriber, camera.answers) == ("left.camera", 2, 0, True)
     assert (camera.round_trips, answered.answers, answered.round_trips) == (False, True, True)
     assert (answered.stream, answered.publisher, answered.subscriber) == ("left.camera", 2, 1)
-    assert expanded(recorded(imu.histogram)) == [100, 200]
+    assert expanded(sketch_of_histogram(imu.histogram)) == [100, 200]
     assert camera.histogram.get_total_count() == 1
 
 
 def test_the_table_has_the_quantiles_and_how_many_there_are() -> None:
     samples = np.arange(1, 10_001, dtype=np.int64) * 100
-    table = percentile_table(of_samples(whole(samples))[0])
+    table = percentile_table(histogram_of(exact_sketch(samples))[0])
     rows = [line.split() for line in table.splitlines()[2:] if not line.startswith("#")]
     assert len(rows) > 20
     assert all(abs(float(value) - 100 * int(up_to)) <= 1e-3 * float(value) for value, _, up_to, *_ in rows)

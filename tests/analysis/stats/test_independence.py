@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from middlemark.analysis.compare.independence import FEWEST_TRIALS, lag_1_test, without_drift
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.analysis.stats.independence import FEWEST_TRIALS, lag_1_test, without_drift
 from middlemark.analysis.verdicts.ranking import holm
 from middlemark.plan import WarningKind
 from middlemark.report.conclusions.warnings import warned_of

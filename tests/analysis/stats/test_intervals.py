@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from middlemark.analysis.stats.intervals import coverage, median_interval, pooled_quantile_ranks, share_interval
-from middlemark.analysis.stats.quantiles import pooled, sketch_of, whole
+from middlemark.analysis.stats.quantiles import exact_sketch, pool_sketches, sketch_of
 from middlemark.analysis.verdicts.difference import Difference, ratio
-from middlemark.analysis.verdicts.values import Known
+from middlemark.analysis.verdicts.values import BlockValues
 from middlemark.errors import InternalError
 from populations import drawn_events, drawn_times_ns, true_quantile_ns
 
@@ -123,16 +123,16 @@ def _held(shape: str, level: float, n_trials: int, messages: int, spread: float)
     rng = np.random.default_rng([n_trials, messages, 8])
     true_ns, held = true_quantile_ns(shape, spread, level), 0
     for _ in range(POOLED_REPEATS):
-        trials = [sketch_of(whole(times)) for times in drawn_times_ns(rng, shape, spread, n_trials, messages)]
-        together = pooled(trials)
+        trials = [sketch_of(exact_sketch(times)) for times in drawn_times_ns(rng, shape, spread, n_trials, messages)]
+        together = pool_sketches(trials)
         low, high = together.at(np.array(pooled_quantile_ranks(trials, together, level)))
         held += low <= true_ns <= high
     return held / POOLED_REPEATS
 
 
 def test_a_quantile_of_trials_that_measure_the_same_every_time_is_that() -> None:
-    trials = [sketch_of(whole(np.full(300, 7))) for _ in range(5)]
-    low, high = pooled_quantile_ranks(trials, pooled(trials), 0.99)
+    trials = [sketch_of(exact_sketch(np.full(300, 7))) for _ in range(5)]
+    low, high = pooled_quantile_ranks(trials, pool_sketches(trials), 0.99)
     assert 1 <= low <= 1485 <= high <= 1500
 
 
@@ -146,7 +146,7 @@ def test_the_interval_of_a_paired_ratio_covers_93_to_97_percent(
     for _ in range(REPEATS):
         drift = np.exp(rng.normal(0, 0.5, blocks))
         first, second = np.abs(1.3 * drift * draw(rng, blocks)), np.abs(drift * draw(rng, blocks))
-        found = ratio(Known(dict(enumerate(second))), Known(dict(enumerate(first))), paired=True)
+        found = ratio(BlockValues(dict(enumerate(second))), BlockValues(dict(enumerate(first))), paired=True)
         assert isinstance(found, Difference)
         covers += found.low <= 1.3 <= found.high
     assert 0.93 <= covers / REPEATS <= 0.97

@@ -15,23 +15,23 @@ from middlemark.analysis.stats.quantiles import (
     Measured,
     Sketch,
     TooFewSamples,
-    pooled,
+    exact_sketch,
+    pool_sketches,
     quantile,
     sketch_of,
-    whole,
 )
 
 
 @given(st.lists(st.integers(-(10**6), 10**12), min_size=1, max_size=300).map(sorted))
 def test_few_samples_are_kept_whole(samples: list[int]) -> None:
-    kept = sketch_of(whole(np.array(samples)))
+    kept = sketch_of(exact_sketch(np.array(samples)))
     assert kept.at(np.arange(1, len(samples) + 1)).tolist() == samples
 
 
 @pytest.mark.parametrize("n", [KEPT_WHOLE + 1, 40_000, 1_000_003])
 def test_of_many_every_sample_is_stood_for_once_and_the_ends_are_exact(n: int) -> None:
     samples = np.arange(n)  # a sample is its own rank
-    kept = sketch_of(whole(samples))
+    kept = sketch_of(exact_sketch(samples))
     assert kept.counts.sum() == n
     assert kept.counts.min() == 1
     assert len(kept.values) <= PARTS + 2 * ENDS
@@ -43,13 +43,13 @@ def test_of_many_every_sample_is_stood_for_once_and_the_ends_are_exact(n: int) -
 def test_the_share_of_a_quantile_is_off_by_little_and_by_less_in_the_tail(level: float, off: float) -> None:
     n = 2_000_000
     rank = np.array([int(level * n)])
-    assert abs(int(sketch_of(whole(np.arange(n))).at(rank)[0]) - int(rank[0])) / n <= off
+    assert abs(int(sketch_of(exact_sketch(np.arange(n))).at(rank)[0]) - int(rank[0])) / n <= off
 
 
 def test_pooled_trials_are_those_of_their_samples_together() -> None:
     rng = np.random.default_rng(1)
     trials = [np.sort(rng.lognormal(10, 0.5, n).astype(np.int64)) for n in (200, 500_000, 300_000)]
-    together, found = np.sort(np.concatenate(trials)), pooled([sketch_of(whole(each)) for each in trials])
+    together, found = np.sort(np.concatenate(trials)), pool_sketches([sketch_of(exact_sketch(each)) for each in trials])
     assert found.n == len(together)
     ranks = (np.array([0.5, 0.9, 0.99, 0.999]) * len(together)).astype(np.int64)
     assert found.at(ranks) == pytest.approx(together[ranks - 1], rel=2e-3)
@@ -58,19 +58,19 @@ def test_pooled_trials_are_those_of_their_samples_together() -> None:
 
 def test_a_lost_message_has_taken_for_ever() -> None:
     samples = np.arange(1, 981)
-    found = whole(samples, lost=20)
+    found = exact_sketch(samples, lost=20)
     assert found.quantile(0.5) == Measured(500.0, 1000)
     assert found.quantile(0.98) == Measured(980.0, 1000)
     assert found.quantile(0.99) == Lost(1000, 20)
     assert str(found.quantile(0.99)) == "2 % of 1000 messages never arrived"
     assert found.quantile(0.999) == TooFewSamples(1000)
-    assert (whole(samples[:0], lost=30).quantile(0.5)) == Lost(30, 30)
+    assert (exact_sketch(samples[:0], lost=30).quantile(0.5)) == Lost(30, 30)
 
 
 @pytest.mark.parametrize("n", [500, KEPT_WHOLE + 1])
 def test_the_lost_go_with_the_samples_whatever_is_made_of_them(n: int) -> None:
-    kept = sketch_of(whole(np.arange(n), lost=7))
-    both = pooled([kept, sketch_of(whole(np.arange(3), lost=1))])
+    kept = sketch_of(exact_sketch(np.arange(n), lost=7))
+    both = pool_sketches([kept, sketch_of(exact_sketch(np.arange(3), lost=1))])
     assert (kept.n, kept.lost, both.n, both.lost) == (n, 7, n + 3, 8)
     every = both.with_lost()
     assert (every.n, every.lost) == (n + 11, 0)
@@ -78,16 +78,16 @@ def test_the_lost_go_with_the_samples_whatever_is_made_of_them(n: int) -> None:
 
 
 def test_by_how_much_clocks_put_them_off_goes_with_them() -> None:
-    few, many = (whole(np.arange(n), bound_ns) for n, bound_ns in ((10, 3), (KEPT_WHOLE + 1, 7)))
+    few, many = (exact_sketch(np.arange(n), bound_ns) for n, bound_ns in ((10, 3), (KEPT_WHOLE + 1, 7)))
     assert [sketch_of(each).bound_ns for each in (few, many)] == [3, 7]
-    assert pooled([sketch_of(few), sketch_of(many)]).bound_ns == 7
+    assert pool_sketches([sketch_of(few), sketch_of(many)]).bound_ns == 7
 
 
 @given(st.lists(st.integers(-100, 100), min_size=1, max_size=300).map(sorted))
 def test_values_that_stand_for_others_have_the_quantiles_of_all(samples: list[int]) -> None:
     ordered = np.array(samples)
     values, counts = np.unique(ordered, return_counts=True)
-    for found in (whole(ordered), Sketch(values, counts, len(ordered))):
+    for found in (exact_sketch(ordered), Sketch(values, counts, len(ordered))):
         assert [found.quantile(level) for level in LEVELS.values()] == [
             quantile(ordered, level) for level in LEVELS.values()
         ]

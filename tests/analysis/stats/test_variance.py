@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from middlemark.analysis.stats.variance import Levels, Pays, advice, long_stretches, of_stretches
+from middlemark.analysis.experiment.variance import (
+    Pays,
+    VarianceComponents,
+    advise,
+    components_of_stretches,
+    long_stretches,
+)
 
 S = 10**9
 
@@ -25,7 +31,7 @@ def drawn(rng: np.random.Generator, n_trials: int, ratio: float, lag_1: float = 
 def test_the_interval_holds_the_true_ratio(ratio: float, lag_1: float) -> None:
     rng = np.random.default_rng([round(ratio), round(10 * lag_1)])
     found = [long_stretches(drawn(rng, 10, ratio, lag_1)) for _ in range(200)]
-    told = [of_stretches(each, 2 * S) for each in found if each is not None]
+    told = [components_of_stretches(each, 2 * S) for each in found if each is not None]
     assert len(told) > 150
     assert np.mean([each.ratio[0] <= ratio <= each.ratio[2] for each in told]) > 0.88
 
@@ -39,20 +45,20 @@ def test_a_window_that_wanders_as_a_whole_tells_nothing() -> None:
 def test_what_all_trials_have_in_common_within_the_window_is_no_variance() -> None:
     parts = drawn(np.random.default_rng(5), 12, 2.0)
     warm_up = np.linspace(50, 0, 60)
-    assert of_stretches(parts + warm_up, S).within == pytest.approx(of_stretches(parts, S).within)
+    assert components_of_stretches(parts + warm_up, S).within == pytest.approx(components_of_stretches(parts, S).within)
 
 
 def test_the_best_window_takes_the_least_time_for_a_variance() -> None:
-    found = Levels(20, 60, 2 * S, 1.0, (3.0, 4.0, 5.0))
-    best = advice(found, 8 * S).best_window_ns
+    found = VarianceComponents(20, 60, 2 * S, 1.0, (3.0, 4.0, 5.0))
+    best = advise(found, 8 * S).best_window_ns
     windows = np.linspace(0.1, 20, 4000) * S
     time = (8 * S + windows) * (4.0 + 2 * S / windows)
     assert best == pytest.approx(windows[np.argmin(time)], rel=0.01)
-    assert advice(found, 8 * S).time_share == pytest.approx(time.min() / (10 * S * 5), rel=0.001)
+    assert advise(found, 8 * S).time_share == pytest.approx(time.min() / (10 * S * 5), rel=0.001)
 
 
 def test_something_pays_only_where_the_whole_interval_says_so() -> None:
     within, between, unsure = (0.0, 0.0, 0.1), (20.0, 40.0, 80.0), (0.0, 0.5, 50.0)
-    said = [advice(Levels(20, 60, 2 * S, 1.0, ratio), 3 * S).pays for ratio in (within, between, unsure)]
+    said = [advise(VarianceComponents(20, 60, 2 * S, 1.0, ratio), 3 * S).pays for ratio in (within, between, unsure)]
     assert said == [Pays.LONGER_WINDOWS, Pays.MORE_TRIALS, Pays.UNDECIDED]
-    assert advice(Levels(20, 60, 2 * S, 1.0, (1.0, 1.5, 2.0)), 3 * S).pays is Pays.AS_IT_IS
+    assert advise(VarianceComponents(20, 60, 2 * S, 1.0, (1.0, 1.5, 2.0)), 3 * S).pays is Pays.AS_IT_IS

@@ -8,11 +8,11 @@ import pytest
 import scipy.stats
 
 from middlemark.analysis.stats.estimate import Estimate, Method
-from middlemark.analysis.verdicts.across_runs import TOO_FEW_RUNS, next_run, setbacks_of
+from middlemark.analysis.verdicts.across_runs import TOO_FEW_RUNS, difference_to_next_run, setbacks_over_runs
 from middlemark.analysis.verdicts.bounds import Evidence
 from middlemark.analysis.verdicts.difference import Difference, NoDifference, difference_of_shares, ratio
-from middlemark.analysis.verdicts.values import Known
-from middlemark.analysis.verdicts.verdict import NO_SETBACKS, Setbacks
+from middlemark.analysis.verdicts.judge import NO_SETBACKS, Setbacks
+from middlemark.analysis.verdicts.values import BlockValues
 
 REPEATS = 400
 MOST_FALSE = 0.025 + 3 * math.sqrt(0.025 * 0.975 / REPEATS)
@@ -21,13 +21,13 @@ MOST_FALSE = 0.025 + 3 * math.sqrt(0.025 * 0.975 / REPEATS)
 
 def times(values: list[float], method: Method = Method.MEDIAN_OF_TRIALS) -> Evidence:
     estimate = Estimate(float(np.median(values)), None, None, None, len(values), 1000, method)
-    return Evidence(Known(dict(enumerate(values))), estimate=estimate)
+    return Evidence(BlockValues(dict(enumerate(values))), estimate=estimate)
 
 
 def shares(events: list[int], size: int) -> Evidence:
     estimate = Estimate(sum(events) / size / len(events), None, None, None, len(events), 1000, Method.SHARE_OF_ALL)
     counts = {block: (n, size) for block, n in enumerate(events)}
-    return Evidence(Known({}), counts, estimate, is_share=True)
+    return Evidence(BlockValues({}), counts, estimate, is_share=True)
 
 
 def drawn_run(rng: np.random.Generator, between_runs: float, n_trials: int = 8) -> Evidence:
@@ -43,7 +43,7 @@ def false_rate(draw: Callable[[np.random.Generator], Evidence], n_runs: int) -> 
     """How often the interval of a head that is one more run of the base lies wholly above no change."""
     rng, beyond = np.random.default_rng(n_runs), 0
     for _ in range(REPEATS):
-        found = next_run([draw(rng) for _ in range(n_runs)], draw(rng))
+        found = difference_to_next_run([draw(rng) for _ in range(n_runs)], draw(rng))
         assert isinstance(found, Difference)
         beyond += found.low > found.equal
     return beyond / REPEATS
@@ -51,7 +51,7 @@ def false_rate(draw: Callable[[np.random.Generator], Evidence], n_runs: int) -> 
 
 def test_of_exact_values_it_is_students_interval_of_a_next_run() -> None:
     base, head = [50.0, 52.0, 49.0, 51.0], 60.0
-    found = next_run([times([each]) for each in base], times([head]))
+    found = difference_to_next_run([times([each]) for each in base], times([head]))
     assert isinstance(found, Difference)
     logs = np.log(base)
     reach = scipy.stats.t.ppf(0.975, 3) * np.std(logs, ddof=1) * math.sqrt(1 + 1 / 4)
@@ -95,8 +95,8 @@ def test_two_runs_compared_by_their_trials_seem_to_differ_though_nothing_changed
 
 def test_a_change_that_is_far_beyond_what_runs_differ_by_is_found() -> None:
     rng = np.random.default_rng(2)
-    slow = next_run([drawn_run(rng, 0.02) for _ in range(5)], times([65_000.0] * 8))
-    lossy = next_run([shares([0] * 8, 2000) for _ in range(5)], shares([40] * 8, 2000))
+    slow = difference_to_next_run([drawn_run(rng, 0.02) for _ in range(5)], times([65_000.0] * 8))
+    lossy = difference_to_next_run([shares([0] * 8, 2000) for _ in range(5)], shares([40] * 8, 2000))
     assert isinstance(slow, Difference)
     assert isinstance(lossy, Difference)
     assert slow.low > 1.05
@@ -105,13 +105,13 @@ def test_a_change_that_is_far_beyond_what_runs_differ_by_is_found() -> None:
 
 @pytest.mark.parametrize("n_runs", [1, 2])
 def test_fewer_than_three_runs_tell_nothing(n_runs: int) -> None:
-    found = next_run([times([50.0] * 8)] * n_runs, times([100.0] * 8))
+    found = difference_to_next_run([times([50.0] * 8)] * n_runs, times([100.0] * 8))
     assert found == NoDifference(TOO_FEW_RUNS)
 
 
 def test_a_head_of_fewer_trials_than_the_runs_have_has_a_wider_interval() -> None:
     runs = [times([each] * 8) for each in (50.0, 52.0, 49.0)]
-    full, part = next_run(runs, times([50.0] * 8)), next_run(runs, times([50.0] * 2))
+    full, part = difference_to_next_run(runs, times([50.0] * 8)), difference_to_next_run(runs, times([50.0] * 2))
     assert isinstance(full, Difference)
     assert isinstance(part, Difference)
     assert part.high > full.high
@@ -119,21 +119,21 @@ def test_a_head_of_fewer_trials_than_the_runs_have_has_a_wider_interval() -> Non
 
 def test_a_percentile_of_single_trials_is_not_held_against_one_of_all_messages() -> None:
     runs = [times([each] * 8) for each in (50.0, 52.0, 49.0)]
-    assert isinstance(next_run(runs, times([50.0] * 8, Method.POOLED)), NoDifference)
+    assert isinstance(difference_to_next_run(runs, times([50.0] * 8, Method.POOLED)), NoDifference)
 
 
 def test_what_lies_between_two_values_has_an_interval_from_the_nearest_to_the_farthest() -> None:
     def between(low: float, high: float) -> Evidence:
-        return Evidence(Known({1: low}, {1: high}), estimate=times([low]).estimate)
+        return Evidence(BlockValues({1: low}, {1: high}), estimate=times([low]).estimate)
 
-    found = next_run([between(100.0, 105.0)] * 3, between(100.0, 105.0))
+    found = difference_to_next_run([between(100.0, 105.0)] * 3, between(100.0, 105.0))
     assert isinstance(found, Difference)
     assert (found.low, found.high) == pytest.approx((100 / 105, 105 / 100))
 
 
 def test_the_run_with_most_setbacks_stands_for_the_base() -> None:
     none, some, head = (Setbacks(8, {"overloaded": n}) for n in (0, 2, 3))
-    assert setbacks_of([none, some, none], head) == (some, head)
-    assert setbacks_of([none], head) == NO_SETBACKS
+    assert setbacks_over_runs([none, some, none], head) == (some, head)
+    assert setbacks_over_runs([none], head) == NO_SETBACKS
     never = Setbacks(8, {"no communication": 8})
-    assert setbacks_of([none], never) == (none, never)
+    assert setbacks_over_runs([none], never) == (none, never)

@@ -6,25 +6,25 @@ import numpy as np
 import pytest
 
 from middlemark.analysis.stats.estimate import Estimate, Method
-from middlemark.analysis.verdicts.bounds import BoundTest, Evidence, against_bound
-from middlemark.analysis.verdicts.values import Known, within_bound
-from middlemark.analysis.verdicts.verdict import Judgement, Setbacks
+from middlemark.analysis.verdicts.bounds import BoundTest, Evidence, judge_against_bound
+from middlemark.analysis.verdicts.judge import Judgement, Setbacks
+from middlemark.analysis.verdicts.values import BlockValues, with_bound
 
 HOLDS, REFUTED, UNDECIDED = Judgement.HOLDS, Judgement.REFUTED, Judgement.UNDECIDED
 
 
 def of(*values: float, setbacks: Setbacks | None = None, n_lost: int = 0, is_maximum: bool = False) -> Evidence:
-    known = Known(dict(enumerate(values)))
+    known = BlockValues(dict(enumerate(values)))
     return Evidence(known=known, setbacks=setbacks or Setbacks(len(values)), n_lost=n_lost, is_maximum=is_maximum)
 
 
 def judged(found: Evidence, bound: float, *, above: bool = False) -> Judgement:
-    return against_bound(found, bound, above=above).judged.judgement
+    return judge_against_bound(found, bound, above=above).judged.judgement
 
 
 def pooled(low: float, high: float, coverage: float | None, trials: int = 6) -> Evidence:
     estimate = Estimate(math.sqrt(low * high), low, high, coverage, trials, 10_000, Method.POOLED)
-    return Evidence(known=Known({}), estimate=estimate, setbacks=Setbacks(trials))
+    return Evidence(known=BlockValues({}), estimate=estimate, setbacks=Setbacks(trials))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_bound_that_is_the_true_value_is_decided_in_one_case_of_twenty(trials:
 
 def test_a_rough_interval_decides_nothing() -> None:
     assert judged(pooled(10.0, 12.0, 0.95), 15.0) is HOLDS
-    found = against_bound(pooled(10.0, 12.0, None), 15.0, above=False)
+    found = judge_against_bound(pooled(10.0, 12.0, None), 15.0, above=False)
     assert found.judged.judgement is UNDECIDED
     assert "differ too much" in found.judged.reason
 
@@ -65,7 +65,7 @@ def test_one_message_beyond_a_maximum_refutes_whatever_the_median_of_trials_says
 
 
 def test_a_lost_message_is_beyond_every_maximum() -> None:
-    found = against_bound(of(0.5, 0.6, 0.7, n_lost=2, is_maximum=True), 1.0, above=False)
+    found = judge_against_bound(of(0.5, 0.6, 0.7, n_lost=2, is_maximum=True), 1.0, above=False)
     assert (found.judged.judgement, found.judged.reason) == (REFUTED, "2 messages never came")
 
 
@@ -82,18 +82,18 @@ def test_they_speak_against_nothing_bad() -> None:
 
 def test_what_the_clocks_leave_open_is_undecided() -> None:
     values = {n: 10.0 + n / 10 for n in range(6)}
-    assert judged(Evidence(known=within_bound(values, 2), setbacks=Setbacks(6)), 15.0) is HOLDS
-    assert judged(Evidence(known=within_bound(values, 6), setbacks=Setbacks(6)), 15.0) is UNDECIDED
+    assert judged(Evidence(known=with_bound(values, 2), setbacks=Setbacks(6)), 15.0) is HOLDS
+    assert judged(Evidence(known=with_bound(values, 6), setbacks=Setbacks(6)), 15.0) is UNDECIDED
 
 
 def test_a_percentile_beyond_what_was_lost_keeps_no_bound() -> None:
-    found = Evidence(known=Known(dict.fromkeys(range(6), math.inf)), setbacks=Setbacks(6, {"too much lost": 6}))
+    found = Evidence(known=BlockValues(dict.fromkeys(range(6), math.inf)), setbacks=Setbacks(6, {"too much lost": 6}))
     assert judged(found, 15.0) is REFUTED
     some = {0: math.inf, **{n: 10.0 + n / 100 for n in range(1, 6)}}
-    assert judged(Evidence(known=Known(some), setbacks=Setbacks(6, {"too much lost": 1})), 15.0) is UNDECIDED
+    assert judged(Evidence(known=BlockValues(some), setbacks=Setbacks(6, {"too much lost": 1})), 15.0) is UNDECIDED
 
 
 def test_it_says_by_which_test() -> None:
-    assert against_bound(of(10.0, 10.1, 9.9), 15.0, above=False).test is BoundTest.VALUES
-    assert against_bound(of(*[10.0] * 6), 15.0, above=False).test is BoundTest.MEDIAN
-    assert against_bound(pooled(10.0, 12.0, 0.95), 15.0, above=False).test is BoundTest.POOLED
+    assert judge_against_bound(of(10.0, 10.1, 9.9), 15.0, above=False).test is BoundTest.VALUES
+    assert judge_against_bound(of(*[10.0] * 6), 15.0, above=False).test is BoundTest.MEDIAN
+    assert judge_against_bound(pooled(10.0, 12.0, 0.95), 15.0, above=False).test is BoundTest.POOLED

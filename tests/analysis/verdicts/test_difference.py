@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from middlemark.analysis.stats.intervals import share_interval
 from middlemark.analysis.verdicts.difference import Difference, NoDifference, Test, difference_of_shares, ratio
-from middlemark.analysis.verdicts.values import Known, within_bound
+from middlemark.analysis.verdicts.values import BlockValues, with_bound
 from populations import drawn_events
 
 positive = st.floats(1.0, 1e6)
 
 
-def known(values: list[float]) -> Known:
-    return Known(dict(enumerate(values)))
+def known(values: list[float]) -> BlockValues:
+    return BlockValues(dict(enumerate(values)))
 
 
 def shares(events: list[int], size: int) -> dict[int, tuple[int, int]]:
@@ -75,7 +75,9 @@ def test_two_blocks_are_no_evidence(n_blocks: int, *, paired: bool) -> None:
 
 
 def test_only_blocks_that_both_have_are_paired() -> None:
-    found = ratio(Known({1: 2.0, 2: 4.0, 3: 6.0, 4: 99.0}), Known({1: 1.0, 2: 2.0, 3: 3.0, 5: 7.0}), paired=True)
+    found = ratio(
+        BlockValues({1: 2.0, 2: 4.0, 3: 6.0, 4: 99.0}), BlockValues({1: 1.0, 2: 2.0, 3: 3.0, 5: 7.0}), paired=True
+    )
     assert isinstance(found, Difference)
     assert (found.value, found.n_first) == (pytest.approx(0.5), 3)
 
@@ -166,9 +168,7 @@ def test_equal_losses_differ_in_at_most_one_case_of_twenty(trials: int, share: f
 def test_what_the_clocks_leave_open_widens_a_ratio() -> None:
     first, second = [100e3, 101e3, 99e3], [120e3, 121e3, 119e3]
     exact = ratio(known(first), known(second), paired=True)
-    open_ = ratio(
-        within_bound(dict(enumerate(first)), 15_000), within_bound(dict(enumerate(second)), 15_000), paired=True
-    )
+    open_ = ratio(with_bound(dict(enumerate(first)), 15_000), with_bound(dict(enumerate(second)), 15_000), paired=True)
     assert isinstance(exact, Difference)
     assert isinstance(open_, Difference)
     assert exact.low > 1

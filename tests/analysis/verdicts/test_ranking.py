@@ -6,13 +6,13 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from middlemark.analysis.verdicts.judge import Setbacks
 from middlemark.analysis.verdicts.ranking import Candidate, holm, ranking
-from middlemark.analysis.verdicts.values import Known
-from middlemark.analysis.verdicts.verdict import Setbacks
+from middlemark.analysis.verdicts.values import BlockValues
 
 
 def candidate(*values: float, setbacks: Setbacks | None = None) -> Candidate:
-    known = Known(dict(enumerate(values)))
+    known = BlockValues(dict(enumerate(values)))
     return Candidate(known, float(np.median(values)), setbacks or Setbacks(len(values)))
 
 

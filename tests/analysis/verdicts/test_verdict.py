@@ -7,17 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from middlemark.analysis.verdicts.difference import Difference, NoDifference, Test
-from middlemark.analysis.verdicts.values import Known
-from middlemark.analysis.verdicts.verdict import (
+from middlemark.analysis.verdicts.judge import (
     Judgement,
     Setbacks,
     Verdict,
-    change_stays_within,
-    setbacks,
-    side_of,
-    surely_more,
-    verdict,
+    count_setbacks,
+    judge_change,
+    judge_difference,
+    judge_interval,
+    significantly_more,
 )
+from middlemark.analysis.verdicts.values import BlockValues
 
 
 def of_ratio(low: float, high: float) -> Difference:
@@ -41,8 +41,8 @@ SOME, MOST, ALL = (Setbacks(10, {"overloaded": n}) for n in (1, 7, 10))
 )
 def test_an_interval_comes_to_one_verdict(low: float, high: float, expected: Verdict) -> None:
     found = of_ratio(low, high)
-    assert verdict(found, lower_is_better=True, margin=0.05).verdict is expected
-    assert verdict(found, lower_is_better=False, margin=0.05).verdict is expected.inverse
+    assert judge_difference(found, lower_is_better=True, margin=0.05).verdict is expected
+    assert judge_difference(found, lower_is_better=False, margin=0.05).verdict is expected.inverse
 
 
 @pytest.mark.parametrize(
@@ -57,22 +57,24 @@ def test_an_interval_comes_to_one_verdict(low: float, high: float, expected: Ver
     ],
 )
 def test_survivors_win_nothing(sides: tuple[Setbacks, Setbacks], expected: Verdict) -> None:
-    found = verdict(of_ratio(0.5, 0.6), lower_is_better=True, setbacks=sides)
+    found = judge_difference(of_ratio(0.5, 0.6), lower_is_better=True, setbacks=sides)
     assert found.verdict is expected
     if expected is not Verdict.BETTER:
         assert "overloaded" in found.reason
 
 
 def test_a_side_that_could_not_keep_up_is_not_equal_to_one_that_could() -> None:
-    assert verdict(of_ratio(0.99, 1.01), lower_is_better=True, setbacks=(NONE, SOME)).verdict is Verdict.UNDECIDED
+    assert (
+        judge_difference(of_ratio(0.99, 1.01), lower_is_better=True, setbacks=(NONE, SOME)).verdict is Verdict.UNDECIDED
+    )
 
 
 def test_what_is_worse_though_flattered_is_worse() -> None:
-    assert verdict(of_ratio(1.5, 1.6), lower_is_better=True, setbacks=(NONE, SOME)).verdict is Verdict.WORSE
+    assert judge_difference(of_ratio(1.5, 1.6), lower_is_better=True, setbacks=(NONE, SOME)).verdict is Verdict.WORSE
 
 
 def test_without_a_difference_the_reason_is_kept() -> None:
-    found = verdict(NoDifference("too few"), lower_is_better=True)
+    found = judge_difference(NoDifference("too few"), lower_is_better=True)
     assert (found.verdict, found.reason) == (Verdict.UNDECIDED, "too few")
 
 
@@ -92,18 +94,16 @@ def test_without_a_difference_the_reason_is_kept() -> None:
 def test_a_change_stays_within_a_bound_only_where_the_trials_carry_it(
     low: float, high: float, sides: tuple[Setbacks, Setbacks], expected: Judgement
 ) -> None:
-    found = change_stays_within(of_ratio(low, high), 1.05, above=True, lower_is_better=True, setbacks=sides)
+    found = judge_change(of_ratio(low, high), 1.05, above=True, lower_is_better=True, setbacks=sides)
     assert found.judgement is expected
-    more = change_stays_within(
-        of_ratio(1 / high, 1 / low), 1 / 1.05, above=False, lower_is_better=False, setbacks=sides
-    )
+    more = judge_change(of_ratio(1 / high, 1 / low), 1 / 1.05, above=False, lower_is_better=False, setbacks=sides)
     assert more.judgement is expected
 
 
 @given(st.floats(0.1, 10), st.floats(1, 3), st.floats(0.1, 10), st.booleans())
 def test_only_an_interval_wholly_on_one_side_decides(low: float, wide: float, bound: float, above: bool) -> None:  # noqa: FBT001
     high = low * wide
-    found = side_of(low, high, bound, above=above)
+    found = judge_interval(low, high, bound, above=above)
     if low <= bound < high:
         assert found is Judgement.UNDECIDED
     elif found is Judgement.HOLDS:
@@ -114,7 +114,7 @@ def test_only_an_interval_wholly_on_one_side_decides(low: float, wide: float, bo
 
 def test_setbacks_are_the_middlewares_own_and_the_machines_are_none() -> None:
     kinds = Counter({"valid": 6, "invalid": 3, "failed": 1, "no_communication": 2, "not_applicable": 4})
-    found = setbacks(kinds, Known({1: 5.0, 2: float("inf")}), n_overloaded=1)
+    found = count_setbacks(kinds, BlockValues({1: 5.0, 2: float("inf")}), n_overloaded=1)
     assert (found.n_trials, found.n) == (9, 5)
     assert "failed in 1" in str(found)
     assert str(found).endswith("of 9 trials")
@@ -125,18 +125,18 @@ def test_setbacks_are_the_middlewares_own_and_the_machines_are_none() -> None:
     [(7, 0, True), (2, 0, False), (10, 5, True), (0, 0, False), (0, 7, False)],
 )
 def test_only_what_chance_does_not_explain_is_surely_more(one: int, other: int, *, expected: bool) -> None:
-    assert surely_more(Setbacks(10, {"failed": one}), Setbacks(10, {"failed": other})) is expected
+    assert significantly_more(Setbacks(10, {"failed": one}), Setbacks(10, {"failed": other})) is expected
 
 
 def test_what_the_machine_left_of_one_side_alone_is_a_selection() -> None:
     sides = (Setbacks(10), Setbacks(3, n_disturbed=7))
-    found = verdict(of_ratio(0.5, 0.6), lower_is_better=True, setbacks=sides)
+    found = judge_difference(of_ratio(0.5, 0.6), lower_is_better=True, setbacks=sides)
     assert found.verdict is Verdict.UNDECIDED
     assert "7 of 10" in found.reason
     few = (Setbacks(10), Setbacks(9, n_disturbed=1))
-    assert verdict(of_ratio(0.5, 0.6), lower_is_better=True, setbacks=few).verdict is Verdict.BETTER
+    assert judge_difference(of_ratio(0.5, 0.6), lower_is_better=True, setbacks=few).verdict is Verdict.BETTER
 
 
 def test_three_of_three_against_none_of_three_is_no_chance() -> None:
-    assert surely_more(Setbacks(3, {"failed": 3}), Setbacks(3))
-    assert not surely_more(Setbacks(2, {"failed": 2}), Setbacks(2))
+    assert significantly_more(Setbacks(3, {"failed": 3}), Setbacks(3))
+    assert not significantly_more(Setbacks(2, {"failed": 2}), Setbacks(2))

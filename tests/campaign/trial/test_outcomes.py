@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.analysis.metrics.stored import measure, stored
+from middlemark.analysis.metrics.stored import measure, read_stored
 from middlemark.campaign.trial import lifecycle, processes
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Failed, Invalid, MissingPath, NoCommunication, NotApplicable, TimedOut, Valid, WarningKind
@@ -49,7 +49,7 @@ def test_a_good_trial_is_valid_and_all_of_it_is_stored(campaign: Campaign, tmp_p
 def test_metrics_are_stored_with_a_trial_that_counts(campaign: Campaign, tmp_path: Path) -> None:
     record = only(campaign(suite_text()))
     folder = RunFolder(tmp_path / "run").trial(record.trial.id)
-    kept = stored(folder, record)
+    kept = read_stored(folder, record)
     assert kept is not None
     assert kept.metrics.values == measure(folder, record).metrics.values
     assert folder.metrics_path.stat().st_mtime_ns <= folder.record_path.stat().st_mtime_ns

@@ -7,7 +7,7 @@ import pytest
 from inline_snapshot import snapshot
 from rich.console import Console
 
-from middlemark.analysis.decisions.claims import own_claims
+from middlemark.analysis.decisions.claims import judge_own_claims
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.conclusions.claims import as_data, print_claims
 from middlemark.report.output.html import render
@@ -36,7 +36,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
 
 def test_the_terminal_has_a_line_for_each_claim_and_each_part(findings: RunFindings) -> None:
     console = Console(file=StringIO(), width=150)
-    print_claims(own_claims(findings), console)
+    print_claims(judge_own_claims(findings), console)
     assert isinstance(console.file, StringIO)
     assert [line.rstrip() for line in console.file.getvalue().splitlines()] == snapshot(
         [
@@ -71,7 +71,7 @@ def test_the_page_has_the_claims_with_their_tests(findings: RunFindings) -> None
 
 
 def test_a_program_reads_effects_and_intervals(findings: RunFindings) -> None:
-    first = as_data(own_claims(findings))[0]
+    first = as_data(judge_own_claims(findings))[0]
     assert first["judgement"] == "holds"
     (part,) = first["parts"] if isinstance(first["parts"], list) else ()
     assert part["effect"]["low"] < part["effect"]["value"] < part["effect"]["high"] < 1

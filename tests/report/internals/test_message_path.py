@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from middlemark.analysis.kernel.breakdown import ToldMessage
+from middlemark.analysis.kernel.breakdown import ExampleMessage
 from middlemark.analysis.kernel.packets import Cuts
 from middlemark.analysis.kernel.segments import Call, Crossing, MessagePath, Part, Segment, Side
 from middlemark.analysis.run import analyse
@@ -75,7 +75,7 @@ def test_text_is_to_scale_and_names_calls_and_packets() -> None:
         (Call(Side.SENDER, 44, 11_000, 22_000),),
         (1, 2),
     )
-    shown = [line.plain for line in told_lines(ToldMessage(0.5, 100, path, {44: "sendto"}))]
+    shown = [line.plain for line in told_lines(ExampleMessage(0.5, 100, path, {44: "sendto"}))]
     bars = {line[2:22].strip(): line[35:] for line in shown if "█" in line or "▏" in line}
     assert bars == {
         "middleware, sender": "█" * 11,

@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from middlemark.analysis.metrics.catalog import Key, of_host, of_process
+from middlemark.analysis.metrics.catalog import Key, host_subject, process_subject
 from middlemark.analysis.metrics.resources import resource_values
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
@@ -330,5 +330,5 @@ def is_seen_on_both_machines(record: TrialRecord, processes: pl.DataFrame, machi
     assert set(machine["host"]) == {None, "there"}
     for name in ("publisher_0", "subscriber_0"):
         values = resource_values(record, processes.filter(process=name), machine)
-        assert Key(of_process(name), "unique_bytes") in values
-    assert Key(of_host("there"), "observer_cpu_percent_of_core") in values
+        assert Key(process_subject(name), "unique_bytes") in values
+    assert Key(host_subject("there"), "observer_cpu_percent_of_core") in values

@@ -1,8 +1,8 @@
 """The metrics of a trial's chains and nodes: end-to-end latency and its parts, deadline misses, losses, start-up.
 
-A typical way is the mean of the middle fifth of all by their end-to-end latency, a slow one that of the slowest
-hundredth, so that parts add up to the whole as medians of parts would not. `chain` follows the single ones; figures
-over several trials are `estimate`'s.
+A typical instance is the mean of the middle fifth of all by their end-to-end latency, a slow one that of the slowest
+hundredth, so that parts add up to the whole as medians of parts would not. `trace` follows the instances; estimates
+over several trials are `stats.estimate`'s.
 """
 
 from __future__ import annotations
@@ -14,21 +14,30 @@ import numpy as np
 import polars as pl
 
 from middlemark.analysis.chains.trace import (
+    COUNTED_FATES,
     NEVER_ENDED,
-    TOLD,
     ChainPart,
     Fate,
-    Followed,
+    FollowedChain,
     Route,
     Rows,
-    followed,
+    follow_chain,
     part_column,
     positions,
 )
-from middlemark.analysis.metrics.catalog import TRIAL, Key, of_chain, of_node, of_place
-from middlemark.analysis.metrics.latency import Distribution, bounds_of_chain, bounds_of_hops, told
-from middlemark.analysis.metrics.trial import metric_of_bounds, metrics_of_samples
-from middlemark.analysis.stats.quantiles import Measured, Samples, Sketch, Value, quantile, sketch_of, whole
+from middlemark.analysis.metrics.catalog import TRIAL, Key, chain_position_subject, chain_subject, node_subject
+from middlemark.analysis.metrics.latency import Distribution, bounds_of_chain, bounds_of_hops
+from middlemark.analysis.metrics.trial import clock_bound_metric, distribution_metrics
+from middlemark.analysis.stats.quantiles import (
+    Measured,
+    Samples,
+    Sketch,
+    Value,
+    exact_sketch,
+    quantile,
+    sketch_of,
+    with_clock_bound,
+)
 from middlemark.plan import Chain, Experiment
 from middlemark.results.record import TrialRecord
 
@@ -57,22 +66,24 @@ def chain_metrics(record: TrialRecord, rows: Rows, condense: Callable[[Sketch], 
     experiment = record.trial.experiment
     found = ChainMetrics(values=_of_nodes(record, rows))
     for chain in experiment.chains:
-        ways = followed(route(chain, experiment), rows)
+        ways = follow_chain(route_of(chain, experiment), rows)
         bounds_ns = bounds_of_chain(record, chain)
         for kind, ordered in _samples(ways):
-            samples = whole(ordered, bounds_ns.get(kind, 0), ways.never_ended if kind is Distribution.END_TO_END else 0)
+            samples = exact_sketch(
+                ordered, bounds_ns.get(kind, 0), ways.never_ended if kind is Distribution.END_TO_END else 0
+            )
             if not samples.n_messages:
                 continue
             found.samples[chain.name, kind] = condense(samples)
-            found.values |= metrics_of_samples(of_chain(chain.name), kind, samples)
-        found.values |= metric_of_bounds(of_chain(chain.name), bounds_ns)
+            found.values |= distribution_metrics(chain_subject(chain.name), kind, samples)
+        found.values |= clock_bound_metric(chain_subject(chain.name), bounds_ns)
         kinds = _kinds_of_way(ways)
         found.values |= _of_chain(chain, ways, kinds, bounds_ns)
         found.values |= _of_places(chain, ways, kinds, record, rows)
     return found
 
 
-def route(chain: Chain, experiment: Experiment) -> Route:
+def route_of(chain: Chain, experiment: Experiment) -> Route:
     """The chain by the numbers that the rows have."""
     nodes = {node.name: (number, node) for number, node in enumerate(experiment.nodes)}
     streams = {stream.name: number for number, stream in enumerate(experiment.streams)}
@@ -89,16 +100,18 @@ def route(chain: Chain, experiment: Experiment) -> Route:
     )
 
 
-def _samples(ways: Followed) -> Iterator[tuple[Distribution, Samples]]:
+def _samples(ways: FollowedChain) -> Iterator[tuple[Distribution, Samples]]:
     """In order of size, one after the other, as each may be long."""
     sums = {kind: pl.sum_horizontal(ways.columns(part)) for part, kind in KINDS.items()}
     for kind, value in {Distribution.END_TO_END: pl.col("whole_ns"), **sums}.items():
         yield kind, np.sort(ways.of_ended(value).to_numpy())
 
 
-def _of_chain(chain: Chain, ways: Followed, kinds: Ways, bounds_ns: Mapping[Distribution, int]) -> dict[Key, Value]:
+def _of_chain(
+    chain: Chain, ways: FollowedChain, kinds: Ways, bounds_ns: Mapping[Distribution, int]
+) -> dict[Key, Value]:
     fates = ways.fates
-    began, settled = sum(fates.values()), sum(fates[fate] for fate in TOLD)
+    began, settled = sum(fates.values()), sum(fates[fate] for fate in COUNTED_FATES)
     values: dict[str, Value] = {}
     if began:
         values["set_aside_share"] = Measured((began - settled) / began, began)
@@ -110,16 +123,20 @@ def _of_chain(chain: Chain, ways: Followed, kinds: Ways, bounds_ns: Mapping[Dist
         took_ns = ways.of_ended(pl.col("whole_ns"))
         compared_ns = min([chain.deadline_ns, *([float(np.median(took_ns.to_numpy()))] if len(took_ns) else [])])
         of_asked = Measured(missed / asked, asked)
-        values["deadline_missed_share"] = told(of_asked, bounds_ns.get(Distribution.END_TO_END, 0), compared_ns)
+        values["deadline_missed_share"] = with_clock_bound(
+            of_asked, bounds_ns.get(Distribution.END_TO_END, 0), compared_ns
+        )
     for kind, chosen in kinds.items():
-        values[f"{kind}_whole_ns"] = told(_mean(chosen, ["whole_ns"]), bounds_ns.get(Distribution.END_TO_END, 0))
+        values[f"{kind}_whole_ns"] = with_clock_bound(
+            _mean(chosen, ["whole_ns"]), bounds_ns.get(Distribution.END_TO_END, 0)
+        )
         for part in ChainPart:
             took = _mean(chosen, ways.columns(part))
-            values[f"{kind}_{part}_ns"] = told(took, bounds_ns.get(KINDS[part], 0))
-    return {Key(of_chain(chain.name), name): value for name, value in values.items()}
+            values[f"{kind}_{part}_ns"] = with_clock_bound(took, bounds_ns.get(KINDS[part], 0))
+    return {Key(chain_subject(chain.name), name): value for name, value in values.items()}
 
 
-def _kinds_of_way(ways: Followed) -> Ways:
+def _kinds_of_way(ways: FollowedChain) -> Ways:
     """The ways that stand for typical and for slow ones, as far as there are enough."""
     n = ways.fates[Fate.ENDED]
     found = {"typical": ways.ended_in_order(2 * n // 5, n // 5 + 1)} if n else {}
@@ -130,10 +147,10 @@ def _mean(ways: pl.DataFrame, columns: list[str]) -> Value:
     return Measured(float(ways.select(pl.sum_horizontal(columns)).to_series().to_numpy().mean()), len(ways))
 
 
-def _of_places(chain: Chain, ways: Followed, kinds: Ways, record: TrialRecord, rows: Rows) -> dict[Key, Value]:
+def _of_places(chain: Chain, ways: FollowedChain, kinds: Ways, record: TrialRecord, rows: Rows) -> dict[Key, Value]:
     """What each node of a chain, with the message to it, takes of typical and slow ways, and what it lets go."""
     values: dict[Key, Value] = {}
-    known = route(chain, record.trial.experiment)
+    known = route_of(chain, record.trial.experiment)
     hops_ns = (0, *bounds_of_hops(record, chain))
     for position in range(ways.length):
         named: dict[str, Value] = {}
@@ -141,20 +158,22 @@ def _of_places(chain: Chain, ways: Followed, kinds: Ways, record: TrialRecord, r
             for part in ChainPart:
                 if position in positions(part, ways.length):
                     bound_ns = hops_ns[position] if part is ChainPart.COMMUNICATION else 0
-                    named[f"{kind}_{part}_ns"] = told(_mean(chosen, [part_column(part, position)]), bound_ns)
+                    named[f"{kind}_{part}_ns"] = with_clock_bound(
+                        _mean(chosen, [part_column(part, position)]), bound_ns
+                    )
         if position:
             named |= _let_go(ways, position) | _without_new(known, rows, position)
-        values |= {Key(of_place(chain.name, position), name): value for name, value in named.items()}
+        values |= {Key(chain_position_subject(chain.name, position), name): value for name, value in named.items()}
     return values
 
 
-def _let_go(ways: Followed, position: int) -> dict[str, Value]:
+def _let_go(ways: FollowedChain, position: int) -> dict[str, Value]:
     """Of what reached the node before, the share whose message to this one was lost, or taken by no execution."""
     fate, at = pl.col("fate"), pl.col("at")
     came, lost, passed_over = (
         ways.instances.lazy()
         .select(
-            came=(fate.is_in([fate.value for fate in TOLD]) & (at >= position - 1)).sum(),
+            came=(fate.is_in([fate.value for fate in COUNTED_FATES]) & (at >= position - 1)).sum(),
             lost=(fate.is_in([fate.value for fate in NEVER_ENDED]) & (at == position - 1)).sum(),
             passed_over=((fate == Fate.PASSED_OVER.value) & (at == position - 1)).sum(),
         )
@@ -205,7 +224,7 @@ def _of_nodes(record: TrialRecord, rows: Rows) -> dict[Key, Value]:
         overflowed = sum(each.overflowed for each in counts.inputs)
         came = sum(each.taken for each in counts.inputs) + passed_over + overflowed
         named |= _shares({"passed_over_share": passed_over, "overflowed_share": overflowed}, came)
-        values |= {Key(of_node(counts.node), name): value for name, value in named.items()}
+        values |= {Key(node_subject(counts.node), name): value for name, value in named.items()}
     return values
 
 

@@ -1,8 +1,8 @@
-"""Follows what began at a chain's first node to its last one, and splits its time exactly among the nodes of its way.
+"""Follows what began at a chain's first node to its last one, and splits its time exactly among the nodes of its path.
 
 Computation is from an execution's start to its end, communication from there until the next node's application has the
-message (so that handing over other outputs first is communication too), idle from there until that node takes it: it
-waits for a timer, for other inputs, or is busy. What does not end, or can't be told, is kept with its fate and counted.
+message, idle from there until that node takes it (it waits for a timer, for other inputs, or is busy). What does not
+end, or can't be followed, is kept with its fate and counted; `metrics` reads all of it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Fate(StrEnum):
 
 NEVER_ENDED = (Fate.LOST, Fate.NOT_SENT, Fate.UNFINISHED)
 """The fates of what has taken for ever, as a message has that comes after Tmax or not at all (RFC 7680)."""
-TOLD = (Fate.ENDED, Fate.PASSED_OVER, *NEVER_ENDED)
+COUNTED_FATES = (Fate.ENDED, Fate.PASSED_OVER, *NEVER_ENDED)
 """The fates that say something of the chain; the others are set aside."""
 USUAL_SHARE, TIMES_USUAL = 0.9, 2
 """The horizon is twice the time within which nine of ten ways ended: no straggler makes it long, and of what takes even
@@ -81,7 +81,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Followed:
+class FollowedChain:
     """A row for each execution of the first node, in the order of their starts."""
 
     instances: pl.DataFrame
@@ -137,7 +137,7 @@ def positions(part: ChainPart, length: int) -> range:
     return range(0 if part is ChainPart.COMPUTATION else 1, length)
 
 
-def followed(route: Route, rows: Rows) -> Followed:
+def follow_chain(route: Route, rows: Rows) -> FollowedChain:
     """Every execution of the first node, followed message by message; of long trials a piece at a time."""
     length = len(route.nodes)
     begun = (
@@ -161,7 +161,7 @@ def followed(route: Route, rows: Rows) -> Followed:
         _in_time(route, rows.end_ns, is_in_order).alias("in_time"),
         *parts,
     )
-    return Followed(told.collect(), length)
+    return FollowedChain(told.collect(), length)
 
 
 def _ways(begun: pl.DataFrame, route: Route, rows: Rows, newest: Sequence[object]) -> pl.DataFrame:

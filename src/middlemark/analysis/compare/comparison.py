@@ -1,8 +1,8 @@
 """Experiments that differ in the middleware and its configuration alone, ranked by what their pattern is about.
 
 Latency ranks periodic and burst streams, the round trip ping-pongs, goodput unthrottled streams, the end-to-end latency
-chains of nodes. What delivers too little without a fault, could not keep up in most trials, or has too few trials that
-count is not ranked, and says why. `verdict.ranking` has the test behind a rank.
+chains of nodes. What loses too much without a fault, could not keep up in most trials, or has too few valid trials is
+not ranked, and says why; `verdicts.ranking` has the test behind a rank.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import Key, of_chain, of_stream
+from middlemark.analysis.metrics.catalog import Key, chain_subject, stream_subject
 from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, ratio
-from middlemark.analysis.verdicts.ranking import Candidate, Place, ranking
-from middlemark.analysis.verdicts.values import Known
+from middlemark.analysis.verdicts.ranking import Candidate, Rank, ranking
+from middlemark.analysis.verdicts.values import BlockValues
 from middlemark.plan import Experiment, Stream
 
 LOSS_ALLOWED = 0.01
@@ -72,7 +72,7 @@ class Setting:
     @property
     def subject(self) -> str:
         """What its figures are of."""
-        return of_chain(self.stream) if self.of_chain else of_stream(self.stream)
+        return chain_subject(self.stream) if self.of_chain else stream_subject(self.stream)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Comparison:
     setting: Setting
     criterion: Criterion
     experiments: tuple[ExperimentFindings, ...]
-    places: Mapping[str, Place[str]]
+    places: Mapping[str, Rank[str]]
     """By experiment id; only of those that are ranked."""
     unranked: Mapping[str, str]
     """By experiment id: why it is not."""
@@ -118,7 +118,7 @@ class Comparison:
         found = ratio(*(self._known(each) for each in (second, first)), paired=True)
         return found if isinstance(found, Difference) else None
 
-    def _known(self, each: ExperimentFindings) -> Known:
+    def _known(self, each: ExperimentFindings) -> BlockValues:
         return each.known(Key(self.setting.subject, self.criterion.metric)).finite
 
 

@@ -1,8 +1,7 @@
-"""What is compared with what: the same experiment in two runs, or experiments of one run that differ in one factor.
+"""Which experiments are compared: the same one in two runs or in several base runs, or two that differ in one factor.
 
-It finds the pairs and names the sides; `verdict` has the statistics and decides. Trials of one run are paired by block.
-Two runs did not take turns, so their trials are not paired, and what the machine did between them is part of any
-difference; `base_runs` pairs a run with several, which tell how runs differ.
+It finds the pairs and names them; `metrics` compares each pair. Trials of one run are paired by block; those of two
+runs are not, as what the machine did between them is part of any difference.
 """
 
 from __future__ import annotations
@@ -11,23 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from middlemark.analysis.compare.history import machine_of
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import Metric, usual_of
 from middlemark.analysis.run import RunFindings
-from middlemark.analysis.stats.estimate import Estimate
-from middlemark.analysis.stats.intervals import CONFIDENCE
-from middlemark.analysis.verdicts.across_runs import next_run, over_runs, setbacks_of
-from middlemark.analysis.verdicts.bounds import Evidence
-from middlemark.analysis.verdicts.difference import (
-    Difference,
-    NoDifference,
-    difference_of_shares,
-    ratio,
-    ratio_of_wholes,
-)
-from middlemark.analysis.verdicts.values import Whole
-from middlemark.analysis.verdicts.verdict import Both, Decided, verdict
 from middlemark.errors import UsageError
+from middlemark.results.manifest import Manifest
 from middlemark.suite.yaml.model import closest_first
 
 OPTION = "option."
@@ -49,21 +36,6 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Compared:
-    """One figure of one stream on both sides."""
-
-    pair: Pair
-    figure: Metric
-    stream: str | None
-    """None where the figure is of the trial."""
-    estimates: tuple[Estimate | None, Estimate | None]
-    difference: Difference | NoDifference
-    decided: Decided
-    setbacks: Both
-    """Trials of either side that could not keep up."""
-
-
-@dataclass(frozen=True)
 class Pairs:
     """All pairs, and what has no counterpart."""
 
@@ -74,29 +46,33 @@ class Pairs:
     """Those of them that only the base has."""
 
 
-def of_two_runs(base: RunFindings, head: RunFindings) -> Pairs:
+def pair_runs(base: RunFindings, head: RunFindings) -> Pairs:
     """Pair the experiments that both runs have."""
     sides = [{each.experiment.id: each for each in run.comparable} for run in (base, head)]
     common = sorted(sides[0].keys() & sides[1].keys())
     if not common:
         raise UsageError(
             "the two runs have no experiment in common",
-            remedy=f"they differ in {', '.join(differing(sides[0].values(), sides[1].values()))}; "
+            remedy=f"they differ in {', '.join(differing_factors(sides[0].values(), sides[1].values()))}; "
             "compare runs of one suite, or one run `--by` a factor",
         )
     names = (base.folder.path.name, head.folder.path.name)
-    shown = telling([sides[0][name] for name in common])
+    shown = naming_factors([sides[0][name] for name in common])
     both = [(sides[0][name], sides[1][name]) for name in common]
-    pairs = [Pair(words(each[0], shown), names, each, paired=False) for each in both]
-    of_all = telling([each for side in sides for each in side.values()])
+    pairs = [Pair(describe_factors(each[0], shown), names, each, paired=False) for each in both]
+    of_all = naming_factors([each for side in sides for each in side.values()])
     gone, new = (
-        tuple(f"only {name} has {words(each, of_all)}" for each in own.values() if each.experiment.id not in others)
+        tuple(
+            f"only {name} has {describe_factors(each, of_all)}"
+            for each in own.values()
+            if each.experiment.id not in others
+        )
         for name, own, others in ((names[0], sides[0], sides[1]), (names[1], sides[1], sides[0]))
     )
     return Pairs(tuple(pairs), (*gone, *new), gone)
 
 
-def differing(first: Iterable[ExperimentFindings], second: Iterable[ExperimentFindings]) -> list[str]:
+def differing_factors(first: Iterable[ExperimentFindings], second: Iterable[ExperimentFindings]) -> list[str]:
     """The factors in which two groups of experiments have no value in common."""
     one, other = ([each.experiment.factors for each in side] for side in (first, second))
     names = dict.fromkeys(name for factors in (*one, *other) for name in factors)
@@ -104,7 +80,7 @@ def differing(first: Iterable[ExperimentFindings], second: Iterable[ExperimentFi
     return apart or ["factors"]
 
 
-def within_run(experiments: Sequence[ExperimentFindings], by: str, base: str | None = None) -> Pairs:
+def pair_within_run(experiments: Sequence[ExperimentFindings], by: str, base: str | None = None) -> Pairs:
     """Pair the experiments of one run that differ in one factor alone; with `base`, each with that value only."""
     values = list(dict.fromkeys(each.experiment.factors[by] for each in experiments if by in each.experiment.factors))
     if len(values) < 2:
@@ -118,9 +94,9 @@ def within_run(experiments: Sequence[ExperimentFindings], by: str, base: str | N
     for each in experiments:
         if by in each.experiment.factors:
             groups.setdefault(_beside(each, by), []).append(each)
-    shown = [name for name in telling(experiments) if name != by and not _goes_with(name, by)]
+    shown = [name for name in naming_factors(experiments) if name != by and not _goes_with(name, by)]
     found = [
-        Pair(words(first, shown), (_side(first, by), _side(second, by)), (first, second), paired=True)
+        Pair(describe_factors(first, shown), (_side(first, by), _side(second, by)), (first, second), paired=True)
         for group in groups.values()
         for first, second in combinations(_base_first(group, by, base), 2)
         if base is None or first.experiment.factors[by] == base != second.experiment.factors[by]
@@ -157,7 +133,7 @@ def _varying(experiments: Sequence[ExperimentFindings]) -> list[str]:
     return [name for name in names if len({each.experiment.factors.get(name) for each in experiments}) > 1]
 
 
-def telling(experiments: Sequence[ExperimentFindings]) -> list[str]:
+def naming_factors(experiments: Sequence[ExperimentFindings]) -> list[str]:
     """The factors that name a setting: those that vary, and always the middleware and the workload."""
     varying = _varying(experiments)
     return [name for name in experiments[0].experiment.factors if name in {"middleware", "workload", *varying}] + [
@@ -165,76 +141,72 @@ def telling(experiments: Sequence[ExperimentFindings]) -> list[str]:
     ]
 
 
-def words(each: ExperimentFindings, shown: Sequence[str]) -> str:
+def describe_factors(each: ExperimentFindings, shown: Sequence[str]) -> str:
     """An experiment by these of its factors."""
     return " ".join(f"{name}={each.experiment.factors[name]}" for name in shown if name in each.experiment.factors)
 
 
-def compared(pairs: Sequence[Pair], figures: Sequence[Metric], margin: float) -> tuple[Compared, ...]:
-    """Every figure that a pair has, of every stream."""
-    return tuple(
-        _compared(pair, figure, stream, margin)
-        for pair in pairs
-        for figure in figures
-        for stream in _streams(pair, figure)
+def pair_with_base_runs(bases: Sequence[RunFindings], head: RunFindings) -> Pairs:
+    """Pair each experiment of the head with itself in the runs of the base that have it."""
+    name = bases[0].folder.path.name if len(bases) == 1 else f"{len(bases)} base runs"
+    of_runs = [{each.experiment.id: each for each in run.comparable} for run in bases]
+    of_base = {key: each for run in of_runs for key, each in run.items()}
+    of_head = {each.experiment.id: each for each in head.comparable}
+    common = sorted(of_base.keys() & of_head.keys())
+    if not common:
+        raise UsageError(
+            "base and head have no experiment in common",
+            remedy=f"they differ in {', '.join(differing_factors(of_base.values(), of_head.values()))}; "
+            "give runs of one suite",
+        )
+    shown = naming_factors([of_head[key] for key in common])
+    pairs = tuple(
+        Pair(
+            describe_factors(of_head[key], shown),
+            (name, head.folder.path.name),
+            (of_base[key], of_head[key]),
+            paired=False,
+            base_runs=tuple(run[key] for run in of_runs if key in run),
+        )
+        for key in common
     )
+    of_all = naming_factors([*of_base.values(), *of_head.values()])
+    gone = _only_in(name, of_base, of_head, of_all)
+    return Pairs(pairs, (*gone, *_only_in(head.folder.path.name, of_head, of_base, of_all)), gone)
 
 
-def usually_compared(pairs: Sequence[Pair], margin: float, *, streams: bool = False) -> tuple[Compared, ...]:
-    """What is worth comparing where no figure is named: of a pipeline its chains, and its streams on demand."""
-    return tuple(
-        each for pair in pairs for each in compared([pair], usual_of(pair.sides[0].experiment, streams=streams), margin)
-    )
+def _only_in(
+    name: str, own: Mapping[str, ExperimentFindings], others: Mapping[str, ExperimentFindings], shown: Sequence[str]
+) -> tuple[str, ...]:
+    has = "have" if name.endswith("base runs") else "has"
+    return tuple(f"only {name} {has} {describe_factors(each, shown)}" for key, each in own.items() if key not in others)
 
 
-def _streams(pair: Pair, figure: Metric) -> list[str | None]:
-    """The streams of which at least one side has the figure; `None` for the trial as a whole."""
-    names = figure.names(pair.sides[0].experiment)
-    return [name for name in names if any(figure.key(name or "") in side.estimates for side in pair.sides)]
+def check_alike(runs: Sequence[tuple[str, Manifest]], *, across_machines: bool = False) -> None:
+    """Refuse runs, each with the name that it was given by, that differ in more than what is judged."""
+    _check_each_once(runs)
+    _check_one_kind([(name, manifest.suite) for name, manifest in runs], "suites", "give runs of one suite")
+    if not across_machines:
+        _check_one_kind(
+            [(name, machine_of(manifest)) for name, manifest in runs],
+            "machines",
+            "give runs of one machine; with --across-machines their difference counts as one between runs",
+        )
 
 
-def _compared(pair: Pair, figure: Metric, stream: str | None, margin: float) -> Compared:
-    runs = [each.evidence(figure, stream) for each in pair.base_runs or pair.sides[:1]]
-    second = pair.sides[1].evidence(figure, stream)
-    setbacks = runs[-1].setbacks, second.setbacks
-    if pair.base_runs:
-        setbacks = setbacks_of([each.setbacks for each in runs], second.setbacks)
-    found = _difference(pair, runs, second)
-    return Compared(
-        pair=pair,
-        figure=figure,
-        stream=stream,
-        estimates=(over_runs(runs), second.estimate),
-        difference=found,
-        decided=verdict(found, lower_is_better=figure.lower_is_better, margin=margin, setbacks=setbacks),
-        setbacks=setbacks,
-    )
+def _check_each_once(runs: Sequence[tuple[str, Manifest]]) -> None:
+    """A run and its copy would seem to agree."""
+    names: dict[tuple[str, int, str], str] = {}
+    for name, manifest in runs:
+        began = manifest.started_at, manifest.seed, manifest.suite_text
+        if began in names:
+            raise UsageError(f"{name} is the same run as {names[began]}", remedy="give each run once")
+        names[began] = name
 
 
-def _difference(pair: Pair, runs: Sequence[Evidence], second: Evidence) -> Difference | NoDifference:
-    told = [each for each in runs if each.has_values]
-    missing = {} if told else {pair.names[0]: runs[-1].missing}
-    missing |= {} if second.has_values else {pair.names[1]: second.missing}
-    if missing:
-        return NoDifference(_said_once(missing))
-    return next_run(told, second) if pair.base_runs else differs(told[-1], second, paired=pair.paired)
-
-
-def differs(
-    first: Evidence, second: Evidence, *, paired: bool, confidence: float = CONFIDENCE
-) -> Difference | NoDifference:
-    """The second against the first: by the trials that have a value; shares, and what no trial has, by all messages."""
-    if first.is_share:
-        return difference_of_shares(first.counts, second.counts, confidence=confidence)
-    found = ratio(first.known.finite, second.known.finite, paired=paired, confidence=confidence)
-    wholes = first.whole, second.whole
-    if isinstance(found, NoDifference) and isinstance(wholes[0], Whole) and isinstance(wholes[1], Whole):
-        return ratio_of_wholes(wholes[0], wholes[1], confidence=confidence)
-    return found
-
-
-def _said_once(missing: Mapping[str, str]) -> str:
-    """What either side lacks; once where both lack the same."""
-    if len(missing) == 2 and len(set(missing.values())) == 1:
-        return f"both: {next(iter(missing.values()))}"
-    return "; ".join(f"{name}: {why}" for name, why in missing.items())
+def _check_one_kind(found: Sequence[tuple[str, str]], what: str, remedy: str) -> None:
+    """The first run of each kind is named."""
+    kinds = {value: name for name, value in reversed(found)}
+    if len(kinds) > 1:
+        said = "; ".join(f"{name}: {value}" for value, name in reversed(kinds.items()))
+        raise UsageError(f"the runs are of different {what}: {said}", remedy=remedy)

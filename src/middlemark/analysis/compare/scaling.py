@@ -1,8 +1,8 @@
 """The scaling factor: by how much latency grows with each byte of a message, of experiments that differ in size alone.
 
 A line through the medians of one block's trials is fitted by Theil and Sen's method (Sen, JASA 63, 1968), which one
-trial gone wrong can't tilt; the slope is the median over blocks, with the interval that `estimate` gives medians of
-trials. Latency need not be linear in size: how far the line is from the points is told beside it.
+outlier can't tilt; the slope is the median over blocks with its interval. Latency need not be linear in size: how far
+the line is from the points is reported with it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import Key, of_stream, quantile_metric
+from middlemark.analysis.metrics.catalog import Key, quantile_metric, stream_subject
 from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.stats.estimate import Estimate, median_of_trials
 from middlemark.analysis.stats.quantiles import Measured
@@ -55,7 +55,7 @@ def scalings(findings: Sequence[ExperimentFindings]) -> tuple[Scaling, ...]:
         for stream in each.experiment.streams:
             kind = Distribution.ROUND_TRIP if stream.pattern.kind == "ping_pong" else Distribution.LATENCY_FROM_SEND
             metric = quantile_metric(kind, "p50")
-            values = each.by_block.get(Key(of_stream(stream.name), metric), {})
+            values = each.by_block.get(Key(stream_subject(stream.name), metric), {})
             told = values and math.inf not in values.values()
             if told and stream.pattern.kind != "unthrottled":
                 groups.setdefault((common, stream.name, metric), {})[stream.size_bytes] = values

@@ -1,6 +1,6 @@
-"""How often chance alone makes two equal sides seem different: campaigns of the same against the same.
+"""How often chance alone makes two equal series differ significantly: campaigns of the same against the same.
 
-The trials of one experiment, in the order in which they ran, are dealt to two sides, two by two as blocks are, and
+The trials of one experiment, in the order in which they ran, are split into two series, two by two as blocks are, and
 compared as any two middlewares are. Of such comparisons at most one in twenty may find a difference.
 """
 
@@ -18,8 +18,8 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.catalog import Metric
 from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.difference import Difference, NoDifference, difference_of_shares, ratio
-from middlemark.analysis.verdicts.values import Block, Known
-from middlemark.analysis.verdicts.verdict import direction
+from middlemark.analysis.verdicts.judge import direction
+from middlemark.analysis.verdicts.values import Block, BlockValues
 from middlemark.plan import Experiment
 
 BOUND = 1 - CONFIDENCE
@@ -105,7 +105,7 @@ def _verdicts(
             for sides in dealt
         ]
     values = campaigns(each.by_block.get(key, {}), blocks, seed)
-    return [_differs(ratio(Known(first), Known(second), paired=True)) for first, second in values]
+    return [_differs(ratio(BlockValues(first), BlockValues(second), paired=True)) for first, second in values]
 
 
 def _differs(found: Difference | NoDifference) -> bool | None:

@@ -1,10 +1,6 @@
-"""What a part of a claim is: what became of it at one experiment or pair, by which test, and how large the effect is.
+"""The tests of a claim's parts: which test was made, how large the effect is, and whether all of its interval agrees.
 
-`claim_parts` finds the parts, `claim_judgement` decides each of them.
-
-Decides a part of a claim: on which side of what was claimed its effect lies, with its whole interval.
-
-`verdict` has the statistics and the rules; which experiments and streams make up a part, `claim_parts` has found.
+`verdicts` has the statistics and the rules; which experiments and streams make up a part, `claims` finds.
 """
 
 from __future__ import annotations
@@ -16,12 +12,12 @@ from itertools import pairwise
 
 import scipy
 
-from middlemark.analysis.compare.pairing import differs
+from middlemark.analysis.compare.metrics import difference_of
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.catalog import metric_named
-from middlemark.analysis.verdicts.bounds import BoundTest, Evidence, against_bound
+from middlemark.analysis.verdicts.bounds import BoundTest, Evidence, judge_against_bound
 from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, NoDifference, Test
-from middlemark.analysis.verdicts.verdict import Judgement, change_stays_within, direction, may_go_back
+from middlemark.analysis.verdicts.judge import Judgement, direction, judge_change, may_go_back
 from middlemark.suite import Bound, Comparison, Dimension
 
 
@@ -84,7 +80,7 @@ NO_LOSS = ("loss", "unanswered", "undelivered")
 Streams = tuple[str | None, str | None]
 
 
-def compared(
+def judge_comparison(
     asked: Comparison, sides: tuple[ExperimentFindings, ExperimentFindings], streams: Streams, confidence: float
 ) -> Part:
     """The first side against the second, each with its stream."""
@@ -93,7 +89,7 @@ def compared(
     first, second = (each.evidence(own, name) for each, own, name in zip(sides, figures, streams, strict=True))
     found = _against(second, first, sides, confidence)
     bound = 0.0 if first.is_share else asked.ratio
-    judged = change_stays_within(
+    judged = judge_change(
         found,
         bound,
         above=not asked.above,
@@ -106,17 +102,17 @@ def compared(
     return Part(sides, stream, judged.judgement, found.test, _effect(found), n, judged.reason)
 
 
-def bounded(asked: Bound, each: ExperimentFindings, stream: str | None, confidence: float) -> Part:
+def judge_bound(asked: Bound, each: ExperimentFindings, stream: str | None, confidence: float) -> Part:
     """A figure against its bound."""
     own = metric_named(asked.side.figure)
-    found = against_bound(each.evidence(own, stream), asked.bound, above=asked.above, confidence=confidence)
+    found = judge_against_bound(each.evidence(own, stream), asked.bound, above=asked.above, confidence=confidence)
     effect = None
     if found.value is not None and found.low is not None and found.high is not None:
         effect = Effect(Scale.VALUE, found.value, found.low, found.high, own.dimension)
     return Part((each,), stream, found.judged.judgement, found.test, effect, found.n_trials, found.judged.reason)
 
 
-def lossless(each: ExperimentFindings, stream: str | None, confidence: float) -> Part:
+def judge_no_loss(each: ExperimentFindings, stream: str | None, confidence: float) -> Part:
     """One message that did not arrive refutes it; that all of so many did says how rare a loss can be."""
     own = {name: metric_named(name) for name in NO_LOSS}
     having = [found for one in own.values() if (found := each.evidence(one, stream)).counts]
@@ -130,7 +126,7 @@ def lossless(each: ExperimentFindings, stream: str | None, confidence: float) ->
         setbacks = having[0].setbacks
         judgement = Judgement.UNDECIDED if setbacks.n else Judgement.HOLDS
         reason = str(setbacks) if setbacks.n else ""
-    spans = [against_bound(found, 0.0, above=True, confidence=confidence) for found in having]
+    spans = [judge_against_bound(found, 0.0, above=True, confidence=confidence) for found in having]
     known = [
         Effect(Scale.VALUE, span.value, span.low, span.high, own["loss"].dimension)
         for span in spans
@@ -140,7 +136,7 @@ def lossless(each: ExperimentFindings, stream: str | None, confidence: float) ->
     return Part((each,), stream, judgement, BoundTest.SHARE, worst, trials, reason)
 
 
-def silent(each: ExperimentFindings, confidence: float) -> Part:
+def judge_no_communication(each: ExperimentFindings, confidence: float) -> Part:
     """One trial that communicated refutes it."""
     kinds = [outcome.kind for outcome in each.outcomes]
     without, heard = kinds.count("no_communication"), kinds.count("valid")
@@ -155,7 +151,7 @@ def silent(each: ExperimentFindings, confidence: float) -> Part:
     return Part((each,), None, judgement, ClaimTest.OUTCOMES, effect, len(kinds), reason)
 
 
-def monotone(steps: Sequence[tuple[ExperimentFindings, Evidence]], stream: str | None, confidence: float) -> Part:
+def judge_monotone(steps: Sequence[tuple[ExperimentFindings, Evidence]], stream: str | None, confidence: float) -> Part:
     """A figure over the levels of a factor, in their order; the effect is that of the last level against the first."""
     subjects = tuple(each for each, _ in steps)
     levels = [found for _, found in steps if found.known]
@@ -204,7 +200,7 @@ def _step(base: Evidence, other: Evidence, confidence: float) -> Difference | No
     """Paired where enough blocks have both."""
     common = base.known.finite.low.keys() & other.known.finite.low.keys()
     paired = len(common) >= FEWEST_BLOCKS or min(len(base.known), len(other.known)) < FEWEST_BLOCKS
-    return differs(base, other, paired=paired, confidence=confidence)
+    return difference_of(base, other, paired=paired, confidence=confidence)
 
 
 def _effect(found: Difference) -> Effect:

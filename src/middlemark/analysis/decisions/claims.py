@@ -1,16 +1,8 @@
-"""Which parts a claim has: one for each experiment or pair, and stream, that it speaks of.
+"""What the measurements say of a claim: it holds, it is refuted, or it stays undecided.
 
-Pairs are experiments that agree in every factor that neither side names; `claim_judgement` decides each part,
-`claims` puts them together.
-
-What the measurements say of a claim: it holds, it is refuted, or that stays undecided.
-
-A claim holds where the whole 95 % interval lies on the side that it names, and is refuted where all of it lies on the
-other: of claims about equal sides 2.5 % seem to hold by chance. Over several experiments a claim holds where each of
-its parts does, which needs no correction (an intersection-union test: Berger, Technometrics 24, 1982), and is refuted
-by one part only at a level divided by their number (Bonferroni), so that many parts refute no true claim by chance.
-Where base and head were run against each other, each has its own verdict, unless the claim itself names the side.
-`claim_parts` finds the parts, `claim_judgement` decides each; this module puts them together.
+A claim has a part for each experiment or pair, and stream, that it is about (pairs agree in every factor that neither
+operand names). It holds where each part's 95 % interval agrees (an intersection-union test: Berger, Technometrics 24,
+1982), and is refuted by one part only at a level divided by their number (Bonferroni); `claim_tests` judges each part.
 """
 
 from __future__ import annotations
@@ -21,13 +13,20 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from middlemark.analysis.compare.pairing import OF_THE_CONTENDER, OPTION
-from middlemark.analysis.decisions.claim_tests import Part, bounded, compared, lossless, monotone, silent
+from middlemark.analysis.decisions.claim_tests import (
+    Part,
+    judge_bound,
+    judge_comparison,
+    judge_monotone,
+    judge_no_communication,
+    judge_no_loss,
+)
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.catalog import Metric, metric_named
 from middlemark.analysis.run import RunFindings
 from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.bounds import Evidence
-from middlemark.analysis.verdicts.verdict import Judgement
+from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.plan import Side, is_selected
 from middlemark.plan.matrix import FACTOR
 from middlemark.plan.schedule import is_whole
@@ -38,20 +37,20 @@ Beside = tuple[tuple[str, str], ...]
 """The factors in which experiments must agree."""
 
 
-def parts(statement: Statement, experiments: Sequence[ExperimentFindings], confidence: float) -> tuple[Part, ...]:
+def claim_parts(statement: Statement, experiments: Sequence[ExperimentFindings], confidence: float) -> tuple[Part, ...]:
     """All parts of a claim, each judged for itself."""
     match statement:
         case Comparison():
             return tuple(_comparisons(statement, experiments, confidence))
         case Bound():
             return tuple(
-                bounded(statement, each, stream, confidence)
+                judge_bound(statement, each, stream, confidence)
                 for each, stream in _streams(statement.side.selection, experiments, metric_named(statement.side.figure))
             )
         case NoLoss(selection):
-            return tuple(lossless(each, stream, confidence) for each, stream in _streams(selection, experiments))
+            return tuple(judge_no_loss(each, stream, confidence) for each, stream in _streams(selection, experiments))
         case NoCommunication(selection):
-            return tuple(silent(each, confidence) for each in _selected(selection, experiments))
+            return tuple(judge_no_communication(each, confidence) for each in _selected(selection, experiments))
         case Monotone():
             return tuple(_monotones(statement, experiments, confidence))
 
@@ -90,7 +89,7 @@ def _comparisons(asked: Comparison, experiments: Sequence[ExperimentFindings], c
     for (first, stream), (second, other) in product(firsts, seconds):
         apart = first is not second or (asked.first.figure, stream) != (asked.second.figure, other)
         if apart and _beside(first, named) == _beside(second, named) and _go_together(stream, other, first, second):
-            yield compared(asked, (first, second), (stream, other), confidence)
+            yield judge_comparison(asked, (first, second), (stream, other), confidence)
 
 
 def _go_together(stream: str | None, other: str | None, first: ExperimentFindings, second: ExperimentFindings) -> bool:
@@ -120,7 +119,7 @@ def _monotones(asked: Monotone, experiments: Sequence[ExperimentFindings], confi
             group = groups.setdefault((_beside(each, {asked.factor}), stream), {})
             group[level] = each, each.evidence(own, stream)
     for (_, stream), group in groups.items():
-        yield monotone([group[level] for level in sorted(group)], stream, confidence)
+        yield judge_monotone([group[level] for level in sorted(group)], stream, confidence)
 
 
 @dataclass(frozen=True)
@@ -141,11 +140,11 @@ class JudgedClaim:
         return Counter(part.judgement for part in self.parts)[judgement]
 
 
-def judged(claims: Sequence[Claim], experiments: Sequence[ExperimentFindings]) -> tuple[JudgedClaim, ...]:
+def judge_claims(claims: Sequence[Claim], experiments: Sequence[ExperimentFindings]) -> tuple[JudgedClaim, ...]:
     """Every claim, judged on a run's experiments; on those of each side where it has two."""
     sides = {side: [each for each in experiments if each.experiment.side is side] for side in Side}
     return tuple(
-        replace(judge(claim, own), side=side)
+        replace(judge_claim(claim, own), side=side)
         for claim in claims
         for side, own in ({None: experiments} if _names_sides(claim) or not any(sides.values()) else sides).items()
     )
@@ -160,21 +159,21 @@ def decisive(found: Sequence[JudgedClaim]) -> list[JudgedClaim]:
     return [each for each in found if each.side is not Side.BASE]
 
 
-def own_claims(findings: RunFindings) -> tuple[JudgedClaim, ...]:
+def judge_own_claims(findings: RunFindings) -> tuple[JudgedClaim, ...]:
     """The claims of a run's suite."""
-    return judged(findings.manifest.claims, findings.claimable)
+    return judge_claims(findings.manifest.claims, findings.claimable)
 
 
-def judge(claim: Claim, experiments: Sequence[ExperimentFindings]) -> JudgedClaim:
+def judge_claim(claim: Claim, experiments: Sequence[ExperimentFindings]) -> JudgedClaim:
     """One claim."""
-    found = parts(claim.statement, experiments, CONFIDENCE)
+    found = claim_parts(claim.statement, experiments, CONFIDENCE)
     if not found:
         return JudgedClaim(claim, Judgement.UNDECIDED, (), "the run has no experiment that it speaks of")
     if all(part.judgement is Judgement.HOLDS for part in found):
         return JudgedClaim(claim, Judgement.HOLDS, found)
     if not any(part.judgement is Judgement.REFUTED for part in found):
         return JudgedClaim(claim, Judgement.UNDECIDED, found)
-    strictly = parts(claim.statement, experiments, 1 - (1 - CONFIDENCE) / len(found))
+    strictly = claim_parts(claim.statement, experiments, 1 - (1 - CONFIDENCE) / len(found))
     if any(part.judgement is Judgement.REFUTED for part in strictly):
         return JudgedClaim(claim, Judgement.REFUTED, found)
     reason = f"no part is refuted so surely that it could not be chance among {len(found)}"

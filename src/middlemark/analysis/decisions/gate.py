@@ -1,7 +1,7 @@
 """Conditions under which a change is not accepted, `p99(latency) > +5 %`, and what the measurements say of each.
 
 What is judged is that the change stays within what is accepted: that holds (the gate passes), is refuted (it fails), or
-is undecided, so that neither noise nor missing trials pass or fail a gate. `pairing` makes the comparisons, `verdict`
+is undecided, so that neither noise nor missing trials pass or fail a gate. `compare` makes the comparisons, `verdicts`
 judges them.
 """
 
@@ -11,10 +11,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from middlemark.analysis.compare.pairing import Compared, Pair, compared
+from middlemark.analysis.compare.metrics import MetricComparison, compare_metrics
+from middlemark.analysis.compare.pairing import Pair
 from middlemark.analysis.metrics.catalog import Metric, metric_named
-from middlemark.analysis.verdicts.bounds import AgainstBound, against_bound
-from middlemark.analysis.verdicts.verdict import Judged, change_stays_within
+from middlemark.analysis.verdicts.bounds import BoundResult, judge_against_bound
+from middlemark.analysis.verdicts.judge import Judged, judge_change
 from middlemark.errors import UsageError
 from middlemark.suite import Dimension, bound_of
 
@@ -39,18 +40,18 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Gated:
+class JudgedCondition:
     """A condition at one figure of one pair."""
 
     condition: Condition
-    compared: Compared
+    compared: MetricComparison
     judged: Judged
     """That what is accepted holds."""
-    against: AgainstBound | None = None
+    against: BoundResult | None = None
     """Where head alone is held against a bound: its value with the interval that decides."""
 
 
-def condition(written: str) -> Condition:
+def parse_condition(written: str) -> Condition:
     """Read a condition; what can't be read is refused with examples."""
     parts = _WRITTEN.fullmatch(written)
     if parts is None:
@@ -83,19 +84,19 @@ def _wanted(asked: Metric, *, of_change: bool) -> str:
     return f"a value as `{examples[asked.dimension]}`, or a change with its sign"
 
 
-def gated(pairs: Sequence[Pair], conditions: Sequence[Condition]) -> tuple[Gated, ...]:
+def judge_conditions(pairs: Sequence[Pair], conditions: Sequence[Condition]) -> tuple[JudgedCondition, ...]:
     """Every condition at every pair and stream that has its figure."""
-    return tuple(_gated(each, asked) for asked in conditions for each in compared(pairs, [asked.figure], margin=0.0))
+    return tuple(
+        _gated(each, asked) for asked in conditions for each in compare_metrics(pairs, [asked.figure], margin=0.0)
+    )
 
 
-def _gated(each: Compared, asked: Condition) -> Gated:
+def _gated(each: MetricComparison, asked: Condition) -> JudgedCondition:
     if asked.of_change:
         bound = asked.bound if asked.figure.is_share else 1 + asked.bound
         lower, setbacks = asked.figure.lower_is_better, each.setbacks
-        judged = change_stays_within(
-            each.difference, bound, above=asked.above, lower_is_better=lower, setbacks=setbacks
-        )
-        return Gated(asked, each, judged)
+        judged = judge_change(each.difference, bound, above=asked.above, lower_is_better=lower, setbacks=setbacks)
+        return JudgedCondition(asked, each, judged)
     head = each.pair.sides[1].evidence(asked.figure, each.stream)
-    found = against_bound(head, asked.bound, above=not asked.above)
-    return Gated(asked, each, found.judged, found)
+    found = judge_against_bound(head, asked.bound, above=not asked.above)
+    return JudgedCondition(asked, each, found.judged, found)

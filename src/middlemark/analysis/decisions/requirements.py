@@ -1,8 +1,8 @@
 """Which middlewares meet a demand: each requirement judged with its interval, then the fitting ones ranked by margin.
 
 A requirement is met or missed only where its whole interval says so, at the confidence that it claims; else it is
-undecided. Those that fit are ranked by what they use of their tightest deadline, block by block, as every table is.
-`verdict` judges and ranks; `report.recommendation` has the words.
+undecided. Those that fit are ranked by what they use of their tightest deadline, block by block; `verdicts` judges and
+ranks.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import TRIAL, Key, Metric, metric_named, of_stream, quantile_metric
+from middlemark.analysis.metrics.catalog import TRIAL, Key, Metric, metric_named, quantile_metric, stream_subject
 from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.analysis.stats.intervals import CONFIDENCE
-from middlemark.analysis.verdicts.bounds import AgainstBound, Evidence, against_bound
+from middlemark.analysis.verdicts.bounds import BoundResult, Evidence, judge_against_bound
+from middlemark.analysis.verdicts.judge import Judged, Judgement
 from middlemark.analysis.verdicts.ranking import Candidate as Ranked
-from middlemark.analysis.verdicts.ranking import Place, ranking
-from middlemark.analysis.verdicts.values import Block, Known, Whole
-from middlemark.analysis.verdicts.verdict import Judged, Judgement
+from middlemark.analysis.verdicts.ranking import Rank, ranking
+from middlemark.analysis.verdicts.values import Block, BlockValues, PooledValue
 from middlemark.suite import Demand, Observation, StreamDemand, Within
 
-UNDER_WAY = Distribution.LATENCY_FROM_INTENDED
+DEADLINE_DISTRIBUTION = Distribution.LATENCY_FROM_INTENDED
 """From the scheduled instant, so that a publisher that is held up can't hide what its application waits for."""
 
 
@@ -110,9 +110,9 @@ class Fitness:
     demand: Demand
     fitting: tuple[Candidate, ...]
     """Those that meet it all, best first."""
-    places: Mapping[str, Place[str]]
+    places: Mapping[str, Rank[str]]
     """Of those, by id."""
-    cheapest: tuple[Place[str], ...]
+    cheapest: tuple[Rank[str], ...]
     """Of those, by CPU time; empty where it was not measured."""
     undecided: tuple[Candidate, ...]
     excluded: tuple[Candidate, ...]
@@ -120,7 +120,7 @@ class Fitness:
 
 def fitness(demand: Demand, experiments: Iterable[ExperimentFindings]) -> Fitness:
     """Judge every candidate and rank those that fit."""
-    candidates = [candidate(demand, each) for each in experiments]
+    candidates = [judge_candidate(demand, each) for each in experiments]
     fitting = [each for each in candidates if each.judgement is Judgement.HOLDS]
     places = ranking({each.id: _by_use(each) for each in fitting}, lower_is_better=True)
     cpu = {each.id: _by_cpu(each) for each in fitting}
@@ -139,15 +139,15 @@ def _by_use(each: Candidate) -> Ranked:
     use = each.use
     whole = None
     if use is not None and use.low is not None and use.high is not None:
-        whole = Whole(use.value, use.low, use.high, each.findings.n_valid)
+        whole = PooledValue(use.value, use.low, use.high, each.findings.n_valid)
     return Ranked(use_by_block(each.checks), use.value if use else 0.0, whole=whole)
 
 
-def use_by_block(checks: Sequence[Check]) -> Known:
+def use_by_block(checks: Sequence[Check]) -> BlockValues:
     """The most that any stream uses of its deadline, by trial; none where a stream has no value of its own."""
     having = [check for check in checks if check.requirement is Requirement.DEADLINE]
     common = set.intersection(*(set(check.by_block) for check in having)) if having else set()
-    return Known(
+    return BlockValues(
         {block: max(check.by_block[block] / (check.stream.deadline or 1) for check in having) for block in common}
     )
 
@@ -158,11 +158,11 @@ def _by_cpu(each: Candidate) -> Ranked:
     return Ranked(known, estimate.value if estimate is not None and estimate.value is not None else 0.0)
 
 
-def candidate(demand: Demand, findings: ExperimentFindings) -> Candidate:
+def judge_candidate(demand: Demand, findings: ExperimentFindings) -> Candidate:
     """One candidate, judged."""
     excluded = _why_not_judged(findings)
     checks = () if excluded else tuple(c for stream in demand.streams for c in _checks(stream, findings))
-    return Candidate(findings, excluded, checks, tightest(checks), _cost(findings))
+    return Candidate(findings, excluded, checks, tightest_use(checks), _cost(findings))
 
 
 def _why_not_judged(findings: ExperimentFindings) -> str:
@@ -200,13 +200,13 @@ def _loss(stream: StreamDemand, findings: ExperimentFindings) -> Check:
     if estimate is None or estimate.value is None:
         reason = "no message was sent" if estimate is None else estimate.reason
         return Check(stream, Requirement.LOSS, Judgement.UNDECIDED, estimate, reason)
-    judged = judged_loss(found, stream.loss_allowed)
+    judged = judge_loss(found, stream.loss_allowed)
     return Check(stream, Requirement.LOSS, judged.judged.judgement, _as_judged(estimate, judged), judged.judged.reason)
 
 
-def judged_loss(found: Evidence, allowed: float) -> AgainstBound:
+def judge_loss(found: Evidence, allowed: float) -> BoundResult:
     """Where none is allowed a single message decides, either way; else the interval does."""
-    judged = against_bound(found, allowed, above=False)
+    judged = judge_against_bound(found, allowed, above=False)
     n_lost = sum(lost for lost, _ in found.counts.values())
     if allowed:
         return judged
@@ -221,7 +221,7 @@ def _deadline(stream: StreamDemand, findings: ExperimentFindings, deadline_ns: i
     """What was lost is judged by the loss that is allowed: of a largest time it counts there alone."""
     found = replace(findings.evidence(_under_way(stream), stream.name), n_lost=0)
     estimate = _worst(stream, findings) if stream.within is Within.ALL else found.estimate
-    judged = against_bound(found, deadline_ns, above=False)
+    judged = judge_against_bound(found, deadline_ns, above=False)
     reason = judged.judged.reason
     if estimate is None or estimate.value is None:
         reason = reason or ("it was not measured" if estimate is None else estimate.reason)
@@ -237,7 +237,7 @@ def _under_way(stream: StreamDemand) -> Metric:
     return metric_named(f"{level}(latency_from_intended)")
 
 
-def _as_judged(estimate: Estimate, judged: AgainstBound) -> Estimate:
+def _as_judged(estimate: Estimate, judged: BoundResult) -> Estimate:
     """The value that is shown everywhere, with the interval by which it was judged."""
     if judged.low is None or judged.high is None:
         return replace(estimate, low=None, high=None, coverage=None)
@@ -246,7 +246,7 @@ def _as_judged(estimate: Estimate, judged: AgainstBound) -> Estimate:
 
 def _worst(stream: StreamDemand, findings: ExperimentFindings) -> Estimate | None:
     """The slowest message of all trials, with the range of the trials' slowest."""
-    key = Key(of_stream(stream.name), quantile_metric(UNDER_WAY, "max"))
+    key = Key(stream_subject(stream.name), quantile_metric(DEADLINE_DISTRIBUTION, "max"))
     slowest = list(findings.by_block.get(key, {}).values())
     found = findings.estimates.get(key)
     if found is None or not slowest:
@@ -256,7 +256,7 @@ def _worst(stream: StreamDemand, findings: ExperimentFindings) -> Estimate | Non
     return replace(whole, bound_ns=found.bound_ns)
 
 
-def tightest(checks: Sequence[Check]) -> Use | None:
+def tightest_use(checks: Sequence[Check]) -> Use | None:
     """The stream that uses most of its deadline; the interval is of the most that any uses."""
     uses = [use for check in checks if (use := _use(check)) is not None]
     if not uses:

@@ -1,6 +1,6 @@
-"""Puts together what the trials of one experiment say, each figure by its own rule: pooled, summed, or by medians.
+"""Puts together what the trials of one experiment say, each metric by its own rule: pooled, summed, or by medians.
 
-It reads no file, as `measuring` has done that, and compares nothing; what it makes is an `ExperimentFindings`.
+It reads no file, as `metrics.stored` has done that, and compares nothing; what it makes is an `ExperimentFindings`.
 """
 
 from __future__ import annotations
@@ -10,27 +10,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 
 from middlemark.analysis.experiment.findings import ExperimentFindings, MeasuredTrial, Totals, TrialOutcome
-from middlemark.analysis.kernel.breakdown import ToldMessage
+from middlemark.analysis.experiment.variance import NoVarianceComponents, VarianceComponents, variance_components
+from middlemark.analysis.kernel.breakdown import ExampleMessage
 from middlemark.analysis.metrics.accounting import Flow
-from middlemark.analysis.metrics.catalog import Key, of_samples, of_stream, quantile_metric
+from middlemark.analysis.metrics.catalog import Key, distribution_subject, quantile_metric, stream_subject
 from middlemark.analysis.metrics.latency import CLOCK_BOUND, Distribution
-from middlemark.analysis.metrics.timeseries import TimeSeries, middle_trial, unsteady
-from middlemark.analysis.metrics.trial import OF_THE_PATH, of_the_path
+from middlemark.analysis.metrics.timeseries import TimeSeries, median_trial, steadiness_cautions
+from middlemark.analysis.metrics.trial import PATH_DISTRIBUTIONS, values_without_queues
 from middlemark.analysis.stats.estimate import (
-    Box,
-    Curve,
     Estimate,
     Method,
-    box,
-    curve,
     median_of_trials,
     no_estimate,
     quantile_of_trials,
     refusal,
     share_of_trials,
 )
-from middlemark.analysis.stats.quantiles import LEVELS, Lost, Measured, Value, pooled
-from middlemark.analysis.stats.variance import Levels, Untold, levels
+from middlemark.analysis.stats.quantiles import LEVELS, Lost, Measured, Value, pool_sketches
+from middlemark.analysis.stats.shapes import Box, Curve, box, curve
 from middlemark.analysis.verdicts.values import Block
 from middlemark.plan import Caution, Experiment, Invalid, NotApplicable, WarningKind
 from middlemark.results.record import TrialRecord
@@ -71,7 +68,9 @@ def experiment_findings(
             stream.name: sum(stream.name in trial.metrics.overloaded for trial in measured)
             for stream in experiment.streams
         },
-        cautions=_cautions([*(caution for each in measured for caution in unsteady(each.settling)), *of_records]),
+        cautions=_cautions(
+            [*(caution for each in measured for caution in steadiness_cautions(each.settling)), *of_records]
+        ),
         effective=next((each.record.effective for each in measured if each.record.effective), {}),
         path=next((each.record.path for each in measured if each.record.path), {}),
         records=tuple(each.record for each in measured),
@@ -82,23 +81,25 @@ def experiment_findings(
     )
 
 
-def _middle_messages(measured: Sequence[MeasuredTrial]) -> dict[str, tuple[ToldMessage, ...]]:
+def _middle_messages(measured: Sequence[MeasuredTrial]) -> dict[str, tuple[ExampleMessage, ...]]:
     found = {}
     for stream in dict.fromkeys(name for trial in measured for name in trial.messages):
-        values = [trial.metrics.values.get(Key(of_stream(stream), "path_typical_whole_ns")) for trial in measured]
-        middle = middle_trial([value if isinstance(value, Measured) else None for value in values])
+        values = [trial.metrics.values.get(Key(stream_subject(stream), "path_typical_whole_ns")) for trial in measured]
+        middle = median_trial([value if isinstance(value, Measured) else None for value in values])
         found[stream] = measured[middle].messages.get(stream, ())
     return found
 
 
-def _levels(experiment: Experiment, measured: Sequence[MeasuredTrial]) -> dict[str, Levels | Untold]:
+def _levels(
+    experiment: Experiment, measured: Sequence[MeasuredTrial]
+) -> dict[str, VarianceComponents | NoVarianceComponents]:
     """Without the trials that are overloaded, as their latency is no path's."""
     found = {}
     for stream in experiment.streams:
         of_received = stream.pattern.kind == "unthrottled"
         kept = (each for each in measured if of_received or stream.name not in each.metrics.overloaded)
         own = [each.courses[stream.name] for each in kept if stream.name in each.courses]
-        found[stream.name] = levels(experiment, own, of_received=of_received)
+        found[stream.name] = variance_components(experiment, own, of_received=of_received)
     return found
 
 
@@ -106,11 +107,11 @@ def _middle_courses(measured: Sequence[MeasuredTrial]) -> dict[str, TimeSeries]:
     found = {}
     for stream in dict.fromkeys(name for trial in measured for name in trial.courses):
         for metric in ("recovery_ns", quantile_metric(Distribution.LATENCY_FROM_SEND, "p50")):
-            key = Key(of_stream(stream), metric)
+            key = Key(stream_subject(stream), metric)
             values = [trial.metrics.values.get(key) for trial in measured]
             known = [value if isinstance(value, Measured) else None for value in values]
             if any(known) or metric != "recovery_ns":
-                found[stream] = measured[middle_trial(known)].courses[stream]
+                found[stream] = measured[median_trial(known)].courses[stream]
                 break
     return found
 
@@ -125,11 +126,11 @@ def _outcome(record: TrialRecord) -> TrialOutcome:
 
 def _counting(measured: Sequence[MeasuredTrial], stream: str, kind: Distribution) -> list[MeasuredTrial]:
     """The trials that say something of the path by a kind of samples, be it that not all messages left one."""
-    median = Key(of_samples(stream, kind), quantile_metric(kind, "p50"))
+    median = Key(distribution_subject(stream, kind), quantile_metric(kind, "p50"))
     return [
         trial
         for trial in measured
-        if median in trial.metrics.values and not (kind in OF_THE_PATH and stream in trial.metrics.overloaded)
+        if median in trial.metrics.values and not (kind in PATH_DISTRIBUTIONS and stream in trial.metrics.overloaded)
     ]
 
 
@@ -144,12 +145,12 @@ def _estimates(measured: Sequence[MeasuredTrial]) -> dict[Key, Estimate]:
         counting = _counting(measured, stream, kind)
         overload = f"overloaded in all {len(measured)} valid trials"
         for name, level in LEVELS.items():
-            key = Key(of_samples(stream, kind), quantile_metric(kind, name))
+            key = Key(distribution_subject(stream, kind), quantile_metric(kind, name))
             own = [trial.metrics.values[key] for trial in counting]
             samples = [trial.distributions[stream, kind] for trial in counting if (stream, kind) in trial.distributions]
             estimates[key] = quantile_of_trials(own, samples, level) if counting else no_estimate(overload)
         for end in ("min", "max"):
-            key = Key(of_samples(stream, kind), f"{kind}_{end}_ns")
+            key = Key(distribution_subject(stream, kind), f"{kind}_{end}_ns")
             values = [trial.metrics.values[key] for trial in counting if key in trial.metrics.values]
             nothing = no_estimate("nothing arrived in time" if counting else overload)
             estimates[key] = _over_trials(key.metric, values) if values else nothing
@@ -174,7 +175,7 @@ def _over_trials(metric: str, values: Sequence[Value]) -> Estimate:
 def _by_block(measured: Sequence[MeasuredTrial], refused: set[Key]) -> dict[Key, dict[Block, float]]:
     found: dict[Key, dict[Block, float]] = {}
     for trial in measured:
-        for key, value in of_the_path(trial.metrics).items():
+        for key, value in values_without_queues(trial.metrics).items():
             if key not in refused:
                 found.setdefault(key, {})[trial.record.trial.block] = value
     return found
@@ -199,7 +200,7 @@ def _shapes(
         known = [each for each in whole if each is not None]
         if len(known) < len(whole) or not any(each.n for each in known):
             continue
-        samples = pooled(known)
+        samples = pool_sketches(known)
         drawn = curve(samples)
         if drawn.value_ns:
             curves[stream, kind], boxes[stream, kind] = drawn, box(samples)

@@ -1,6 +1,6 @@
-"""What the trials of an experiment really had around them: faults when they happened, links, CPU load, and the path.
+"""The actual conditions of an experiment's trials: faults when they happened, links, CPU load, and the network path.
 
-Each figure is a median over trials with its extremes; nothing here is about messages' latency, and nothing is compared.
+Each value is a median over trials with its extremes; nothing here is about messages' latency, and nothing is compared.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What is known of one experiment: estimates, shapes, accounting, outcomes, configuration.
+"""What is known of one experiment: estimates, distributions, accounting, outcomes, configuration.
 
-Only valid trials enter figures; every other is kept with its outcome. `over_trials` puts it together, `comparison`
-sets it beside that of others.
+Only valid trials enter estimates; every other is kept with its outcome. `aggregate` puts it together, `compare` sets it
+against that of others.
 """
 
 from __future__ import annotations
@@ -11,18 +11,25 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from middlemark.analysis.kernel.breakdown import ToldMessage
-from middlemark.analysis.metrics.catalog import Key, Metric, metrics_of, of_samples, quantile_metric
+from middlemark.analysis.experiment.variance import NoVarianceComponents, VarianceComponents
+from middlemark.analysis.kernel.breakdown import ExampleMessage
+from middlemark.analysis.metrics.catalog import (
+    Key,
+    Metric,
+    distribution_subject,
+    metrics_of_distribution,
+    quantile_metric,
+)
 from middlemark.analysis.metrics.latency import Distribution
-from middlemark.analysis.metrics.resources import MemoryCourse
+from middlemark.analysis.metrics.resources import MemorySeries
 from middlemark.analysis.metrics.timeseries import Settling, TimeSeries
-from middlemark.analysis.metrics.trial import OF_THE_PATH, TrialMetrics
-from middlemark.analysis.stats.estimate import Box, Curve, Estimate
+from middlemark.analysis.metrics.trial import PATH_DISTRIBUTIONS, TrialMetrics
+from middlemark.analysis.stats.estimate import Estimate
 from middlemark.analysis.stats.quantiles import Lost, Measured, Sketch
-from middlemark.analysis.stats.variance import Levels, Untold
+from middlemark.analysis.stats.shapes import Box, Curve
 from middlemark.analysis.verdicts.bounds import Evidence
-from middlemark.analysis.verdicts.values import Block, Counts, Known, within_bound
-from middlemark.analysis.verdicts.verdict import Setbacks, setbacks
+from middlemark.analysis.verdicts.judge import Setbacks, count_setbacks
+from middlemark.analysis.verdicts.values import Block, BlockValues, Counts, with_bound
 from middlemark.plan import Caution, Experiment, SearchStep
 from middlemark.plan.schedule import is_whole
 from middlemark.results.record import Effective, PathProof, TrialRecord
@@ -70,9 +77,9 @@ class MeasuredTrial:
     metrics: TrialMetrics
     courses: Mapping[str, TimeSeries] = field(default_factory=dict)
     """By stream."""
-    memory: tuple[MemoryCourse, ...] = ()
+    memory: tuple[MemorySeries, ...] = ()
     """Of trials whose resources were sampled."""
-    messages: Mapping[str, tuple[ToldMessage, ...]] = field(default_factory=dict)
+    messages: Mapping[str, tuple[ExampleMessage, ...]] = field(default_factory=dict)
     """By stream; of trials whose kernel path was observed."""
     settling: Mapping[str, Settling] = field(default_factory=dict)
     """By stream; of all other trials."""
@@ -87,7 +94,7 @@ class MeasuredTrial:
 
         Infinite where most messages never arrived.
         """
-        value = self.metrics.values.get(Key(of_samples(name, kind), quantile_metric(kind, "p50")))
+        value = self.metrics.values.get(Key(distribution_subject(name, kind), quantile_metric(kind, "p50")))
         if isinstance(value, Lost):
             return math.inf
         return value.value if isinstance(value, Measured) else None
@@ -118,11 +125,11 @@ class ExperimentFindings:
     """Of the trials that count."""
     courses: Mapping[str, TimeSeries] = field(default_factory=dict)
     """By stream: the course of the trial with the median recovery, or else with the median latency."""
-    levels: Mapping[str, Levels | Untold] = field(default_factory=dict)
+    levels: Mapping[str, VarianceComponents | NoVarianceComponents] = field(default_factory=dict)
     """By stream: where the variance of what it is ranked by comes from."""
-    memory: tuple[MemoryCourse, ...] = ()
+    memory: tuple[MemorySeries, ...] = ()
     """Of the first trial that counts, where its resources were sampled."""
-    messages: Mapping[str, tuple[ToldMessage, ...]] = field(default_factory=dict)
+    messages: Mapping[str, tuple[ExampleMessage, ...]] = field(default_factory=dict)
     """By stream: messages that stand for the trial with the median typical message, where its path was observed."""
     observed: Mapping[Observation, ExperimentFindings] = field(default_factory=dict)
     """What its observed trials say, which enter no figure of its own; paired by block they tell what observing cost."""
@@ -142,13 +149,13 @@ class ExperimentFindings:
         kinds = {outcome.kind for outcome in self.outcomes}
         return self.outcomes[0].detail if kinds == {"not_applicable"} else None
 
-    def known(self, key: Key) -> Known:
+    def known(self, key: Key) -> BlockValues:
         """What is known of a metric, by block: of one-way times between clocks no more than their bound allows."""
         values, above, estimate = self.by_block.get(key, {}), self.above.get(key), self.estimates.get(key)
         return (
-            Known(values, above, of_searches=True)
+            BlockValues(values, above, of_searches=True)
             if above is not None
-            else within_bound(values, estimate.bound_ns if estimate else 0)
+            else with_bound(values, estimate.bound_ns if estimate else 0)
         )
 
     def evidence(self, figure: Metric, name: str | None) -> Evidence:
@@ -167,7 +174,7 @@ class ExperimentFindings:
             missing=self.why_missing(key),
         )
 
-    def setbacks(self, key: Key, name: str | None, known: Known) -> Setbacks:
+    def setbacks(self, key: Key, name: str | None, known: BlockValues) -> Setbacks:
         """The trials that can't speak for a metric because the middleware could not keep up in them."""
         if is_whole(self.experiment):
             return Setbacks()
@@ -177,7 +184,7 @@ class ExperimentFindings:
             overloaded = self.overloaded.get(name or "", 0)
         elif key.metric == "cpu_percent_of_core":  # who sends less computes less
             overloaded = max(self.overloaded.values(), default=0)
-        return setbacks(kinds, known, overloaded)
+        return count_setbacks(kinds, known, overloaded)
 
     def _n_lost(self, key: Key) -> int:
         """Of a largest time: the messages or answers that never came."""
@@ -199,5 +206,5 @@ class ExperimentFindings:
         return self.estimates.get(Key(subject, metric))
 
 
-_OF_THE_PATH = {metric for kind in OF_THE_PATH for metric in metrics_of(kind)}
-_LARGEST_OF_THE_PATH = {quantile_metric(kind, "max") for kind in OF_THE_PATH if kind is not Distribution.JITTER}
+_OF_THE_PATH = {metric for kind in PATH_DISTRIBUTIONS for metric in metrics_of_distribution(kind)}
+_LARGEST_OF_THE_PATH = {quantile_metric(kind, "max") for kind in PATH_DISTRIBUTIONS if kind is not Distribution.JITTER}

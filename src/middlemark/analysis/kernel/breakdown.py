@@ -1,17 +1,8 @@
-"""Cuts the one-way time of messages at the same points for every middleware, to tell where it goes.
+"""Where the one-way time of messages goes: the parts of typical and slow messages, and single messages as examples.
 
-`path_following` follows each message backwards, process by process: a broker's own time is a part too. All parts are
-non-negative and add up to the whole, or the message is set aside and counted.
-
-The ways of single messages that stand for a trial: the one in the middle by one-way time, and one of the slow.
-
-They are examples, real messages to be drawn to scale, not figures; `path_shares` has the figures, and
-`path_following` finds the ways.
-
-The metrics of where a trial's messages spent their time: each part of a typical message's way and of a slow one's.
-
-A typical message is the mean of the middle fifth of all by one-way time, a slow one that of the slowest hundredth, so
-that the parts add up to a whole as medians of parts would not. `kernel_path` cuts the single messages.
+All middlewares are cut at the same points; the parts are never negative and add up to the whole, which the means of the
+middle fifth and of the slowest hundredth keep and medians would not. What can't be cut is set aside and counted;
+`follow` finds the path of each message.
 """
 
 from __future__ import annotations
@@ -25,13 +16,12 @@ import numpy as np
 import polars as pl
 
 from middlemark.analysis.kernel.events import Kind
-from middlemark.analysis.kernel.follow import Ends, path
+from middlemark.analysis.kernel.follow import Ends, follow_message
 from middlemark.analysis.kernel.packets import Cuts
 from middlemark.analysis.kernel.segments import MessagePath, Part, SetAside, Side
 from middlemark.analysis.kernel.trace import KernelTrace
-from middlemark.analysis.metrics.catalog import Key, of_stream
-from middlemark.analysis.metrics.latency import can_tell, told
-from middlemark.analysis.stats.quantiles import Measured, Value
+from middlemark.analysis.metrics.catalog import Key, stream_subject
+from middlemark.analysis.stats.quantiles import Measured, Value, is_measurable, with_clock_bound
 from middlemark.plan import Experiment, Stream
 from middlemark.results.record import KernelRecording, TrialRecord
 
@@ -61,7 +51,7 @@ The first packet is that of the first crossing, the last that of the last one; n
 
 
 @dataclass(frozen=True)
-class Paths:
+class SampledPaths:
     """The paths of a trial's sampled messages."""
 
     parts: pl.DataFrame
@@ -70,7 +60,9 @@ class Paths:
     """How many system calls of each number a message takes on each side."""
 
 
-def paths(trace: KernelTrace, messages: pl.DataFrame, ends: Callable[[int, int], Ends], samples: int) -> Paths:
+def sample_paths(
+    trace: KernelTrace, messages: pl.DataFrame, ends: Callable[[int, int], Ends], samples: int
+) -> SampledPaths:
     """The paths of messages of one stream, evenly chosen; `ends` gives the processes of publisher and subscriber."""
     messages = messages.sort("received_ns")
     chosen = np.unique(np.linspace(0, max(len(messages) - 1, 0), min(samples, len(messages))).astype(int))
@@ -78,14 +70,14 @@ def paths(trace: KernelTrace, messages: pl.DataFrame, ends: Callable[[int, int],
     applications = frozenset(process for pair in pairs.values() for process in (pair.sender, pair.receiver))
     rows, set_aside, calls = [], Counter[SetAside](), Counter[tuple[Side, int]]()
     for message in messages[chosen].iter_rows(named=True):
-        found = path(trace, message, pairs[message["publisher"], message["subscriber"]], applications)
+        found = follow_message(trace, message, pairs[message["publisher"], message["subscriber"]], applications)
         if isinstance(found, SetAside):
             set_aside[found] += 1
         else:
             rows.append(_row(trace, message, found))
             calls.update((call.side, call.number) for call in found.calls)
     per_message = {key: count / len(rows) for key, count in calls.items()}
-    return Paths(pl.DataFrame(rows, schema=PARTS_SCHEMA), dict(set_aside), per_message)
+    return SampledPaths(pl.DataFrame(rows, schema=PARTS_SCHEMA), dict(set_aside), per_message)
 
 
 def _row(trace: KernelTrace, message: Mapping[str, int], path: MessagePath) -> dict[str, int | None]:
@@ -119,7 +111,7 @@ _NEIGHBOURS = 25
 
 
 @dataclass(frozen=True)
-class ToldMessage:
+class ExampleMessage:
     """One message with its way, and what it stands for."""
 
     share: float
@@ -130,12 +122,12 @@ class ToldMessage:
     call_names: Mapping[int, str]
 
 
-def told_messages(
+def example_messages(
     trace: KernelTrace,
     messages: pl.DataFrame,
     ends: Callable[[int, int], Ends],
     call_names: Mapping[int, str],
-) -> tuple[ToldMessage, ...]:
+) -> tuple[ExampleMessage, ...]:
     """The messages of one stream at each of `SHARES`; where a way isn't found, of a neighbour by one-way time."""
     messages = messages.sort(pl.col("received_ns") - pl.col("sent_ns"))
     pairs = [ends(*pair) for pair in messages.select("publisher", "subscriber").unique().iter_rows()]
@@ -147,9 +139,9 @@ def told_messages(
             rank = int(share * (n - 1))
             for place in _outwards(rank, n):
                 message = messages.row(place, named=True)
-                found = path(trace, message, ends(message["publisher"], message["subscriber"]), applications)
+                found = follow_message(trace, message, ends(message["publisher"], message["subscriber"]), applications)
                 if not isinstance(found, SetAside):
-                    told.append(ToldMessage((place + 1) / n if place != rank else share, n, found, call_names))
+                    told.append(ExampleMessage((place + 1) / n if place != rank else share, n, found, call_names))
                     break
     return tuple(told)
 
@@ -172,7 +164,7 @@ class PathFindings:
     """What a trial's kernel recording says of its messages."""
 
     values: Mapping[Key, Value]
-    messages: Mapping[str, tuple[ToldMessage, ...]]
+    messages: Mapping[str, tuple[ExampleMessage, ...]]
     """By stream: single messages to be drawn."""
 
 
@@ -188,12 +180,14 @@ def path_findings(record: TrialRecord, events: pl.DataFrame, received: pl.DataFr
     for number, stream in enumerate(record.trial.experiment.streams):
         of_this = messages_of(received, number, stream)
         ends = ends_of(record.trial.experiment, record.kernel_path, stream)
-        found = _values(paths(trace, of_this, ends, samples), names)
+        found = _values(sample_paths(trace, of_this, ends, samples), names)
         bound_ns = record.clock_bound_ns(stream.name)
         for name, value in found.items():
-            values[Key(of_stream(stream.name), name)] = told(value, bound_ns) if name.endswith("_ns") else value
-        drawn = told_messages(trace, of_this, ends, names)
-        messages[stream.name] = tuple(each for each in drawn if can_tell(each.path.whole_ns, bound_ns))
+            values[Key(stream_subject(stream.name), name)] = (
+                with_clock_bound(value, bound_ns) if name.endswith("_ns") else value
+            )
+        drawn = example_messages(trace, of_this, ends, names)
+        messages[stream.name] = tuple(each for each in drawn if is_measurable(each.path.whole_ns, bound_ns))
     return PathFindings(values, messages)
 
 
@@ -227,7 +221,7 @@ def ends_of(experiment: Experiment, recording: KernelRecording, stream: Stream) 
     return ends
 
 
-def _values(found: Paths, names: Mapping[int, str]) -> dict[str, Value]:
+def _values(found: SampledPaths, names: Mapping[int, str]) -> dict[str, Value]:
     aside, told = sum(found.set_aside.values()), len(found.parts)
     if not aside + told:
         return {}

@@ -1,8 +1,6 @@
-"""The kinds of events in a recording of the kernel; the observer's records say what each one's columns mean.
+"""The kinds of events in a recording of the kernel, and what threads did: system calls, wake-ups, times on a CPU.
 
-What single threads did: their system calls, when they were woken, when they ran.
-
-It answers questions of spans of time; whose time a span is, `path_following` knows.
+It answers questions about spans of time; whose time a span is, `follow` knows.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Follows one message backwards through a kernel's trace, from its arrival to the call that sent it.
 
 From the receive call before the arrival it goes through the packet that the call's last byte came in (or the wake-up,
-where memory is shared), process by process. Which messages are followed, `kernel_path` and `message_path` choose.
+where memory is shared), process by process. Which messages are followed, `breakdown` chooses.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class _Path:
             self.goes_back_to(within if in_call else OUTSIDE[side], side, begin_ns, end_ns)
 
 
-def path(
+def follow_message(
     trace: KernelTrace, message: Mapping[str, int], ends: Ends, applications: frozenset[int]
 ) -> MessagePath | SetAside:
     """The way of one message between two processes; `applications` are all that publish or subscribe."""

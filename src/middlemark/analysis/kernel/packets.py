@@ -1,7 +1,7 @@
 """The packets of a recording, each from its queueing to the last interface that it arrived at.
 
-What the kernel cut into segments or fragments on its way out and what a relay carried on is put together again here.
-Which receive call a packet's bytes went to, `kernel_trace` finds out.
+What the kernel cut into segments or fragments and what a relay forwarded is put together again here. Which receive call
+a packet's bytes went to, `trace` finds out.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a message's path consists of: parts of its time, crossings between processes, system calls meanwhile.
 
-`path_following` finds it in a kernel's trace, `kernel_path` does so for many messages.
+`follow` finds it in a kernel's trace, `breakdown` does so for many messages.
 """
 
 from __future__ import annotations

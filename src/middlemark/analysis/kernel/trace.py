@@ -1,7 +1,7 @@
 """What the kernel did for the processes of a trial, ordered so that a message's path can be looked up in it.
 
-It answers questions of single threads and packets (when was this thread in a system call, where did the bytes of this
-receive call come from); which of the answers make up a message's path is `path_following`'s business.
+It answers questions about single threads and packets (when was this thread in a system call, where did the bytes of
+this receive call come from); which of the answers make up a message's path, `follow` knows.
 """
 
 from __future__ import annotations

@@ -1,13 +1,8 @@
 """The exact accounting of a trial: sent = received + late + lost, for every publisher at every subscriber.
 
-What was counted live is held against what was recorded, message by message; where the two disagree no figure of the
-trial can be trusted, and that is an error. Lost and late are kept apart here; RFC 7680 makes them one
-(`metrics.loss_fraction`).
-
-How many messages in a row a flow lost: the same share of loss hurts more in one piece.
-
-A loss run is RFC 3357's loss period: consecutive sequence numbers that were sent and did not come in time. Where not
-every message left a sample, runs can't be told and there are none to give. Shares of loss are `metrics`'.
+What was counted live must agree with what was recorded, message by message; otherwise no metric of the trial can be
+trusted, and that is an error. It has the rows of a stream and its loss runs (RFC 3357's loss periods) too; shares of
+loss, which join late and lost as RFC 7680 does, are `traffic`'s.
 """
 
 from __future__ import annotations
@@ -21,8 +16,9 @@ from numpy.typing import NDArray
 
 from middlemark.analysis.stats.quantiles import Measured
 from middlemark.errors import MiddlemarkError
+from middlemark.plan import Experiment
 from middlemark.results.counts import Counts, PublisherCounts, SubscriberCounts
-from middlemark.results.record import TrialRecord
+from middlemark.results.record import TrialRecord, Window
 from middlemark.results.streaming import Frame, count, line, numbered
 from middlemark.suite import Action
 
@@ -91,12 +87,84 @@ def _flow(publisher: PublisherCounts, subscriber: SubscriberCounts) -> Flow:
     )
 
 
+@dataclass(frozen=True)
+class StreamShape:
+    """What the metrics must know of a stream beside its samples."""
+
+    name: str
+    size_bytes: float
+    """The mean where its messages differ."""
+    pattern: str
+    """Its kind: periodic, burst, unthrottled, ping_pong or computed."""
+    late_after_ns: int
+
+    @property
+    def scheduled(self) -> bool:
+        """Whether its pattern has a rate of its own."""
+        return self.pattern in {"periodic", "burst"}
+
+    @property
+    def asks(self) -> bool:
+        """Whether its messages are questions, and what its users wait for the answers."""
+        return self.pattern == "ping_pong"
+
+    @property
+    def at_own_pace(self) -> bool:
+        """Whether its publishers go on as soon as they can, and so may have sent their last before the window ends."""
+        return self.pattern in {"unthrottled", "ping_pong"}
+
+    @property
+    def refusals_pace_it(self) -> bool:
+        """Whether a refusal only slows its publishers down: no message was to be sent at that instant."""
+        return self.pattern == "unthrottled"
+
+
+def stream_shapes(experiment: Experiment) -> tuple[StreamShape, ...]:
+    """What the metrics must know of the experiment's streams."""
+    return tuple(
+        StreamShape(
+            name=stream.name,
+            size_bytes=stream.mean_bytes,
+            pattern=stream.pattern.kind,
+            late_after_ns=experiment.windows.late_after_ns,
+        )
+        for stream in experiment.streams
+    )
+
+
+@dataclass(frozen=True)
+class StreamRows:
+    """The samples and accounts of one stream, with the window they belong to."""
+
+    stream: StreamShape
+    received: Frame
+    published: Frame
+    window: Window
+    publishers: tuple[PublisherCounts, ...]
+    flows: tuple[Flow, ...]
+
+    @property
+    def window_ns(self) -> int:
+        """The length of the window."""
+        return self.window.end_ns - self.window.begin_ns
+
+    def flows_of(self, *, answers: bool) -> list[Flow]:
+        """Those of its messages, or of their answers."""
+        return [flow for flow in self.flows if flow.answers is answers]
+
+    def undelivered(self, *, answers: bool) -> tuple[int, int]:
+        """How many messages, or answers, did not arrive in time, whatever became of them, and how many were to."""
+        own = self.flows_of(answers=answers)
+        intended = sum(flow.sent if self.stream.refusals_pace_it else flow.intended for flow in own)
+        return intended - sum(flow.received for flow in own), intended
+
+
 def away_meanwhile(record: TrialRecord) -> set[str]:
     """The applications that did not live through the whole window: those that ended within it, and late joiners."""
     return {*record.interrupted, *(fault.target for fault in record.faults if fault.action is Action.START)}
 
 
-def settled(record: TrialRecord, received: Frame) -> tuple[Counts, Frame]:
+def accountable(record: TrialRecord, received: Frame) -> tuple[Counts, Frame]:
     """Counts and samples of the flows that the accounting holds for: those whose both ends lived through the window."""
     away = away_meanwhile(record)
     if not away:
@@ -122,7 +190,7 @@ def settled(record: TrialRecord, received: Frame) -> tuple[Counts, Frame]:
     return Counts(publishers=publishers, subscribers=subscribers), received
 
 
-def breaches(counts: Counts, received: Frame, streams: tuple[str, ...]) -> list[str]:
+def contradictions(counts: Counts, received: Frame, streams: tuple[str, ...]) -> list[str]:
     """Everything in which the counts contradict themselves or the samples; empty where all adds up."""
     found = [*_unknown_publishers(counts), *_impossible_counts(counts)]
     messages = line(received)
@@ -170,11 +238,11 @@ def loss_runs(flows: Sequence[Flow], received: Frame, published: Frame) -> NDArr
         if count(sent) != flow.sent or flow.beyond_samples:
             return None
         own = received.filter((pl.col("publisher") == flow.publisher) & (pl.col("subscriber") == flow.subscriber))
-        found.append(runs(numbered(sent), numbered(own)))
+        found.append(run_lengths(numbered(sent), numbered(own)))
     return np.concatenate(found) if found else None
 
 
-def runs(sent: NDArray[np.bool_], received: NDArray[np.bool_]) -> NDArray[np.int64]:
+def run_lengths(sent: NDArray[np.bool_], received: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The lengths of the runs of sent messages that were not received, in their order; both by sequence number."""
     came = np.zeros(len(sent), dtype=np.bool_)
     came[: len(received)] = received[: len(sent)]
@@ -183,7 +251,7 @@ def runs(sent: NDArray[np.bool_], received: NDArray[np.bool_]) -> NDArray[np.int
     return np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1)
 
 
-def run_figures(found: NDArray[np.int64], n_messages: int) -> dict[str, Measured]:
+def loss_run_metrics(found: NDArray[np.int64], n_messages: int) -> dict[str, Measured]:
     """The longest run, nought without loss, and the mean run where there is one."""
     if not len(found):
         return {"longest_loss_run_messages": Measured(0.0, n_messages)}

@@ -1,11 +1,6 @@
 """What metrics are called and what they are of: the trial, one of its streams, chains, nodes or processes, or a host.
 
-A metric's name ends in its unit. It computes nothing: `metrics` and its neighbours give values to these names.
-
-The figures that experiments are compared by, under the names that people write: `p99(latency)`, `loss`, `cpu`.
-
-A figure has one value a trial; which metric that is, in what unit, and whether less is better, stands here and nowhere
-else. It compares nothing: `pairing` does.
+A metric's name ends in its unit. It computes nothing: the other modules of `metrics` give values to these names.
 """
 
 from __future__ import annotations
@@ -38,42 +33,42 @@ class Key(NamedTuple):
 TRIAL = "trial"
 
 
-def of_stream(name: str) -> str:
+def stream_subject(name: str) -> str:
     """The subject for a stream."""
     return f"stream:{name}"
 
 
-def of_flow(stream: str, publisher: int, subscriber: int) -> str:
+def flow_subject(stream: str, publisher: int, subscriber: int) -> str:
     """The subject for one publisher's messages at one subscriber, both as the stream counts them."""
     return f"flow:{stream}/{publisher}/{subscriber}"
 
 
-def of_chain(name: str) -> str:
+def chain_subject(name: str) -> str:
     """The subject for a chain of nodes."""
     return f"chain:{name}"
 
 
-def of_place(chain: str, position: int) -> str:
+def chain_position_subject(chain: str, position: int) -> str:
     """The subject for the node at a position of a chain, with the message to it."""
     return f"chain:{chain}/{position}"
 
 
-def of_node(name: str) -> str:
+def node_subject(name: str) -> str:
     """The subject for a node."""
     return f"node:{name}"
 
 
-def of_samples(name: str, kind: Distribution) -> str:
+def distribution_subject(name: str, kind: Distribution) -> str:
     """The subject that a distribution is of, by the name of its stream or chain."""
-    return of_chain(name) if kind in OF_CHAINS else of_stream(name)
+    return chain_subject(name) if kind in OF_CHAINS else stream_subject(name)
 
 
-def of_process(name: str) -> str:
+def process_subject(name: str) -> str:
     """The subject for a process."""
     return f"process:{name}"
 
 
-def of_host(name: str) -> str:
+def host_subject(name: str) -> str:
     """The subject for a host that is another machine."""
     return f"host:{name}"
 
@@ -83,7 +78,7 @@ def quantile_metric(kind: Distribution, level: str) -> str:
     return f"{kind}_{level}_ns"
 
 
-def metrics_of(kind: Distribution) -> tuple[str, ...]:
+def metrics_of_distribution(kind: Distribution) -> tuple[str, ...]:
     """The names of all metrics of a distribution."""
     return tuple(quantile_metric(kind, level) for level in ("min", *LEVELS, "max"))
 
@@ -112,7 +107,7 @@ class Metric:
         """Where its values of a stream, or of a chain, are."""
         if self.of_trial:
             return Key(TRIAL, self.metric)
-        return Key(of_chain(name) if self.of_chain else of_stream(name), self.metric)
+        return Key(chain_subject(name) if self.of_chain else stream_subject(name), self.metric)
 
     def names(self, experiment: Experiment) -> list[str | None]:
         """The streams or chains that it may be of; `None` for the trial as a whole."""
@@ -173,13 +168,13 @@ def _of_distribution(name: str) -> Metric:
     return Metric(name, metric, Dimension.TIME, of_chain=DISTRIBUTIONS[what] in OF_CHAINS)
 
 
-def usual() -> Sequence[Metric]:
+def usual_metrics() -> Sequence[Metric]:
     """The figures to compare where none is named."""
     return [metric_named(name) for name in (*USUAL, *USUAL_OF_CHAINS, *USUAL_OF_TRIALS)]
 
 
-def usual_of(experiment: Experiment, *, streams: bool = False) -> Sequence[Metric]:
+def usual_metrics_of(experiment: Experiment, *, streams: bool = False) -> Sequence[Metric]:
     """Those of one experiment: a pipeline is judged by its chains, its streams are told only on demand."""
     if is_whole(experiment):
         return [metric_named("capacity")]
-    return [each for each in usual() if streams or not experiment.chains or each.of_trial or each.of_chain]
+    return [each for each in usual_metrics() if streams or not experiment.chains or each.of_trial or each.of_chain]

@@ -1,28 +1,31 @@
 """What faults did to a stream: messages that never came, gaps, and how soon messages flowed again.
 
-A process that ends takes its counts and samples with it, so a flow is looked at from its subscriber's last start on,
-and held against the schedule, rebuilt by `schedule`, rather than against what a gone publisher said it sent.
-`accounting` judges all others.
+A process that ends takes its counts and samples with it, so a flow is examined from its subscriber's last start on,
+against the schedule, which is rebuilt from the stream's pattern as the workers' runtime computes it (`schedule.rs`).
+`accounting` checks all other flows.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from middlemark.analysis.metrics.accounting import AccountingError
-from middlemark.analysis.metrics.latency import told
-from middlemark.analysis.metrics.rates import Instants, schedule
-from middlemark.analysis.stats.quantiles import Measured, NoSchedule, Partial, Samples, Value
-from middlemark.plan import Periodic, Stream
+from middlemark.analysis.stats.quantiles import Measured, NoSchedule, Partial, Samples, Value, with_clock_bound
+from middlemark.plan import Burst, Periodic, Recorded, Stream
 from middlemark.results.counts import SubscriberCounts
 from middlemark.results.record import HappenedFault, TrialRecord, Window
 from middlemark.results.streaming import PIECE_ROWS, Frame, ascending, numbered, pieces
 from middlemark.suite import Action, Arrival
+
+Instants = NDArray[np.int64]
+
 
 MENDING = (Action.RESTART, Action.START, Action.RESUME, Action.LINK_UP, Action.HEAL)
 """After these, messages should flow again."""
@@ -66,12 +69,12 @@ def affected_flows(record: TrialRecord, number: int, stream: Stream, received: F
         schedule(stream, publisher, record.trial.seed, record.window) for publisher in range(len(stream.publishers))
     ]
     return [
-        _flow(messages, record, record.window, stream, (publisher, subscriber), asked)
+        _affected_flow(messages, record, record.window, stream, (publisher, subscriber), asked)
         for (publisher, asked), subscriber in product(enumerate(schedules), range(len(stream.subscribers)))
     ]
 
 
-def fault_figures(flows: Sequence[AffectedFlow]) -> dict[str, Value]:
+def fault_metrics(flows: Sequence[AffectedFlow]) -> dict[str, Value]:
     """The figures of flows together, or of a single one: a share, times in ns, messages; empty where there is none."""
     if not flows:
         return {}
@@ -85,7 +88,7 @@ def fault_figures(flows: Sequence[AffectedFlow]) -> dict[str, Value]:
     resumed = [after_ns for flow in flows for after_ns in flow.resumed_after_ns]
     if resumed:
         bound_ns = max(flow.bound_ns for flow in flows)
-        figures["recovery_ns"] = told(Measured(float(max(resumed)), len(resumed)), bound_ns)
+        figures["recovery_ns"] = with_clock_bound(Measured(float(max(resumed)), len(resumed)), bound_ns)
         figures["cut_off_flows"] = Measured(float(sum(flow.is_cut_off for flow in flows)), len(flows))
     return figures | _partial(flows, figures.keys() & OF_SAMPLES)
 
@@ -106,7 +109,7 @@ def _partial(flows: Sequence[AffectedFlow], metrics: Iterable[str]) -> dict[str,
     return dict.fromkeys(metrics, Partial(arrived, arrived + unsampled)) if unsampled else {}
 
 
-def _flow(  # noqa: PLR0913, PLR0917 - a flow, what it belongs to, and what is known of it
+def _affected_flow(  # noqa: PLR0913, PLR0917 - a flow, what it belongs to, and what is known of it
     messages: Frame,
     record: TrialRecord,
     window: Window,
@@ -212,3 +215,58 @@ def _brought_back_ns(faults: Sequence[HappenedFault], application: str) -> list[
 
 def _brings_back(fault: HappenedFault, application: str) -> bool:
     return fault.target == application and fault.action in (Action.RESTART, Action.START)
+
+
+_MASK = 2**64 - 1
+_SEED_STEP = 0xA076_1D64_78BD_642F
+"""What a publisher's generator is apart from that of the one before."""
+
+
+def schedule(stream: Stream, publisher: int, seed: int, window: Window) -> Instants | None:
+    """When each message of the window was to be sent, by its number; None where the pattern has no schedule."""
+    span_ns = window.end_ns - window.begin_ns
+    pattern = stream.pattern
+    if stream.recorded is not None:
+        elapsed_ns = _recorded_gaps(stream.recorded, span_ns)
+    elif isinstance(pattern, Burst):
+        elapsed_ns = np.repeat(_equal_gaps(pattern.rate_hz, span_ns), pattern.messages)
+    elif isinstance(pattern, Periodic) and pattern.arrival is Arrival.POISSON:
+        elapsed_ns = _poisson_gaps(pattern.rate_hz, (seed + publisher * _SEED_STEP) & _MASK, span_ns)
+    elif isinstance(pattern, Periodic):
+        elapsed_ns = _equal_gaps(pattern.rate_hz, span_ns)
+    else:
+        return None
+    return window.begin_ns + elapsed_ns
+
+
+def _equal_gaps(rate_hz: float, span_ns: int) -> Instants:
+    numbers = np.arange(math.ceil(span_ns * rate_hz / 1e9) + 1, dtype=np.float64)
+    return _within_window(_rounded(numbers * (1e9 / rate_hz)), span_ns)
+
+
+def _recorded_gaps(recorded: Recorded, span_ns: int) -> Instants:
+    rounds = np.arange(-(-span_ns // recorded.period_ns), dtype=np.int64)
+    return _within_window(np.add.outer(rounds * recorded.period_ns, np.array(recorded.offsets_ns)).ravel(), span_ns)
+
+
+def _poisson_gaps(rate_hz: float, state: int, span_ns: int) -> Instants:
+    """Exponential intervals by the inverse of the distribution, from SplitMix64 (Steele, Lea & Flood, OOPSLA 2014)."""
+    period_ns, elapsed_ns, found = 1e9 / rate_hz, 0.0, []
+    while elapsed_ns < span_ns:
+        found.append(elapsed_ns)
+        state = (state + 0x9E37_79B9_7F4A_7C15) & _MASK
+        mixed = ((state ^ (state >> 30)) * 0xBF58_476D_1CE4_E5B9) & _MASK
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D0_49BB_1331_11EB) & _MASK
+        uniform = (((mixed ^ (mixed >> 31)) >> 11) + 1) / 2**53
+        elapsed_ns -= math.log(uniform) * period_ns  # of the same C library as the worker's; NumPy's is another
+    return _within_window(_rounded(np.array(found)), span_ns)
+
+
+def _rounded(elapsed_ns: NDArray[np.float64]) -> Instants:
+    """Halves upwards, as Rust does."""
+    whole = np.floor(elapsed_ns)
+    return (whole + (elapsed_ns - whole >= 0.5)).astype(np.int64)
+
+
+def _within_window(elapsed_ns: Instants, span_ns: int) -> Instants:
+    return elapsed_ns[: np.searchsorted(elapsed_ns, span_ns)]

@@ -1,14 +1,8 @@
-"""Whether memory grows: its slope by Theil and Sen, with an interval that autocorrelated samples keep.
+"""The metrics of a trial's sampled resources: what each process used over the window and per message, and its growth.
 
-The slope is the median of those between all pairs of points (Sen, "Estimates of the regression coefficient based on
-Kendall's tau", JASA 63, 1968), which no single leap can bend. His interval supposes independent samples, and memory is
-nearer to a random walk: the interval here is from how growth differs among blocks of the window, and growth that lasts
-is in both halves. Pure.
-
-The metrics of a trial's sampled resources: what each process used over the window, for each message, and its growth.
-
-Totals become rates between the first and the last sample within the window; amounts are medians of its samples; growth
-is `growth`'s. Pure functions over the observers' tables; `metrics` joins them with the trial's others.
+Totals become rates between the first and the last sample within the window, amounts are medians of its samples. Memory
+growth is the slope by Theil and Sen (Sen, JASA 63, 1968) with an interval from blocks of the window, as neighbouring
+samples depend on each other; `stored` joins these metrics with the trial's others.
 """
 
 from __future__ import annotations
@@ -23,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 import scipy
 
-from middlemark.analysis.metrics.catalog import TRIAL, Key, of_host, of_process
+from middlemark.analysis.metrics.catalog import TRIAL, Key, host_subject, process_subject
 from middlemark.analysis.stats.quantiles import Measured, Value
 from middlemark.results.record import TrialRecord, Window
 
@@ -123,7 +117,7 @@ PRESSURES = ("cpu", "memory", "io")
 
 
 @dataclass(frozen=True)
-class MemoryCourse:
+class MemorySeries:
     """The memory of one process over a trial."""
 
     process: str
@@ -147,24 +141,24 @@ def resource_values(record: TrialRecord, processes: pl.DataFrame, machine: pl.Da
         if len(rows) < 2:
             continue
         for metric, value in (*_rates(rows), *_amounts(rows), *_growth(rows)):
-            values[Key(of_process(name), metric)] = Measured(value, len(rows))
+            values[Key(process_subject(name), metric)] = Measured(value, len(rows))
         cpu_ns_per_s = _per_s(rows, "cpu_ns") or 0.0
         total_ns_per_s += cpu_ns_per_s
         application = str(name).partition("#")[0]
         # A service sends and receives no message of its own: it serves all that are delivered.
         messages_hz = handled_hz.get(application) if application in applications else delivered_hz
         if messages_hz:
-            values[Key(of_process(name), "cpu_per_message_ns")] = Measured(cpu_ns_per_s / messages_hz, len(rows))
+            values[Key(process_subject(name), "cpu_per_message_ns")] = Measured(cpu_ns_per_s / messages_hz, len(rows))
     is_whole = not record.resources.keys() - set(processes["process"])
     if total_ns_per_s and delivered_hz and is_whole:
         values[Key(TRIAL, "cpu_per_message_ns")] = Measured(total_ns_per_s / delivered_hz, _delivered(record))
     for host in machine["host"].unique(maintain_order=True):
         of_it = machine.filter(pl.col("host").eq_missing(pl.lit(host, pl.String())))
-        values |= _of_machine(TRIAL if host is None else of_host(host), _within(of_it, window))
+        values |= _of_machine(TRIAL if host is None else host_subject(host), _within(of_it, window))
     return values
 
 
-def memory_courses(record: TrialRecord, processes: pl.DataFrame, most_points: int = 200) -> tuple[MemoryCourse, ...]:
+def memory_series(record: TrialRecord, processes: pl.DataFrame, most_points: int = 200) -> tuple[MemorySeries, ...]:
     """The resident memory of each process over time, with so many points at most."""
     if record.window is None:
         return ()
@@ -172,7 +166,7 @@ def memory_courses(record: TrialRecord, processes: pl.DataFrame, most_points: in
     for name in processes["process"].unique(maintain_order=True):
         rows = _thinned(processes.filter(pl.col("process") == name), most_points)
         at_s = ((rows["at_ns"] - record.window.begin_ns) / 1e9).to_list()
-        found.append(MemoryCourse(str(name), tuple(at_s), tuple(rows["resident_bytes"].to_list())))
+        found.append(MemorySeries(str(name), tuple(at_s), tuple(rows["resident_bytes"].to_list())))
     return tuple(found)
 
 

@@ -1,19 +1,14 @@
-"""The metrics of a trial in the form in which they are stored: computed once, at its end, and read by every report.
+"""The metrics of a stored trial: read where they were stored at its end, else computed from its files.
 
-What is read back is checked as if a stranger had written it, against itself and against the trial's record; what
-contradicts either makes the trial a damaged one. `results.metrics_file` reads and writes, `measuring` computes.
-
-A trial's metrics: as they were stored at its end, or else from its samples, its nodes and what its observer saw.
-
-It reads the trial's folder and leaves the computing to `metrics`, `chain_metrics` and their neighbours; `stored` has
-the form in which metrics are stored.
+What is read is checked as if a stranger had written it; what contradicts itself or the trial's record makes the trial a
+damaged one. `results.metrics_file` reads and writes files; `trial`, `chains.metrics` and their neighbours compute.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Annotated, Final, Literal
 
@@ -25,19 +20,19 @@ from middlemark import __version__
 from middlemark.analysis.chains.metrics import chain_metrics
 from middlemark.analysis.chains.trace import Rows
 from middlemark.analysis.experiment.findings import MeasuredTrial
-from middlemark.analysis.kernel.breakdown import PathFindings, ToldMessage, path_findings
-from middlemark.analysis.metrics.accounting import flows, settled
-from middlemark.analysis.metrics.catalog import Key, of_samples, quantile_metric
+from middlemark.analysis.kernel.breakdown import ExampleMessage, PathFindings, path_findings
+from middlemark.analysis.metrics.accounting import AccountingError, accountable, flows
+from middlemark.analysis.metrics.catalog import Key, distribution_subject, quantile_metric
 from middlemark.analysis.metrics.latency import Distribution
-from middlemark.analysis.metrics.resources import MemoryCourse, memory_courses, resource_values
-from middlemark.analysis.metrics.timeseries import PARTS_DRAWN, Settling, TimeSeries, settlings, time_series
-from middlemark.analysis.metrics.trial import TrialMetrics, trial_metrics
-from middlemark.analysis.metrics.wire import wire_values
-from middlemark.analysis.stats.quantiles import KEPT_WHOLE, LEVELS, Sketch, Value, sketch_of
+from middlemark.analysis.metrics.resources import MemorySeries, memory_series, resource_values
+from middlemark.analysis.metrics.timeseries import PARTS_DRAWN, Settling, TimeSeries, settling_by_stream, time_series
+from middlemark.analysis.metrics.traffic import wire_values
+from middlemark.analysis.metrics.trial import TrialMetrics, trial_metrics, values_without_queues
+from middlemark.analysis.stats.quantiles import KEPT_WHOLE, LEVELS, Partial, Sketch, Value, WithinClocks, sketch_of
 from middlemark.errors import StoreError
-from middlemark.plan import Experiment
+from middlemark.plan import Experiment, Trial
 from middlemark.results.metrics_file import REMEDY, Points, read_metrics, read_sketches, sketches_table
-from middlemark.results.record import FORMAT_VERSION, TrialRecord
+from middlemark.results.record import FORMAT_VERSION, TrialRecord, is_valid
 from middlemark.results.streaming import lazy
 from middlemark.results.tables import RECEIVED_SCHEMA
 from middlemark.results.trial_folder import Samples, TrialFolder
@@ -64,7 +59,7 @@ class SketchForm(Model):
     """Messages that never arrived."""
 
 
-class TrialFigures(Model):
+class StoredMetrics(Model):
     """What is stored of a valid trial's metrics: `metrics.json`."""
 
     model_config = ConfigDict(allow_inf_nan=False)
@@ -79,17 +74,17 @@ class TrialFigures(Model):
     """In the order of `sketches.parquet`."""
     courses: dict[Name, TimeSeries]
     settling: dict[Name, Settling]
-    memory: tuple[MemoryCourse, ...]
-    messages: dict[Name, tuple[ToldMessage, ...]]
+    memory: tuple[MemorySeries, ...]
+    messages: dict[Name, tuple[ExampleMessage, ...]]
 
 
-def stored_form(measured: MeasuredTrial) -> tuple[TrialFigures, pl.DataFrame]:
+def stored_form(measured: MeasuredTrial) -> tuple[StoredMetrics, pl.DataFrame]:
     """What is to be stored of a trial: the document, and the values of its distributions."""
     values: dict[str, dict[str, Value]] = {}
     for key, value in measured.metrics.values.items():
         values.setdefault(key.subject, {})[key.metric] = value
     sketches = measured.metrics.samples
-    figures = TrialFigures.model_construct(
+    figures = StoredMetrics.model_construct(
         values=values,
         overloaded=measured.metrics.overloaded,
         sketches=tuple(_form(name, kind, sketch) for (name, kind), sketch in sketches.items()),
@@ -112,9 +107,9 @@ def _form(name: str, kind: Distribution, sketch: Sketch) -> SketchForm:
     )
 
 
-def stored(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial | None:
+def read_stored(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial | None:
     """The metrics of a valid trial as they were stored; None where there are none, or another version's."""
-    figures = read_metrics(folder, TrialFigures, METRICS_VERSION)
+    figures = read_metrics(folder, StoredMetrics, METRICS_VERSION)
     if figures is None:
         return None
     points = read_sketches(folder, [each.n_values for each in figures.sketches])
@@ -125,7 +120,7 @@ def stored(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial | None:
         (form.name, form.distribution): Sketch(values, counts, form.n, form.bound_ns, form.lost)
         for form, (values, counts) in zip(figures.sketches, points, strict=True)
     }
-    counts, _ = settled(record, _NO_ROWS)
+    counts, _ = accountable(record, _NO_ROWS)
     values = {Key(subject, name): value for subject, own in figures.values.items() for name, value in own.items()}
     return MeasuredTrial(
         record,
@@ -137,7 +132,7 @@ def stored(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial | None:
     )
 
 
-def _contradictions(figures: TrialFigures, points: Sequence[Points], record: TrialRecord) -> Iterator[str]:
+def _contradictions(figures: StoredMetrics, points: Sequence[Points], record: TrialRecord) -> Iterator[str]:
     """What can't be as it says."""
     streams = {stream.name for stream in record.trial.experiment.streams}
     named = {*figures.overloaded, *figures.courses, *figures.settling, *figures.messages}
@@ -159,11 +154,11 @@ def _contradictions(figures: TrialFigures, points: Sequence[Points], record: Tri
     yield from (f"the time series of {name} has gaps" for name, course in figures.courses.items() if _gaps(course))
 
 
-def _incomplete(figures: TrialFigures, record: TrialRecord) -> Iterator[tuple[str, Distribution]]:
+def _incomplete(figures: StoredMetrics, record: TrialRecord) -> Iterator[tuple[str, Distribution]]:
     """Whoever finds the median of a distribution looks for all its quantiles."""
     names = [each.name for each in record.trial.experiment.streams] + sorted(_chains(record.trial.experiment))
     for name, kind in product(names, Distribution):
-        subject = of_samples(name, kind)
+        subject = distribution_subject(name, kind)
         if len({quantile_metric(kind, level) in figures.values.get(subject, {}) for level in LEVELS}) > 1:
             yield subject, kind
 
@@ -200,9 +195,9 @@ def _gaps(course: TimeSeries) -> bool:
     return len(course.latency_p50_ns) != -(-n // (longer_ns // part_ns))
 
 
-def measured(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
+def load_or_measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
     """The metrics of a valid trial; raises where its files can't be read or contradict each other."""
-    found = stored(folder, record)
+    found = read_stored(folder, record)
     return measure(folder, record) if found is None else found
 
 
@@ -211,14 +206,14 @@ def measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
     with folder.reading_samples() as samples:
         found = MeasuredTrial(
             record,
-            metrics_of_samples(folder, record, samples),
+            metrics_from_samples(folder, record, samples),
             time_series(record, samples.received),
-            settling=settlings(record, samples.received),
+            settling=settling_by_stream(record, samples.received),
         )
     return found if record.trial.observation is None else _with_observed(found, folder)
 
 
-def metrics_of_samples(
+def metrics_from_samples(
     folder: TrialFolder,
     record: TrialRecord,
     samples: Samples,
@@ -246,4 +241,31 @@ def _with_observed(found: MeasuredTrial, folder: TrialFolder) -> MeasuredTrial:
         **path.values,
     }
     metrics = replace(found.metrics, values={**found.metrics.values, **seen})
-    return replace(found, metrics=metrics, memory=memory_courses(record, processes), messages=path.messages)
+    return replace(found, metrics=metrics, memory=memory_series(record, processes), messages=path.messages)
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """One trial's outcome and values."""
+
+    trial: Trial
+    outcome: str
+    """Its kind."""
+    detail: str = ""
+    values: Mapping[Key, float] = field(default_factory=dict)
+    """Without what it has too few samples for, and without the latency of an overloaded stream."""
+    refused: Mapping[Key, str] = field(default_factory=dict)
+    """What clocks of different machines don't tell, and what not all messages left a sample of, with the reason."""
+
+
+def trial_result(folder: TrialFolder) -> TrialResult:
+    """Read what a stored trial came to; accounting that does not add up leaves it without values."""
+    record = folder.read_record()
+    if not is_valid(record):
+        return TrialResult(record.trial, record.outcome.kind, record.outcome.detail)
+    try:
+        metrics = load_or_measure(folder, record).metrics
+    except AccountingError as error:
+        return TrialResult(record.trial, "invalid", str(error))
+    refused = {key: str(value) for key, value in metrics.values.items() if isinstance(value, WithinClocks | Partial)}
+    return TrialResult(record.trial, "valid", values=values_without_queues(metrics), refused=refused)

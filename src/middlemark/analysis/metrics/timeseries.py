@@ -1,14 +1,8 @@
-"""Whether the latency of a stream was steady over a trial's window, and from when on: found by change points.
+"""The time series of a stream over the window of one trial, and whether its latency was in a steady state.
 
-The window is cut into parts of equally many messages; the logarithms of their medians are split where their level
-changes (PELT: Killick, Fearnhead & Eckley, JASA 107, 2012), and the trial is classified by its segments as Barrett et
-al. do ("Virtual machine warmup blows hot and cold", OOPSLA 2017). Nothing is cut off: the reader is told.
-
-How one stream fared over the window of one trial: messages that arrived and their latency, part by part.
-
-Every trial has a course, small enough for a page, and smaller where nothing changes within the window, no fault and no
-link; those are asked by `settling` too whether they were steady. Figures over trials are `experiment`'s, what faults
-cost is `recovery`'s.
+Change points split the window by the level of its latency (PELT: Killick, Fearnhead & Eckley, JASA 107, 2012), and the
+trial is classified by its segments (Barrett et al., "Virtual machine warmup blows hot and cold", OOPSLA 2017); nothing
+is cut off. Estimates over trials are `experiment.aggregate`'s, what faults cost is `recovery`'s.
 """
 
 from __future__ import annotations
@@ -24,8 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from middlemark.analysis.metrics.latency import can_tell
-from middlemark.analysis.stats.quantiles import Measured, needed
+from middlemark.analysis.stats.quantiles import Measured, is_measurable, needed
 from middlemark.plan import Caution, Experiment, Stream, WarningKind
 from middlemark.results.record import TrialRecord, Window
 from middlemark.results.streaming import Frame, drawn, pieces
@@ -67,19 +60,19 @@ class Settling:
     """The share of the window's messages that came before it settled."""
 
 
-def settling(arrived: pl.DataFrame) -> Settling:
+def settling_of(arrived: pl.DataFrame) -> Settling:
     """Classify one stream of a trial by its messages (`received_ns`, `latency_ns`)."""
     ordered = arrived.sort("received_ns")["latency_ns"].to_numpy()
     n_parts = min(PARTS, len(ordered) // MESSAGES_OF_A_PART)
     if n_parts < FEWEST_PARTS:
         return Settling(Steadiness.TOO_SHORT)
     medians = [float(np.median(part)) for part in np.array_split(ordered, n_parts)]
-    return classified(np.log(np.maximum(medians, 1.0)))
+    return classify(np.log(np.maximum(medians, 1.0)))
 
 
-def classified(levels: NDArray[np.float64]) -> Settling:
+def classify(levels: NDArray[np.float64]) -> Settling:
     """Classify logarithms of latency, in their order."""
-    ends = changes(levels)
+    ends = change_points(levels)
     begins = [0, *ends[:-1]]
     segments = [float(np.median(levels[begin:end])) for begin, end in zip(begins, ends, strict=True)]
     is_level = [abs(segment - segments[-1]) <= EQUAL for segment in segments]
@@ -98,7 +91,7 @@ def classified(levels: NDArray[np.float64]) -> Settling:
     return Settling(Steadiness.WARM_UP if before > segments[-1] else Steadiness.SLOW_DOWN, reached / len(levels))
 
 
-def changes(levels: NDArray[np.float64]) -> list[int]:
+def change_points(levels: NDArray[np.float64]) -> list[int]:
     """Where each segment ends, the last at the end of all."""
     import ruptures  # noqa: PLC0415 - it brings a second of imports, which would come before a run's first trial
 
@@ -132,7 +125,7 @@ def _squares() -> object:
     return Squares()
 
 
-def unsteady(settled: Mapping[str, Settling]) -> list[Caution]:
+def steadiness_cautions(settled: Mapping[str, Settling]) -> list[Caution]:
     """What must be said of a trial whose latency was not steady, by stream; each kind once."""
     kinds = {stream: found.kind for stream, found in settled.items()}
     never = [stream for stream, kind in kinds.items() if kind is Steadiness.NEVER]
@@ -200,7 +193,7 @@ def time_series(record: TrialRecord, received: Frame) -> dict[str, TimeSeries]:
     if record.window is None:
         return {}
     return {
-        stream.name: _course(record, record.window, stream, _arrivals(received, number, stream))
+        stream.name: _series(record, record.window, stream, _arrivals(received, number, stream))
         for number, stream in enumerate(record.trial.experiment.streams)
     }
 
@@ -210,7 +203,7 @@ def _bound_ns(record: TrialRecord, stream: Stream) -> int:
     return 0 if stream.pattern.kind == "ping_pong" else record.clock_bound_ns(stream.name)
 
 
-def settlings(record: TrialRecord, received: Frame) -> dict[str, Settling]:
+def settling_by_stream(record: TrialRecord, received: Frame) -> dict[str, Settling]:
     """Whether each stream's latency was steady; of trials only in which nothing is meant to change, if clocks tell."""
     if record.window is None or changes_within_window(record.trial.experiment):
         return {}
@@ -219,8 +212,8 @@ def settlings(record: TrialRecord, received: Frame) -> dict[str, Settling]:
         latency = _latency(stream).alias("latency_ns")
         arrived = drawn(_arrivals(received, number, stream), LOOKED_AT, pl.col("received_ns"), latency)
         middle = arrived["latency_ns"].median()
-        if not isinstance(middle, float) or can_tell(middle, _bound_ns(record, stream)):
-            found[stream.name] = settling(arrived)
+        if not isinstance(middle, float) or is_measurable(middle, _bound_ns(record, stream)):
+            found[stream.name] = settling_of(arrived)
     return found
 
 
@@ -239,7 +232,7 @@ def _asks(stream: Stream) -> bool:
     return stream.pattern.kind == "ping_pong"
 
 
-def _course(record: TrialRecord, window: Window, stream: Stream, arrived: Frame) -> TimeSeries:
+def _series(record: TrialRecord, window: Window, stream: Stream, arrived: Frame) -> TimeSeries:
     window_ns = window.end_ns - window.begin_ns
     parts_wanted = PARTS_DRAWN if changes_within_window(record.trial.experiment) else PARTS_OF_STEADY
     part_ns = max(-(-window_ns // parts_wanted), 1)
@@ -259,7 +252,7 @@ def _course(record: TrialRecord, window: Window, stream: Stream, arrived: Frame)
         received=tuple(numbers.tolist()),
         latency_part_ns=together * part_ns,
         latency_p50_ns=tuple(
-            middle if middle is not None and can_tell(middle, bound_ns) else None for middle in middles
+            middle if middle is not None and is_measurable(middle, bound_ns) else None for middle in middles
         ),
         bound_ns=bound_ns,
         faults=tuple(
@@ -280,7 +273,7 @@ def _parts_of_a_median(numbers: NDArray[np.int64]) -> int:
     return together
 
 
-def middle_trial(values: Sequence[Measured | None]) -> int:
+def median_trial(values: Sequence[Measured | None]) -> int:
     """The place of the trial that stands for all: the one with the median value, or the first where none has one."""
     known = [(value.value, place) for place, value in enumerate(values) if value is not None]
     if not known:

@@ -1,12 +1,7 @@
-"""The metrics of one trial: a value for each name, with the number of messages that it stands on.
+"""The metrics of one trial: a value for each name, with the number of messages that it rests on.
 
-`metric_names` has the names. Accounting that does not add up is an error here; figures over several trials are
-`estimate`'s.
-
-What an overload makes of a trial's figures: where publishers could not keep their rate, latency is that of a queue.
-
-That they could not, `rates` found; which trials count for what, `over_trials` decides by it. What never arrived is
-infinite here, so that whoever compares trials by these numbers sees it.
+Accounting that does not add up is an error here. Where publishers could not keep their rate latency is that of a queue,
+and such values can be left out; `catalog` has the names, estimates over several trials are `stats.estimate`'s.
 """
 
 from __future__ import annotations
@@ -21,25 +16,26 @@ import polars as pl
 from middlemark.analysis.metrics.accounting import (
     AccountingError,
     Flow,
-    breaches,
-    flows,
-    loss_runs,
-    run_figures,
-    settled,
-)
-from middlemark.analysis.metrics.catalog import TRIAL, Key, metrics_of, of_flow, of_process, of_stream, quantile_metric
-from middlemark.analysis.metrics.latency import (
-    CLOCK_BOUND,
-    Distribution,
     StreamRows,
-    bounds_of_stream,
-    distributions,
+    accountable,
+    contradictions,
+    flows,
+    loss_run_metrics,
+    loss_runs,
     stream_shapes,
-    told,
 )
-from middlemark.analysis.metrics.rates import Named, is_overloaded, rates, shares
-from middlemark.analysis.metrics.recovery import affected_flows, fault_figures
-from middlemark.analysis.stats.histogram import merged, recorded
+from middlemark.analysis.metrics.catalog import (
+    TRIAL,
+    Key,
+    flow_subject,
+    metrics_of_distribution,
+    process_subject,
+    quantile_metric,
+    stream_subject,
+)
+from middlemark.analysis.metrics.latency import CLOCK_BOUND, Distribution, bounds_of_stream, distributions
+from middlemark.analysis.metrics.recovery import affected_flows, fault_metrics
+from middlemark.analysis.metrics.traffic import Named, is_overloaded, rates, shares
 from middlemark.analysis.stats.quantiles import (
     LEVELS,
     Lost,
@@ -48,10 +44,12 @@ from middlemark.analysis.stats.quantiles import (
     Samples,
     Sketch,
     Value,
-    pooled,
+    exact_sketch,
+    pool_sketches,
     sketch_of,
-    whole,
+    with_clock_bound,
 )
+from middlemark.analysis.stats.shapes import merge_histograms, sketch_of_histogram
 from middlemark.results.histogram_log import Logged
 from middlemark.results.record import Resources, TrialRecord
 from middlemark.results.streaming import Frame, count
@@ -81,8 +79,8 @@ def trial_metrics(
     One distribution is in memory at a time: what `condense` makes of it stays.
     """
     streams = stream_shapes(record.trial.experiment)
-    counts, accounted = settled(record, received)
-    found = breaches(counts, accounted, tuple(stream.name for stream in streams))
+    counts, accounted = accountable(record, received)
+    found = contradictions(counts, accounted, tuple(stream.name for stream in streams))
     if found or record.window is None:
         raise AccountingError("; ".join(found) or "the trial has no window", remedy="run the trial again")
     values: dict[Key, Value] = {**_first_message(record), **_resources(record), **_faults(record, received)}
@@ -101,8 +99,8 @@ def trial_metrics(
         kept, figures = _distributions(rows, bounds_ns, beyond, condense)
         of_messages = [*rates(record, rows), *shares(rows), *_loss_runs(rows)]
         samples |= {(stream.name, kind): own for kind, own in kept.items()}
-        values |= figures | metric_of_bounds(of_stream(stream.name), bounds_ns)
-        values |= {Key(of_stream(stream.name), name): value for name, value in of_messages}
+        values |= figures | clock_bound_metric(stream_subject(stream.name), bounds_ns)
+        values |= {Key(stream_subject(stream.name), name): value for name, value in of_messages}
         overloaded += [stream.name] if is_overloaded(of_messages) else []
     return TrialMetrics(values, samples, flows(counts), tuple(overloaded))
 
@@ -114,7 +112,7 @@ def _distributions(
     condense: Callable[[Sketch], Sketch],
 ) -> tuple[dict[Distribution, Sketch], dict[Key, Value]]:
     """What stays of each distribution of a stream, and the figures of all; none is told as whole that is not."""
-    subject = of_stream(rows.stream.name)
+    subject = stream_subject(rows.stream.name)
     own = [each for each in beyond if each.stream == rows.stream.name]
     logged = {
         Distribution.LATENCY_FROM_SEND: [each for each in own if not each.answers],
@@ -125,7 +123,7 @@ def _distributions(
     for kind, ordered in distributions(rows.received, rows.published, rows.stream.late_after_ns).items():
         refused = _not_whole(kind, rows, logged.get(kind, ()))
         if refused is not None:
-            values |= {Key(subject, metric): refused for metric in metrics_of(kind)}
+            values |= {Key(subject, metric): refused for metric in metrics_of_distribution(kind)}
             continue
         every = partial(_every, kind, ordered, bounds_ns.get(kind, 0), rows, logged.get(kind, ()))
         kept, figures = _looked_at(subject, kind, every, condense)
@@ -140,7 +138,7 @@ def _looked_at(
 ) -> tuple[Sketch, dict[Key, Value]]:
     """What stays of a distribution, and its figures; it is itself gone when this returns: the next needs its room."""
     samples = every()
-    return condense(samples), metrics_of_samples(subject, kind, samples)
+    return condense(samples), distribution_metrics(subject, kind, samples)
 
 
 def _not_whole(kind: Distribution, rows: StreamRows, logged: Sequence[Logged]) -> Partial | None:
@@ -162,13 +160,13 @@ def _every(
     kind: Distribution, ordered: Callable[[], Samples], bound_ns: int, rows: StreamRows, logged: Sequence[Logged]
 ) -> Sketch:
     """With those that never arrived, and with the latencies that only a histogram has, to 1.6 %."""
-    known = whole(ordered(), bound_ns, _never_arrived(kind, rows))
+    known = exact_sketch(ordered(), bound_ns, _never_arrived(kind, rows))
     if not logged:
         return known
-    latencies = recorded(merged(each.histogram for each in logged))
+    latencies = sketch_of_histogram(merge_histograms(each.histogram for each in logged))
     in_time = latencies.values <= rows.stream.late_after_ns
     counts = latencies.counts[in_time]
-    return pooled([known, Sketch(latencies.values[in_time], counts, int(counts.sum()))])
+    return pool_sketches([known, Sketch(latencies.values[in_time], counts, int(counts.sum()))])
 
 
 def _never_arrived(kind: Distribution, rows: StreamRows) -> int:
@@ -180,12 +178,12 @@ def _never_arrived(kind: Distribution, rows: StreamRows) -> int:
     return sum(flow.lost + flow.late for flow in rows.flows_of(answers=kind is Distribution.ROUND_TRIP))
 
 
-def metric_of_bounds(subject: str, bounds_ns: Mapping[Distribution, int]) -> dict[Key, Value]:
+def clock_bound_metric(subject: str, bounds_ns: Mapping[Distribution, int]) -> dict[Key, Value]:
     """By how much the clocks of different machines may put a stream's or chain's one-way times off, where they may."""
     return {Key(subject, CLOCK_BOUND): Measured(float(max(bounds_ns.values())), 1)} if bounds_ns else {}
 
 
-def metrics_of_samples(subject: str, kind: Distribution, samples: Sketch) -> dict[Key, Value]:
+def distribution_metrics(subject: str, kind: Distribution, samples: Sketch) -> dict[Key, Value]:
     """The extremes and the quantiles of one distribution, as far as clocks that may be so far apart tell them.
 
     The extremes are of what arrived, the quantiles of all messages.
@@ -195,7 +193,10 @@ def metrics_of_samples(subject: str, kind: Distribution, samples: Sketch) -> dic
     named = {name: samples.quantile(level) for name, level in LEVELS.items()}
     if samples.n:
         named |= {name: Measured(float(samples.values[place]), samples.n) for name, place in (("min", 0), ("max", -1))}
-    return {Key(subject, quantile_metric(kind, name)): told(value, samples.bound_ns) for name, value in named.items()}
+    return {
+        Key(subject, quantile_metric(kind, name)): with_clock_bound(value, samples.bound_ns)
+        for name, value in named.items()
+    }
 
 
 def _loss_runs(rows: StreamRows) -> Named:
@@ -203,7 +204,7 @@ def _loss_runs(rows: StreamRows) -> Named:
         (pl.col("answer") == 0) & (pl.col("received_ns") - pl.col("sent_ns") <= rows.stream.late_after_ns)
     )
     found = loss_runs(rows.flows, in_time, rows.published)
-    return [] if found is None else list(run_figures(found, sum(flow.sent for flow in rows.flows)).items())
+    return [] if found is None else list(loss_run_metrics(found, sum(flow.sent for flow in rows.flows)).items())
 
 
 def _first_message(record: TrialRecord) -> dict[Key, Value]:
@@ -214,17 +215,17 @@ def _first_message(record: TrialRecord) -> dict[Key, Value]:
         return {}
     last = max(messages, key=lambda each: each.after_ns)
     bound_ns = record.clock_bound_at_ns(subscribers_of[last.stream][last.subscriber])
-    return {Key(TRIAL, "first_message_ns"): told(Measured(float(last.after_ns), len(messages)), bound_ns)}
+    return {Key(TRIAL, "first_message_ns"): with_clock_bound(Measured(float(last.after_ns), len(messages)), bound_ns)}
 
 
 def _faults(record: TrialRecord, received: Frame) -> dict[Key, Value]:
     values: dict[Key, Value] = {}
     for number, stream in enumerate(record.trial.experiment.streams):
         flows = affected_flows(record, number, stream, received)
-        together = {of_stream(stream.name): flows}
-        single = {of_flow(stream.name, flow.publisher, flow.subscriber): [flow] for flow in flows}
+        together = {stream_subject(stream.name): flows}
+        single = {flow_subject(stream.name, flow.publisher, flow.subscriber): [flow] for flow in flows}
         for subject, own in {**together, **single}.items():
-            values |= {Key(subject, name): figure for name, figure in fault_figures(own).items()}
+            values |= {Key(subject, name): figure for name, figure in fault_metrics(own).items()}
     growth = record.memory_growth_bytes.values()
     if growth:
         values[Key(TRIAL, "memory_growth_bytes")] = Measured(float(max(growth)), len(growth))
@@ -236,7 +237,7 @@ def _resources(record: TrialRecord) -> dict[Key, Value]:
     values: dict[Key, Value] = {}
     for process, spent in record.resources.items():
         for name, value in _of_process(spent):
-            values[Key(of_process(process), name)] = Measured(value, 1)
+            values[Key(process_subject(process), name)] = Measured(value, 1)
             total = values.get(Key(TRIAL, name), Measured(0.0, 0))
             if isinstance(total, Measured):
                 values[Key(TRIAL, name)] = Measured(total.value + value, total.n + 1)
@@ -257,7 +258,7 @@ def _of_process(spent: Resources) -> list[tuple[str, float]]:
     ]
 
 
-OF_THE_PATH = (
+PATH_DISTRIBUTIONS = (
     Distribution.LATENCY_FROM_SEND,
     Distribution.LATENCY_FROM_INTENDED,
     Distribution.ROUND_TRIP,
@@ -266,7 +267,7 @@ OF_THE_PATH = (
 """The distributions that an overload turns into those of a queue."""
 
 
-def of_the_path(metrics: TrialMetrics) -> dict[Key, float]:
+def values_without_queues(metrics: TrialMetrics) -> dict[Key, float]:
     """The values of a trial, without those that an overload made the queue's; infinite where messages were lost."""
     queues = _of_a_queue(metrics)
     return {
@@ -279,8 +280,8 @@ def of_the_path(metrics: TrialMetrics) -> dict[Key, float]:
 def _of_a_queue(metrics: TrialMetrics) -> set[Key]:
     """The metrics that an overload turned into those of a queue."""
     return {
-        Key(of_stream(stream), metric)
+        Key(stream_subject(stream), metric)
         for stream in metrics.overloaded
-        for kind in OF_THE_PATH
-        for metric in metrics_of(kind)
+        for kind in PATH_DISTRIBUTIONS
+        for metric in metrics_of_distribution(kind)
     }

@@ -1,1 +1,1 @@
-"""Searches: the next load of a capacity search, its result, and when enough trials were run."""
+"""Capacity searches and stopping rules: the next load, the result of a search, and when there are trials enough."""

@@ -1,17 +1,8 @@
-"""What one stored trial came to, as far as deciding on further trials goes: its outcome and its values.
+"""Which load a capacity search tries next, and whether a trial sustained its load, or which bound it broke.
 
-It is computed of the trial's folder alone, so that whoever goes on with a run decides as its first campaign would have.
-
-Whether a trial of a capacity search carried its load, and where not, which bound it broke.
-
-One trial says yes, no with a limit, or nothing; all at one step together are what it came to. Which step is tried next
-`search_steps` decides, what a search came to `capacity` tells.
-
-Which load a capacity search tries next, after all its trials so far.
-
-Octaves bracket the capacity, bisection narrows the bracket to neighbouring steps, and both ends are then confirmed: the
-majority of `confirm` trials decides, so that one disturbed trial decides nothing. Each choice is a pure function of
-outcomes (`carried`); `capacity` tells what they came to.
+Octaves bracket the capacity, bisection narrows the bracket to neighbouring steps, and at both ends the majority of
+`confirm` trials decides, so that one disturbed trial decides nothing. All is a pure function of outcomes; `capacity`
+reports what a search came to.
 """
 
 from __future__ import annotations
@@ -21,46 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from middlemark.analysis.metrics.accounting import AccountingError
-from middlemark.analysis.metrics.catalog import Key, of_stream, quantile_metric
+from middlemark.analysis.metrics.catalog import Key, quantile_metric, stream_subject
 from middlemark.analysis.metrics.latency import CLOCK_BOUND, Distribution
-from middlemark.analysis.metrics.rates import LEAST_ACHIEVED, OVERLOAD_BELOW
-from middlemark.analysis.metrics.stored import measured
-from middlemark.analysis.metrics.trial import of_the_path
-from middlemark.analysis.stats.quantiles import Partial, WithinClocks
-from middlemark.plan import Experiment, SearchStep, Trial
+from middlemark.analysis.metrics.stored import TrialResult
+from middlemark.analysis.metrics.traffic import LEAST_ACHIEVED, OVERLOAD_BELOW
+from middlemark.plan import Experiment, SearchStep
 from middlemark.plan.experiment import Search, Sought
 from middlemark.plan.schedule import SearchKey, search_key
-from middlemark.results.record import is_valid
-from middlemark.results.trial_folder import TrialFolder
-
-
-@dataclass(frozen=True)
-class Result:
-    """One trial's outcome and values."""
-
-    trial: Trial
-    outcome: str
-    """Its kind."""
-    detail: str = ""
-    values: Mapping[Key, float] = field(default_factory=dict)
-    """Without what it has too few samples for, and without the latency of an overloaded stream."""
-    refused: Mapping[Key, str] = field(default_factory=dict)
-    """What clocks of different machines don't tell, and what not all messages left a sample of, with the reason."""
-
-
-def result(folder: TrialFolder) -> Result:
-    """Read what a stored trial came to; accounting that does not add up leaves it without values."""
-    record = folder.read_record()
-    if not is_valid(record):
-        return Result(record.trial, record.outcome.kind, record.outcome.detail)
-    try:
-        metrics = measured(folder, record).metrics
-    except AccountingError as error:
-        return Result(record.trial, "invalid", str(error))
-    refused = {key: str(value) for key, value in metrics.values.items() if isinstance(value, WithinClocks | Partial)}
-    return Result(record.trial, "valid", values=of_the_path(metrics), refused=refused)
-
 
 JUDGED_BY = Distribution.LATENCY_FROM_INTENDED
 LEVELS = ("p99", "p90", "p50", "max")
@@ -95,7 +53,7 @@ class Limit(StrEnum):
 
 
 @dataclass
-class Tried:
+class StepTrials:
     """What the trials at one step came to."""
 
     carried: int = 0
@@ -116,7 +74,7 @@ class Tried:
         return 2 * max(self.carried, self.refused) > confirm
 
 
-def judged(search: Search, stream: str, outcome: str, values: Mapping[Key, float]) -> Limit | bool | None:
+def judge_load(search: Search, stream: str, outcome: str, values: Mapping[Key, float]) -> Limit | bool | None:
     """True where a trial carried its load, its limit where it did not; None where it says nothing of it."""
     if outcome == "not_applicable" and search.sought is Sought.SIZE:
         return Limit.SIZE
@@ -124,7 +82,7 @@ def judged(search: Search, stream: str, outcome: str, values: Mapping[Key, float
         return Limit(outcome)
     if outcome != "valid":
         return None
-    subject = of_stream(stream)
+    subject = stream_subject(stream)
     if values.get(Key(subject, LEAST_ACHIEVED), 1.0) < OVERLOAD_BELOW:
         return Limit.OVERLOAD
     if values.get(Key(subject, "undelivered_share"), 1.0) > search.loss_share:
@@ -144,14 +102,14 @@ def _latency(subject: str, level: str) -> Key:
     return Key(subject, quantile_metric(JUDGED_BY, level))
 
 
-def steps_of(search: Search, results: Iterable[StepResult]) -> dict[int, Tried]:
+def steps_of(search: Search, results: Iterable[StepResult]) -> dict[int, StepTrials]:
     """The outcomes of a search by step; trials that say nothing are not there."""
-    found: dict[int, Tried] = {}
+    found: dict[int, StepTrials] = {}
     for each in results:
-        said = judged(search, each.experiment.streams[0].name, each.outcome, each.values)
+        said = judge_load(search, each.experiment.streams[0].name, each.outcome, each.values)
         if said is None:
             continue
-        tried = found.setdefault(each.at.step, Tried())
+        tried = found.setdefault(each.at.step, StepTrials())
         if isinstance(said, Limit):
             tried.limits[said] += 1
         else:
@@ -159,7 +117,7 @@ def steps_of(search: Search, results: Iterable[StepResult]) -> dict[int, Tried]:
     return found
 
 
-Steps = Mapping[int, Tried]
+Steps = Mapping[int, StepTrials]
 
 
 def bracket(steps: Steps) -> tuple[int | None, int | None]:
@@ -186,7 +144,7 @@ def next_step(search: Search, steps: Steps, n_trials: int) -> int | None:
     return next((step for step in ends if not steps[step].decided(search.confirm)), None)
 
 
-def by_search(search: Search, results: Iterable[StepResult]) -> dict[int, list[StepResult]]:
+def trials_by_search(search: Search, results: Iterable[StepResult]) -> dict[int, list[StepResult]]:
     """The trials of each search, by its number.
 
     Where the number was not stored, a search begins where the one before it was at its end, from the lowest load again.
@@ -203,16 +161,16 @@ def _number_after(search: Search, found: Mapping[int, Sequence[StepResult]]) -> 
     return last + 1 if is_over and last < search.searches else last
 
 
-def next_of(search: Search, results: Iterable[StepResult]) -> SearchStep | None:
+def next_step_of_searches(search: Search, results: Iterable[StepResult]) -> SearchStep | None:
     """The step to try next, of the search under way or of the next one; None where the last is at its end."""
-    number, own = list(by_search(search, results).items())[-1]
+    number, own = list(trials_by_search(search, results).items())[-1]
     step = next_step(search, steps_of(search, own), len(own))
     if step is not None:
         return SearchStep(search=number, step=step)
     return SearchStep(search=number + 1, step=0) if number < search.searches else None
 
 
-def next_steps(results: Sequence[Result]) -> list[tuple[Experiment, Search, SearchStep]]:
+def next_steps(results: Sequence[TrialResult]) -> list[tuple[Experiment, Search, SearchStep]]:
     """For each search that goes on: one of its experiments, and the step to try next."""
     groups: dict[SearchKey, list[StepResult]] = {}
     for each in results:
@@ -228,7 +186,7 @@ def next_steps(results: Sequence[Result]) -> list[tuple[Experiment, Search, Sear
             each.outcome == "not_applicable" and is_refused_at_all(search, each.at.step) for each in group
         ):
             continue
-        step = next_of(search, group)
+        step = next_step_of_searches(search, group)
         if step is not None:
             found.append((experiment, search, step))
     return found

@@ -1,12 +1,8 @@
-"""The capacity of a middleware: the highest rate or size of a ladder that it carries within bounds of loss and latency.
+"""The capacity of a middleware: the highest rate or size of a ladder sustained within bounds of loss and latency.
 
-It tells what each search of a run came to, its curve of latency over load, and the knee of that, which is Kneedle's
-(Satopää et al., "Finding a Kneedle in a haystack", ICDCSW 2011). `carried` judges trials, `search_steps` chose them.
-
-A capacity search as findings that can be compared: what is known of its capacity, one value a search.
-
-All that one search knows of a capacity is that it lies between what was carried and what was not. `capacity` judged the
-trials; `contrast` compares what lies between two values, and needs several searches to know how far they scatter.
+It reports what each search of a run came to, the curve of latency over load, and its knee by Kneedle (Satopää et al.,
+"Finding a Kneedle in a haystack", ICDCSW 2011), and makes of searches findings that can be compared. `bisection` judges
+the trials and chose their loads.
 """
 
 from __future__ import annotations
@@ -20,21 +16,21 @@ from enum import StrEnum
 import numpy as np
 
 from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome
-from middlemark.analysis.metrics.catalog import CAPACITY, TRIAL, Key, of_stream, quantile_metric
+from middlemark.analysis.metrics.catalog import CAPACITY, TRIAL, Key, quantile_metric, stream_subject
 from middlemark.analysis.search.bisection import (
     JUDGED_BY,
     Limit,
     StepResult,
     Steps,
-    Tried,
+    StepTrials,
     bracket,
-    by_search,
     is_refused_at_all,
-    judged,
+    judge_load,
     next_step,
     steps_of,
+    trials_by_search,
 )
-from middlemark.analysis.search.threshold import NoThreshold, Threshold, threshold
+from middlemark.analysis.search.threshold import NoThreshold, Threshold, fit_threshold
 from middlemark.analysis.stats.estimate import Estimate, Method, no_estimate
 from middlemark.analysis.stats.intervals import coverage, median_interval
 from middlemark.analysis.verdicts.values import Block
@@ -160,8 +156,12 @@ def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
         each.not_applicable for each in ordered if each.not_applicable and is_refused_at_all(search, _step(each))
     ]
     experiment = ordered[0].experiment
-    points = tuple(_point(each, Tried() if (at := _step(each)) is None else steps.get(at, Tried())) for each in ordered)
-    searches = tuple(_bracket(experiment, search, steps_of(search, own)) for own in by_search(search, results).values())
+    points = tuple(
+        _point(each, StepTrials() if (at := _step(each)) is None else steps.get(at, StepTrials())) for each in ordered
+    )
+    searches = tuple(
+        _bracket(experiment, search, steps_of(search, own)) for own in trials_by_search(search, results).values()
+    )
     middle = _middle(searches)
     return Capacity(
         experiment=experiment,
@@ -171,7 +171,9 @@ def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
         points=points,
         knee=knee(points, middle.carried, search.sought),
         outcomes=tuple(outcome for _, outcome in by_block),
-        half_carried=threshold(_judged_loads(search, results), sum(each.state is not State.OPEN for each in searches)),
+        half_carried=fit_threshold(
+            _judged_loads(search, results), sum(each.state is not State.OPEN for each in searches)
+        ),
         reason=refused[0] if refused else "",
     )
 
@@ -184,7 +186,7 @@ def _step(each: ExperimentFindings) -> int | None:
 def _judged_loads(search: Search, results: Sequence[StepResult]) -> list[tuple[float, bool]]:
     """Of each trial that says anything its load, and whether it carried it."""
     said = (
-        (each.experiment, judged(search, each.experiment.streams[0].name, each.outcome, each.values))
+        (each.experiment, judge_load(search, each.experiment.streams[0].name, each.outcome, each.values))
         for each in results
     )
     return [(load_of(experiment).of(search.sought), held is True) for experiment, held in said if held is not None]
@@ -220,8 +222,8 @@ def _state(search: Search, steps: Steps) -> State:
     return State.BELOW if below is None else State.FOUND
 
 
-def _point(each: ExperimentFindings, tried: Tried) -> Point:
-    subject = of_stream(each.experiment.streams[0].name)
+def _point(each: ExperimentFindings, tried: StepTrials) -> Point:
+    subject = stream_subject(each.experiment.streams[0].name)
 
     def middle(metric: str) -> float | None:
         values = each.by_block.get(Key(subject, metric))
@@ -258,17 +260,17 @@ def knee(points: Sequence[Point], carried: Load | None, sought: Sought) -> Load 
     return None if found is None or found >= values[-1] else loads[found]  # an end is no bend
 
 
-KEY = Key(TRIAL, CAPACITY)
+CAPACITY_KEY = Key(TRIAL, CAPACITY)
 
 
-def searched(found: Capacity) -> ExperimentFindings:
+def capacity_findings(found: Capacity) -> ExperimentFindings:
     """The search, or the searches, of an experiment as one, the number of a search in the place of a block."""
     told = {number: each for number, each in enumerate(found.searches, 1) if each.carried or each.not_carried}
     return ExperimentFindings(
         experiment=whole(found.experiment, found.search),
         outcomes=found.outcomes,
-        estimates={KEY: no_estimate(_why_not(found)) if found.reason else _estimate(list(told.values()))},
-        by_block={} if found.reason else {KEY: {number: _carried(each) for number, each in told.items()}},
+        estimates={CAPACITY_KEY: no_estimate(_why_not(found)) if found.reason else _estimate(list(told.values()))},
+        by_block={} if found.reason else {CAPACITY_KEY: {number: _carried(each) for number, each in told.items()}},
         curves={},
         boxes={},
         totals={},
@@ -276,7 +278,7 @@ def searched(found: Capacity) -> ExperimentFindings:
         cautions=(),
         effective={},
         path={},
-        above={KEY: {number: _not_carried(each) for number, each in told.items()}},
+        above={CAPACITY_KEY: {number: _not_carried(each) for number, each in told.items()}},
     )
 
 

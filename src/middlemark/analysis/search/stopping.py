@@ -1,13 +1,9 @@
-"""Whether an experiment has had enough trials: whether the intervals of its medians over trials are narrow enough.
+"""Whether an experiment has had enough trials, by the width of its medians' intervals, and which trials come next.
 
-The rule looks at every fifth trial, from the first interval on, and is content with two narrow looks in a row. To stop
-at the first would cover too little: an interval is often narrow because it is wrong (fixed-width intervals by stopping:
-Chow & Robbins, Ann. Math. Statist. 36, 1965; Anscombe, Proc. Camb. Phil. Soc. 48, 1952). A few more observations after
-that make good for it (Simons, Ann. Math. Statist. 39, 1968). Pure; `further` makes trials of what is open here.
-
-Which trials come next in a campaign whose trials are all stored: a pure function of what they came to.
-
-It runs nothing; `campaign` asks it after every block that it decided on, and a campaign that goes on asks it again.
+The rule looks at every fifth trial, from the first interval on, and stops at two narrow looks in a row: an interval
+that is narrow once is often wrong (fixed-width intervals by stopping: Chow & Robbins, Ann. Math. Statist. 36, 1965;
+Anscombe, Proc. Camb. Phil. Soc. 48, 1952; Simons, Ann. Math. Statist. 39, 1968). All is a pure function of stored
+trials: it runs nothing, `campaign` does.
 """
 
 from __future__ import annotations
@@ -23,7 +19,8 @@ from numpy.typing import NDArray
 
 from middlemark.analysis.compare.comparison import criterion_of
 from middlemark.analysis.metrics.catalog import Metric, metric_named
-from middlemark.analysis.search.bisection import Result, next_steps
+from middlemark.analysis.metrics.stored import TrialResult
+from middlemark.analysis.search.bisection import next_steps
 from middlemark.analysis.stats.estimate import ends_of_median
 from middlemark.analysis.stats.intervals import coverage
 from middlemark.plan import Experiment, Stream, Trial, next_block
@@ -36,9 +33,9 @@ NARROW_LOOKS = 2
 Values = NDArray[np.float64]
 
 
-def widths(stop: Stop, experiments: Sequence[Experiment], results: Sequence[Result]) -> tuple[Width, ...]:
+def widths(stop: Stop, experiments: Sequence[Experiment], results: Sequence[TrialResult]) -> tuple[Width, ...]:
     """Every figure that the rule asks for, of every experiment, by the results of its unobserved trials."""
-    by_experiment: dict[str, list[Result]] = {each.id: [] for each in experiments}
+    by_experiment: dict[str, list[TrialResult]] = {each.id: [] for each in experiments}
     for each in sorted(results, key=lambda result: result.trial.number):
         if each.trial.observation is None and each.trial.experiment.id in by_experiment:
             by_experiment[each.trial.experiment.id].append(each)
@@ -49,7 +46,7 @@ def widths(stop: Stop, experiments: Sequence[Experiment], results: Sequence[Resu
     )
 
 
-def open_experiments(found: Sequence[Width], stop: Stop, results: Sequence[Result]) -> set[str]:
+def open_experiments(found: Sequence[Width], stop: Stop, results: Sequence[TrialResult]) -> set[str]:
     """The ids of those that further trials may still settle."""
     had: dict[str, int] = {}
     for each in results:
@@ -93,14 +90,14 @@ def _has(stream: Stream, asked: Metric) -> bool:
 
 
 def _width(  # noqa: PLR0913, PLR0917 - one figure of one stream of one experiment
-    stop: Stop, experiment: str, asked: Metric, stream: str | None, results: Sequence[Result], allowed: float
+    stop: Stop, experiment: str, asked: Metric, stream: str | None, results: Sequence[TrialResult], allowed: float
 ) -> Width:
     key = asked.key(stream or "")
     refused = [each.refused[key] for each in results if key in each.refused]  # one is enough, as in `experiment`
     values = np.array([] if refused else [each.values[key] for each in results if key in each.values])
     confidence = stop.confidence / 100
     reach = relative_width(values, confidence)
-    done = settled_after(values, allowed, confidence) is not None
+    done = narrow_after(values, allowed, confidence) is not None
     return Width(
         experiment=experiment,
         stream=stream,
@@ -114,7 +111,7 @@ def _width(  # noqa: PLR0913, PLR0917 - one figure of one stream of one experime
     )
 
 
-def _why(n: int, reach: float | None, allowed: float, results: Sequence[Result]) -> str:
+def _why(n: int, reach: float | None, allowed: float, results: Sequence[TrialResult]) -> str:
     if not n:
         kinds: Mapping[str, None] = dict.fromkeys(each.outcome.replace("_", " ") for each in results)
         return f"no trial has it ({', '.join(kinds) or 'none was run'})"
@@ -125,7 +122,7 @@ def _why(n: int, reach: float | None, allowed: float, results: Sequence[Result])
     return "still too wide" if reach > allowed else "narrow, but not yet at two looks in a row"
 
 
-def settled_after(values: Values, allowed: float, confidence: float) -> int | None:
+def narrow_after(values: Values, allowed: float, confidence: float) -> int | None:
     """After how many values, looking at each fifth as they came, the interval was narrow at two looks in a row."""
     narrow = 0
     for n in range(first_look(confidence), len(values) + 1, BETWEEN_LOOKS):
@@ -159,7 +156,7 @@ def relative_width(values: Values, confidence: float) -> float | None:
 
 
 @dataclass(frozen=True)
-class Further:
+class NextTrials:
     """What is decided after all trials so far."""
 
     trials: tuple[Trial, ...]
@@ -174,7 +171,7 @@ def asks_for_more(suite: Suite, trials: Sequence[Trial]) -> bool:
     return suite.stop is not None or any(trial.experiment.search for trial in trials)
 
 
-def further(suite: Suite, trials: Sequence[Trial], results: Sequence[Result]) -> Further:
+def next_trials(suite: Suite, trials: Sequence[Trial], results: Sequence[TrialResult]) -> NextTrials:
     """The next block, or none: what is still too wide, and the next step of each search."""
     experiments = list({t.experiment.id: t.experiment for t in trials if t.experiment.search is None}.values())
     found: tuple[Width, ...] = ()
@@ -192,4 +189,4 @@ def further(suite: Suite, trials: Sequence[Trial], results: Sequence[Result]) ->
     at_steps = {experiment.id: at for experiment, at in planned}
     observe = suite.observe or ()
     block = next_block(trials, chosen, seed=suite.seed, observe=observe, steps=at_steps) if chosen else ()
-    return Further(block, found, ", ".join(why))
+    return NextTrials(block, found, ", ".join(why))

@@ -1,7 +1,7 @@
-"""The load that is carried half of the time, with its interval: a logistic curve over all trials of all searches.
+"""The load that is sustained half of the time, with its interval: a logistic curve over all trials of all searches.
 
-A bracket is of neighbouring steps and tells nothing of how far the next search would end from it; the curve has every
-trial's word. It judges no trial (`carried` did) and moves no bracket (`capacity` has it).
+A bracket is of neighbouring steps and says nothing of how far the next search would end from it; the curve uses every
+trial. It judges no trial (`bisection` did) and moves no bracket (`capacity` has it).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class NoThreshold:
     reason: str
 
 
-def threshold(trials: Sequence[tuple[float, bool]], n_searches: int) -> Threshold | NoThreshold:
+def fit_threshold(trials: Sequence[tuple[float, bool]], n_searches: int) -> Threshold | NoThreshold:
     """Of loads, each with whether a trial carried it.
 
     The ends are where the profile likelihood of that load falls by half a squared Student's quantile (Venzon &

@@ -1,1 +1,1 @@
-"""Statistics that know nothing of messages: quantiles, intervals, estimates, independence, variance."""
+"""Statistics that know nothing of messages: quantiles, intervals, estimates, shapes of distributions."""

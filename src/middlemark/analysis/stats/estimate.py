@@ -1,16 +1,9 @@
-"""From the values of several trials to one figure with its uncertainty.
+"""From the values of several trials to one estimate with its confidence interval, and how many trials are outliers.
 
-The trial, not the message, is the unit of inference: messages of one trial depend on each other (Hoefler & Belli,
-"Scientific benchmarking of parallel computing systems", SC'15, rules 5 to 8). A share, or a quantile that no single
-trial supports, is taken of all trials' samples together, and its interval is of the population of all trials' messages:
-how trials differ makes it wide (`interval`). A message that never arrived has taken for ever: a quantile is infinite
-where so many did not arrive, and no figure. Comparisons are `compare`'s.
-
-Shapes to draw: the empirical distribution and the box of many samples, small enough for a page.
-
-The tails keep every sample. The distribution is over all messages, so that a loss shows as the share that is never
-reached (RFC 7679, §5.1: a lost message has infinite delay). What lies within the bound of two machines' clocks is in no
-shape, though its messages count. It draws nothing; `report.charts` does.
+The trial, not the message, is the unit of inference (Hoefler & Belli, "Scientific benchmarking of parallel computing
+systems", SC'15, rules 5 to 8); a share, or a quantile that no single trial supports, is of all trials' messages pooled,
+and a quantile is infinite where so many messages were lost. The intervals are those of `intervals`; it compares
+nothing, as `verdicts` does.
 """
 
 from __future__ import annotations
@@ -24,14 +17,10 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from middlemark.analysis.metrics.latency import can_tell, widest
 from middlemark.analysis.stats.intervals import (
     CONFIDENCE,
-    NO_OUTLIERS,
-    Outliers,
     coverage,
     median_interval,
-    outliers,
     pooled_coverage,
     pooled_quantile_ranks,
     share_interval,
@@ -46,10 +35,12 @@ from middlemark.analysis.stats.quantiles import (
     TooFewSamples,
     Value,
     WithinClocks,
+    is_measurable,
     needed,
     percent,
-    pooled,
+    pool_sketches,
     rank,
+    widest_refusal,
 )
 
 HAIR = 1e-9
@@ -69,6 +60,17 @@ class Method(StrEnum):
     PARTIAL = "partial"
     """There is none: of some messages there is no sample."""
     NONE = "none"
+
+
+@dataclass(frozen=True)
+class Outliers:
+    """How many values lie outside either fence."""
+
+    mild: int = 0
+    severe: int = 0
+
+
+NO_OUTLIERS = Outliers()
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def within_clocks(refused: WithinClocks) -> Estimate:
 
 def refusal(values: Sequence[Value]) -> Estimate | None:
     """What one trial is enough to refuse a figure for: those left would be other trials than all are."""
-    clocks = widest(values)
+    clocks = widest_refusal(values)
     if clocks is not None:
         return within_clocks(clocks)
     unknown = next((value for value in values if isinstance(value, NoSchedule)), None)
@@ -138,7 +140,7 @@ def median_of_trials(values: Sequence[Measured | Lost]) -> Estimate:
     if n == 1:
         return Estimate(value, None, None, None, 1, n_messages, Method.MEDIAN_OF_TRIALS, bound_ns=bound_ns)
     low, high = ends_of_median(np.array(known))
-    found = outliers([min(each, NEVER_NS) for each in known])
+    found = count_outliers([min(each, NEVER_NS) for each in known])
     return Estimate(value, low, high, coverage(n), n, n_messages, Method.MEDIAN_OF_TRIALS, "", found, bound_ns)
 
 
@@ -191,92 +193,63 @@ def quantile_of_trials(own: Sequence[Value], trials: Sequence[Sketch], level: fl
 def _pooled_quantile(trials: Sequence[Sketch], level: float) -> Estimate:
     """Of all messages together."""
     trials = [each.with_lost() for each in trials]
-    whole = pooled(trials)
+    whole = pool_sketches(trials)
     place = rank(whole.n, level)
     value = int(whole.at(np.array([place]))[0])
     if value == NEVER_NS:
         lost = int(whole.n - whole.below(np.array([NEVER_NS]))[0])
         return no_estimate(str(Lost(whole.n, lost)), whole.n)
-    if not can_tell(value, whole.bound_ns):
+    if not is_measurable(value, whole.bound_ns):
         return within_clocks(WithinClocks(whole.n, whole.bound_ns))
     if len(trials) == 1:
         return Estimate(float(value), None, None, None, 1, whole.n, Method.POOLED, bound_ns=whole.bound_ns)
     ends = whole.at(np.array(pooled_quantile_ranks(trials, whole, level)))
-    if not can_tell(float(ends[0]), whole.bound_ns):  # as much a figure as the value is
+    if not is_measurable(float(ends[0]), whole.bound_ns):  # as much a figure as the value is
         return within_clocks(WithinClocks(whole.n, whole.bound_ns))
     span = float(ends[0]), math.inf if ends[1] == NEVER_NS else float(ends[1])
     covers = pooled_coverage(trials, whole, level)
     return Estimate(float(value), *span, covers, len(trials), whole.n, Method.POOLED, bound_ns=whole.bound_ns)
 
 
-POINTS = 160
-"""Points of a curve between its tails."""
-TAIL = 24
-"""Samples at either end that are drawn one by one."""
+FEWEST_FOR_FENCES = 6
+"""Of fewer values the quartiles are nearly the extremes, and nothing could lie beyond the fences."""
 
 
-@dataclass(frozen=True)
-class Curve:
-    """An empirical distribution function: the share of all messages that took no longer than a value."""
+class OutlierClass(StrEnum):
+    """Where a value lies among its like."""
 
-    value_ns: tuple[int, ...]
-    share: tuple[float, ...]
-    n: int
-    """Of those that arrived."""
-    n_messages: int
-
-
-@dataclass(frozen=True)
-class Box:
-    """The quantiles of a box plot in nanoseconds; None where there are too few, clocks don't tell, or so many lack."""
-
-    minimum: float | None
-    p10: float | None
-    p25: float | None
-    p50: float | None
-    p75: float | None
-    p90: float | None
-    p99: float | None
-    maximum: float | None
-    n: int
+    SEVERE_LOW = "severe_low"
+    MILD_LOW = "mild_low"
+    WITHIN = "within"
+    MILD_HIGH = "mild_high"
+    SEVERE_HIGH = "severe_high"
 
 
-def curve(samples: Sketch) -> Curve:
-    """The distribution, thinned to points of equal share between tails that keep every sample."""
-    n = samples.n
-    if n <= POINTS + 2 * TAIL:
-        ranks = np.arange(1, n + 1)
+def outlier_classes(values: Sequence[float]) -> tuple[OutlierClass, ...]:
+    """The place of each value; all are within where they are too few to tell, or their quartiles are equal."""
+    if len(values) < FEWEST_FOR_FENCES:
+        return (OutlierClass.WITHIN,) * len(values)
+    lower, upper = np.quantile(values, [0.25, 0.75])
+    reach = upper - lower
+    if reach <= 0:
+        return (OutlierClass.WITHIN,) * len(values)
+    return tuple(_outlier_class(value, float(lower), float(upper), float(reach)) for value in values)
+
+
+def _outlier_class(value: float, lower: float, upper: float, reach: float) -> OutlierClass:
+    if value > upper:
+        beyond, mild, severe = value - upper, OutlierClass.MILD_HIGH, OutlierClass.SEVERE_HIGH
     else:
-        middle = np.linspace(TAIL, n - TAIL, POINTS).round().astype(np.int64)
-        ranks = np.unique(np.concatenate([np.arange(1, TAIL), middle, np.arange(n - TAIL, n + 1)]))
-    values = samples.at(ranks)
-    known = values > samples.bound_ns if samples.bound_ns else np.full(len(values), fill_value=True)
-    return Curve(
-        value_ns=tuple(int(value) for value in values[known]),
-        share=tuple(float(share) for share in ranks[known] / samples.n_messages),
-        n=n,
-        n_messages=samples.n_messages,
-    )
+        beyond, mild, severe = lower - value, OutlierClass.MILD_LOW, OutlierClass.SEVERE_LOW
+    if beyond > 3 * reach:
+        return severe
+    return mild if beyond > 1.5 * reach else OutlierClass.WITHIN
 
 
-def box(samples: Sketch) -> Box:
-    """The quantiles that the samples support; at least one message must have arrived."""
-
-    def at(level: float) -> float | None:
-        found = samples.quantile(level)
-        return known(found.value) if isinstance(found, Measured) else None
-
-    def known(value_ns: float) -> float | None:
-        return float(value_ns) if can_tell(value_ns, samples.bound_ns) else None
-
-    return Box(
-        minimum=known(samples.values[0]),
-        p10=at(0.10),
-        p25=at(0.25),
-        p50=at(0.50),
-        p75=at(0.75),
-        p90=at(0.90),
-        p99=at(0.99),
-        maximum=known(samples.values[-1]),
-        n=samples.n,
+def count_outliers(values: Sequence[float]) -> Outliers:
+    """How many of the values are outliers, and how far out."""
+    found = outlier_classes(values)
+    return Outliers(
+        mild=sum(place in {OutlierClass.MILD_LOW, OutlierClass.MILD_HIGH} for place in found),
+        severe=sum(place in {OutlierClass.SEVERE_LOW, OutlierClass.SEVERE_HIGH} for place in found),
     )

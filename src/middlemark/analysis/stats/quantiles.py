@@ -1,22 +1,15 @@
-"""Quantiles of a trial's samples, and whether there are samples enough to speak of them.
+"""Quantiles of a trial's samples, with the reason where there is none, and the sketch that keeps a distribution small.
 
-A quantile is one of the samples (the inverse of the empirical distribution function: Hyndman & Fan, "Sample quantiles
-in statistical packages", The American Statistician 50, 1996, definition 1), as HdrHistogram gives it; nothing is
-interpolated. Why there is none of a trial is one of a closed set. It knows no trial; `metrics` and `estimate` ask it.
-
-A trial's distribution in little memory, so that an experiment's trials fit beside each other however long they ran.
-
-Few samples are all kept. Of many, order statistics stand for their neighbours, the denser the nearer to either end, and
-the ends are kept whole (a t-digest's scale: Dunning & Ertl, "Computing extremely accurate quantiles using t-digests",
-arXiv:1902.04023, 2019, here over samples that are in order already). A trial's own quantiles are taken before, of all
-samples; these are for what must look at several trials together. A message that never arrived has taken for ever (RFC
-7679, §5.1): it has no sample, and counts in every quantile.
+A quantile is one of the samples (the inverse of the empirical distribution function: Hyndman & Fan, The American
+Statistician 50, 1996, definition 1), as HdrHistogram gives it; a lost message counts as one that takes for ever (RFC
+7679, §5.1), and a one-way time within the clocks' bound is not reported. It knows no trial; `estimate` and the
+`metrics` modules use it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -128,6 +121,29 @@ def bound_words(bound_ns: int) -> str:
     return f"± {DURATION.text(math.ceil(bound_ns / step_ns) * step_ns)}"
 
 
+def is_measurable(time_ns: float, bound_ns: float) -> bool:
+    """Whether a time is long enough to be known by clocks that may be so far apart; always by a single clock."""
+    return not bound_ns or time_ns > bound_ns
+
+
+def with_clock_bound(value: Value, bound_ns: int, time_ns: float | None = None) -> Value:
+    """A figure with its bound, or that there is none; `time_ns` is what a figure rests on that is no time itself."""
+    if not bound_ns or not isinstance(value, Measured):
+        return value
+    if is_measurable(value.value if time_ns is None else time_ns, bound_ns):
+        return Measured(value.value, value.n, bound_ns if time_ns is None else 0)
+    return WithinClocks(value.n, bound_ns)
+
+
+def widest_refusal(values: Iterable[Value]) -> WithinClocks | None:
+    """The refusal with the widest bound; none where each value is told.
+
+    One is enough to refuse a figure over trials: those left would be the ones that took longer.
+    """
+    refused = [value for value in values if isinstance(value, WithinClocks)]
+    return max(refused, key=lambda each: each.bound_ns) if refused else None
+
+
 def needed(level: float) -> int:
     """How many samples the quantile takes: n·(1−p) ≥ 10, and n·p ≥ 10 below the median."""
     return math.ceil(round(SAMPLES_BEYOND / min(level, 1 - level), 6))
@@ -203,7 +219,7 @@ class Sketch:
         return Sketch(values, counts, self.n_messages, self.bound_ns)
 
 
-def whole(samples: Samples, bound_ns: int = 0, lost: int = 0) -> Sketch:
+def exact_sketch(samples: Samples, bound_ns: int = 0, lost: int = 0) -> Sketch:
     """Ordered samples, each of which stands for itself."""
     return Sketch(samples, np.broadcast_to(np.int64(1), len(samples)), len(samples), bound_ns, lost)
 
@@ -226,7 +242,7 @@ def _edges(n: int) -> NDArray[np.int64]:
     )
 
 
-def pooled(parts: Sequence[Sketch]) -> Sketch:
+def pool_sketches(parts: Sequence[Sketch]) -> Sketch:
     """All samples together, be they of several trials or of one."""
     values = np.concatenate([each.values for each in parts])
     order = np.argsort(values, kind="stable")

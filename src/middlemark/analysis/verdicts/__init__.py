@@ -1,1 +1,1 @@
-"""Whether one side is better than another, or beyond a bound: one difference, one verdict, one ranking for all."""
+"""Whether one experiment is better than another, or above a bound: one difference, one judge, one ranking for all."""

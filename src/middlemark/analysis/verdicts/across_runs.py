@@ -1,9 +1,8 @@
 """By how much one run differs from several runs of the base: the run is the unit, as the machine changes between runs.
 
-Runs one after the other differ without any change (other memory layout, temperature, neighbours), which neither their
-trials nor their messages tell: only runs do. The head is held against what a next run of the base would be, Student's
-prediction interval from k runs (Hahn & Meeker, "Statistical intervals", 1991, §4.7; runs as the top level of variance:
-Kalibera & Jones, ISMM'13). `difference` has what one run's trials tell.
+The head is compared with what a next run of the base would be, by Student's prediction interval from k runs (Hahn &
+Meeker, "Statistical intervals", 1991, §4.7; runs as the top level of variance: Kalibera & Jones, ISMM'13).
+`difference` compares by the trials of one run.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from middlemark.analysis.verdicts.difference import (
     Difference,
     NoDifference,
     Test,
-    between,
+    difference_between_bounds,
     from_logarithm,
-    share_ends,
+    share_with_interval,
     student,
 )
-from middlemark.analysis.verdicts.values import Counts, Known, Values
-from middlemark.analysis.verdicts.verdict import NO_SETBACKS, Both, Setbacks
+from middlemark.analysis.verdicts.judge import NO_SETBACKS, Setbacks, SetbacksPair
+from middlemark.analysis.verdicts.values import BlockValues, Counts, Values
 
 FEWEST_RUNS = 3
 """Two runs that happen to agree would say that runs don't differ."""
@@ -41,7 +40,9 @@ TOO_FEW_RUNS = (
 OF_TWO_KINDS = "some runs have it of single trials, others of all trials' messages together: not the same figure"
 
 
-def next_run(runs: Sequence[Evidence], head: Evidence, *, confidence: float = CONFIDENCE) -> Difference | NoDifference:
+def difference_to_next_run(
+    runs: Sequence[Evidence], head: Evidence, *, confidence: float = CONFIDENCE
+) -> Difference | NoDifference:
     """The head's figure against that of a next run of the base."""
     if len(runs) < FEWEST_RUNS:
         return NoDifference(TOO_FEW_RUNS)
@@ -54,24 +55,24 @@ def next_run(runs: Sequence[Evidence], head: Evidence, *, confidence: float = CO
     base = _together([_of_run(each) for each in runs])
     exact = partial(_ratio, fewer=_fewer(n_trials[:-1], n_trials[-1]), confidence=confidence)
     own = _of_run(head)
-    return exact(base.low, own.low) if base.is_exact and own.is_exact else between(base, own, exact)
+    return exact(base.low, own.low) if base.is_exact and own.is_exact else difference_between_bounds(base, own, exact)
 
 
-def _of_run(found: Evidence) -> Known:
+def _of_run(found: Evidence) -> BlockValues:
     """A run's one value, the one that is shown of it; or the two that it lies between."""
     estimate, known = found.estimate, found.known
     if estimate is not None and estimate.value is not None and estimate.method is Method.POOLED:
         off = estimate.bound_ns
-        return Known({0: estimate.value - off}, {0: estimate.value + off} if off else None)
+        return BlockValues({0: estimate.value - off}, {0: estimate.value + off} if off else None)
     low, high = (float(np.median(list(side.values()))) for side in (known.low, known.upper))
-    return Known({0: low}, None if known.is_exact else {0: high})
+    return BlockValues({0: low}, None if known.is_exact else {0: high})
 
 
-def _together(runs: Sequence[Known]) -> Known:
+def _together(runs: Sequence[BlockValues]) -> BlockValues:
     """The number of a run in the place of a block."""
     low = {number: each.low[0] for number, each in enumerate(runs)}
     high = {number: each.upper[0] for number, each in enumerate(runs)}
-    return Known(low, None if low == high else high)
+    return BlockValues(low, None if low == high else high)
 
 
 def _fewer(n_of_runs: Sequence[int], n_head: int) -> float:
@@ -127,7 +128,7 @@ def _logits(events: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.f
 
 def _widened(head: Counts, runs: NDArray[np.float64], confidence: float) -> tuple[float, float, float]:
     """The head's share with its interval by its own trials, and beyond that by how runs scatter."""
-    share, low, high = share_ends(head, confidence, most_told=1)
+    share, low, high = share_with_interval(head, confidence, most_told=1)
     event, size = _pooled(head)
     middle = float(_logits(np.array([event]), np.array([size]))[0])
     reach = float(scipy.special.stdtrit(len(runs) - 1, (1 + confidence) / 2)) * float(np.std(runs, ddof=1))
@@ -141,7 +142,7 @@ def _widened(head: Counts, runs: NDArray[np.float64], confidence: float) -> tupl
     return share, min(low, end(low, -1)), max(high, end(high, 1))
 
 
-def over_runs(runs: Sequence[Evidence]) -> Estimate | None:
+def estimate_over_runs(runs: Sequence[Evidence]) -> Estimate | None:
     """What is shown of several runs: the geometric mean of their figures, or the share of all messages."""
     told = [each.estimate for each in runs if each.estimate is not None and each.estimate.value is not None]
     if len(runs) == 1 or not told:
@@ -154,7 +155,7 @@ def over_runs(runs: Sequence[Evidence]) -> Estimate | None:
     return Estimate(value, None, None, None, n_trials, n_messages, Method.MEAN_OF_RUNS)
 
 
-def setbacks_of(runs: Sequence[Setbacks], head: Setbacks) -> Both:
+def setbacks_over_runs(runs: Sequence[Setbacks], head: Setbacks) -> SetbacksPair:
     """Those of the base's run that had most, beside the head's; of too few runs only that the head never works."""
     if len(runs) < FEWEST_RUNS and not (head.share == 1 and all(each.share == 0 for each in runs)):
         return NO_SETBACKS

@@ -1,7 +1,7 @@
-"""All that is known of one figure on one side, and whether it lies beyond a bound: one judge for everybody who asks.
+"""All that is known of one metric of one experiment, and whether it lies above a bound: one judge for all callers.
 
-`ExperimentFindings.evidence` gathers it. Gates, claims and demands ask it about a bound; what is compared with another
-side goes through `difference` and `verdict`.
+`ExperimentFindings.evidence` gathers it; gates, claims and demands judge it. Comparisons of two experiments go through
+`difference` and `judge`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.analysis.stats.intervals import CONFIDENCE, coverage, median_interval
-from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, NoDifference, ratio, share_ends
-from middlemark.analysis.verdicts.values import Counts, Known, Whole
-from middlemark.analysis.verdicts.verdict import Judged, Judgement, Setbacks, certain, side_of
+from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, NoDifference, ratio, share_with_interval
+from middlemark.analysis.verdicts.judge import Judged, Judgement, Setbacks, judge_interval, why_uncertain
+from middlemark.analysis.verdicts.values import BlockValues, Counts, PooledValue
 
 TOO_FEW = f"fewer than {FEWEST_BLOCKS} trials"
 
@@ -36,7 +36,7 @@ class BoundTest(StrEnum):
 class Evidence:
     """One figure of one stream (or chain, or the trial) of an experiment."""
 
-    known: Known
+    known: BlockValues
     """By block; infinite where more was lost than its percentile leaves room for."""
     counts: Counts = field(default_factory=dict)
     """Of a share of messages."""
@@ -53,24 +53,24 @@ class Evidence:
     @property
     def has_values(self) -> bool:
         """Whether any trial has one, or all together have."""
-        return bool(self.counts if self.is_share else self.known) or isinstance(self.whole, Whole)
+        return bool(self.counts if self.is_share else self.known) or isinstance(self.whole, PooledValue)
 
     @property
-    def whole(self) -> Whole | NoDifference:
+    def whole(self) -> PooledValue | NoDifference:
         """Of all trials' messages together, where single trials have too few; or why that decides nothing."""
         estimate = self.estimate
         if estimate is None or estimate.value is None or estimate.method is not Method.POOLED:
             return NoDifference((estimate.reason if estimate is not None else "") or self.missing or TOO_FEW)
         if estimate.n_trials < FEWEST_BLOCKS or estimate.low is None or estimate.high is None:
             return NoDifference(TOO_FEW)
-        if unsure := certain(estimate.coverage, estimate.n_trials):
+        if unsure := why_uncertain(estimate.coverage, estimate.n_trials):
             return NoDifference(unsure)
         low, high = estimate.low - estimate.bound_ns, estimate.high + estimate.bound_ns
-        return Whole(estimate.value, low, high, estimate.n_trials)
+        return PooledValue(estimate.value, low, high, estimate.n_trials)
 
 
 @dataclass(frozen=True)
-class AgainstBound:
+class BoundResult:
     """A figure beside its bound."""
 
     judged: Judged
@@ -81,20 +81,20 @@ class AgainstBound:
     high: float | None = None
 
 
-def against_bound(found: Evidence, bound: float, *, above: bool, confidence: float = CONFIDENCE) -> AgainstBound:
+def judge_against_bound(found: Evidence, bound: float, *, above: bool, confidence: float = CONFIDENCE) -> BoundResult:
     """Whether the figure lies above the bound (or, not `above`, at or below it)."""
     n = max(len(found.counts), len(found.known))
     if not n and not found.setbacks.n and (found.estimate is None or found.estimate.value is None):
-        return AgainstBound(Judged(Judgement.UNDECIDED, found.missing or "it was not measured"), BoundTest.NONE, 0)
+        return BoundResult(Judged(Judgement.UNDECIDED, found.missing or "it was not measured"), BoundTest.NONE, 0)
     if found.is_maximum:
         return _extreme(found, bound, above=above)
     span = _share(found, confidence) if found.is_share else _values(found, confidence) or _pooled(found)
     if isinstance(span, str):
         judged = _of_setbacks(found, Judged(Judgement.UNDECIDED, span), above=above)
-        return AgainstBound(judged, BoundTest.NONE, n)
+        return BoundResult(judged, BoundTest.NONE, n)
     test, value, low, high = span
-    judged = _of_setbacks(found, Judged(side_of(low, high, bound, above=above)), above=above)
-    return AgainstBound(judged, test, n, value, low, high)
+    judged = _of_setbacks(found, Judged(judge_interval(low, high, bound, above=above)), above=above)
+    return BoundResult(judged, test, n, value, low, high)
 
 
 Span = tuple[BoundTest, float, float, float]
@@ -103,7 +103,7 @@ Span = tuple[BoundTest, float, float, float]
 def _share(found: Evidence, confidence: float) -> Span | str:
     if len(found.counts) < FEWEST_BLOCKS:
         return TOO_FEW
-    return BoundTest.SHARE, *share_ends(found.counts, confidence)
+    return BoundTest.SHARE, *share_with_interval(found.counts, confidence)
 
 
 def _values(found: Evidence, confidence: float) -> Span | None:
@@ -118,7 +118,7 @@ def _values(found: Evidence, confidence: float) -> Span | None:
         low, high = median_interval(least, confidence)[0], median_interval(most, confidence)[1]
         return BoundTest.MEDIAN, float(np.median(least) + np.median(most)) / 2, low, high
     unit = max(abs(value) for value in finite.low.values()) or 1.0
-    against = ratio(Known(dict.fromkeys(finite.low, unit)), finite, paired=True, confidence=confidence)
+    against = ratio(BlockValues(dict.fromkeys(finite.low, unit)), finite, paired=True, confidence=confidence)
     if not isinstance(against, Difference):
         return None
     return BoundTest.VALUES, against.value * unit, against.low * unit, against.high * unit
@@ -126,7 +126,7 @@ def _values(found: Evidence, confidence: float) -> Span | None:
 
 def _pooled(found: Evidence) -> Span | str:
     whole = found.whole
-    if isinstance(whole, Whole):
+    if isinstance(whole, PooledValue):
         return BoundTest.POOLED, whole.value, whole.low, whole.high
     return TOO_FEW if len(found.known) < FEWEST_BLOCKS and found.known else whole.reason
 
@@ -142,7 +142,7 @@ def _of_setbacks(found: Evidence, seen: Judged, *, above: bool) -> Judged:
     return seen
 
 
-def _extreme(found: Evidence, bound: float, *, above: bool) -> AgainstBound:
+def _extreme(found: Evidence, bound: float, *, above: bool) -> BoundResult:
     """One message beyond the bound decides; none says it of so many messages only."""
     slowest, surely = max(found.known.upper.values(), default=math.nan), max(found.known.low.values(), default=0.0)
     n = len(found.known)
@@ -155,5 +155,5 @@ def _extreme(found: Evidence, bound: float, *, above: bool) -> AgainstBound:
         judged = Judged(Judgement.REFUTED if above else Judgement.HOLDS)
     judged = _of_setbacks(found, judged, above=above)
     if not n:
-        return AgainstBound(judged, BoundTest.EXTREME, n)
-    return AgainstBound(judged, BoundTest.EXTREME, n, surely, min(found.known.low.values()), slowest)
+        return BoundResult(judged, BoundTest.EXTREME, n)
+    return BoundResult(judged, BoundTest.EXTREME, n, surely, min(found.known.low.values()), slowest)

@@ -1,13 +1,10 @@
-"""By how much the second side differs from the first: a ratio or a difference of shares, with its interval.
+"""By how much the second experiment differs from the first: a ratio or a difference of shares, with its interval.
 
-Trials that ran side by side are paired by block (Jain, "The art of computer systems performance analysis", 1991,
-§13.4.1); all others are not (Welch, Biometrika 34, 1947). It decides nothing; `verdict` does.
-
-Ratios are of logarithms (Fleming & Wallace, CACM 29, 1986). From as many blocks on as the confidence takes (six for
-95 %) the paired interval is that of the signed-rank test, the Hodges-Lehmann estimate with its Walsh averages
-(Hollander, Wolfe & Chicken, "Nonparametric statistical methods", 2014, §3.2 and 3.3): one trial gone wrong does not
-widen it without end. Of fewer blocks it is Student's. Shares may be nought, so they have a difference: its interval
-combines those of both shares (MOVER: Zou & Donner, Statistics in Medicine 27, 2008; Newcombe, ibid. 17, 1998).
+Trials of one run are paired by block (Jain, "The art of computer systems performance analysis", 1991, §13.4.1), all
+others are not (Welch, Biometrika 34, 1947); ratios are of logarithms (Fleming & Wallace, CACM 29, 1986) with the
+signed-rank test's interval, or Student's of few blocks (Hollander, Wolfe & Chicken, "Nonparametric statistical
+methods", 2014, §3.2 and 3.3), differences of shares combine the intervals of both (MOVER: Zou & Donner, Statistics in
+Medicine 27, 2008; Newcombe, ibid. 17, 1998). It decides nothing; `judge` does.
 """
 
 from __future__ import annotations
@@ -22,8 +19,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from middlemark.analysis.stats.intervals import CONFIDENCE, MOST_TOLD, share_interval
-from middlemark.analysis.verdicts.values import Counts, Known, Values, Whole
+from middlemark.analysis.stats.intervals import CONFIDENCE, MAX_WEIGHT, share_interval
+from middlemark.analysis.verdicts.values import BlockValues, Counts, PooledValue, Values
 
 FEWEST_BLOCKS = 3
 """Two blocks agree by chance too often to be evidence."""
@@ -105,18 +102,20 @@ class NoDifference:
     reason: str
 
 
-def ratio(first: Known, second: Known, *, paired: bool, confidence: float = CONFIDENCE) -> Difference | NoDifference:
+def ratio(
+    first: BlockValues, second: BlockValues, *, paired: bool, confidence: float = CONFIDENCE
+) -> Difference | NoDifference:
     """How many times the first side's value the second has, whether values are exact or lie between two."""
     if first.is_exact and second.is_exact:
         return _ratio(first.low, second.low, paired=paired, confidence=confidence)
     n = len(first.low.keys() & second.low.keys()) if paired else min(len(first), len(second))
     if n < FEWEST_BLOCKS:
         return NoDifference(TOO_FEW_SEARCHES if first.of_searches else TOO_FEW_BLOCKS if paired else TOO_FEW_TRIALS)
-    return between(first, second, partial(_ratio, paired=paired, confidence=confidence))
+    return difference_between_bounds(first, second, partial(_ratio, paired=paired, confidence=confidence))
 
 
-def between(
-    first: Known, second: Known, of_values: Callable[[Values, Values], Difference | NoDifference]
+def difference_between_bounds(
+    first: BlockValues, second: BlockValues, of_values: Callable[[Values, Values], Difference | NoDifference]
 ) -> Difference | NoDifference:
     """From where the values are as near as they may be to where they are as far apart.
 
@@ -238,7 +237,9 @@ def _rank_sums(n: int) -> Floats:
 _SPANS = {Test.SIGNED_RANKS: _signed_ranks, Test.PAIRED_T: _paired_t, Test.WELCH: _welch}
 
 
-def ratio_of_wholes(first: Whole, second: Whole, *, confidence: float = CONFIDENCE) -> Difference | NoDifference:
+def ratio_of_pooled(
+    first: PooledValue, second: PooledValue, *, confidence: float = CONFIDENCE
+) -> Difference | NoDifference:
     """Of figures that are of all trials' messages together: there is no value a trial to pair."""
     if min(first.n_trials, second.n_trials) < FEWEST_BLOCKS:
         return NoDifference(TOO_FEW_TRIALS)
@@ -269,7 +270,7 @@ def difference_of_shares(first: Counts, second: Counts, *, confidence: float = C
     """By how much the second side's share of all its messages is larger; never surer than independent messages are."""
     if min(len(first), len(second)) < FEWEST_BLOCKS:
         return NoDifference(TOO_FEW_TRIALS)
-    ends = [share_ends(side, confidence, most_told=1) for side in (first, second)]
+    ends = [share_with_interval(side, confidence, most_told=1) for side in (first, second)]
     (before, low_before, high_before), (after, low_after, high_after) = ends
     value = after - before
     down = math.hypot(after - low_after, high_before - before)
@@ -277,8 +278,8 @@ def difference_of_shares(first: Counts, second: Counts, *, confidence: float = C
     return Difference(value, value - down, value + up, len(first), len(second), is_ratio=False, test=Test.SHARES)
 
 
-def share_ends(
-    counts: Counts, confidence: float = CONFIDENCE, most_told: float = MOST_TOLD
+def share_with_interval(
+    counts: Counts, confidence: float = CONFIDENCE, most_told: float = MAX_WEIGHT
 ) -> tuple[float, float, float]:
     """A share of all messages with its interval; `most_told` as in `share_interval`."""
     events, sizes = (np.array(side, dtype=np.int64) for side in zip(*counts.values(), strict=True))

@@ -1,9 +1,9 @@
 """Which of several candidates is best: ranks as intervals that hold together, so that a table errs in 5 % of cases.
 
-Every pair is tested, and the tests are held together by Holm's procedure (Scandinavian J. of Statistics 6, 1979). A
-rank reaches from one more than the number of those surely better to the number of those not surely worse (Mohamad,
-Goeman & van Zwet, arXiv:1708.02729, 2018). The best is who alone is left when those surely behind another are set aside
-(multiple comparison with the best: Hsu, Annals of Statistics 12, 1984). `difference` tests a pair.
+All pairs are tested under Holm's procedure (Scandinavian J. of Statistics 6, 1979), and a rank reaches from one more
+than the number of those significantly better to the number of those not significantly worse (Mohamad, Goeman & van
+Zwet, arXiv:1708.02729, 2018). The best is who alone is left without those significantly behind another (multiple
+comparison with the best: Hsu, Annals of Statistics 12, 1984); `difference` tests a pair.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from itertools import combinations
 from typing import Generic, TypeVar
 
 from middlemark.analysis.stats.intervals import CONFIDENCE
-from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, NoDifference, ratio, ratio_of_wholes
-from middlemark.analysis.verdicts.values import Known, Whole
-from middlemark.analysis.verdicts.verdict import MARGIN, Setbacks, Verdict, verdict
+from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, NoDifference, ratio, ratio_of_pooled
+from middlemark.analysis.verdicts.judge import MARGIN, Setbacks, Verdict, judge_difference
+from middlemark.analysis.verdicts.values import BlockValues, PooledValue
 
 K = TypeVar("K", bound=Hashable)
 
@@ -25,17 +25,17 @@ K = TypeVar("K", bound=Hashable)
 class Candidate:
     """One of those to rank."""
 
-    known: Known
+    known: BlockValues
     """What it is ranked by, by block."""
     value: float
     """The value that is shown of it: lines stand in its order."""
     setbacks: Setbacks = Setbacks()  # noqa: RUF009 - frozen
-    whole: Whole | None = None
+    whole: PooledValue | None = None
     """Of all trials' messages together, where single trials have too few."""
 
 
 @dataclass(frozen=True)
-class Place(Generic[K]):
+class Rank(Generic[K]):
     """A place in a ranking."""
 
     key: K
@@ -54,12 +54,12 @@ class Place(Generic[K]):
         return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
 
 
-def ranking(candidates: Mapping[K, Candidate], *, lower_is_better: bool, margin: float = MARGIN) -> list[Place[K]]:
+def ranking(candidates: Mapping[K, Candidate], *, lower_is_better: bool, margin: float = MARGIN) -> list[Rank[K]]:
     """The place of each, in the order of the values that are shown."""
-    better = _surely_better(candidates, lower_is_better=lower_is_better, margin=margin)
+    better = _significantly_better(candidates, lower_is_better=lower_is_better, margin=margin)
     n = len(candidates)
     places = [
-        Place(
+        Rank(
             key=key,
             first=1 + sum(worse == key for _, worse in better),
             last=n - sum(ahead == key for ahead, _ in better),
@@ -74,7 +74,9 @@ def ranking(candidates: Mapping[K, Candidate], *, lower_is_better: bool, margin:
     return sorted(places, key=lambda place: sign * candidates[place.key].value)
 
 
-def _surely_better(candidates: Mapping[K, Candidate], *, lower_is_better: bool, margin: float) -> set[tuple[K, K]]:
+def _significantly_better(
+    candidates: Mapping[K, Candidate], *, lower_is_better: bool, margin: float
+) -> set[tuple[K, K]]:
     """Pairs of which the first is surely better than the second."""
     pairs = list(combinations(candidates, 2))
     confidence = 1 - (1 - CONFIDENCE) / max(len(pairs), 1)
@@ -83,7 +85,7 @@ def _surely_better(candidates: Mapping[K, Candidate], *, lower_is_better: bool, 
     known = {pair: p_value for pair, p_value in p_values.items() if p_value is not None}
 
     def better(pair: tuple[K, K], *, is_significant: bool) -> tuple[K, K] | None:
-        said = verdict(
+        said = judge_difference(
             _ratio(candidates, pair, CONFIDENCE),
             lower_is_better=lower_is_better,
             margin=margin,
@@ -110,7 +112,7 @@ def _ratio(candidates: Mapping[K, Candidate], pair: tuple[K, K], confidence: flo
     one, other = candidates[pair[0]], candidates[pair[1]]
     first, second = one.known.finite, other.known.finite
     if one.whole and other.whole and len(first.low.keys() & second.low.keys()) < FEWEST_BLOCKS:
-        return ratio_of_wholes(one.whole, other.whole, confidence=confidence)
+        return ratio_of_pooled(one.whole, other.whole, confidence=confidence)
     return ratio(first, second, paired=True, confidence=confidence)
 
 

@@ -1,6 +1,6 @@
-"""What is known of a figure on one side: by block a value, or two values between which it lies.
+"""The values of a metric by block, the unit in which trials are paired: exact, or each between two values.
 
-It compares nothing; `difference` does. Blocks are the unit in which trials are paired.
+It compares nothing; `difference` does.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Counts = Mapping[Block, tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class Known:
+class BlockValues:
     """A figure's values by block."""
 
     low: Values
@@ -39,14 +39,14 @@ class Known:
         """The most that each may be."""
         return self.low if self.high is None else self.high
 
-    def only(self, blocks: set[Block]) -> Known:
+    def only(self, blocks: set[Block]) -> BlockValues:
         """Of these blocks alone."""
         low = {block: value for block, value in self.low.items() if block in blocks}
         high = None if self.high is None else {block: self.high[block] for block in low}
-        return Known(low, high, self.of_searches)
+        return BlockValues(low, high, self.of_searches)
 
     @property
-    def finite(self) -> Known:
+    def finite(self) -> BlockValues:
         """Without the blocks in which too many messages were lost for it to have a value."""
         if math.inf not in self.low.values():
             return self
@@ -54,7 +54,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Whole:
+class PooledValue:
     """A figure of all trials' messages together, where single trials have too few, with its 95 % interval."""
 
     value: float
@@ -63,11 +63,11 @@ class Whole:
     n_trials: int
 
 
-def within_bound(values: Values, bound_ns: int) -> Known:
+def with_bound(values: Values, bound_ns: int) -> BlockValues:
     """One-way times that the clocks of two machines may put off by so much either way."""
     if not bound_ns:
-        return Known(values)
-    return Known(
+        return BlockValues(values)
+    return BlockValues(
         {block: value - bound_ns for block, value in values.items()},
         {block: value + bound_ns for block, value in values.items()},
     )

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from middlemark.analysis.metrics.accounting import breaches, settled
-from middlemark.analysis.metrics.catalog import TRIAL, Key, metrics_of, of_stream, quantile_metric
+from middlemark.analysis.metrics.accounting import accountable, contradictions
+from middlemark.analysis.metrics.catalog import TRIAL, Key, metrics_of_distribution, quantile_metric, stream_subject
 from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.metrics.trial import TrialMetrics
 from middlemark.analysis.stats.quantiles import Measured, WithinClocks, bound_words
@@ -25,7 +25,8 @@ def reasons(record: TrialRecord, received: Frame, bounds: Disturbance, cpus: int
     """Why the trial's figures don't count; empty where they do."""
     streams = tuple(stream.name for stream in record.trial.experiment.streams)
     found = [
-        InvalidReason(kind=InvalidKind.ACCOUNTING, text=text) for text in breaches(*settled(record, received), streams)
+        InvalidReason(kind=InvalidKind.ACCOUNTING, text=text)
+        for text in contradictions(*accountable(record, received), streams)
     ]
     counted = record.counts.subscribers
     for kind, number in (
@@ -101,8 +102,8 @@ def headline(record: TrialRecord, metrics: TrialMetrics) -> Headline:
     first_message_ns = figures.get(f"{TRIAL} first_message_ns")
     return Headline(
         first_message_ns=None if first_message_ns is None else int(first_message_ns),
-        latency_median_ns=figures.get(f"{of_stream(stream.name)} {quantile_metric(kind, 'p50')}"),
-        latency_p99_ns=figures.get(f"{of_stream(stream.name)} {quantile_metric(kind, 'p99')}"),
+        latency_median_ns=figures.get(f"{stream_subject(stream.name)} {quantile_metric(kind, 'p50')}"),
+        latency_p99_ns=figures.get(f"{stream_subject(stream.name)} {quantile_metric(kind, 'p99')}"),
         round_trip=round_trip,
         sent=sum(flow.sent for flow in metrics.flows),
         received=sum(flow.received for flow in metrics.flows),
@@ -112,7 +113,7 @@ def headline(record: TrialRecord, metrics: TrialMetrics) -> Headline:
 def _rates(metrics: TrialMetrics) -> Iterator[str]:
     """What each overloaded stream was offered and sent."""
     for name in metrics.overloaded:
-        known = (metrics.values.get(Key(of_stream(name), f"{what}_rate_hz")) for what in ("achieved", "intended"))
+        known = (metrics.values.get(Key(stream_subject(name), f"{what}_rate_hz")) for what in ("achieved", "intended"))
         rates = [f"{each.value:.3g}" for each in known if isinstance(each, Measured)]
         yield f"{name} ({' of '.join(rates)} messages/s sent)"
 
@@ -131,7 +132,7 @@ def _clocks_apart(record: TrialRecord, metrics: TrialMetrics) -> tuple[str, str]
 def _of_those(stream: str, metrics: TrialMetrics) -> str:
     """How many of a stream's one-way figures are longer than the clocks' bound."""
     kind = Distribution.LATENCY_FROM_SEND
-    values = [metrics.values.get(Key(of_stream(stream), metric)) for metric in metrics_of(kind)]
+    values = [metrics.values.get(Key(stream_subject(stream), metric)) for metric in metrics_of_distribution(kind)]
     refused = sum(isinstance(value, WithinClocks) for value in values)
     if not refused:
         return ""

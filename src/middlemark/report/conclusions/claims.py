@@ -16,7 +16,7 @@ from rich.text import Text
 from middlemark.analysis.decisions.claim_tests import ClaimTest, Effect, Part, Scale
 from middlemark.analysis.decisions.claims import JudgedClaim
 from middlemark.analysis.verdicts.difference import Test
-from middlemark.analysis.verdicts.verdict import Judgement
+from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.plan import varying_factors
 from middlemark.plan.schedule import is_whole
 from middlemark.report.conclusions.comparison import UNITS, points, told

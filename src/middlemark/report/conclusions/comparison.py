@@ -17,13 +17,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from middlemark.analysis.compare.pairing import Compared
+from middlemark.analysis.compare.metrics import MetricComparison
 from middlemark.analysis.compare.selftest import BOUND, ChanceRate
 from middlemark.analysis.metrics.catalog import Metric
 from middlemark.analysis.stats.estimate import Estimate
 from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.difference import Difference, NoDifference
-from middlemark.analysis.verdicts.verdict import SHARE_MARGIN, Verdict, direction
+from middlemark.analysis.verdicts.judge import SHARE_MARGIN, Verdict, direction
 from middlemark.report.elements.formatting import (
     ABSENT,
     MEBIBYTES,
@@ -100,7 +100,7 @@ def detectable_words(found: Difference | NoDifference) -> str:
     return f"a difference of {least} or more would have been found"
 
 
-def row(compared: Compared) -> Row:
+def row(compared: MetricComparison) -> Row:
     """One comparison as a row."""
     unit = unit_of(compared.figure)
     stream = f"{compared.stream} " if compared.stream else ""
@@ -117,7 +117,7 @@ def row(compared: Compared) -> Row:
     )
 
 
-def _why(compared: Compared) -> str:
+def _why(compared: MetricComparison) -> str:
     """Beside what is no difference, or undecided: the reason, or how small a difference could have been found."""
     if isinstance(compared.difference, NoDifference) and compared.difference.reason == compared.decided.reason:
         return ""
@@ -129,7 +129,7 @@ def _value(estimate: Estimate | None, unit: Unit) -> str:
     return ABSENT if shown.missing else shown.text
 
 
-def print_compared(all_compared: Sequence[Compared], margin: float, console: Console) -> None:
+def print_compared(all_compared: Sequence[MetricComparison], margin: float, console: Console) -> None:
     """One table a pair, then what it takes to read them."""
     for pair, own in groupby(all_compared, key=lambda each: each.pair):
         console.print()
@@ -149,7 +149,7 @@ def print_compared(all_compared: Sequence[Compared], margin: float, console: Con
     console.print(Text(reading(all_compared, margin), "dim"))
 
 
-def reading(all_compared: Sequence[Compared], margin: float) -> str:
+def reading(all_compared: Sequence[MetricComparison], margin: float) -> str:
     """What a table of comparisons means."""
     n_told = sum(isinstance(each.difference, Difference) for each in all_compared)
     paired = any(each.pair.paired for each in all_compared)
@@ -183,7 +183,7 @@ def _data_of(found: Difference) -> dict[str, object]:
     return told({**asdict(found), "detectable": found.detectable})
 
 
-def comparison_data(all_compared: Iterable[Compared]) -> list[dict[str, object]]:
+def comparison_data(all_compared: Iterable[MetricComparison]) -> list[dict[str, object]]:
     """Every comparison for a program to read; values in the units that the metrics' names end in."""
     return [
         {

@@ -21,7 +21,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from middlemark.analysis.compare.comparison import Comparison
-from middlemark.analysis.compare.over_settings import OverSettings
+from middlemark.analysis.compare.metrics import OverSettings
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.report.conclusions.comparison import told
 from middlemark.report.conclusions.headline import Answer

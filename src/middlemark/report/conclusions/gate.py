@@ -16,8 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from middlemark.analysis.compare.pairing import Pairs
-from middlemark.analysis.decisions.gate import Gated
-from middlemark.analysis.verdicts.verdict import Judgement
+from middlemark.analysis.decisions.gate import JudgedCondition
+from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.report.conclusions.comparison import comparison_data as compared_data
 from middlemark.report.conclusions.comparison import row, unit_of
 from middlemark.report.elements.formatting import ABSENT, plural
@@ -33,7 +33,7 @@ _READING = (
 _HEADINGS = ("fails if", "base", "head", "difference (95 %)", "")
 
 
-def headline(found: Sequence[Gated]) -> str:
+def headline(found: Sequence[JudgedCondition]) -> str:
     """`1 of 4 conditions failed, 2 passed, 1 undecided`."""
     count = Counter(each.judged.judgement for each in found)
     return (
@@ -42,12 +42,12 @@ def headline(found: Sequence[Gated]) -> str:
     )
 
 
-def _setting(each: Gated) -> str:
+def _setting(each: JudgedCondition) -> str:
     pair = each.compared.pair
     return f"{pair.names[1]} against {pair.names[0]}, {pair.setting}"
 
 
-def _cells(each: Gated) -> tuple[str, str, str, str]:
+def _cells(each: JudgedCondition) -> tuple[str, str, str, str]:
     """The condition, both sides, and their difference or why there is none."""
     shown = row(each.compared)
     base, head = (value if value == ABSENT else f"{value} {shown.unit}" for value in (shown.first, shown.second))
@@ -55,7 +55,7 @@ def _cells(each: Gated) -> tuple[str, str, str, str]:
     return condition, base, head, each.judged.reason or _against_words(each) or shown.difference
 
 
-def _against_words(each: Gated) -> str:
+def _against_words(each: JudgedCondition) -> str:
     """The interval of head alone that was held against a bound."""
     found = each.against
     if found is None or found.low is None or found.high is None:
@@ -64,7 +64,7 @@ def _against_words(each: Gated) -> str:
     return f"{unit.write(found.low)} to {unit.write(found.high)} {unit.name}"
 
 
-def print_gated(found: Sequence[Gated], console: Console) -> None:
+def print_gated(found: Sequence[JudgedCondition], console: Console) -> None:
     """A table for each setting with one line a condition, then how many failed."""
     for setting, own in groupby(sorted(found, key=_setting), key=_setting):
         console.print()
@@ -80,7 +80,7 @@ def print_gated(found: Sequence[Gated], console: Console) -> None:
     console.print(Text(headline(found), "bold"))
 
 
-def markdown(found: Sequence[Gated], pairs: Pairs, *, undecided_fails: bool = True) -> str:
+def markdown(found: Sequence[JudgedCondition], pairs: Pairs, *, undecided_fails: bool = True) -> str:
     """A summary for a pull request."""
     lines = [f"## Middlemark: {_mark(found, pairs, undecided_fails=undecided_fails)} {headline(found)}", ""]
     lines += [f"| setting | {' | '.join(_HEADINGS)} |", "|---|---|--:|--:|---|---|"]
@@ -92,7 +92,7 @@ def markdown(found: Sequence[Gated], pairs: Pairs, *, undecided_fails: bool = Tr
     return "\n".join(lines) + "\n"
 
 
-def _mark(found: Sequence[Gated], pairs: Pairs, *, undecided_fails: bool) -> str:
+def _mark(found: Sequence[JudgedCondition], pairs: Pairs, *, undecided_fails: bool) -> str:
     """A tick only where everything was decided; the exit code says the same."""
     if any(each.judged.judgement is Judgement.REFUTED for each in found):
         return "❌"
@@ -105,7 +105,7 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
-def junit(found: Sequence[Gated], pairs: Pairs) -> str:
+def junit(found: Sequence[JudgedCondition], pairs: Pairs) -> str:
     """One test case a condition and setting, and one for each experiment that head no longer has."""
     suite = TestSuite("middlemark gate")
     for each in found:
@@ -131,7 +131,7 @@ def junit(found: Sequence[Gated], pairs: Pairs) -> str:
     return written.decode()
 
 
-def as_data(found: Sequence[Gated]) -> list[dict[str, object]]:
+def as_data(found: Sequence[JudgedCondition]) -> list[dict[str, object]]:
     """Every condition for a program to read."""
     compared = compared_data(each.compared for each in found)
     return [

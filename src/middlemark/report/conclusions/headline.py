@@ -13,7 +13,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.run import RunFindings
 from middlemark.analysis.stats.intervals import APART, CONFIDENCE, coverage
 from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS
-from middlemark.analysis.verdicts.verdict import Verdict, verdict
+from middlemark.analysis.verdicts.judge import Verdict, judge_difference
 from middlemark.report.elements.formatting import listed, plural, show, times, unit_of
 from middlemark.report.elements.labels import Contender
 from middlemark.report.traffic.faults import fault_sentence
@@ -190,7 +190,7 @@ def _limit(comparison: Comparison, best: ExperimentFindings, who: Mapping[str, C
     name = who[baselines[0].experiment.id].label
     if ratio is None:
         return ""
-    said = verdict(ratio, lower_is_better=comparison.criterion.lower_is_better).verdict
+    said = judge_difference(ratio, lower_is_better=comparison.criterion.lower_is_better).verdict
     if said in {Verdict.UNDECIDED, Verdict.NO_DIFFERENCE}:
         return f"It is not significantly different from the machine's own limit, {name}."
     takes = "takes" if comparison.criterion.lower_is_better else "carries"

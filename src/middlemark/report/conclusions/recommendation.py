@@ -18,8 +18,8 @@ from rich.text import Text
 from middlemark.analysis.decisions.requirements import Candidate, Check, Fitness, Requirement, Use, fitness
 from middlemark.analysis.run import RunFindings
 from middlemark.analysis.stats.estimate import Estimate
-from middlemark.analysis.verdicts.ranking import Place
-from middlemark.analysis.verdicts.verdict import Judgement
+from middlemark.analysis.verdicts.judge import Judgement
+from middlemark.analysis.verdicts.ranking import Rank
 from middlemark.report.elements.formatting import (
     ABSENT,
     MEBIBYTES,
@@ -191,7 +191,7 @@ def _cheapest(found: Fitness, who: Mapping[str, Contender]) -> str:
     return f"Of those that fit, {who[least.key].label} takes {figure} of CPU time; {others} {differ} significantly."
 
 
-def _ties(place: Place[str], least: Place[str]) -> bool:
+def _ties(place: Rank[str], least: Rank[str]) -> bool:
     return least.key in place.tied_with
 
 
@@ -286,7 +286,7 @@ def _wire(each: Candidate) -> str:
     return ABSENT if bits_per_s is None else MEGABITS_ON_WIRE_PER_S.write(bits_per_s)
 
 
-def _rank(place: Place[str]) -> str:
+def _rank(place: Rank[str]) -> str:
     return place.text
 
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass, fields
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import Totals
-from middlemark.analysis.metrics.catalog import TRIAL, of_samples, quantile_metric
+from middlemark.analysis.metrics.catalog import TRIAL, distribution_subject, quantile_metric
 from middlemark.analysis.metrics.latency import Distribution
-from middlemark.analysis.stats.estimate import Box, Estimate
-from middlemark.analysis.stats.intervals import FEWEST as FEWEST_FOR_OUTLIERS
+from middlemark.analysis.stats.estimate import FEWEST_FOR_FENCES as FEWEST_FOR_OUTLIERS
+from middlemark.analysis.stats.estimate import Estimate
 from middlemark.analysis.stats.quantiles import LEVELS
+from middlemark.analysis.stats.shapes import Box
 from middlemark.report.conclusions.ranking import loss_metric
 from middlemark.report.elements.formatting import (
     ABSENT,
@@ -55,7 +56,9 @@ def quantile_table(comparison: Comparison, who: Mapping[str, Contender], kind: D
     for each in comparison.experiments:
         box = each.boxes.get((stream, kind))
         if box is not None:
-            estimates = {name: each.estimate(of_samples(stream, kind), quantile_metric(kind, name)) for name in LEVELS}
+            estimates = {
+                name: each.estimate(distribution_subject(stream, kind), quantile_metric(kind, name)) for name in LEVELS
+            }
             shown = {name: show(estimate, unit) for name, estimate in estimates.items()}
             rows.append((who[each.experiment.id].label, box, shown))
     if not rows:

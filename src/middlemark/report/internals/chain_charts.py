@@ -18,7 +18,7 @@ import altair as alt
 from middlemark.analysis.chains.trace import ChainPart
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import of_chain, of_place
+from middlemark.analysis.metrics.catalog import chain_position_subject, chain_subject
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.plan import Chain
 from middlemark.report.conclusions.headline import condition_words, distinguishing
@@ -68,18 +68,18 @@ def value_of(each: ExperimentFindings, subject: str, metric: str) -> float | Non
 def _is_told(measured: MeasuredChain) -> bool:
     """Whether clocks tell every part of a typical way: without one of them a bar would show another whole."""
     name, nodes = measured.chain.name, measured.chain.nodes
-    subjects = [of_chain(name), *(of_place(name, position) for position in range(len(nodes)))]
+    subjects = [chain_subject(name), *(chain_position_subject(name, position) for position in range(len(nodes)))]
     found = [measured.each.estimate(subject, f"typical_{part}_ns") for subject in subjects for part in PARTS]
     return not any(each is not None and each.method is Method.WITHIN_CLOCKS for each in found)
 
 
 def steps(measured: MeasuredChain) -> list[dict[str, Any]]:
     """A row a node and part, in the order of the way; none where clocks don't tell them all."""
-    whole_ns = value_of(measured.each, of_chain(measured.chain.name), "typical_whole_ns")
+    whole_ns = value_of(measured.each, chain_subject(measured.chain.name), "typical_whole_ns")
     rows: list[dict[str, Any]] = []
     for position, node in enumerate(measured.chain.nodes if _is_told(measured) else ()):
         for part in PARTS:
-            found = measured.each.estimate(of_place(measured.chain.name, position), f"typical_{part}_ns")
+            found = measured.each.estimate(chain_position_subject(measured.chain.name, position), f"typical_{part}_ns")
             if found and found.value and whole_ns:
                 rows.append(_row(measured.label, words(node), part, found, whole_ns, len(rows)))
     return rows
@@ -87,7 +87,7 @@ def steps(measured: MeasuredChain) -> list[dict[str, Any]]:
 
 def sums(measured: MeasuredChain) -> list[dict[str, Any]]:
     """A row a part, of all nodes together; none where clocks don't tell them all."""
-    subject = of_chain(measured.chain.name)
+    subject = chain_subject(measured.chain.name)
     whole_ns = value_of(measured.each, subject, "typical_whole_ns")
     estimates = {part: measured.each.estimate(subject, f"typical_{part}_ns") for part in PARTS}
     return [
@@ -99,7 +99,7 @@ def sums(measured: MeasuredChain) -> list[dict[str, Any]]:
 
 def wholes(measured: MeasuredChain) -> list[dict[str, Any]]:
     """A row for the whole, where it has an interval and its parts are drawn."""
-    whole = measured.each.estimate(of_chain(measured.chain.name), "typical_whole_ns")
+    whole = measured.each.estimate(chain_subject(measured.chain.name), "typical_whole_ns")
     if whole is None or whole.low is None or whole.high is None or not _is_told(measured):
         return []
     return [{"who": measured.label, "low": whole.low / 1e6, "high": whole.high / 1e6}]
@@ -181,7 +181,7 @@ def _shares_chart(bars: Sequence[MeasuredChain]) -> Chart | None:
 
 
 def _n(bars: Sequence[MeasuredChain]) -> str:
-    return n_words((bar.each.estimate(of_chain(bar.chain.name), "typical_whole_ns") for bar in bars), "way")
+    return n_words((bar.each.estimate(chain_subject(bar.chain.name), "typical_whole_ns") for bar in bars), "way")
 
 
 def _bars(rows: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> StackedBars:

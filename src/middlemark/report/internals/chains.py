@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from middlemark.analysis.chains.trace import ChainPart, positions
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import TRIAL, of_chain, of_node, of_place
+from middlemark.analysis.metrics.catalog import TRIAL, chain_position_subject, chain_subject, node_subject
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import (
     ABSENT,
@@ -127,9 +127,9 @@ def place_table(bars: Sequence[MeasuredChain], kind: str) -> Table:
     shares = ("loss_share", "passed_over_share", "stale_share")
     rows = []
     for bar in bars:
-        whole_ns = value_of(bar.each, of_chain(bar.chain.name), f"{kind}_whole_ns")
+        whole_ns = value_of(bar.each, chain_subject(bar.chain.name), f"{kind}_whole_ns")
         for position, node in enumerate(bar.chain.nodes if whole_ns else ()):
-            subject = of_place(bar.chain.name, position)
+            subject = chain_position_subject(bar.chain.name, position)
             parts = [_at(bar, subject, kind, part, position) for part in PARTS]
             let_go = [cell(show(bar.each.estimate(subject, metric), PERCENT)) for metric in shares]
             rows.append((bar.label, words(node), *parts, *let_go))
@@ -152,7 +152,9 @@ def node_table(bars: Iterable[MeasuredChain]) -> Table:
     rows = []
     for bar in bars:
         for node in bar.each.experiment.nodes:
-            cells = (cell(show(bar.each.estimate(of_node(node.name), metric), unit)) for _, metric, unit in OF_NODES)
+            cells = (
+                cell(show(bar.each.estimate(node_subject(node.name), metric), unit)) for _, metric, unit in OF_NODES
+            )
             rows.append((bar.label, words(node.name), node.application, *cells))
     headings = ("", "node", "application", *(heading for heading, _, _ in OF_NODES))
     caption = (

@@ -11,7 +11,7 @@ import altair as alt
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import Key, of_process
+from middlemark.analysis.metrics.catalog import Key, process_subject
 from middlemark.analysis.metrics.resources import LEAST_SPAN_S
 from middlemark.report.elements.chart import Chart, finished, identity, short
 from middlemark.report.elements.formatting import COUNT, Unit, plural, show
@@ -36,7 +36,7 @@ def growth_table(sampled: Comparison, who: Mapping[str, Contender]) -> Table:
             slope, low, high = (each.estimate(process, SLOPE.format(end)) for end in ("", "_low", "_high"))
             written = (show(end, KIBIBYTES_PER_S).text for end in (slope, low, high))
             label = who[each.experiment.id].label
-            rows.append((label, process.removeprefix(of_process("")), *written, _lasting(each, process)))
+            rows.append((label, process.removeprefix(process_subject("")), *written, _lasting(each, process)))
     headings = ("", "process", "growth, KiB/s", "from", "to", "lasts")
     return Table("Growth of memory", headings, tuple(rows), GROWTH)
 
@@ -47,7 +47,7 @@ def growing(seen: ExperimentFindings | None) -> list[str]:
         return []
     grown = [process for process in _processes(seen) if 2 * sum(_grown(seen, process)) > len(_grown(seen, process))]
     return [
-        f"memory of {process.removeprefix(of_process(''))} grows by "
+        f"memory of {process.removeprefix(process_subject(''))} grows by "
         f"{show(seen.estimate(process, SLOPE.format('')), KIBIBYTES_PER_S).text} KiB/s"
         for process in grown
     ]

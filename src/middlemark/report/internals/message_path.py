@@ -15,7 +15,7 @@ import altair as alt
 from rich.text import Text
 
 from middlemark.analysis.compare.comparison import Comparison
-from middlemark.analysis.kernel.breakdown import ToldMessage
+from middlemark.analysis.kernel.breakdown import ExampleMessage
 from middlemark.analysis.kernel.segments import MessagePath, Segment, Side
 from middlemark.report.elements.chart import IN_INK, INK, Chart, finished
 from middlemark.report.elements.formatting import digits, plural
@@ -48,7 +48,7 @@ def message_lines(seen: Comparison, who: Mapping[str, Contender]) -> Iterator[Te
             yield from told_lines(told)
 
 
-def title(label: str, told: ToldMessage) -> str:
+def title(label: str, told: ExampleMessage) -> str:
     """Which message it is, and how long it took."""
     n, took = plural(told.n, "message"), f"{_us(told.path.whole_ns)} µs"
     if told.share == 0.5:
@@ -84,7 +84,7 @@ def _most_of(segments: Sequence[Segment], first: int, begin_ns: int, end_ns: int
     return Segment(part, side, begin_ns, end_ns)
 
 
-def _chart(name: str, label: str, told: ToldMessage) -> Chart:
+def _chart(name: str, label: str, told: ExampleMessage) -> Chart:
     segments, calls, marks = _segment_rows(told), _call_rows(told), _mark_rows(told)
     there = {row["lane"] for row in (*segments, *calls, *marks)}
     lanes = [lane for lane in _lanes() if lane in there]
@@ -171,7 +171,7 @@ def _tooltips() -> list[alt.Tooltip]:
     ]
 
 
-def _segment_rows(told: ToldMessage) -> list[dict[str, Any]]:
+def _segment_rows(told: ExampleMessage) -> list[dict[str, Any]]:
     return [
         {"lane": segment.side or "network", "part": PARTS[segment.part][0]}
         | _span(told.path, segment.begin_ns, segment.end_ns)
@@ -179,7 +179,7 @@ def _segment_rows(told: ToldMessage) -> list[dict[str, Any]]:
     ]
 
 
-def _call_rows(told: ToldMessage) -> list[dict[str, Any]]:
+def _call_rows(told: ExampleMessage) -> list[dict[str, Any]]:
     """One at most for each place on each side: calls that begin where another one does can't be told apart."""
     path = told.path
     rows: dict[tuple[str, int], dict[str, Any]] = {}
@@ -191,7 +191,7 @@ def _call_rows(told: ToldMessage) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
-def _mark_rows(told: ToldMessage) -> list[dict[str, Any]]:
+def _mark_rows(told: ExampleMessage) -> list[dict[str, Any]]:
     path = told.path
     rows: list[dict[str, Any]] = []
     for crossing in path.crossings:
@@ -213,7 +213,7 @@ def _span(path: MessagePath, begin_ns: int, end_ns: int) -> dict[str, float]:
     return {"from": begin_us, "to": end_us, "us": round(end_us - begin_us, 3)}
 
 
-def told_lines(told: ToldMessage) -> Iterator[Text]:
+def told_lines(told: ExampleMessage) -> Iterator[Text]:
     """One message, a line a part, then its calls and packets."""
     path, parts_ns = told.path, told.path.parts_ns()
     width = max(len(name) for name, _ in PARTS.values())

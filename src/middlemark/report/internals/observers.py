@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import TRIAL, Key, of_host
+from middlemark.analysis.metrics.catalog import TRIAL, Key, host_subject
 from middlemark.analysis.verdicts.difference import Difference, ratio
-from middlemark.analysis.verdicts.verdict import Verdict, verdict
+from middlemark.analysis.verdicts.judge import Verdict, judge_difference
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import (
     ABSENT,
@@ -204,11 +204,11 @@ def _machine_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
     """A row a machine: the one that Middlemark ran on, then the hosts that are others."""
     rows = []
     for each in seen.experiments:
-        others = sorted({key.subject for key in each.estimates if key.subject.startswith(of_host(""))})
+        others = sorted({key.subject for key in each.estimates if key.subject.startswith(host_subject(""))})
         for subject in (TRIAL, *others):
             estimates = [each.estimate(subject, metric) for _, metric, _ in MACHINE]
             if any(estimates):
-                machine = "this one" if subject == TRIAL else subject.removeprefix(of_host(""))
+                machine = "this one" if subject == TRIAL else subject.removeprefix(host_subject(""))
                 cells = (cell(show(found, unit)) for found, (_, _, unit) in zip(estimates, MACHINE, strict=True))
                 rows.append((who[each.experiment.id].label, machine, *cells))
     caption = "Pressure: the share of the window in which some task of the machine had to wait (PSI)."
@@ -288,7 +288,7 @@ def _cpu_ratio(seen: ExperimentFindings, each: ExperimentFindings) -> Difference
 def _ratio_words(found: Difference | None) -> str:
     if found is None:
         return ABSENT
-    said = verdict(found, lower_is_better=True).verdict
+    said = judge_difference(found, lower_is_better=True).verdict
     return f"{times(found)}{'' if said in {Verdict.BETTER, Verdict.WORSE} else ', no significant difference'}"
 
 

@@ -14,7 +14,7 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.conditions import spread
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.catalog import TRIAL
-from middlemark.analysis.metrics.wire import payload_hosts, receiving_hosts
+from middlemark.analysis.metrics.traffic import payload_hosts, receiving_hosts
 from middlemark.plan import varying_factors
 from middlemark.report.elements.chart import Chart, finished, identity, logarithmic_scale
 from middlemark.report.elements.formatting import ABSENT, COUNT, Unit, cell, n_trials, show, size

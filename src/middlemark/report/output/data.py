@@ -28,11 +28,11 @@ from prometheus_client.openmetrics.exposition import generate_latest
 from middlemark.analysis.dataframes import METRICS_SCHEMA, TRIALS_SCHEMA, WARNINGS_SCHEMA, LoadedRun, summary_table
 from middlemark.analysis.dataframes import SCHEMA as ESTIMATES_SCHEMA
 from middlemark.analysis.metrics.accounting import AccountingError
-from middlemark.analysis.metrics.latency import Distribution, can_tell
-from middlemark.analysis.metrics.stored import measure, metrics_of_samples, stored_form
+from middlemark.analysis.metrics.latency import Distribution
+from middlemark.analysis.metrics.stored import measure, metrics_from_samples, stored_form
 from middlemark.analysis.run import Damage, RunFindings
-from middlemark.analysis.stats.histogram import bucketed, empty, of_samples, percentile_table
-from middlemark.analysis.stats.quantiles import Sketch
+from middlemark.analysis.stats.quantiles import Sketch, is_measurable
+from middlemark.analysis.stats.shapes import bucketed, empty_histogram, histogram_of, percentile_table
 from middlemark.errors import StoreError
 from middlemark.plan import Caution
 from middlemark.report.output.formats import ExportFormat
@@ -64,7 +64,7 @@ def write_summary(findings: RunFindings) -> Path:
 
 @dataclass
 class _Gathered:
-    histogram: HdrHistogram = field(default_factory=empty)
+    histogram: HdrHistogram = field(default_factory=empty_histogram)
     negative: int = 0
     lost: int = 0
     trials: int = 0
@@ -73,7 +73,7 @@ class _Gathered:
     @property
     def is_told(self) -> bool:
         """Whether there is any of it that clocks of different machines tell."""
-        return self.histogram.get_total_count() > 0 and can_tell(self.histogram.get_max_value(), self.bound_ns)
+        return self.histogram.get_total_count() > 0 and is_measurable(self.histogram.get_max_value(), self.bound_ns)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def percentile_tables(folder: RunFolder) -> tuple[list[PercentileTable], list[Da
             continue
         for (experiment, stream, kind), samples in found.items():
             whole = gathered.setdefault((experiment, stream, kind), _Gathered())
-            histogram, negative = of_samples(samples)
+            histogram, negative = histogram_of(samples)
             whole.histogram.add(histogram)
             whole.negative += negative
             whole.lost += samples.lost
@@ -126,7 +126,7 @@ def _samples(trial: TrialFolder) -> Mapping[tuple[str, str, Distribution], Sketc
         return {}
     experiment = record.trial.experiment
     with trial.reading_samples() as samples:
-        metrics = metrics_of_samples(trial, record, samples, bucketed)
+        metrics = metrics_from_samples(trial, record, samples, bucketed)
     return {(experiment.id, *key): found for key, found in metrics.samples.items()}
 
 

@@ -20,7 +20,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup, escape
 
 from middlemark.analysis.compare.comparison import Comparison
-from middlemark.analysis.decisions.claims import own_claims
+from middlemark.analysis.decisions.claims import judge_own_claims
 from middlemark.analysis.metrics.latency import OF_CHAINS, Distribution
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan import Caution
@@ -145,7 +145,7 @@ def render(findings: RunFindings) -> str:
             heat_maps=heat_maps(findings.comparisons, [each.id for each in sections], who),
             warned=warned_of(findings, who),
             uncounted=uncounted(findings, who),
-            claims=shown(own_claims(findings)),
+            claims=shown(judge_own_claims(findings)),
             claims_reading=READING,
             topologies=topology_table(findings),
             keys=sorted({each.key: each for each in who.values()}.values(), key=lambda each: each.key),

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from middlemark.analysis.compare.comparison import Comparison
-from middlemark.analysis.decisions.claims import own_claims
+from middlemark.analysis.decisions.claims import judge_own_claims
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.conclusions.claims import print_claims
 from middlemark.report.conclusions.digest import CROWDED, Digest, digest
@@ -73,7 +73,7 @@ def _print_comparisons(findings: RunFindings, who: Mapping[str, Contender], cons
     _print_scaling(findings, console)
     _print_lines("Spread over trials", spread_lines(findings, who), console)
     _print_lines("Enough trials", stop_lines(findings, who), console)
-    claims = own_claims(findings)
+    claims = judge_own_claims(findings)
     if claims:
         console.print("\n[bold]Claims[/]")
         print_claims(claims, console)

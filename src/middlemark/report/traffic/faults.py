@@ -11,7 +11,7 @@ from itertools import product
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.conditions import FaultInstant, fault_instants
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import TRIAL, of_flow, of_stream
+from middlemark.analysis.metrics.catalog import TRIAL, flow_subject, stream_subject
 from middlemark.report.elements.formatting import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, Unit, cell, digits, show
 from middlemark.report.elements.labels import Contender
 from middlemark.report.elements.tables import Table
@@ -68,13 +68,13 @@ def flow_words(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[st
 
 def _flows(each: ExperimentFindings, stream: str) -> Iterator[tuple[str, str, str]]:
     """The subject of each flow of a stream, its name and its subscriber's; none where there is only one."""
-    planned = next((known for known in each.experiment.streams if of_stream(known.name) == stream), None)
+    planned = next((known for known in each.experiment.streams if stream_subject(known.name) == stream), None)
     if planned is None or len(planned.publishers) * len(planned.subscribers) == 1:
         return
     for (publisher, sender), (subscriber, receiver) in product(
         enumerate(planned.publishers), enumerate(planned.subscribers)
     ):
-        yield of_flow(planned.name, publisher, subscriber), f"{sender} → {receiver}", receiver
+        yield flow_subject(planned.name, publisher, subscriber), f"{sender} → {receiver}", receiver
 
 
 def _cells(each: ExperimentFindings, subject: str) -> Iterator[str]:

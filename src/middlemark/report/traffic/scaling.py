@@ -12,7 +12,7 @@ import altair as alt
 
 from middlemark.analysis.compare.scaling import SIZE_FACTOR, Scaling
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import Key, of_stream
+from middlemark.analysis.metrics.catalog import Key, stream_subject
 from middlemark.analysis.run import RunFindings
 from middlemark.report.elements.chart import Chart, finished, identity, logarithmic_scale, short
 from middlemark.report.elements.formatting import MICROSECONDS, Unit, digits, interval, plural, size
@@ -136,7 +136,7 @@ def _belongs(each: ExperimentFindings, scaling: Scaling) -> bool:
 
 
 def _point(each: ExperimentFindings, scaling: Scaling) -> dict[str, Any] | None:
-    estimate = each.estimates.get(Key(of_stream(scaling.stream), scaling.metric))
+    estimate = each.estimates.get(Key(stream_subject(scaling.stream), scaling.metric))
     if estimate is None or not estimate.value or estimate.value <= 0:
         return None
     size_bytes = next(s.size_bytes for s in each.experiment.streams if s.name == scaling.stream)

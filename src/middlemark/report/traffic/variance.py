@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.compare.independence import SerialCorrelation, TrialSequence
 from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.experiment.variance import Advice, NoVarianceComponents, Pays, VarianceComponents, advise
 from middlemark.analysis.metrics.catalog import Key
 from middlemark.analysis.run import RunFindings
-from middlemark.analysis.stats.independence import Looked, Neighbours
-from middlemark.analysis.stats.variance import Advice, Levels, Pays, Untold, advice
 from middlemark.report.conclusions.headline import describe_load, distinguishing
 from middlemark.report.elements.formatting import ABSENT, digits, listed
 from middlemark.report.elements.labels import Contender
@@ -27,8 +27,8 @@ WORDS = {
     Pays.AS_IT_IS: "as it is",
     Pays.UNDECIDED: "undecided",
 }
-NO_COST = Untold("too few trials ran one after another to tell what one costs beside its window")
-OF_CHAINS = Untold("chains have no course within the window")
+NO_COST = NoVarianceComponents("too few trials ran one after another to tell what one costs beside its window")
+OF_CHAINS = NoVarianceComponents("chains have no course within the window")
 
 
 def spread_table(findings: RunFindings, who: Mapping[str, Contender]) -> Table | None:
@@ -39,9 +39,9 @@ def spread_table(findings: RunFindings, who: Mapping[str, Contender]) -> Table |
         for comparison in findings.comparisons
         for each in comparison.ranked
     )
-    if not any(isinstance(_levels(comparison, each), Levels) for comparison, each in _ranked(findings)) and not (
-        findings.neighbours
-    ):
+    if not any(
+        isinstance(_levels(comparison, each), VarianceComponents) for comparison, each in _ranked(findings)
+    ) and not (findings.neighbours):
         return None
     fixed_ns = findings.beside_window_ns
     cost = "" if fixed_ns is None else f" A trial takes {_seconds(fixed_ns)} beside its window."
@@ -96,16 +96,16 @@ def as_data(findings: RunFindings) -> list[dict[str, object]]:
 NEIGHBOURS_SAID = ("n_trials", "lag_1", "p_value", "is_significant")
 
 
-def _levels_data(found: Levels | Untold) -> dict[str, object]:
-    if isinstance(found, Untold):
+def _levels_data(found: VarianceComponents | NoVarianceComponents) -> dict[str, object]:
+    if isinstance(found, NoVarianceComponents):
         return {"share_between": None, "reason": found.reason}
     low, value, high = found.share_between
     said = {"n_trials": found.n_trials, "n_stretches": found.n_stretches, "window_ns": found.window_ns}
     return {**said, "share_between": value, "low": low, "high": high, "reason": ""}
 
 
-def _advice_data(found: Advice | Untold) -> dict[str, object]:
-    if isinstance(found, Untold):
+def _advice_data(found: Advice | NoVarianceComponents) -> dict[str, object]:
+    if isinstance(found, NoVarianceComponents):
         return {"pays": None, "reason": found.reason}
     best = None if found.best_window_ns == math.inf else found.best_window_ns
     return {"pays": found.pays.value, "best_window_ns": best, "time_share": found.time_share, "reason": ""}
@@ -125,14 +125,14 @@ def _cells(findings: RunFindings, comparison: Comparison, each: ExperimentFindin
     found, said = _levels(comparison, each), _advice(findings, comparison, each)
     n_trials = str(len(each.known(_key(comparison)).finite))
     own = _neighbours(findings, comparison, each)
-    alike = next((near for near in own if near.looked is Looked.VALUES), None)
+    alike = next((near for near in own if near.looked is TrialSequence.VALUES), None)
     mark = "*" if any(near.is_significant for near in own) else ""
     lag_1 = ABSENT if alike is None else f"{alike.lag_1:.2f}{mark}"
-    if isinstance(found, Untold):
+    if isinstance(found, NoVarianceComponents):
         return n_trials, lag_1, ABSENT, ABSENT, found.reason
     low, value, high = (digits(100 * share) if share else "0" for share in found.share_between)
     between = f"{value} ({low}–{high})"
-    if isinstance(said, Untold):
+    if isinstance(said, NoVarianceComponents):
         return n_trials, lag_1, between, ABSENT, said.reason
     best = "the longer the better" if said.best_window_ns == math.inf else _seconds(said.best_window_ns)
     return n_trials, lag_1, between, best, WORDS[said.pays]
@@ -142,22 +142,22 @@ def _key(comparison: Comparison) -> Key:
     return Key(comparison.setting.subject, comparison.criterion.metric)
 
 
-def _neighbours(findings: RunFindings, comparison: Comparison, each: ExperimentFindings) -> list[Neighbours]:
+def _neighbours(findings: RunFindings, comparison: Comparison, each: ExperimentFindings) -> list[SerialCorrelation]:
     key = _key(comparison)
     return [own for own in findings.neighbours if own.experiment == each.experiment.id and own.key == key]
 
 
-def _levels(comparison: Comparison, each: ExperimentFindings) -> Levels | Untold:
+def _levels(comparison: Comparison, each: ExperimentFindings) -> VarianceComponents | NoVarianceComponents:
     if comparison.setting.of_chain:
         return OF_CHAINS
     return each.levels[comparison.setting.stream]
 
 
-def _advice(findings: RunFindings, comparison: Comparison, each: ExperimentFindings) -> Advice | Untold:
+def _advice(findings: RunFindings, comparison: Comparison, each: ExperimentFindings) -> Advice | NoVarianceComponents:
     found = _levels(comparison, each)
-    if isinstance(found, Untold):
+    if isinstance(found, NoVarianceComponents):
         return found
-    return NO_COST if findings.beside_window_ns is None else advice(found, findings.beside_window_ns)
+    return NO_COST if findings.beside_window_ns is None else advise(found, findings.beside_window_ns)
 
 
 def _seconds(value_ns: float) -> str:

@@ -1,8 +1,7 @@
-"""Whether an experiment's trials are independent of each other: their values looked at in the order in which they ran.
+"""Whether trials are independent of each other: their values are tested in the order in which they ran.
 
-Intervals over trials suppose it; where neighbouring trials are alike (a machine that warms up, a network that comes and
-goes) they are too narrow. The test is von Neumann's ratio of ranks, held together over a run by Holm's procedure. It
-judges no figure and mends no interval: `comparison` has the figures, `report` shows the warnings beside them.
+Intervals assume it. The test is von Neumann's ratio of ranks, all tests of a run held together by Holm's procedure. It
+changes no estimate; `comparison` has the values, and the report shows the warnings.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ FEWEST_DISTINCT = 0.5
 """Of the values: where more of them are equal, ranks tell nothing of their order."""
 
 
-class Looked(StrEnum):
+class TrialSequence(StrEnum):
     """At what of a trial."""
 
     VALUES = "values"
@@ -38,12 +37,12 @@ class Looked(StrEnum):
 
 
 @dataclass(frozen=True)
-class Neighbours:
+class SerialCorrelation:
     """How alike neighbouring trials of one experiment are."""
 
     experiment: str
     key: Key
-    looked: Looked
+    looked: TrialSequence
     n_trials: int
     lag_1: float
     """The autocorrelation of ranks from one trial to the next: 0 where they are independent."""
@@ -58,18 +57,21 @@ class Neighbours:
         return self.n_trials * (1 - self.lag_1) / (1 + self.lag_1)
 
 
-def neighbours_of(comparisons: Iterable[Comparison]) -> tuple[Neighbours, ...]:
+def serial_correlations(comparisons: Iterable[Comparison]) -> tuple[SerialCorrelation, ...]:
     """Every experiment of a run that has trials enough, each by what it is ranked by; searches have no order to ask."""
-    found: dict[tuple[str, Key, Looked], Neighbours] = {}
+    found: dict[tuple[str, Key, TrialSequence], SerialCorrelation] = {}
     for comparison in comparisons:
         key = Key(comparison.setting.subject, comparison.criterion.metric)
         own = {each.experiment.id: _logarithms(each, key) for each in comparison.ranked}
         for name, values in own.items():
             others = [value for other, value in own.items() if other != name]
-            for looked, sequence in ((Looked.VALUES, values), (Looked.BESIDE_OTHERS, without_drift(values, others))):
+            for looked, sequence in (
+                (TrialSequence.VALUES, values),
+                (TrialSequence.BESIDE_OTHERS, without_drift(values, others)),
+            ):
                 told = lag_1_test([sequence[block] for block in sorted(sequence)])
                 if told is not None:
-                    found[name, key, looked] = Neighbours(name, key, looked, len(sequence), *told)
+                    found[name, key, looked] = SerialCorrelation(name, key, looked, len(sequence), *told)
     significant = holm({key: each.p_value for key, each in found.items()})
     return tuple(replace(each, is_significant=key in significant) for key, each in found.items())
 
@@ -104,25 +106,27 @@ def lag_1_test(values: Sequence[float]) -> tuple[float, float] | None:
     return 1 - ratio / 2, float(scipy.stats.beta.cdf(ratio / 4, shape, shape))
 
 
-def with_cautions(findings: Sequence[ExperimentFindings], looked_at: Sequence[Neighbours]) -> list[ExperimentFindings]:
+def with_dependence_cautions(
+    findings: Sequence[ExperimentFindings], looked_at: Sequence[SerialCorrelation]
+) -> list[ExperimentFindings]:
     """The experiments, those with a warning more whose trials follow each other."""
-    said: dict[str, list[Neighbours]] = {}
+    said: dict[str, list[SerialCorrelation]] = {}
     for each in looked_at:
         if each.is_significant:
             said.setdefault(each.experiment, []).append(each)
     return [
-        replace(each, cautions=(*each.cautions, (caution(own[0]), own[0].n_trials)))
+        replace(each, cautions=(*each.cautions, (dependence_caution(own[0]), own[0].n_trials)))
         if (own := said.get(each.experiment.id))
         else each
         for each in findings
     ]
 
 
-def caution(found: Neighbours) -> Caution:
+def dependence_caution(found: SerialCorrelation) -> Caution:
     """What must be said of trials that follow each other."""
     what = {
-        Looked.VALUES: "its interval is",
-        Looked.BESIDE_OTHERS: "beside the others of their blocks, and the intervals of its ratios are",
+        TrialSequence.VALUES: "its interval is",
+        TrialSequence.BESIDE_OTHERS: "beside the others of their blocks, and the intervals of its ratios are",
     }[found.looked]
     text = (
         f"{found.key.metric} of {found.key.subject}: each trial resembles the one before it "

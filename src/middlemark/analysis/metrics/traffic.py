@@ -1,86 +1,23 @@
-"""The instants at which a publisher was to send within the window, rebuilt from its stream's pattern.
+"""How much of a stream was sent and received, and what that put on the wire: rates, goodput, loss, overload, bytes.
 
-It is the arithmetic of the workers' runtime (`schedule.rs`): absolute, from the window's begin, message k at its own
-instant whether or not its publisher was there. Who was there, and what arrived, `recovery` knows.
-
-How much of a stream went out and came in: rates, goodput, the shares that did not arrive, and overload.
-
-Rates are of the window: what arrives after it is told apart, so that one straggler makes no rate slower (goodput: RFC
-2647, §3.17). `accounting` has counted the messages; latency is `metrics`' business.
+Rates are of the window: what arrives after it is counted apart, so that one straggler makes no rate slower (goodput:
+RFC 2647, §3.17). On the wire a frame counts once for each link that a host sent it into. `accounting` has counted the
+messages; latency is `latency`'s.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Collection
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from middlemark.analysis.metrics.accounting import away_meanwhile
-from middlemark.analysis.metrics.latency import StreamRows
+from middlemark.analysis.metrics.accounting import StreamRows, away_meanwhile
+from middlemark.analysis.metrics.catalog import TRIAL, Key
 from middlemark.analysis.stats.quantiles import Measured, Partial, Value
-from middlemark.plan import Burst, Periodic, Recorded, Stream
+from middlemark.plan import Experiment, PingPong
 from middlemark.results.counts import PublisherCounts
-from middlemark.results.record import TrialRecord, Window
+from middlemark.results.record import TrialRecord
 from middlemark.results.streaming import count
-from middlemark.suite import Arrival
-
-Instants = NDArray[np.int64]
-_MASK = 2**64 - 1
-_OF_PUBLISHER = 0xA076_1D64_78BD_642F
-"""What a publisher's generator is apart from that of the one before."""
-
-
-def schedule(stream: Stream, publisher: int, seed: int, window: Window) -> Instants | None:
-    """When each message of the window was to be sent, by its number; None where the pattern has no schedule."""
-    span_ns = window.end_ns - window.begin_ns
-    pattern = stream.pattern
-    if stream.recorded is not None:
-        elapsed_ns = _recorded(stream.recorded, span_ns)
-    elif isinstance(pattern, Burst):
-        elapsed_ns = np.repeat(_equal(pattern.rate_hz, span_ns), pattern.messages)
-    elif isinstance(pattern, Periodic) and pattern.arrival is Arrival.POISSON:
-        elapsed_ns = _poisson(pattern.rate_hz, (seed + publisher * _OF_PUBLISHER) & _MASK, span_ns)
-    elif isinstance(pattern, Periodic):
-        elapsed_ns = _equal(pattern.rate_hz, span_ns)
-    else:
-        return None
-    return window.begin_ns + elapsed_ns
-
-
-def _equal(rate_hz: float, span_ns: int) -> Instants:
-    numbers = np.arange(math.ceil(span_ns * rate_hz / 1e9) + 1, dtype=np.float64)
-    return _within(_rounded(numbers * (1e9 / rate_hz)), span_ns)
-
-
-def _recorded(recorded: Recorded, span_ns: int) -> Instants:
-    rounds = np.arange(-(-span_ns // recorded.period_ns), dtype=np.int64)
-    return _within(np.add.outer(rounds * recorded.period_ns, np.array(recorded.offsets_ns)).ravel(), span_ns)
-
-
-def _poisson(rate_hz: float, state: int, span_ns: int) -> Instants:
-    """Exponential intervals by the inverse of the distribution, from SplitMix64 (Steele, Lea & Flood, OOPSLA 2014)."""
-    period_ns, elapsed_ns, found = 1e9 / rate_hz, 0.0, []
-    while elapsed_ns < span_ns:
-        found.append(elapsed_ns)
-        state = (state + 0x9E37_79B9_7F4A_7C15) & _MASK
-        mixed = ((state ^ (state >> 30)) * 0xBF58_476D_1CE4_E5B9) & _MASK
-        mixed = ((mixed ^ (mixed >> 27)) * 0x94D0_49BB_1331_11EB) & _MASK
-        uniform = (((mixed ^ (mixed >> 31)) >> 11) + 1) / 2**53
-        elapsed_ns -= math.log(uniform) * period_ns  # of the same C library as the worker's; NumPy's is another
-    return _within(_rounded(np.array(found)), span_ns)
-
-
-def _rounded(elapsed_ns: NDArray[np.float64]) -> Instants:
-    """Halves upwards, as Rust does."""
-    whole = np.floor(elapsed_ns)
-    return (whole + (elapsed_ns - whole >= 0.5)).astype(np.int64)
-
-
-def _within(elapsed_ns: Instants, span_ns: int) -> Instants:
-    return elapsed_ns[: np.searchsorted(elapsed_ns, span_ns)]
-
 
 OVERLOAD_BELOW = 0.95
 """A publisher that hands over less than this share of its scheduled messages within the window is overloaded.
@@ -177,3 +114,78 @@ def is_overloaded(named: Named) -> bool:
     return any(
         name == LEAST_ACHIEVED and isinstance(value, Measured) and value.value < OVERLOAD_BELOW for name, value in named
     )
+
+
+def wire_values(record: TrialRecord) -> dict[Key, Value]:
+    """By phase all that left the hosts, and of the window its share by message and by byte of payload delivered."""
+    values: dict[Key, Value] = {}
+    for phase in dict.fromkeys(each.phase for each in record.wire):
+        links = [each for each in record.wire if each.phase == phase]
+        sent_bytes, packets = sum(each.sent_bytes for each in links), sum(each.sent_packets for each in links)
+        values[Key(TRIAL, f"wire_{phase}_bytes")] = Measured(float(sent_bytes), packets)
+        values[Key(TRIAL, f"wire_{phase}_packets")] = Measured(float(packets), packets)
+    sent_bytes, packets = _sent_in_window(record)
+    control = _sent_by_receivers(record)
+    if control is not None:
+        control_bytes, control_packets = control
+        split = {"control": control, "data": (sent_bytes - control_bytes, packets - control_packets)}
+        for name, (its_bytes, its_packets) in split.items():
+            values[Key(TRIAL, f"wire_{name}_bytes")] = Measured(float(its_bytes), its_packets)
+            values[Key(TRIAL, f"wire_{name}_packets")] = Measured(float(its_packets), its_packets)
+    payload_bytes, messages = _delivered(record)
+    is_known = not record.interrupted  # who ended took along the count of what it had received
+    if sent_bytes and payload_bytes and is_known:
+        values[Key(TRIAL, "wire_overhead_ratio")] = Measured(sent_bytes / payload_bytes, messages)
+        values[Key(TRIAL, "wire_bytes_per_message")] = Measured(sent_bytes / messages, messages)
+        values[Key(TRIAL, "wire_packets_per_message")] = Measured(packets / messages, messages)
+    return values
+
+
+def _sent_in_window(record: TrialRecord) -> tuple[int, int]:
+    links = [each for each in record.wire if each.phase == "window"]
+    return sum(each.sent_bytes for each in links), sum(each.sent_packets for each in links)
+
+
+def payload_hosts(experiment: Experiment) -> set[str]:
+    """The hosts whose own frames carry payload: those of publishers, of who answers, and of services."""
+    senders = set(experiment.services or (experiment.applications[0].host,))
+    for stream in experiment.streams:
+        answering = stream.subscribers if isinstance(stream.pattern, PingPong) else ()
+        senders |= _hosts_of(experiment, (*stream.publishers, *answering))
+    return senders
+
+
+def receiving_hosts(experiment: Experiment) -> set[str]:
+    """The hosts that payload comes to: those of subscribers, of who is answered, and those that services are given."""
+    receivers = set(experiment.services)
+    for stream in experiment.streams:
+        answered = stream.publishers if isinstance(stream.pattern, PingPong) else ()
+        receivers |= _hosts_of(experiment, (*stream.subscribers, *answered))
+    return receivers
+
+
+def _hosts_of(experiment: Experiment, names: Collection[str]) -> set[str]:
+    return {application.host for application in experiment.applications if application.name in names}
+
+
+def _sent_by_receivers(record: TrialRecord) -> tuple[int, int] | None:
+    """Bytes and packets that hosts sent within the window that send no payload: acknowledgements and other control.
+
+    None where there is no such host: beside payload, control can't be told apart by counting.
+    """
+    senders = payload_hosts(record.trial.experiment)
+    links = [each for each in record.wire if each.phase == "window" and each.host not in senders]
+    return (sum(each.sent_bytes for each in links), sum(each.sent_packets for each in links)) if links else None
+
+
+def _delivered(record: TrialRecord) -> tuple[float, int]:
+    """Payload bytes and messages that arrived, in time or late, over all subscribers, answers with them."""
+    streams = {stream.name: stream for stream in record.trial.experiment.streams}
+    payload_bytes, messages = 0.0, 0
+    for each in record.counts.subscribers:
+        stream = streams[each.stream]
+        asked = stream.pattern
+        size_bytes = asked.answer_bytes if each.answers and isinstance(asked, PingPong) else stream.mean_bytes
+        payload_bytes += size_bytes * (each.received + each.late)
+        messages += each.received + each.late
+    return payload_bytes, messages

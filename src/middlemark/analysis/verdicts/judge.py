@@ -1,13 +1,8 @@
-"""The trials in which a side could not keep up, so that those that are left flatter it.
-
-A trial that never communicated, failed, was overloaded, or lost so much that a percentile has no value (RFC 7679: a
-lost message has taken for ever) is a result of its middleware. What the machine disturbed, or can't do at all, is none.
-
-Whether one side is better than another, and whether a statement about a figure holds: decided here and nowhere else.
+"""Whether a difference is significant and in whose favour, and whether a statement about a metric holds.
 
 A difference counts where its whole interval leaves out equality and is not wholly within a margin stated before; within
-it there is no difference (Schuirmann, J. Pharmacokinetics 15, 1987). What the trials don't carry is undecided, with the
-reason. `difference` and `ranking` have the statistics, `setbacks` the trials that can't speak.
+it there is none (Schuirmann, J. Pharmacokinetics 15, 1987). Setbacks, the trials in which the middleware could not keep
+up, are results too, as those that are left flatter it; `difference` and `ranking` have the statistics.
 """
 
 from __future__ import annotations
@@ -22,7 +17,7 @@ import scipy
 
 from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, NoDifference
-from middlemark.analysis.verdicts.values import Known
+from middlemark.analysis.verdicts.values import BlockValues
 
 FAILURES = {"no_communication": "no communication", "failed": "failed", "timed_out": "timed out"}
 """Outcomes that are the middleware's own, in words."""
@@ -59,7 +54,7 @@ class Setbacks:
         return f"{', '.join(words)} of {self.n_trials} trials" if words else f"none of {self.n_trials} trials"
 
 
-def setbacks(kinds: Counter[str], known: Known, n_overloaded: int = 0) -> Setbacks:
+def count_setbacks(kinds: Counter[str], known: BlockValues, n_overloaded: int = 0) -> Setbacks:
     """Of a figure's values, and how the trials ended; overloaded ones are valid, but have no value of the path."""
     reasons = {words: kinds[kind] for kind, words in FAILURES.items() if kinds[kind]}
     endless = sum(value == math.inf for value in known.low.values())
@@ -68,7 +63,7 @@ def setbacks(kinds: Counter[str], known: Known, n_overloaded: int = 0) -> Setbac
     return Setbacks(kinds["valid"] + sum(kinds[kind] for kind in FAILURES), reasons, kinds["invalid"])
 
 
-def surely_more(one: Setbacks, other: Setbacks) -> bool:
+def significantly_more(one: Setbacks, other: Setbacks) -> bool:
     """Whether the first has more of them than chance explains (Fisher's exact test), or all where the other none."""
     if min(one.n_trials, other.n_trials) < FEWEST_BLOCKS or one.share <= other.share:
         return False
@@ -77,7 +72,7 @@ def surely_more(one: Setbacks, other: Setbacks) -> bool:
     return _differ([(side.n, side.n_trials - side.n) for side in (one, other)])
 
 
-def disturbed_apart(one: Setbacks, other: Setbacks) -> str:
+def unequal_disturbance(one: Setbacks, other: Setbacks) -> str:
     """Why what is left of two sides may be a selection: the machine disturbed surely more trials of one of them."""
     disturbed = [(side.n_disturbed, side.n_trials) for side in (one, other)]
     if not (one.n_disturbed or other.n_disturbed) or not _differ(disturbed):  # the test is slow, and mostly not needed
@@ -121,7 +116,7 @@ class Judgement(StrEnum):
 
 
 @dataclass(frozen=True)
-class Decided:
+class Decision:
     """A verdict, and why it is not what the interval alone would say."""
 
     verdict: Verdict
@@ -137,35 +132,35 @@ class Judged:
 
 
 NO_SETBACKS = (Setbacks(), Setbacks())
-Both = tuple[Setbacks, Setbacks]
+SetbacksPair = tuple[Setbacks, Setbacks]
 """Of the first side and of the second."""
 
 
-def verdict(
+def judge_difference(
     found: Difference | NoDifference,
     *,
     lower_is_better: bool,
     margin: float = MARGIN,
-    setbacks: Both = NO_SETBACKS,
+    setbacks: SetbacksPair = NO_SETBACKS,
     is_significant: bool | None = None,
-) -> Decided:
+) -> Decision:
     """What a difference comes to; `is_significant` is known where a table's error rate was held together."""
-    worse = _certainly_worse(setbacks)
+    worse = _significantly_worse(setbacks)
     if worse is not None:
-        return Decided(worse, _unequal(setbacks))
+        return Decision(worse, _unequal(setbacks))
     if isinstance(found, NoDifference):
-        return Decided(Verdict.UNDECIDED, found.reason)
-    if selected := disturbed_apart(*setbacks):
-        return Decided(Verdict.UNDECIDED, selected)
+        return Decision(Verdict.UNDECIDED, found.reason)
+    if selected := unequal_disturbance(*setbacks):
+        return Decision(Verdict.UNDECIDED, selected)
     seen = _of_interval(found, lower_is_better=lower_is_better, margin=margin, is_significant=is_significant)
     flattered = _flattered(setbacks)
     if flattered is not None and seen not in {Verdict.UNDECIDED, flattered.inverse}:
-        return Decided(Verdict.UNDECIDED, _unequal(setbacks))
-    return Decided(seen)
+        return Decision(Verdict.UNDECIDED, _unequal(setbacks))
+    return Decision(seen)
 
 
 def _of_interval(found: Difference, *, lower_is_better: bool, margin: float, is_significant: bool | None) -> Verdict:
-    if is_within(found, margin):
+    if is_within_margin(found, margin):
         return Verdict.NO_DIFFERENCE
     if is_significant is False or not (way := direction(found)):
         return Verdict.UNDECIDED
@@ -179,7 +174,7 @@ def direction(found: Difference | NoDifference) -> int:
     return int(found.low > found.equal) - int(found.high < found.equal)
 
 
-def is_within(found: Difference, margin: float) -> bool:
+def is_within_margin(found: Difference, margin: float) -> bool:
     """Whether all of the interval is a difference too small to matter."""
     if found.is_ratio:
         return 1 / (1 + margin) <= found.low and found.high <= 1 + margin
@@ -193,15 +188,15 @@ def may_go_back(found: Difference, way: int, margin: float = MARGIN) -> bool:
     return found.low < back if way > 0 else found.high > forth
 
 
-def _certainly_worse(setbacks: Both) -> Verdict | None:
+def _significantly_worse(setbacks: SetbacksPair) -> Verdict | None:
     """Where one side could not keep up in surely more trials, whatever those that are left say."""
     first, second = setbacks
-    if surely_more(second, first):
+    if significantly_more(second, first):
         return Verdict.WORSE
-    return Verdict.BETTER if surely_more(first, second) else None
+    return Verdict.BETTER if significantly_more(first, second) else None
 
 
-def _flattered(setbacks: Both) -> Verdict | None:
+def _flattered(setbacks: SetbacksPair) -> Verdict | None:
     """The verdict that the side with more setbacks is flattered into; None where both have as many."""
     first, second = setbacks
     if first.share == second.share:
@@ -209,35 +204,35 @@ def _flattered(setbacks: Both) -> Verdict | None:
     return Verdict.BETTER if second.share > first.share else Verdict.WORSE
 
 
-def _unequal(setbacks: Both) -> str:
+def _unequal(setbacks: SetbacksPair) -> str:
     return f"the sides could not keep up equally often: {setbacks[0]}, against {setbacks[1]}"
 
 
-def change_stays_within(
-    found: Difference | NoDifference, bound: float, *, above: bool, lower_is_better: bool, setbacks: Both
+def judge_change(
+    found: Difference | NoDifference, bound: float, *, above: bool, lower_is_better: bool, setbacks: SetbacksPair
 ) -> Judged:
     """Whether the change from the first side to the second is not beyond a bound; `above`: beyond is above it."""
     of_worse = above is lower_is_better
-    if of_worse and _certainly_worse(setbacks) is Verdict.WORSE:
+    if of_worse and _significantly_worse(setbacks) is Verdict.WORSE:
         return Judged(Judgement.REFUTED, _unequal(setbacks))
     if isinstance(found, NoDifference):
         return Judged(Judgement.UNDECIDED, found.reason)
-    if selected := disturbed_apart(*setbacks):
+    if selected := unequal_disturbance(*setbacks):
         return Judged(Judgement.UNDECIDED, selected)
-    judgement = side_of(found.low, found.high, bound, above=not above)
+    judgement = judge_interval(found.low, found.high, bound, above=not above)
     for_second = Verdict.BETTER if (judgement is Judgement.HOLDS) is of_worse else Verdict.WORSE
     if judgement is not Judgement.UNDECIDED and _flattered(setbacks) is for_second:
         return Judged(Judgement.UNDECIDED, _unequal(setbacks))
     return Judged(judgement)
 
 
-def side_of(low: float, high: float, bound: float, *, above: bool) -> Judgement:
+def judge_interval(low: float, high: float, bound: float, *, above: bool) -> Judgement:
     """Whether all of an interval lies on the side of a bound that is stated; refuted where all lies on the other."""
     holds, refuted = (low > bound, high <= bound) if above else (high <= bound, low > bound)
     return Judgement.HOLDS if holds else Judgement.REFUTED if refuted else Judgement.UNDECIDED
 
 
-def certain(coverage: float | None, n_trials: int) -> str:
+def why_uncertain(coverage: float | None, n_trials: int) -> str:
     """Why an interval decides nothing; empty where it covers as often as it claims."""
     if coverage is None:
         return "trials differ too much: how often such an interval holds what is true is not known"

@@ -1,8 +1,8 @@
-"""Variance by level: how much of what trials scatter comes from between them, and how much from within their windows.
+"""Variance by level: how much of the variance of trials lies between them, and how much within their windows.
 
-It says whether more trials or longer windows narrow an interval sooner, given what a trial costs beside its window
-(Kalibera & Jones, "Rigorous benchmarking in reasonable time", ISMM 2013). The lower level is a stretch of the window,
-the upper one the trial. It changes no figure; `course` has the parts of a window, `report.spread` the words.
+It says whether more trials or longer windows narrow an interval sooner, given what a trial costs beyond its window
+(Kalibera & Jones, "Rigorous benchmarking in reasonable time", ISMM 2013); the lower level is a stretch of the window.
+It changes no estimate; `metrics.timeseries` has the parts of a window, the report the words.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Untold:
+class NoVarianceComponents:
     """Why the levels can't be told apart."""
 
     reason: str
 
 
 @dataclass(frozen=True)
-class Levels:
+class VarianceComponents:
     """The variance of a trial's figure, as logarithms, by where it comes from."""
 
     n_trials: int
@@ -81,20 +81,24 @@ class Advice:
     """Of the time that is spent now, with the best window, for an interval as narrow."""
 
 
-def levels(experiment: Experiment, courses: Sequence[TimeSeries], *, of_received: bool) -> Levels | Untold:
+def variance_components(
+    experiment: Experiment, courses: Sequence[TimeSeries], *, of_received: bool
+) -> VarianceComponents | NoVarianceComponents:
     """The levels of one stream, from the course of each of its trials; `of_received` where its rate is its figure."""
     if changes_within_window(experiment):
-        return Untold("what happens within the window is not alike throughout")
+        return NoVarianceComponents("what happens within the window is not alike throughout")
     if len(courses) < FEWEST_TRIALS:
-        return Untold(f"fewer than {FEWEST_TRIALS} trials with a figure")
+        return NoVarianceComponents(f"fewer than {FEWEST_TRIALS} trials with a figure")
     parts = _parts(courses, of_received=of_received)
     if len(parts) < FEWEST_TRIALS or len(parts[0]) < FEWEST_STRETCHES:
-        return Untold("too few messages for the parts of a window to have a figure each")
+        return NoVarianceComponents("too few messages for the parts of a window to have a figure each")
     found = long_stretches(np.log(np.array(parts, dtype=np.float64)))
     if found is None:
-        return Untold("it changes so slowly within the window that no part is independent of the one before it")
+        return NoVarianceComponents(
+            "it changes so slowly within the window that no part is independent of the one before it"
+        )
     window_ns = courses[0].part_ns * len(courses[0].received)
-    return of_stretches(found, window_ns)
+    return components_of_stretches(found, window_ns)
 
 
 def _parts(courses: Sequence[TimeSeries], *, of_received: bool) -> list[tuple[float, ...]]:
@@ -135,7 +139,7 @@ def _left(stretches: Floats) -> Floats:
     return left
 
 
-def of_stretches(stretches: Floats, window_ns: int) -> Levels:
+def components_of_stretches(stretches: Floats, window_ns: int) -> VarianceComponents:
     """The levels of long stretches (a row a trial), by the analysis of variance of two ways.
 
     The variance of a mean of stretches that resemble their neighbours a little is by 1 + 2 × their autocorrelation
@@ -151,10 +155,10 @@ def of_stretches(stretches: Floats, window_ns: int) -> Levels:
     observed = over / within if within else math.inf if over else 1.0
     ends = [float(scipy.stats.f.ppf(share, *of_freedom)) for share in (1 - tail, tail)]
     low, value, high = (max(observed / divisor - 1, 0.0) for divisor in (ends[0], 1.0, ends[1]))
-    return Levels(n, r, window_ns, within, (low, value, high))
+    return VarianceComponents(n, r, window_ns, within, (low, value, high))
 
 
-def advice(found: Levels, beside_ns: float) -> Advice:
+def advise(found: VarianceComponents, beside_ns: float) -> Advice:
     """What pays, where a trial takes `beside_ns` beside its window.
 
     The best window is √(cost beside it × window / ratio), Kalibera and Jones's optimum (ibid., eq. 3) with stretches of
@@ -171,11 +175,11 @@ def advice(found: Levels, beside_ns: float) -> Advice:
     return Advice(Pays.MORE_TRIALS if found.window_ns > longest else Pays.UNDECIDED, best, share)
 
 
-def _best_window_ns(found: Levels, beside_ns: float, ratio: float) -> float:
+def _best_window_ns(found: VarianceComponents, beside_ns: float, ratio: float) -> float:
     return math.sqrt(beside_ns * found.window_ns / ratio) if ratio else math.inf
 
 
-def _time_share(found: Levels, beside_ns: float, ratio: float) -> float:
+def _time_share(found: VarianceComponents, beside_ns: float, ratio: float) -> float:
     """With the best window, of the time with this one: variance times time, with the best over what is."""
     if ratio == math.inf:
         return beside_ns / (beside_ns + found.window_ns)

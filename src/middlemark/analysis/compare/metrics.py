@@ -1,0 +1,183 @@
+"""Every metric of a pair compared, and the geometric mean of its ratios over all settings, as benchstat reports it.
+
+A geometric mean is the same whichever is the base (Fleming & Wallace, CACM 29, 1986); its interval is over blocks, as
+settings were chosen and all settings of a block share what the machine did. `pairing` makes the pairs, `verdicts` has
+the statistics and judges.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from middlemark.analysis.compare.pairing import Pair
+from middlemark.analysis.metrics.catalog import Metric, usual_metrics_of
+from middlemark.analysis.stats.estimate import Estimate
+from middlemark.analysis.stats.intervals import CONFIDENCE
+from middlemark.analysis.verdicts.across_runs import difference_to_next_run, estimate_over_runs, setbacks_over_runs
+from middlemark.analysis.verdicts.bounds import Evidence
+from middlemark.analysis.verdicts.difference import (
+    Difference,
+    NoDifference,
+    difference_of_shares,
+    ratio,
+    ratio_of_pooled,
+)
+from middlemark.analysis.verdicts.judge import Decision, SetbacksPair, judge_difference
+from middlemark.analysis.verdicts.values import Block, BlockValues, PooledValue, Values
+
+
+@dataclass(frozen=True)
+class MetricComparison:
+    """One figure of one stream on both sides."""
+
+    pair: Pair
+    figure: Metric
+    stream: str | None
+    """None where the figure is of the trial."""
+    estimates: tuple[Estimate | None, Estimate | None]
+    difference: Difference | NoDifference
+    decided: Decision
+    setbacks: SetbacksPair
+    """Trials of either side that could not keep up."""
+
+
+def compare_metrics(pairs: Sequence[Pair], figures: Sequence[Metric], margin: float) -> tuple[MetricComparison, ...]:
+    """Every figure that a pair has, of every stream."""
+    return tuple(
+        _compare_metric(pair, figure, stream, margin)
+        for pair in pairs
+        for figure in figures
+        for stream in _streams(pair, figure)
+    )
+
+
+def compare_usual_metrics(
+    pairs: Sequence[Pair], margin: float, *, streams: bool = False
+) -> tuple[MetricComparison, ...]:
+    """What is worth comparing where no figure is named: of a pipeline its chains, and its streams on demand."""
+    return tuple(
+        each
+        for pair in pairs
+        for each in compare_metrics([pair], usual_metrics_of(pair.sides[0].experiment, streams=streams), margin)
+    )
+
+
+def _streams(pair: Pair, figure: Metric) -> list[str | None]:
+    """The streams of which at least one side has the figure; `None` for the trial as a whole."""
+    names = figure.names(pair.sides[0].experiment)
+    return [name for name in names if any(figure.key(name or "") in side.estimates for side in pair.sides)]
+
+
+def _compare_metric(pair: Pair, figure: Metric, stream: str | None, margin: float) -> MetricComparison:
+    runs = [each.evidence(figure, stream) for each in pair.base_runs or pair.sides[:1]]
+    second = pair.sides[1].evidence(figure, stream)
+    setbacks = runs[-1].setbacks, second.setbacks
+    if pair.base_runs:
+        setbacks = setbacks_over_runs([each.setbacks for each in runs], second.setbacks)
+    found = _difference(pair, runs, second)
+    return MetricComparison(
+        pair=pair,
+        figure=figure,
+        stream=stream,
+        estimates=(estimate_over_runs(runs), second.estimate),
+        difference=found,
+        decided=judge_difference(found, lower_is_better=figure.lower_is_better, margin=margin, setbacks=setbacks),
+        setbacks=setbacks,
+    )
+
+
+def _difference(pair: Pair, runs: Sequence[Evidence], second: Evidence) -> Difference | NoDifference:
+    told = [each for each in runs if each.has_values]
+    missing = {} if told else {pair.names[0]: runs[-1].missing}
+    missing |= {} if second.has_values else {pair.names[1]: second.missing}
+    if missing:
+        return NoDifference(_said_once(missing))
+    return (
+        difference_to_next_run(told, second) if pair.base_runs else difference_of(told[-1], second, paired=pair.paired)
+    )
+
+
+def difference_of(
+    first: Evidence, second: Evidence, *, paired: bool, confidence: float = CONFIDENCE
+) -> Difference | NoDifference:
+    """The second against the first: by the trials that have a value; shares, and what no trial has, by all messages."""
+    if first.is_share:
+        return difference_of_shares(first.counts, second.counts, confidence=confidence)
+    found = ratio(first.known.finite, second.known.finite, paired=paired, confidence=confidence)
+    wholes = first.whole, second.whole
+    if isinstance(found, NoDifference) and isinstance(wholes[0], PooledValue) and isinstance(wholes[1], PooledValue):
+        return ratio_of_pooled(wholes[0], wholes[1], confidence=confidence)
+    return found
+
+
+def _said_once(missing: Mapping[str, str]) -> str:
+    """What either side lacks; once where both lack the same."""
+    if len(missing) == 2 and len(set(missing.values())) == 1:
+        return f"both: {next(iter(missing.values()))}"
+    return "; ".join(f"{name}: {why}" for name, why in missing.items())
+
+
+@dataclass(frozen=True)
+class OverSettings:
+    """One figure of the same two sides over all settings that have it, a stream of an experiment being one."""
+
+    names: tuple[str, str]
+    figure: Metric
+    n_settings: int
+    value: float | None
+    """The geometric mean of the second side's ratios to the first; None where a setting has no ratio."""
+    low: float | None = None
+    """None where there is no interval: no block has all values."""
+    high: float | None = None
+    missing: tuple[str, ...] = ()
+    """The settings without a ratio, or with one that trials which could not keep up flatter; `Compared` has why."""
+
+
+def over_settings(all_compared: Iterable[MetricComparison]) -> tuple[OverSettings, ...]:
+    """Of every figure that has ratios, where two settings or more have been compared."""
+    groups: dict[tuple[tuple[str, str], Metric], list[MetricComparison]] = {}
+    for each in all_compared:
+        if not each.figure.is_share:
+            groups.setdefault((each.pair.names, each.figure), []).append(each)
+    return tuple(_over(names, figure, own) for (names, figure), own in groups.items() if len(own) > 1)
+
+
+def _over(names: tuple[str, str], figure: Metric, own: Sequence[MetricComparison]) -> OverSettings:
+    missing = tuple(_setting(each) for each in own if each.decided.reason)
+    ratios = [each.difference for each in own if isinstance(each.difference, Difference)]
+    if missing or len(ratios) < len(own):
+        return OverSettings(names, figure, len(own), None, missing=missing)
+    value = geometric_mean([each.value for each in ratios])
+    first, second = (
+        _of_blocks([each.pair.sides[n].evidence(figure, each.stream).known for each in own]) for n in (0, 1)
+    )
+    found = ratio(first, second, paired=own[0].pair.paired)
+    if not isinstance(found, Difference):
+        return OverSettings(names, figure, len(own), value)
+    # Of medians over blocks, the mean and the median of means differ a little.
+    return OverSettings(names, figure, len(own), value, min(found.low, value), max(found.high, value))
+
+
+def _setting(each: MetricComparison) -> str:
+    return f"{each.pair.setting} {each.stream or ''}".strip()
+
+
+def _of_blocks(settings: Sequence[BlockValues]) -> BlockValues:
+    """By block the geometric mean over all settings, of the blocks that have a value in each."""
+    told = [each.finite for each in settings]
+    blocks = sorted(set.intersection(*(set(each.low) for each in told)))
+    low = _means([each.low for each in told], blocks)
+    if all(each.is_exact for each in told):
+        return BlockValues(low)
+    return BlockValues(low, _means([each.upper for each in told], blocks), told[0].of_searches)
+
+
+def _means(settings: Sequence[Values], blocks: Sequence[Block]) -> Values:
+    return {block: geometric_mean([each[block] for each in settings]) for block in blocks}
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Nought where one of them is."""
+    return math.exp(sum(map(math.log, values)) / len(values)) if min(values) > 0 else 0.0
