@@ -2,24 +2,24 @@
 
     PYTHONPATH=tests/support python bench/stored.py [FOLDER]
 
-Both are built in a temporary folder (700 MB, removed at the end), or in one that is given and kept. Each is read in a
-process of its own, whose CPU time and peak memory are told: those of the machine's other work stay out.
+Both are built in a temporary folder (700 MB, removed at the end), or in one that is given and kept. What is measured is
+the command itself, from its start: the CPU time and the peak memory of its process, loading programs included.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
+import urllib.request
 from importlib import resources
 from pathlib import Path
 
+import psutil
+
 from middlemark.analysis.run import analyse
 from middlemark.report.output.data import recompute_metrics, write_summary
-from middlemark.report.output.html import write_report
 from middlemark.results.run_folder import RunFolder
 from run_builder import Behaviour, build_run
 
@@ -55,41 +55,43 @@ def build_runs(folder: Path) -> None:
         RunFolder(path).write_manifest(manifest.model_copy(update={"started_at": began}))
 
 
-def report(folder: Path) -> None:
-    """What `middlemark report` does."""
-    findings = analyse(RunFolder(folder))
-    write_summary(findings)
-    write_report(findings)
-    assert not findings.damaged, findings.damaged
+MIDDLEMARK = [sys.executable, "-c", "from middlemark.cli.main import main; main()"]
 
 
-def first_page(folder: Path) -> None:
-    """What `middlemark serve` does until its list is there."""
-    from starlette.testclient import TestClient  # noqa: PLC0415 - the report's process needs it not
-
-    from middlemark.serve.app import site  # noqa: PLC0415 - as above
-
-    answer = TestClient(site([folder], ["testserver"])).get("/")
-    assert answer.status_code == 200, answer.text
-    assert answer.text.count("<tr><th") == RUNS + 1
-
-
-READ = {"report": report, "serve": first_page}
-
-
-def read(what: str, folder: Path) -> None:
-    """The peak is of this process alone, which `getrusage` would not say."""
-    loaded_s = time.process_time()
-    READ[what](folder)
-    status = Path("/proc/self/status").read_text(encoding="ascii")
+def used(process: psutil.Process) -> str:
+    """CPU time and peak memory of a process that still is; the peak is of it alone, which `getrusage` would not say."""
+    spent = process.cpu_times()
+    status = Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
     (peak_kib,) = [int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")]
-    print(json.dumps({"loading_s": loaded_s, "cpu_s": time.process_time(), "peak_mib": peak_kib / 1024}))
+    return f"{spent.user + spent.system:.1f} | {peak_kib / 1024:.0f} |"
 
 
-def measured(what: str, folder: Path) -> str:
-    command = [sys.executable, __file__, "--read", what, str(folder)]
-    found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
-    return f"{found['cpu_s']:.1f} | {found['loading_s']:.1f} | {found['peak_mib']:.0f} |"
+def report(folder: Path) -> str:
+    """`middlemark report`: its last words are read before it may end, so that it can still be asked."""
+    last = "from middlemark.cli.main import main\ntry: main()\nfinally: print('ended', flush=True); input()"
+    command = [sys.executable, "-c", last, "report", str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert any(line == "ended\n" for line in process.stdout)
+        found = used(psutil.Process(process.pid))
+        process.communicate("\n")
+    assert process.returncode == 0, process.returncode
+    return found
+
+
+def first_page(folder: Path) -> str:
+    """`middlemark serve` until its list was read."""
+    with subprocess.Popen(
+        [*MIDDLEMARK, "serve", str(folder), "--port", "0"], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        address = process.stdout.readline().split()[0]
+        with urllib.request.urlopen(address) as answer:  # noqa: S310 - the address that our own server says
+            page = answer.read().decode()
+        found = used(psutil.Process(process.pid))
+        process.terminate()
+    assert page.count("<tr><th") == RUNS + 1
+    return found
 
 
 def main(folder: Path) -> None:
@@ -99,17 +101,15 @@ def main(folder: Path) -> None:
         build_automotive(automotive)
     if not runs.exists():
         build_runs(runs)
-    measured("report", automotive)
-    print("| | CPU, s | of it loading programs, s | peak memory, MiB |")
-    print("| --- | ---: | ---: | ---: |")
-    print(f"| the report of 640 trials of `automotive` | {measured('report', automotive)}", flush=True)
-    print(f"| the first page of `serve` over {RUNS} runs | {measured('serve', runs)}", flush=True)
+    report(automotive)
+    print("| | CPU, s | peak memory, MiB |")
+    print("| --- | ---: | ---: |")
+    print(f"| the report of 640 trials of `automotive` | {report(automotive)}", flush=True)
+    print(f"| the first page of `serve` over {RUNS} runs | {first_page(runs)}", flush=True)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--read"]:
-        read(sys.argv[2], Path(sys.argv[3]))
-    elif sys.argv[1:]:
+    if sys.argv[1:]:
         main(Path(sys.argv[1]))
     else:
         with tempfile.TemporaryDirectory(prefix="middlemark-bench-") as temporary:

@@ -86,9 +86,16 @@ class LogScale:
         """The same of its extent."""
         return {"type": "log", "domain": list(self.domain), "nice": False}
 
-    def x(self, field: str, title: str) -> alt.X:
-        """The axis of such a field."""
-        return alt.X(field, title=title, scale=alt.Scale(**self.scale), axis=alt.Axis(**self.axis))
+
+NAMED_AXIS: Spec = {"values": alt.ExprRef("marks"), "format": ",~g"}
+"""The axis of a drawing whose scale is given with its rows, as `with_rows` does."""
+NAMED_SCALE: Spec = {"type": "log", "domain": [alt.ExprRef("lowest"), alt.ExprRef("highest")], "nice": False}
+"""The same of its extent."""
+
+
+def logarithmic_x(field: str, title: str) -> alt.X:
+    """Such an axis of a field."""
+    return alt.X(field, title=title, scale=alt.Scale(**NAMED_SCALE), axis=alt.Axis(**NAMED_AXIS))
 
 
 def logarithmic_scale(values: Sequence[float]) -> tuple[Spec, Spec]:
@@ -126,9 +133,13 @@ def finished(chart: alt.Chart | alt.LayerChart | alt.FacetChart, **rows: Sequenc
     return with_rows(spec, **rows)
 
 
-def with_rows(drawing: Spec, **rows: Sequence[Mapping[str, Any]]) -> Spec:
-    """A finished drawing with the data that it names; the drawing itself stays as it is."""
-    return {**drawing, "datasets": {**drawing.get("datasets", {}), **rows}}
+def with_rows(drawing: Spec, scale: LogScale | None = None, /, **rows: Sequence[Mapping[str, Any]]) -> Spec:
+    """A finished drawing with the data and the scale that it names; the drawing itself stays as it is."""
+    whole = {**drawing, "datasets": {**drawing.get("datasets", {}), **rows}}
+    if scale is None:
+        return whole
+    named = {"marks": list(scale.marks), "lowest": scale.domain[0], "highest": scale.domain[1]}
+    return whole | {"params": [*drawing.get("params", []), *({"name": k, "value": v} for k, v in named.items())]}
 
 
 @cache

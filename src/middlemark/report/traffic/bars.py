@@ -27,11 +27,11 @@ from middlemark.report.elements.chart import (
     ROW_HEIGHT,
     Chart,
     Identity,
-    LogScale,
     Spec,
     finished,
     identity,
     log_scale,
+    logarithmic_x,
     short,
     with_rows,
 )
@@ -209,14 +209,14 @@ def bar_chart(comparison: Comparison, who: Mapping[str, Contender], bars: Bars) 
     shown = [value for row in rows for value in (row["value"], row["low"], row["high"]) if value]
     scale = log_scale(shown) if bars.logarithmic else None
     spanned = any(row["low"] is not None for row in rows)  # of a single trial there are no intervals
-    drawing = _bars(drawn_by, bars.axis, scale, spanned=spanned)
+    drawing = _bars(drawn_by, bars.axis, logarithmic=bars.logarithmic, spanned=spanned)
     caption = f"{bars.caption} {n_trials(each.estimate(bars.subject, bars.metric) for each in drawn)}"
     description = f"{bars.title} of each middleware, {bars.axis}."
-    return Chart(bars.id, bars.title, caption, description, with_rows(drawing, rows=rows))
+    return Chart(bars.id, bars.title, caption, description, with_rows(drawing, scale, rows=rows))
 
 
 @lru_cache(DRAWINGS)
-def _bars(drawn_by: Identity, axis: str, scale: LogScale | None, *, spanned: bool) -> Spec:
+def _bars(drawn_by: Identity, axis: str, *, logarithmic: bool, spanned: bool) -> Spec:
     """Points on a logarithmic scale, else bars from nought."""
     base = alt.Chart(alt.NamedData("rows")).encode(
         y=alt.Y("who:N", sort=drawn_by.names, title=None, axis=alt.Axis(labelLimit=180)),
@@ -226,8 +226,8 @@ def _bars(drawn_by: Identity, axis: str, scale: LogScale | None, *, spanned: boo
             *(alt.Tooltip(f"{name}:Q", title=f"{name}, {axis}", format=",.4~g") for name in ("value", "low", "high")),
         ],
     )
-    x = scale.x("value:Q", axis) if scale else alt.X("value:Q", title=axis, axis=alt.Axis(tickCount=5))
-    marked = base.mark_point(filled=True, size=90) if scale else base.mark_bar(height=12, opacity=0.8)
+    x = logarithmic_x("value:Q", axis) if logarithmic else alt.X("value:Q", title=axis, axis=alt.Axis(tickCount=5))
+    marked = base.mark_point(filled=True, size=90) if logarithmic else base.mark_bar(height=12, opacity=0.8)
     span = (
         base.transform_filter("datum.low !== null")
         .mark_rule(strokeWidth=1.5)

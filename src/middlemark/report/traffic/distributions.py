@@ -24,14 +24,16 @@ from middlemark.analysis.stats.quantiles import SAMPLES_BEYOND
 from middlemark.report.elements.chart import (
     DRAWINGS,
     IN_INK,
+    NAMED_AXIS,
+    NAMED_SCALE,
     ROW_HEIGHT,
     Chart,
     Identity,
-    LogScale,
     Spec,
     finished,
     identity,
     log_scale,
+    logarithmic_x,
     short,
     with_rows,
 )
@@ -51,7 +53,7 @@ def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distributio
     if not rows:
         return None
     lines = identity(who[each.experiment.id] for each in drawn)
-    drawing = _ecdf(lines, log_scale([row["time"] for row in rows]), unit, shared(kind))
+    scale = log_scale([row["time"] for row in rows])
     return Chart(
         id="ecdf",
         title=f"{kind_title(kind)}: how many {_counted(kind)} took no longer than …",
@@ -60,15 +62,15 @@ def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distributio
             f"{_whole(comparison)}. Left is fast, far right is a tail. {counted(drawn, comparison, kind)}"
         ),
         description=f"Step lines, one for each middleware; the quantiles are in the table below. {len(drawn)} lines.",
-        spec=with_rows(drawing, rows=rows),
+        spec=with_rows(_ecdf(lines, unit, shared(kind)), scale, rows=rows),
     )
 
 
 @lru_cache(DRAWINGS)
-def _ecdf(lines: Identity, scale: LogScale, unit: str, among: str) -> Spec:
+def _ecdf(lines: Identity, unit: str, among: str) -> Spec:
     hovered = alt.selection_point(fields=["who"], on="pointerover", clear="pointerout")
     base = alt.Chart(alt.NamedData("rows")).encode(
-        x=scale.x("time:Q", f"{unit} (logarithmic)"),
+        x=logarithmic_x("time:Q", f"{unit} (logarithmic)"),
         y=alt.Y("share:Q", title=f"share of {among}", axis=alt.Axis(format="%", tickCount=5)),
         color=lines.colour,
     )
@@ -134,19 +136,19 @@ def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distributi
             f"{counted(drawn, comparison, kind)}"
         ),
         description="A box plot for each middleware, in the order of the ranking.",
-        spec=with_rows(_boxes(drawn_by, log_scale(inner), unit), rows=rows),
+        spec=with_rows(_boxes(drawn_by, unit), log_scale(inner), rows=rows),
     )
 
 
 @lru_cache(DRAWINGS)
-def _boxes(drawn_by: Identity, scale: LogScale, unit: str) -> Spec:
+def _boxes(drawn_by: Identity, unit: str) -> Spec:
     base = alt.Chart(alt.NamedData("rows")).encode(
         y=alt.Y("who:N", sort=drawn_by.names, title=None, axis=alt.Axis(labelLimit=180)),
         color=drawn_by.colour,
         tooltip=[alt.Tooltip("who:N", title="middleware")]
         + [alt.Tooltip(f"{name}:Q", title=f"{name} {unit}", format=",.4~g") for name in BOX_FIELDS],
     )
-    axis = scale.x("p10:Q", f"{unit} (logarithmic)")
+    axis = logarithmic_x("p10:Q", f"{unit} (logarithmic)")
     layers = alt.layer(
         base.transform_filter("datum.p10 && datum.p90").mark_rule(strokeWidth=1.5).encode(x=axis, x2=alt.X2("p90:Q")),
         base.transform_filter("datum.p25 && datum.p75")
@@ -213,7 +215,7 @@ def percentile_curve(comparison: Comparison, who: Mapping[str, Contender], kind:
     lines = identity(who[each.experiment.id] for each in drawn)
     unit, _ = time_scale(kind)
     farthest = max(row["one_in"] for row in rows)
-    drawing = _lines(lines, log_scale([row["time"] for row in rows]), (unit, shared(kind)), farthest)
+    scale = log_scale([row["time"] for row in rows])
     return Chart(
         id="percentiles",
         title=f"{kind_title(kind)} by percentile",
@@ -223,13 +225,12 @@ def percentile_curve(comparison: Comparison, who: Mapping[str, Contender], kind:
             f"{counted(drawn, comparison, kind)}"
         ),
         description="A line for each middleware; the quantiles are in the table below.",
-        spec=with_rows(drawing, rows=rows),
+        spec=with_rows(_lines(lines, unit, shared(kind), farthest), scale, rows=rows),
     )
 
 
 @lru_cache(DRAWINGS)
-def _lines(lines: Identity, scale: LogScale, named: tuple[str, str], farthest: float) -> Spec:
-    unit, among = named
+def _lines(lines: Identity, unit: str, among: str, farthest: float) -> Spec:
     marks = [one_in for one_in in (1, 2, 10, 100, 1000, 10_000, 100_000, 1_000_000) if one_in <= farthest]
     line = (
         alt.Chart(alt.NamedData("rows"))
@@ -244,8 +245,8 @@ def _lines(lines: Identity, scale: LogScale, named: tuple[str, str], farthest: f
             y=alt.Y(
                 "time:Q",
                 title=f"{unit} (logarithmic)",
-                scale=alt.Scale(**scale.scale),
-                axis=alt.Axis(**scale.axis),
+                scale=alt.Scale(**NAMED_SCALE),
+                axis=alt.Axis(**NAMED_AXIS),
             ),
             color=lines.colour,
             strokeDash=lines.dash,

@@ -22,9 +22,10 @@ from middlemark.plan import Event
 from middlemark.report.elements.chart import (
     DRAWINGS,
     IN_INK,
+    NAMED_AXIS,
+    NAMED_SCALE,
     Chart,
     Identity,
-    LogScale,
     Spec,
     finished,
     identity,
@@ -187,7 +188,7 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
         return None  # single parts are no course over time
     known = [row["us"] for row in rows if row["us"]]
     what = "Round trip" if comparison.criterion.distribution is Distribution.ROUND_TRIP else "Latency"
-    drawing = _lines(lines, log_scale(known), max(map(_window_s, drawn)))
+    drawing = _lines(lines, max(map(_window_s, drawn)))
     courses = [_course(each, comparison) for each in drawn]
     parts_ms = dict.fromkeys(_ms(each.latency_part_ns) for each in courses)
     return Chart(
@@ -200,19 +201,19 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
             f"{_clocks(courses)}."
         ),
         description="A line for each middleware over the window's time.",
-        spec=with_rows(drawing, rows=rows),
+        spec=with_rows(drawing, log_scale(known), rows=rows),
     )
 
 
 @lru_cache(DRAWINGS)
-def _lines(lines: Identity, scale: LogScale, window_s: float) -> Spec:
-    axis = alt.Axis(**scale.axis, minExtent=EXTENT, maxExtent=EXTENT)
+def _lines(lines: Identity, window_s: float) -> Spec:
+    axis = alt.Axis(**NAMED_AXIS, minExtent=EXTENT, maxExtent=EXTENT)
     line = (
         alt.Chart(alt.NamedData("rows"))
         .mark_line(strokeWidth=1.6, invalid="break-paths-show-path-domains", clip=True)
         .encode(
             x=_time(window_s),
-            y=alt.Y("us:Q", title="µs (logarithmic)", scale=alt.Scale(**scale.scale), axis=axis),
+            y=alt.Y("us:Q", title="µs (logarithmic)", scale=alt.Scale(**NAMED_SCALE), axis=axis),
             color=lines.colour,
             strokeDash=lines.dash,
             tooltip=[alt.Tooltip("who:N", title="middleware")],
