@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from middlemark.analysis.metrics.stored import TrialResult, trial_result
+from middlemark.analysis.metrics.stored import StoredResult, read_result
 from middlemark.analysis.search.stopping import asks_for_more, next_trials
 from middlemark.campaign.manifest import Resumed, gather, resumed
 from middlemark.campaign.order import CampaignResources, Order
@@ -103,7 +103,7 @@ class Campaign:
     """By experiment and observation: what can't be done holds for all their trials."""
     _outcomes: Counter[str] = field(default_factory=Counter)
     _fixed_costs_ns: list[int] = field(default_factory=list)
-    _results: dict[str, TrialResult] = field(default_factory=dict)
+    _results: dict[str, StoredResult] = field(default_factory=dict)
     """By trial; of those that were looked at to decide on further ones."""
 
     async def run(self) -> None:
@@ -142,7 +142,7 @@ class Campaign:
             return False
         for trial in self.manifest.trials:
             if trial.id not in self._results:
-                self._results[trial.id] = trial_result(self.run_folder.trial(trial.id))
+                self._results[trial.id] = read_result(self.run_folder.trial(trial.id))
         more = next_trials(self.given, self.manifest.trials, list(self._results.values()))
         trials = (*self.manifest.trials, *more.trials)
         self.manifest = self.manifest.model_copy(update={"trials": trials, "widths": more.widths})

@@ -11,7 +11,7 @@ from middlemark.analysis.decisions.requirements import Requirement, judge_candid
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.catalog import TRIAL, Key, chain_position_subject, chain_subject, stream_subject
 from middlemark.analysis.metrics.latency import CLOCK_BOUND, Distribution
-from middlemark.analysis.metrics.stored import metrics_from_samples, trial_result
+from middlemark.analysis.metrics.stored import metrics_from_samples, read_result
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.search.bisection import Limit, judge_load
 from middlemark.analysis.search.stopping import open_experiments, widths
@@ -250,7 +250,7 @@ def test_a_search_takes_no_rate_as_carried_that_clocks_do_not_tell() -> None:
 
 def test_no_further_trial_is_asked_for_what_clocks_do_not_tell(wide_folder: RunFolder) -> None:
     suite = parse_suite(wide_folder.read_manifest().suite_text, file="apart.yaml")
-    results = [trial_result(folder) for folder in wide_folder.stored_trials()]
+    results = [read_result(folder) for folder in wide_folder.stored_trials()]
     experiments = list({each.trial.experiment.id: each.trial.experiment for each in results}.values())
     assert suite.stop is not None
     found = widths(suite.stop, experiments, results)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from middlemark.analysis.metrics.stored import trial_result
+from middlemark.analysis.metrics.stored import read_result
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.search.bisection import Limit
 from middlemark.analysis.search.capacity import Point, State, knee
@@ -110,14 +110,14 @@ def run_searches(path: Path, text: str, how: Callable[[str, Load], Behaviour]) -
     names = [choice.middleware for choice in suite.middlewares]
     first = expand(suite, available=names)[0]
     folder = build_run(path, text, {name: how(name, load_of(first)) for name in names})
-    known = {each.id: trial_result(each) for each in folder.stored_trials()}
+    known = {each.id: read_result(each) for each in folder.stored_trials()}
     while (more := next_trials(suite, folder.read_manifest().trials, list(known.values()))).trials:
         manifest = folder.read_manifest()
         folder.write_manifest(manifest.model_copy(update={"trials": (*manifest.trials, *more.trials)}))
         for trial in more.trials:
             behaviour = how(trial.experiment.middleware, load_of(trial.experiment))
             write_trial(folder, trial, behaviour, np.random.default_rng(trial.number))
-            known[trial.id] = trial_result(folder.trial(trial.id))
+            known[trial.id] = read_result(folder.trial(trial.id))
     return folder
 
 

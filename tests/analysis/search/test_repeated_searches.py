@@ -14,7 +14,7 @@ from middlemark.analysis.compare.pairing import pair_runs, pair_within_run
 from middlemark.analysis.decisions.claims import judge_claim
 from middlemark.analysis.decisions.gate import judge_conditions, parse_condition
 from middlemark.analysis.metrics.catalog import metric_named
-from middlemark.analysis.metrics.stored import trial_result
+from middlemark.analysis.metrics.stored import read_result
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.search.bisection import Limit, StepTrials, bracket, next_step, next_steps
 from middlemark.analysis.search.capacity import State
@@ -55,14 +55,14 @@ def search_all(path: Path, searches: int, capacities_hz: Mapping[str, float]) ->
 
     text = SUITE.replace("SEARCHES", str(searches))
     folder = build_run(path, text, {name: how(name, lowest) for name in capacities_hz})
-    known = {each.id: trial_result(each) for each in folder.stored_trials()}
+    known = {each.id: read_result(each) for each in folder.stored_trials()}
     while (more := next_trials(suite, folder.read_manifest().trials, list(known.values()))).trials:
         manifest = folder.read_manifest()
         folder.write_manifest(manifest.model_copy(update={"trials": (*manifest.trials, *more.trials)}))
         for trial in more.trials:
             behaviour = how(trial.experiment.middleware, load_of(trial.experiment).rate_hz)
             write_trial(folder, trial, behaviour, np.random.default_rng(trial.number))
-            known[trial.id] = trial_result(folder.trial(trial.id))
+            known[trial.id] = read_result(folder.trial(trial.id))
     return analyse(folder)
 
 
@@ -91,7 +91,7 @@ def test_so_many_searches_run_one_after_another_each_from_the_lowest(base: RunFi
 
 def test_each_trial_is_stored_with_the_step_that_its_search_asked_for(base: RunFindings) -> None:
     trials = base.folder.read_manifest().trials
-    stored = [trial_result(base.folder.trial(trial.id)) for trial in trials]
+    stored = [read_result(base.folder.trial(trial.id)) for trial in trials]
     for block in range(2, trials[-1].block + 1):
         asked = next_steps([each for each in stored if each.trial.block < block])
         assert {experiment.middleware: at for experiment, _, at in asked} == {
@@ -121,7 +121,7 @@ def test_a_run_from_before_steps_were_stored_has_the_same_searches_and_goes_on_a
     suite = parse_suite(found.manifest.suite_text, file="load.yaml")
     assert replanned(suite, trials) == trials
     before = [trial for trial in trials if trial.block < trials[-1].block]
-    more = next_trials(suite, before, [trial_result(folder.trial(trial.id)) for trial in before]).trials
+    more = next_trials(suite, before, [read_result(folder.trial(trial.id)) for trial in before]).trials
     assert more == base.folder.read_manifest().trials[len(before) :]
 
 

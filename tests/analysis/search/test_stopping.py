@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.metrics.stored import trial_result
+from middlemark.analysis.metrics.stored import read_result
 from middlemark.analysis.search.stopping import NextTrials, first_look, narrow_after, next_trials, relative_width
 from middlemark.analysis.stats.intervals import median_interval
 from middlemark.plan import NotApplicable
@@ -32,17 +32,17 @@ BEHAVIOURS = {
 
 
 def decided(folder: RunFolder, suite: Suite) -> NextTrials:
-    return next_trials(suite, folder.read_manifest().trials, [trial_result(each) for each in folder.stored_trials()])
+    return next_trials(suite, folder.read_manifest().trials, [read_result(each) for each in folder.stored_trials()])
 
 
 def run_to_the_end(folder: RunFolder, suite: Suite) -> list[NextTrials]:
     """Executes what is decided, as a campaign does; every decision, the last one having no trials."""
-    known = {each.id: trial_result(each) for each in folder.stored_trials()}
+    known = {each.id: read_result(each) for each in folder.stored_trials()}
     decisions = [next_trials(suite, folder.read_manifest().trials, list(known.values()))]
     while decisions[-1].trials:
         for trial in decisions[-1].trials:
             write_trial(folder, trial, BEHAVIOURS[trial.experiment.middleware], np.random.default_rng(trial.number))
-            known[trial.id] = trial_result(folder.trial(trial.id))
+            known[trial.id] = read_result(folder.trial(trial.id))
         manifest = folder.read_manifest()
         trials = (*manifest.trials, *decisions[-1].trials)
         folder.write_manifest(manifest.model_copy(update={"trials": trials, "widths": decisions[-1].widths}))
@@ -75,7 +75,7 @@ def test_the_same_stored_results_decide_the_same_in_whatever_order_they_are_read
     suite = parse_suite(SUITE, file="sure.yaml")
     folder = build_run(tmp_path / "run", SUITE, BEHAVIOURS)
     first = decided(folder, suite)
-    results = [trial_result(each) for each in folder.stored_trials()]
+    results = [read_result(each) for each in folder.stored_trials()]
     assert next_trials(suite, folder.read_manifest().trials, results[::-1]) == first
     assert {trial.block for trial in first.trials} == {7}
     assert [trial.number for trial in first.trials] == list(range(37, 37 + len(first.trials)))

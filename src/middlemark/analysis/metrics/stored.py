@@ -245,7 +245,7 @@ def _with_observed(found: MeasuredTrial, folder: TrialFolder) -> MeasuredTrial:
 
 
 @dataclass(frozen=True)
-class TrialResult:
+class StoredResult:
     """One trial's outcome and values."""
 
     trial: Trial
@@ -258,14 +258,14 @@ class TrialResult:
     """What clocks of different machines don't tell, and what not all messages left a sample of, with the reason."""
 
 
-def trial_result(folder: TrialFolder) -> TrialResult:
+def read_result(folder: TrialFolder) -> StoredResult:
     """Read what a stored trial came to; accounting that does not add up leaves it without values."""
     record = folder.read_record()
     if not is_valid(record):
-        return TrialResult(record.trial, record.outcome.kind, record.outcome.detail)
+        return StoredResult(record.trial, record.outcome.kind, record.outcome.detail)
     try:
         metrics = load_or_measure(folder, record).metrics
     except AccountingError as error:
-        return TrialResult(record.trial, "invalid", str(error))
+        return StoredResult(record.trial, "invalid", str(error))
     refused = {key: str(value) for key, value in metrics.values.items() if isinstance(value, WithinClocks | Partial)}
-    return TrialResult(record.trial, "valid", values=values_without_queues(metrics), refused=refused)
+    return StoredResult(record.trial, "valid", values=values_without_queues(metrics), refused=refused)

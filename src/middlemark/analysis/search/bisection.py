@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from middlemark.analysis.metrics.catalog import Key, quantile_metric, stream_subject
 from middlemark.analysis.metrics.latency import CLOCK_BOUND, Distribution
-from middlemark.analysis.metrics.stored import TrialResult
+from middlemark.analysis.metrics.stored import StoredResult
 from middlemark.analysis.metrics.traffic import LEAST_ACHIEVED, OVERLOAD_BELOW
 from middlemark.plan import Experiment, SearchStep
 from middlemark.plan.experiment import Search, Sought
@@ -170,7 +170,7 @@ def next_step_of_searches(search: Search, results: Iterable[StepResult]) -> Sear
     return SearchStep(search=number + 1, step=0) if number < search.searches else None
 
 
-def next_steps(results: Sequence[TrialResult]) -> list[tuple[Experiment, Search, SearchStep]]:
+def next_steps(results: Sequence[StoredResult]) -> list[tuple[Experiment, Search, SearchStep]]:
     """For each search that goes on: one of its experiments, and the step to try next."""
     groups: dict[SearchKey, list[StepResult]] = {}
     for each in results:

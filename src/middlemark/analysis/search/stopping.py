@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from middlemark.analysis.compare.comparison import criterion_of
 from middlemark.analysis.metrics.catalog import Metric, metric_named
-from middlemark.analysis.metrics.stored import TrialResult
+from middlemark.analysis.metrics.stored import StoredResult
 from middlemark.analysis.search.bisection import next_steps
 from middlemark.analysis.stats.estimate import ends_of_median
 from middlemark.analysis.stats.intervals import coverage
@@ -33,9 +33,9 @@ NARROW_LOOKS = 2
 Values = NDArray[np.float64]
 
 
-def widths(stop: Stop, experiments: Sequence[Experiment], results: Sequence[TrialResult]) -> tuple[Width, ...]:
+def widths(stop: Stop, experiments: Sequence[Experiment], results: Sequence[StoredResult]) -> tuple[Width, ...]:
     """Every figure that the rule asks for, of every experiment, by the results of its unobserved trials."""
-    by_experiment: dict[str, list[TrialResult]] = {each.id: [] for each in experiments}
+    by_experiment: dict[str, list[StoredResult]] = {each.id: [] for each in experiments}
     for each in sorted(results, key=lambda result: result.trial.number):
         if each.trial.observation is None and each.trial.experiment.id in by_experiment:
             by_experiment[each.trial.experiment.id].append(each)
@@ -46,7 +46,7 @@ def widths(stop: Stop, experiments: Sequence[Experiment], results: Sequence[Tria
     )
 
 
-def open_experiments(found: Sequence[Width], stop: Stop, results: Sequence[TrialResult]) -> set[str]:
+def open_experiments(found: Sequence[Width], stop: Stop, results: Sequence[StoredResult]) -> set[str]:
     """The ids of those that further trials may still settle."""
     had: dict[str, int] = {}
     for each in results:
@@ -90,7 +90,7 @@ def _has(stream: Stream, asked: Metric) -> bool:
 
 
 def _width(  # noqa: PLR0913, PLR0917 - one figure of one stream of one experiment
-    stop: Stop, experiment: str, asked: Metric, stream: str | None, results: Sequence[TrialResult], allowed: float
+    stop: Stop, experiment: str, asked: Metric, stream: str | None, results: Sequence[StoredResult], allowed: float
 ) -> Width:
     key = asked.key(stream or "")
     refused = [each.refused[key] for each in results if key in each.refused]  # one is enough, as in `experiment`
@@ -111,7 +111,7 @@ def _width(  # noqa: PLR0913, PLR0917 - one figure of one stream of one experime
     )
 
 
-def _why(n: int, reach: float | None, allowed: float, results: Sequence[TrialResult]) -> str:
+def _why(n: int, reach: float | None, allowed: float, results: Sequence[StoredResult]) -> str:
     if not n:
         kinds: Mapping[str, None] = dict.fromkeys(each.outcome.replace("_", " ") for each in results)
         return f"no trial has it ({', '.join(kinds) or 'none was run'})"
@@ -171,7 +171,7 @@ def asks_for_more(suite: Suite, trials: Sequence[Trial]) -> bool:
     return suite.stop is not None or any(trial.experiment.search for trial in trials)
 
 
-def next_trials(suite: Suite, trials: Sequence[Trial], results: Sequence[TrialResult]) -> NextTrials:
+def next_trials(suite: Suite, trials: Sequence[Trial], results: Sequence[StoredResult]) -> NextTrials:
     """The next block, or none: what is still too wide, and the next step of each search."""
     experiments = list({t.experiment.id: t.experiment for t in trials if t.experiment.search is None}.values())
     found: tuple[Width, ...] = ()
