@@ -19,7 +19,7 @@ from middlemark.analysis.metrics.stored import StoredResult, read_result
 from middlemark.analysis.search.stopping import asks_for_more, next_trials
 from middlemark.campaign.manifest import Resumed, gather, resumed
 from middlemark.campaign.order import CampaignResources, Order
-from middlemark.campaign.trial.record import TrialResult
+from middlemark.campaign.trial.record import FinishedTrial
 from middlemark.campaign.trial.run import run_trial
 from middlemark.errors import Interrupted, ResultsNotAccepted
 from middlemark.plan import FIXED_COST_NS, Invalid, InvalidKind, NotApplicable, Trial, campaign_duration_ns
@@ -168,39 +168,39 @@ class Campaign:
         for index, trial in enumerate(trials):
             begin_ns = time.monotonic_ns()
             refusal = self._refused.get(_kind(trial))
-            trial_result = self._not_run(trial, refusal) if refusal else await self._until_undisturbed(trial)
-            trial_result = self._with_differences(trial_result)
-            self.run_folder.trial(trial.id).finish(trial_result.record)
-            self._remember(trial_result.record)
-            self._learn_cost(trial_result, time.monotonic_ns() - begin_ns)
-            self._report(trial_result, time.monotonic_ns() - begin_ns, trials[index + 1 :])
+            finished = self._not_run(trial, refusal) if refusal else await self._until_undisturbed(trial)
+            finished = self._with_differences(finished)
+            self.run_folder.trial(trial.id).finish(finished.record)
+            self._remember(finished.record)
+            self._learn_cost(finished, time.monotonic_ns() - begin_ns)
+            self._report(finished, time.monotonic_ns() - begin_ns, trials[index + 1 :])
 
-    def _with_differences(self, trial_result: TrialResult) -> TrialResult:
+    def _with_differences(self, finished: FinishedTrial) -> FinishedTrial:
         if self.resumed is None or not self.resumed.differences:
-            return trial_result
-        warnings = (*trial_result.record.warnings, *self.resumed.cautions)
-        differing = trial_result.record.model_copy(update={"across": self.resumed.differences, "warnings": warnings})
-        return replace(trial_result, record=differing)
+            return finished
+        warnings = (*finished.record.warnings, *self.resumed.cautions)
+        differing = finished.record.model_copy(update={"across": self.resumed.differences, "warnings": warnings})
+        return replace(finished, record=differing)
 
-    def _not_run(self, trial: Trial, refusal: NotApplicable) -> TrialResult:
+    def _not_run(self, trial: Trial, refusal: NotApplicable) -> FinishedTrial:
         self.run_folder.trial(trial.id).clear()
-        return TrialResult(TrialRecord(trial=trial, outcome=refusal))
+        return FinishedTrial(TrialRecord(trial=trial, outcome=refusal))
 
-    async def _until_undisturbed(self, trial: Trial) -> TrialResult:
+    async def _until_undisturbed(self, trial: Trial) -> FinishedTrial:
         """Repeats a trial that the machine disturbed, and no other: a failure is a result."""
         attempt = 1
         while True:
             self._starts(trial, attempt)
             folder = self.run_folder.trial(trial.id)
-            trial_result = await run_trial(
+            finished = await run_trial(
                 trial,
                 self.resources,
                 folder,
                 attempt,
                 lambda step, seconds: self.observer.observe(StepReached(trial.id, step, seconds)),
             )
-            if attempt > self.resources.bounds.repeats or not _is_disturbed(trial_result.record):
-                return trial_result
+            if attempt > self.resources.bounds.repeats or not _is_disturbed(finished.record):
+                return finished
             attempt += 1
 
     def _starts(self, trial: Trial, attempt: int) -> None:
@@ -217,14 +217,14 @@ class Campaign:
         )
         self.observer.observe(started)
 
-    def _learn_cost(self, trial_result: TrialResult, took_ns: int) -> None:
-        if trial_result.record.window is not None:
-            windows = trial_result.record.trial.experiment.windows
-            attempts = trial_result.record.attempt
+    def _learn_cost(self, finished: FinishedTrial, took_ns: int) -> None:
+        if finished.record.window is not None:
+            windows = finished.record.trial.experiment.windows
+            attempts = finished.record.attempt
             self._fixed_costs_ns.append(took_ns // attempts - windows.warm_up_ns - windows.window_ns)
 
-    def _report(self, trial_result: TrialResult, took_ns: int, rest: Iterable[Trial]) -> None:
-        trial, outcome = trial_result.record.trial, trial_result.record.outcome
+    def _report(self, finished: FinishedTrial, took_ns: int, rest: Iterable[Trial]) -> None:
+        trial, outcome = finished.record.trial, finished.record.outcome
         known = self._fixed_costs_ns
         fixed_cost_ns = max(sum(known) // len(known), 0) if known else FIXED_COST_NS
         to_run = [each for each in rest if _kind(each) not in self._refused]
@@ -237,10 +237,10 @@ class Campaign:
                 side=trial.experiment.side or "",
                 workload=trial.experiment.workload,
                 number=trial.number,
-                attempt=trial_result.record.attempt,
+                attempt=finished.record.attempt,
                 outcome=outcome.kind,
                 detail=outcome.detail,
-                headline=trial_result.headline,
+                headline=finished.headline,
                 seconds=took_ns / 1e9,
                 seconds_left=campaign_duration_ns(to_run, fixed_cost_ns=fixed_cost_ns) / 1e9,
             )

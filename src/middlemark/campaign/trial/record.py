@@ -36,7 +36,7 @@ from middlemark.worker import contract
 
 
 @dataclass(frozen=True)
-class TrialResult:
+class FinishedTrial:
     """A trial's record, with its first metrics for the eye."""
 
     record: TrialRecord
@@ -44,10 +44,10 @@ class TrialResult:
     """None of a trial that left no samples, or whose accounting does not add up."""
 
 
-def not_applicable(trial: Trial, attempt: int, capability: str, reason: str) -> TrialResult:
+def not_applicable(trial: Trial, attempt: int, capability: str, reason: str) -> FinishedTrial:
     """Of a trial that was not begun."""
     outcome = NotApplicable(capability=capability, reason=reason)
-    return TrialResult(TrialRecord(trial=trial, outcome=outcome, attempt=attempt))
+    return FinishedTrial(TrialRecord(trial=trial, outcome=outcome, attempt=attempt))
 
 
 def ended_record(lifecycle: Lifecycle, outcome: Outcome, attempt: int) -> TrialRecord:
@@ -72,10 +72,10 @@ def judged_record(lifecycle: Lifecycle, received: Frame, bounds: Disturbance, at
     return record.model_copy(update={"outcome": Invalid(reasons=tuple(reasons))}) if reasons else record
 
 
-def with_metrics(record: TrialRecord, metrics: TrialMetrics) -> TrialResult:
+def with_metrics(record: TrialRecord, metrics: TrialMetrics) -> FinishedTrial:
     """The result of a trial that was measured: what a reader must know beside its metrics, and the first of these."""
     warned = record.model_copy(update={"warnings": validity.cautions(record, metrics)})
-    return TrialResult(warned, validity.headline(record, metrics))
+    return FinishedTrial(warned, validity.headline(record, metrics))
 
 
 def leftovers(lifecycle: Lifecycle) -> list[InvalidReason]:

@@ -20,7 +20,7 @@ from middlemark.campaign.trial.environment import TrialEnvironment, clock_agreem
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.campaign.trial.lifecycle import Lifecycle
 from middlemark.campaign.trial.processes import TrialProcesses
-from middlemark.campaign.trial.record import TrialResult
+from middlemark.campaign.trial.record import FinishedTrial
 from middlemark.campaign.trial.spec import process_specs
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Trial
@@ -42,7 +42,7 @@ _OBSERVERS: dict[Observation | None, ObserverKind] = {
 
 async def run_trial(
     trial: Trial, resources: CampaignResources, folder: TrialFolder, attempt: int, reached: Reached
-) -> TrialResult:
+) -> FinishedTrial:
     """Runs the trial and stores all of it but its record; what this machine can't make is not applicable."""
     folder.clear()
     with ExitStack() as stack:
@@ -60,7 +60,7 @@ async def run_trial(
         try:
             await _execute(lifecycle, environment, folder, reached)
         except TrialOver as over:
-            return TrialResult(record.ended_record(lifecycle, over.outcome, attempt))
+            return FinishedTrial(record.ended_record(lifecycle, over.outcome, attempt))
         lifecycle.clocks = clock_agreement(environment, resources.ledger)
         reached("storing", None)
         _collect(lifecycle, folder)
@@ -97,12 +97,12 @@ def _collect(lifecycle: Lifecycle, folder: TrialFolder) -> None:
         folder.write_executions(record.executions(recordings), inputs, outputs)
 
 
-def _analysed(judged: TrialRecord, folder: TrialFolder) -> TrialResult:
+def _analysed(judged: TrialRecord, folder: TrialFolder) -> FinishedTrial:
     """Its metrics are computed here and never again, but by a later version; of a trial that counts they are stored."""
     try:
         measured = measure(folder, judged)
     except AccountingError:  # it is among the reasons why it does not count
-        return TrialResult(judged)
+        return FinishedTrial(judged)
     if is_valid(judged):
         folder.write_metrics(*stored_form(measured))
     return record.with_metrics(judged, measured.metrics)
