@@ -58,7 +58,7 @@ def two_hosts(direction: Direction) -> Iterator[tuple[Testbed, float, list[float
         begin = time.monotonic()
         shown = [executable("probe").parent]
         with built(
-            PlannedTestbed(hosts, [Network(name="lan", hosts=names)], links), taken, entries, shown=shown
+            PlannedTestbed(hosts, [Network(name="lan", hosts=names)], links, shown=shown), taken, entries
         ) as testbed:
             yield testbed, time.monotonic() - begin, removal
             begin = time.monotonic()

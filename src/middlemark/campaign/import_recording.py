@@ -1,11 +1,7 @@
-"""What a recording says of its messages: topics, instants, sizes and QoS, from MCAP or rosbag2's SQLite form.
+"""A recording, MCAP or rosbag2, made a demand of the recorded application: the file that its author then edits.
 
-It reads no content of a message, writes nothing, and knows no middleware; `derived` makes a demand of it.
-
-A recording to the demand of the application that was recorded: the file that its author then edits.
-
-What a recording can't know is said in the file: which process is whose, and by when a message has to be there. Pure: it
-renders two texts, and `cli.recommend` writes them.
+Topics, instants, sizes and QoS are read, no content of a message. What a recording can't know, which process is whose
+and by when a message has to be there, the file says; `cli.recommend` writes it.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""A run's manifest: what was asked for and what it ran on, gathered once before the first trial.
+"""A run's manifest: what was requested and what it ran on, gathered before the first trial, and held against today's.
 
-It gathers only; `results.run_folder` writes, `results.manifest` says what the fields mean.
-
-What a run is gone on with: its suite planned anew, today's workers, and what differs from when it was begun.
-
-Nothing that a run folder says is carried out: trials are those that the suite's plan has, workers those that are found
-or named now. What differs is refused, or recorded with each later trial.
+A run is continued with its suite planned anew and the workers that are found or named now: nothing that a run folder
+says is carried out, and what differs is refused or recorded with each later trial. What the fields mean,
+`results.manifest` says.
 """
 
 from __future__ import annotations

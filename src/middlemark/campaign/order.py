@@ -1,20 +1,7 @@
-"""What a campaign stands on: the workers it may start, the CPUs it may give, its ledger.
+"""What a user orders: a suite or a demand, planned with the workers that carry it out, and what all its trials share.
 
-It is made once for a campaign and handed to every trial; nothing in it changes.
-
-Whether what a suite asks for by name is there: options and profiles of its middlewares, figures of its `stop`.
-
-The suite's models can't know these, as only the workers and the analysis do; so it is asked here, before anything runs,
-and answered with the place in the suite's file. Values are the worker's own to judge.
-
-Whether the experiments of a suite are there that its claims speak of.
-
-Names that the suite itself writes out are checked as it is read; what only the expanded matrix knows is asked here,
-before anything runs, and answered with the place in the suite's file.
-
-What a user orders: a suite or a demand, which part of it, how often; and which workers carry it out.
-
-It asks the workers what they are and has `plan` expand the suite; nothing is run or written yet.
+It asks the workers what they are, refuses what the suite names and no worker, metric or experiment has, with the line
+in the suite's file, and has `plan` expand the suite. Nothing is run or written yet.
 """
 
 from __future__ import annotations

@@ -1,16 +1,7 @@
-"""`middlemark-capture`: writes every frame on the links of a test-bed's namespaces into one file, cut and bounded.
+"""The programs `middlemark-capture`, `middlemark-resources` and `middlemark-kernel-path`, which observe a trial.
 
-It listens at the switch's ends, so that one process and one clock see all links; `wiring` has made these. What the
-account says of a trial, the campaign knows.
-
-`middlemark-resources` on one machine: this one, for all its namespaces and containers, or one reached by SSH.
-
-There it is copied beside the workers and checked by its hash as they are. What the samples mean, `analysis.resources`
-says; its instants are turned to this machine's clock here.
-
-`middlemark-kernel-path`: records what the kernel does for the processes of a trial, into one file.
-
-Which of it is a message's path, `analysis.kernel_path` finds out afterwards; whom to follow, the campaign knows.
+A capture listens at the switch's ends of all links; resources are sampled on this machine or on one reached by SSH, by
+this machine's clock; the kernel's path is recorded on this machine only. What it all means of a trial, `analysis` says.
 """
 
 from __future__ import annotations
@@ -26,8 +17,12 @@ from middlemark.plan import CaptureBounds
 from middlemark.suite import Model
 from middlemark.testbed.hosts.ssh import SshHost
 from middlemark.testbed.network.wiring import Wiring
-from middlemark.testbed.processes.child import Observer, executable
+from middlemark.testbed.processes.child import NativeProcess, executable
 from middlemark.testbed.processes.ledger import Ledger
+
+PERIOD_NS = 100_000_000
+"""Between two samples of resources."""
+_PATIENCE_S = 20
 
 
 class Frames(Model):
@@ -53,7 +48,7 @@ class Capture:
 
     def __init__(self, file: Path, bounds: CaptureBounds, wiring: Wiring, ledger: Ledger) -> None:
         command = [*wiring.switch.entering("net"), str(executable("capture"))]
-        self._observer = Observer("captures frames", command, ledger)
+        self._observer = NativeProcess("captures frames", command, ledger)
         self._observer.begin(
             {
                 "file": str(file),
@@ -75,9 +70,6 @@ class Capture:
         self._observer.end()
 
 
-PERIOD_NS = 100_000_000
-
-
 @dataclass
 class Sampled:
     """All that an observer saw."""
@@ -88,7 +80,7 @@ class Sampled:
 
 
 class Sampler:
-    """An observer under way; `end` must follow."""
+    """A sampler of resources under way; `end` must follow."""
 
     def __init__(self, host: SshHost | None, pids: Mapping[str, int], ahead_ns: int, ledger: Ledger) -> None:
         """On another machine, whose clock is so far ahead of this one's; without a host on this one."""
@@ -96,7 +88,7 @@ class Sampler:
         self._ahead_ns = ahead_ns
         program = executable("resources")
         command = host.command([host.connection.copy_executable(program)]) if host else [str(program)]
-        self._observer = Observer("samples resources", command, ledger)
+        self._observer = NativeProcess("samples resources", command, ledger)
         self._observer.begin({"period_ns": PERIOD_NS, "processes": pids})
 
     def watch(self, pids: Mapping[str, int]) -> None:
@@ -121,9 +113,6 @@ class Sampler:
     def end(self) -> None:
         """Ends the observer."""
         self._observer.end()
-
-
-_PATIENCE_S = 20
 
 
 def kernel_path_missing() -> str | None:
@@ -154,8 +143,8 @@ class KernelPath:
     def __init__(
         self, recording: Path, processes: Sequence[int], ledger: Ledger, forwarders: Sequence[int] = ()
     ) -> None:
-        """Of `forwarders`, which carry others' packets on, only those packets are recorded."""
-        self._observer = Observer("records the kernel path", [str(executable("kernel-path"))], ledger)
+        """Of `forwarders`, which forward others' packets, only those packets are recorded."""
+        self._observer = NativeProcess("records the kernel path", [str(executable("kernel-path"))], ledger)
         told: dict[str, object] = {"recording": str(recording), "processes": list(processes)}
         self._observer.begin(told | ({"forwarders": list(forwarders)} if forwarders else {}))
 

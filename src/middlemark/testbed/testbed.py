@@ -22,7 +22,7 @@ from middlemark.testbed.hosts.host import ALONE, Host, LocalHost
 from middlemark.testbed.hosts.limits import limited
 from middlemark.testbed.hosts.namespace import NamespaceHost, PrivateFolders, network_settings, setting_up
 from middlemark.testbed.hosts.ssh import SshHost, attachments_here, ssh_host
-from middlemark.testbed.network.shaping import Backend, Report, words
+from middlemark.testbed.network.shaping import Backend, RelayReport, link_words
 from middlemark.testbed.network.wiring import LinkCounts, Wiring, wired, wires
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.processes.namespaces import Holder, held, run_in_all
@@ -80,7 +80,7 @@ class Testbed:
     def links(self) -> dict[str, str]:
         """What each link, `host/network`, is made of, in words."""
         wires = self.wiring.wires if self.wiring else ()
-        return {wire.name: words(wire.link, wire.parts) for wire in wires}
+        return {wire.name: link_words(wire.link, wire.parts) for wire in wires}
 
     def link_down(self, target: str) -> None:
         """Cuts a link, `host/network`, or all of a host's: its host sees its interface without a carrier."""
@@ -126,7 +126,7 @@ class Testbed:
         """What has crossed each link so far."""
         return self.wiring.counters() if self.wiring else {}
 
-    def relay_reports(self) -> dict[str, Report]:
+    def relay_reports(self) -> dict[str, RelayReport]:
         """What each relay did so far, and how late it was; by link."""
         return {name: relay.report() for name, relay in self.wiring.relays.items()} if self.wiring else {}
 

@@ -1,12 +1,7 @@
-"""Where the workers are: executables named `middlemark-worker-<middleware>` in the worker folders and on PATH.
+"""Where the workers are, executables named `middlemark-worker-<middleware>`, and how much code and data they hold.
 
-It runs none of them (`description` does) and knows none by name. The first folder that has a name wins, so that a
-worker under development goes before an installed one.
-
-How much code and data a worker's executable, and each library and program that it needs, holds before it runs.
-
-It reads ELF files; which libraries the loader would load, the loader itself says. What is loaded later by a name of its
-own is seen where it came with the worker; what a running process takes, the observation `resources` samples.
+It runs none of them (`description` does) and knows none by name; the first folder that has a name wins. Of a worker,
+its programs and libraries the ELF sections are read; what a running process takes, the observation `resources` samples.
 """
 
 from __future__ import annotations

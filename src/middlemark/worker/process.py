@@ -1,8 +1,4 @@
-"""The last lines of a worker's log, for an error that says why.
-
-It reads only the end of the file, however long the log is.
-
-One worker process: started in a session of its own, told lines of JSON, heard line by line, and always ended.
+"""One worker process: started in a session of its own, told lines of JSON, heard line by line, and always ended.
 
 What it says goes to the `hear` callback in the order in which it comes, its end last; nothing is awaited or judged here
 but the process's own end. It is ended by its pid and process group only; the ledger is the caller's business.

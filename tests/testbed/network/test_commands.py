@@ -7,7 +7,7 @@ from inline_snapshot import snapshot
 
 from middlemark.plan.network import Direction, Link, Network, TracePoint
 from middlemark.testbed.network import shaping
-from middlemark.testbed.network.shaping import Backend, parts
+from middlemark.testbed.network.shaping import Backend, link_parts
 from middlemark.testbed.network.wiring import (
     host_commands,
     host_offloads,
@@ -108,7 +108,7 @@ def test_the_relay_stands_where_netem_would() -> None:
 
 def test_the_relay_is_told_what_no_token_bucket_does() -> None:
     camera = LINKS[0]
-    assert json.dumps(shaping.relay_spec(camera, parts(camera, Backend.RELAY), "h0n0", "ih0n0", 5)) == snapshot(
+    assert json.dumps(shaping.relay_spec(camera, link_parts(camera, Backend.RELAY), "h0n0", "ih0n0", 5)) == snapshot(
         '{"host_side": "h0n0", "network_side": "ih0n0", "seed": 5, "outgoing": {"delay_ns": 0, "jitter_ns": 0, "loss": 0.0, "duplication": 0.0, "reordering": 0.0, "corruption": 0.0}, "incoming": {"delay_ns": 10000000, "jitter_ns": 500000, "loss": 0.01, "duplication": 0.0, "reordering": 0.03, "corruption": 0.0001}, "trace": []}'
     )
 
@@ -119,7 +119,7 @@ def test_along_a_trace_the_relay_limits_the_rate_too() -> None:
         TracePoint(at_ns=9, outgoing=WORSE, incoming=GIGABIT),
     )
     moving = LINKS[0].model_copy(update={"trace": points})
-    told = shaping.relay_spec(moving, parts(moving, Backend.NETEM), "h0n0", "ih0n0", 5)
+    told = shaping.relay_spec(moving, link_parts(moving, Backend.NETEM), "h0n0", "ih0n0", 5)
     assert [(point["at_ns"], point["outgoing"].get("rate_bits_per_s")) for point in told["trace"]] == [
         (0, 10**9),
         (9, 5 * 10**7),
@@ -140,8 +140,8 @@ def test_a_bucket_holds_what_comes_in_a_timers_time_and_two_frames_at_least(
 def test_what_is_to_be_lost_and_doubled_is_the_relays() -> None:
     both = Link(host="camera", network="lan", incoming=Direction(loss=0.1, duplication=0.1), offloads=False)
     each = both.model_copy(update={"incoming": Direction(loss=0.1), "outgoing": Direction(duplication=0.1)})
-    assert parts(both, Backend.NETEM).middle is Backend.RELAY
-    assert parts(each, Backend.NETEM).middle is Backend.NETEM
+    assert link_parts(both, Backend.NETEM).middle is Backend.RELAY
+    assert link_parts(each, Backend.NETEM).middle is Backend.NETEM
 
 
 def test_netem_does_only_what_is_asked() -> None:

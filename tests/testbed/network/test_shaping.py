@@ -4,7 +4,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from middlemark.plan.network import Direction, Link, TracePoint
-from middlemark.testbed.network.shaping import Backend, Parts, parts, words
+from middlemark.testbed.network.shaping import Backend, LinkParts, link_parts, link_words
 
 RATE = Direction(rate_bits_per_s=10**9)
 SLOW = Direction(rate_bits_per_s=10**8, queue_frames=50, delay_ns=10**7, jitter_ns=500_000, loss=0.01)
@@ -19,23 +19,23 @@ def link(outgoing: Direction, incoming: Direction, **more: object) -> Link:
 
 @pytest.mark.parametrize("backend", Backend)
 def test_a_rate_alone_needs_nothing_in_the_middle(backend: Backend) -> None:
-    assert parts(link(RATE, RATE), backend) == Parts(rate=True, middle=None)
-    assert parts(Link(host="camera", network="lan"), backend) == Parts(rate=False, middle=None)
+    assert link_parts(link(RATE, RATE), backend) == LinkParts(rate=True, middle=None)
+    assert link_parts(Link(host="camera", network="lan"), backend) == LinkParts(rate=False, middle=None)
 
 
 @pytest.mark.parametrize("backend", Backend)
 def test_what_else_is_asked_is_done_in_the_middle(backend: Backend) -> None:
-    assert parts(link(Direction(), Direction(loss=0.1)), backend) == Parts(rate=False, middle=backend)
-    assert parts(link(SLOW, RATE), backend) == Parts(rate=True, middle=backend)
+    assert link_parts(link(Direction(), Direction(loss=0.1)), backend) == LinkParts(rate=False, middle=backend)
+    assert link_parts(link(SLOW, RATE), backend) == LinkParts(rate=True, middle=backend)
 
 
 def test_all_of_a_trace_is_the_relays() -> None:
-    assert parts(link(RATE, RATE, trace=TRACE), Backend.NETEM) == Parts(rate=False, middle=Backend.RELAY)
+    assert link_parts(link(RATE, RATE, trace=TRACE), Backend.NETEM) == LinkParts(rate=False, middle=Backend.RELAY)
 
 
 def test_a_link_is_said_in_words() -> None:
     def said(asked: Link) -> str:
-        return words(asked, parts(asked, Backend.RELAY))
+        return link_words(asked, link_parts(asked, Backend.RELAY))
 
     assert said(Link(host="camera", network="lan")) == "plain"
     assert said(link(RATE, RATE)) == snapshot("tbf 1 Gbit/s; offloads off")

@@ -8,7 +8,7 @@ import pytest
 
 from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed.processes import ledger, procfs
-from middlemark.testbed.processes.child import Observer
+from middlemark.testbed.processes.child import NativeProcess
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def saying(event: str) -> list[str]:
 
 def test_an_observer_that_is_ready_goes_on() -> None:
     with ledger.opened() as entries:
-        observer = Observer("observes", saying('{"event": "ready"}'), entries)
+        observer = NativeProcess("observes", saying('{"event": "ready"}'), entries)
         observer.begin({})
         assert procfs.identity(observer.pid) is not None
         observer.end()
@@ -31,7 +31,7 @@ def test_an_observer_that_is_ready_goes_on() -> None:
 
 def test_an_observer_that_refuses_is_ended_and_says_why() -> None:
     with ledger.opened() as entries:
-        observer = Observer("observes", saying('{"event": "refused", "reason": "there is no such interface"}'), entries)
+        observer = NativeProcess("observes", saying('{"event": "refused", "reason": "there is no such interface"}'), entries)
         with pytest.raises(EnvironmentNotReady, match="no such interface"):
             observer.begin({})
         assert procfs.identity(observer.pid) is None

@@ -18,7 +18,7 @@ from middlemark.errors import EnvironmentNotReady, InternalError
 from middlemark.plan import Event, Invalid
 from middlemark.results.record import LinkMeasured
 from middlemark.suite import Action
-from middlemark.testbed.network.shaping import Report
+from middlemark.testbed.network.shaping import RelayReport
 from middlemark.testbed.probe.probe import Found, Measured, asked_now, probe, probe_route
 from middlemark.testbed.probe.verify import link_verdict, route_verdict
 from middlemark.testbed.testbed import Route, Testbed
@@ -149,7 +149,7 @@ def _direction(name: str, found: Found) -> Metrics:
     return metrics
 
 
-def _of_relay(report: Report | None) -> Metrics:
+def _of_relay(report: RelayReport | None) -> Metrics:
     """How late the relay was over the trial, beyond the delay that was requested."""
     if report is None:
         return {}

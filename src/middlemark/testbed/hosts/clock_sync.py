@@ -1,12 +1,8 @@
-"""How far another machine's clock is from this one's, estimated from questions and answers; pure.
+"""How far another machine's clock is from this one's: asked over its connection, and of PTP where that runs.
 
-The other clock was read at some instant between a question and its answer, so each exchange says between which two
-figures the offset lies, whatever the ways there and back take; together they say it more narrowly. `clock_offset` asks.
-
-How far a remote host's clock is from this machine's: asked over its connection, and of PTP where that runs.
-
-It asks `middlemark-probe clock` on the host, which must be among its executables; `clock_estimate` makes a figure of
-the answers. What a bound means for a latency is the analysis' business.
+Each question and answer of `middlemark-probe clock`, one of the host's executables, says between which two values the
+offset lies, whatever the times there and back; together they say it more narrowly. What it makes of latencies is
+`analysis`'.
 """
 
 from __future__ import annotations

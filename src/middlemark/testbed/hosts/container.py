@@ -1,16 +1,7 @@
-"""Which way of running containers works on this machine, found by running one.
+"""Hosts whose processes run in containers of Podman: one container for all of them, or one for each.
 
-Podman's own choice fails where control groups are mounted in both versions or limits can't be raised, so each runtime
-that is installed is tried with each way of making control groups. It keeps nothing; `container` uses what it finds.
-
-Hosts whose processes run in containers: one container for all of them, or one for each.
-
-Podman is run on the host around, so that its namespaces and limits hold for the containers too. Nothing is decided
-here of when containers are used (`deployment`) or what is in them (`root_filesystem`).
-
-How the processes of a host are packed for one trial: as they are, in one container, or each in its own.
-
-It decides which containers there are and has them removed again; `container` says how each is run.
+Podman is run on the host around, so that its namespaces and limits hold for the containers too. The way of running
+containers that works on this machine is found by running one; what is in them, `rootfs` builds.
 """
 
 from __future__ import annotations
@@ -88,6 +79,7 @@ def containers_fact() -> Fact:
 
 
 def _candidates() -> list[Runtime]:
+    """Podman's own choice fails where control groups are mounted in both versions or limits can't be raised."""
     managers = ("cgroupfs",) if os.geteuid() == 0 else ("systemd", "cgroupfs")
     return [Runtime(name, manager) for name, manager in product(RUNTIMES, managers) if shutil.which(name)]
 

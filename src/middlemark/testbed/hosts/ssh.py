@@ -1,7 +1,7 @@
 """A host that is another machine, reached by SSH: one connection for the campaign, workers copied and checked by hash.
 
 Of the other machine it needs a shell, coreutils, tar and iproute2, and leaves nothing on it but what runs right now.
-How well its clock agrees with this machine's, `clock_offset` finds out.
+How well its clock agrees with this machine's, `clock_sync` finds out.
 """
 
 from __future__ import annotations

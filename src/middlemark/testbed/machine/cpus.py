@@ -1,16 +1,8 @@
-"""Keeps CPUs awake for a trial, so that the time a sleeping or virtual CPU takes to wake is not in its figures.
+"""Keeps CPUs awake for a trial, or the CPUs of a host busy to a degree beside the applications.
 
-It starts one `spinner` a CPU, entered in the ledger, and ends them with the context. Whether a trial wants this is its
-plan's to say.
-
-The idle class counts within a scheduling group only. Between groups, of which containers, hosts with limits and, with
-`sched_autogroup_enabled`, sessions have one each, a spinner would take an equal share from who is measured: so spinners
-are in a control group that is idle as a whole (`cpu.idle`); where none can be made, their session has the least weight.
-
-Keeps the CPUs of a host busy to a degree beside the applications, by stress-ng, and measures the degree reached.
-
-The reached load of a CPU is the CPU time that the stressor pinned to it had, as a share of all time: where the
-applications take CPU time from it it is below the asked one. Which hosts are loaded is the plan's to say.
+One `spinner` a CPU, in a control group that is idle as a whole, keeps a CPU awake and takes nothing from who is
+measured; one stress-ng a CPU loads it, and what it had of the CPU's time is the degree reached. Whether a trial wants
+either, its plan says.
 """
 
 from __future__ import annotations
@@ -30,11 +22,13 @@ import psutil
 from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed.hosts.host import Host
 from middlemark.testbed.machine.readiness import Fact
-from middlemark.testbed.processes import cgroup, child
+from middlemark.testbed.processes import cgroup, child, ledger
 from middlemark.testbed.processes.cgroup import Hierarchy
-from middlemark.testbed.processes.ledger import Ledger, opened
+from middlemark.testbed.processes.ledger import Ledger
 
 SPINNER = Path(__file__).with_name("spinner.py")
+PROGRAM = "stress-ng"
+STARTING_S = 5.0
 
 
 @contextmanager
@@ -55,6 +49,8 @@ def kept_awake(cpus: Iterable[int], ledger: Ledger) -> Iterator[None]:
 @contextmanager
 def _idle_group(ledger: Ledger) -> Iterator[Path | None]:
     """A group whose processes run only when nothing else wants to; None where the kernel has none."""
+    # The idle class counts within a scheduling group only. Between groups, of which containers, hosts with limits and,
+    # with `sched_autogroup_enabled`, sessions have one each, a spinner would take an equal share from who is measured.
     hierarchy = cgroup.hierarchies().get("cpu")
     if hierarchy is None:
         yield None
@@ -84,7 +80,7 @@ def _start(cpu: int, group: Path | None, ledger: Ledger) -> tuple[subprocess.Pop
 
 def awake_fact() -> Fact:
     """What `doctor` says of keeping CPUs awake."""
-    with opened() as ledger, _idle_group(ledger) as group:
+    with ledger.opened() as entries, _idle_group(entries) as group:
         said = "spinners in an idle control group" if group else "spinners of the least weight: up to 1.5 % of a CPU"
     return Fact(
         "keep_awake",
@@ -92,10 +88,6 @@ def awake_fact() -> Fact:
         group is not None,
         "run as root, with a kernel from 5.15 on and the controller `cpu`, so that spinners take nothing",
     )
-
-
-PROGRAM = "stress-ng"
-STARTING_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -108,7 +100,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class CpuLoad:
-    """A load that runs."""
+    """A load that runs; where applications take CPU time from it, it reaches less than was requested."""
 
     asked_percent: float
     stressors: Mapping[int, tuple[psutil.Process, ...]]

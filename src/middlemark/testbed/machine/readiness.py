@@ -1,11 +1,7 @@
-"""What one reading of the clock costs, how fine it is, and how late a sleeper wakes on this machine.
+"""What this machine is and whether it is fit to measure on: one `Fact` each, with its remedy where it isn't.
 
-It measures in this very process, Python's own cost included; the workers report the cost of their own readings.
-
-What this machine is and whether it is fit to measure on: one `Fact` each, with its remedy where it isn't.
-
+What can't be read is measured in this very process: what a reading of the clock costs, and how late a sleeper wakes.
 The facts go into a run's manifest and are what `middlemark doctor` shows; nothing here changes the machine.
-`clock` measures what can't be read.
 """
 
 from __future__ import annotations

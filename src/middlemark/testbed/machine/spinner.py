@@ -1,8 +1,8 @@
 """Keeps one CPU awake: a process of the idle class that yields to everything else and never sleeps.
 
-It is a script, run by `awake` in a process of its own with nothing but the standard library; it ends when its standard
-input does, which is when whoever started it is gone. `python spinner.py CPU [FILE]`: FILE lists the
-control group's members, which it joins.
+It is a script, run by `cpus` in a process of its own with nothing but the standard library; it ends when its standard
+input does, which is when whoever started it is gone. `python spinner.py CPU [FILE]`: FILE lists the control group's
+members, which it joins.
 """
 
 import os

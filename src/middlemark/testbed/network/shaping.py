@@ -1,18 +1,7 @@
-"""A constant rate and its queue: the kernel's token bucket filter over a queue that is counted in frames.
+"""What puts a link into effect: the kernel's token bucket filter and netem, or the relay where netem can't do it.
 
-Pure: `tc -batch` lines for one interface, whose sending direction they limit.
-
-The kernel's netem between the two interfaces of a link's middle, each of which sends what the other receives.
-
-Pure: `tc -batch` lines for the switch's namespace. Whether the kernel has netem, `ability` finds out.
-
-Which parts put a link into effect: where its rate is limited, and what stands between its host and its network.
-
-Pure; the parts are rendered by `rate`, `netem` and `relay`.
-
-The relay between the two interfaces of a link's middle, where the kernel has no netem or the link follows a trace.
-
-It renders the relay's spec, runs it, and reads its account; what it does to frames, `observers/relay` says.
+It renders the lines of `tc -batch` for the interfaces that `wiring` makes, and starts the relay. Whether the kernel has
+netem, `capabilities` finds out; what the relay does to frames, `observers/relay` says.
 """
 
 from __future__ import annotations
@@ -26,7 +15,7 @@ from middlemark.errors import EnvironmentNotReady
 from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Link
 from middlemark.suite import Model
 from middlemark.suite.yaml.quantity import BIT_RATE, DURATION, SHARE, SIZE
-from middlemark.testbed.processes.child import Observer, executable
+from middlemark.testbed.processes.child import NativeProcess, executable
 from middlemark.testbed.processes.ledger import Ledger
 
 # What a frame has on the wire besides the 14 bytes of header that the kernel counts: preamble and start 8, check
@@ -36,10 +25,89 @@ OVERHEAD_BYTES, LEAST_BYTES, HEADER_BYTES = 24, 84, 14
 # frames through back to back after a pause.
 BUCKET_NS = 250_000
 QUEUE_FRAMES = 1000
+# Frames that one direction can hold at once, those that are delayed included: as many as the relay holds.
+FRAMES_IN_FLIGHT = 65_536
+# Netem keeps the order of frames with different delays only where it serialises them; at this rate that takes no time.
+KEEPING_ORDER = "rate 1tbit"
+
+
+class Backend(StrEnum):
+    """What delays, loses, doubles, reorders and damages frames."""
+
+    NETEM = "netem"
+    RELAY = "relay"
+
+
+@dataclass(frozen=True)
+class LinkParts:
+    """The parts of one link."""
+
+    rate: bool
+    """Whether token bucket filters limit its rate, each direction's at its sending end."""
+    middle: Backend | None
+    """What stands between the host's interfaces and the switch's; nothing where only the rate is limited."""
+
+
+def link_parts(link: Link, backend: Backend) -> LinkParts:
+    """What this link needs; a trace is always the relay's, as it changes everything, and so is what netem can't do."""
+    if link.trace:
+        return LinkParts(rate=False, middle=Backend.RELAY)
+    directions = (link.outgoing, link.incoming)
+    middle = backend if all(_is_for_netem(direction) for direction in directions) else Backend.RELAY
+    return LinkParts(
+        rate=any(direction.rate_bits_per_s is not None for direction in directions),
+        middle=middle if any(_is_more_than_rate(direction) for direction in directions) else None,
+    )
+
+
+def _is_more_than_rate(direction: Direction) -> bool:
+    return not direction.model_copy(update={"rate_bits_per_s": None, "queue_frames": None}).is_plain
+
+
+def link_words(link: Link, parts: LinkParts) -> str:
+    """The link and its parts as a record states them."""
+    if link.is_plain:
+        return "plain"
+    both = [
+        part
+        for part in (
+            f"MTU {SIZE.text(link.mtu_bytes)}" if link.mtu_bytes != STANDARD_MTU_BYTES else "",
+            "" if link.offloads else "offloads off",
+            f"{parts.middle}: trace of {len(link.trace)} points" if link.trace else "",
+        )
+        if part
+    ]
+    if link.trace:
+        return "; ".join(both)
+    outgoing, incoming = _direction_words(link.outgoing, parts), _direction_words(link.incoming, parts)
+    if outgoing == incoming:
+        return "; ".join([*outgoing, *both])
+    each = [f"{name} {', '.join(said) or 'plain'}" for name, said in (("outgoing", outgoing), ("incoming", incoming))]
+    return "; ".join([*each, *both])
+
+
+def _direction_words(direction: Direction, parts: LinkParts) -> list[str]:
+    said = []
+    if direction.rate_bits_per_s is not None:
+        queue = "" if direction.queue_frames is None else f", queue {direction.queue_frames} frames"
+        said.append(f"tbf {BIT_RATE.text(direction.rate_bits_per_s)}{queue}")
+    done = [
+        f"{name} {DURATION.text(value)}"
+        for name, value in (("delay", direction.delay_ns), ("jitter", direction.jitter_ns))
+        if value
+    ]
+    done += [
+        f"{name} {SHARE.text(round(100 * getattr(direction, name), 9))}"
+        for name in ("loss", "duplication", "reordering", "corruption")
+        if getattr(direction, name)
+    ]
+    if done:
+        said.append(f"{parts.middle}: {', '.join(done)}")
+    return said
 
 
 def rate_commands(interface: str, direction: Direction, mtu_bytes: int) -> list[str]:
-    """The lines; none where no rate is asked."""
+    """The lines that limit the rate of the interface's sending direction; none where no rate is requested."""
     rate = direction.rate_bits_per_s
     if rate is None:
         return []
@@ -59,19 +127,13 @@ def bucket_bytes(rate_bits_per_s: int, mtu_bytes: int) -> int:
     return max(rate_bits_per_s * BUCKET_NS // 8_000_000_000, 2 * frame)
 
 
-# Frames that one direction can hold at once, those that are delayed included: as many as the relay holds.
-FRAMES_IN_FLIGHT = 65_536
-# Netem keeps the order of frames with different delays only where it serialises them; at this rate that takes no time.
-KEEPING_ORDER = "rate 1tbit"
-
-
-def netem_commands(host_side: str, network_side: str, outgoing: Direction, incoming: Direction) -> list[str]:
-    """The lines of both directions; rates are `rate`'s business."""
+def netem_commands(host_end: str, network_end: str, outgoing: Direction, incoming: Direction) -> list[str]:
+    """The lines of both directions, but for rates, in the switch's namespace: an end sends what the other receives."""
     return [
-        *_crossing(host_side, network_side),
-        *_crossing(network_side, host_side),
-        *_impairing(network_side, outgoing),
-        *_impairing(host_side, incoming),
+        *_crossing(host_end, network_end),
+        *_crossing(network_end, host_end),
+        *_impairing(network_end, outgoing),
+        *_impairing(host_end, incoming),
     ]
 
 
@@ -82,20 +144,20 @@ def _crossing(receiving: str, sending: str) -> list[str]:
     ]
 
 
-def netem_is_able(direction: Direction) -> bool:
+def _is_for_netem(direction: Direction) -> bool:
     """Whether netem can do it.
 
     It draws loss and duplication for each frame: one that is to be lost and doubled passes once, and a copy may be lost
-    as well. With both, neither share would be as asked.
+    as well. With both, neither share would be as requested.
     """
     return not (direction.loss and direction.duplication)
 
 
 def _impairing(interface: str, direction: Direction) -> list[str]:
-    asked = []
+    requested = []
     if direction.delay_ns or direction.jitter_ns:
         jitter = f" {_time(direction.jitter_ns)}" if direction.jitter_ns else ""
-        asked.append(f"delay {_time(direction.delay_ns)}{jitter}")
+        requested.append(f"delay {_time(direction.delay_ns)}{jitter}")
     for word, share in (
         ("loss", direction.loss),
         ("duplicate", direction.duplication),
@@ -103,95 +165,17 @@ def _impairing(interface: str, direction: Direction) -> list[str]:
         ("reorder", direction.reordering if direction.delay_ns else 0),  # a frame can only skip a delay
     ):
         if share:
-            asked.append(f"{word} {100 * share:.10g}%")
+            requested.append(f"{word} {100 * share:.10g}%")
     if direction.jitter_ns:
-        asked.append(KEEPING_ORDER)
-    if not asked:
+        requested.append(KEEPING_ORDER)
+    if not requested:
         return []
-    return [f"qdisc add dev {interface} root netem limit {FRAMES_IN_FLIGHT} {' '.join(asked)}"]
+    return [f"qdisc add dev {interface} root netem limit {FRAMES_IN_FLIGHT} {' '.join(requested)}"]
 
 
 def _time(value_ns: int) -> str:
     """The smallest unit that netem's times may have in iproute2 6.1 is the microsecond; fractions of it are taken."""
     return f"{value_ns / 1000:.15g}us"
-
-
-class Backend(StrEnum):
-    """What delays, loses, doubles, reorders and damages frames."""
-
-    NETEM = "netem"
-    RELAY = "relay"
-
-
-@dataclass(frozen=True)
-class Parts:
-    """The parts of one link."""
-
-    rate: bool
-    """Whether token bucket filters limit its rate, each direction's at its sending end."""
-    middle: Backend | None
-    """What stands between the host's interfaces and the switch's; nothing where only the rate is limited."""
-
-
-def parts(link: Link, backend: Backend) -> Parts:
-    """What this link needs; a trace is always the relay's, as it changes everything at its instants.
-
-    So is what netem can't do.
-    """
-    if link.trace:
-        return Parts(rate=False, middle=Backend.RELAY)
-    directions = (link.outgoing, link.incoming)
-    able = backend if all(netem_is_able(direction) for direction in directions) else Backend.RELAY
-    return Parts(
-        rate=any(direction.rate_bits_per_s is not None for direction in directions),
-        middle=able if any(_is_more_than_rate(direction) for direction in directions) else None,
-    )
-
-
-def _is_more_than_rate(direction: Direction) -> bool:
-    return not direction.model_copy(update={"rate_bits_per_s": None, "queue_frames": None}).is_plain
-
-
-def words(link: Link, made_of: Parts) -> str:
-    """The link and its parts as a record states them."""
-    if link.is_plain:
-        return "plain"
-    both = [
-        part
-        for part in (
-            f"MTU {SIZE.text(link.mtu_bytes)}" if link.mtu_bytes != STANDARD_MTU_BYTES else "",
-            "" if link.offloads else "offloads off",
-            f"{made_of.middle}: trace of {len(link.trace)} points" if link.trace else "",
-        )
-        if part
-    ]
-    if link.trace:
-        return "; ".join(both)
-    outgoing, incoming = _direction_words(link.outgoing, made_of), _direction_words(link.incoming, made_of)
-    if outgoing == incoming:
-        return "; ".join([*outgoing, *both])
-    each = [f"{name} {', '.join(said) or 'plain'}" for name, said in (("outgoing", outgoing), ("incoming", incoming))]
-    return "; ".join([*each, *both])
-
-
-def _direction_words(direction: Direction, made_of: Parts) -> list[str]:
-    said = []
-    if direction.rate_bits_per_s is not None:
-        queue = "" if direction.queue_frames is None else f", queue {direction.queue_frames} frames"
-        said.append(f"tbf {BIT_RATE.text(direction.rate_bits_per_s)}{queue}")
-    done = [
-        f"{name} {DURATION.text(value)}"
-        for name, value in (("delay", direction.delay_ns), ("jitter", direction.jitter_ns))
-        if value
-    ]
-    done += [
-        f"{name} {SHARE.text(round(100 * getattr(direction, name), 9))}"
-        for name in ("loss", "duplication", "reordering", "corruption")
-        if getattr(direction, name)
-    ]
-    if done:
-        said.append(f"{made_of.middle}: {', '.join(done)}")
-    return said
 
 
 class Lateness(Model):
@@ -204,7 +188,7 @@ class Lateness(Model):
     max_ns: int
 
 
-class Account(Model):
+class DirectionReport(Model):
     """What became of the frames of one direction."""
 
     frames_in: int
@@ -225,24 +209,24 @@ class Account(Model):
     lateness: Lateness
 
 
-class Report(Model):
-    """A relay's account of both directions."""
+class RelayReport(Model):
+    """What a relay reports of both directions."""
 
     at_ns: int
-    outgoing: Account
-    incoming: Account
+    outgoing: DirectionReport
+    incoming: DirectionReport
 
 
 class Relay:
     """A running relay; `end` must follow."""
 
     def __init__(self, name: str, prefix: list[str], spec: Mapping[str, Any], ledger: Ledger) -> None:
-        """Starts it with the prefix of the switch's namespace; it carries frames when `ready` has returned."""
-        self._observer = Observer(f"relays {name}", [*prefix, str(executable("relay"))], ledger)
+        """Starts it with the prefix of the switch's namespace; it transmits frames when `ready` has returned."""
+        self._observer = NativeProcess(f"relays {name}", [*prefix, str(executable("relay"))], ledger)
         self._observer.tell(spec)
 
     def ready(self) -> tuple[str, ...]:
-        """Waits until frames are carried; what it warns of."""
+        """Waits until frames are transmitted; what it warns of."""
         return tuple(self._observer.hear("ready")["warnings"])
 
     @property
@@ -255,41 +239,39 @@ class Relay:
         self._observer.tell({"command": "begin", "at_ns": at_ns})
         self._observer.hear("applied")
 
-    def report(self) -> Report:
-        """Its account so far."""
+    def report(self) -> RelayReport:
+        """What it did so far."""
         self._observer.tell({"command": "report"})
         said = self._observer.hear("report")
-        return Report.model_validate({name: said[name] for name in Report.model_fields})
+        return RelayReport.model_validate({name: said[name] for name in RelayReport.model_fields})
 
     def end(self) -> None:
         """Ends it: the link is cut."""
         self._observer.end()
 
 
-def relay_spec(link: Link, made_of: Parts, host_side: str, network_side: str, seed: int) -> dict[str, Any]:
+def relay_spec(link: Link, parts: LinkParts, host_end: str, network_end: str, seed: int) -> dict[str, Any]:
     """What the relay is told of a link; a rate only where no token bucket limits it."""
     directions = {"outgoing": link.outgoing, "incoming": link.incoming}
-    told: dict[str, Any] = {"host_side": host_side, "network_side": network_side, "seed": seed}
-    told |= {name: _impairment(direction, made_of) for name, direction in directions.items()}
+    told: dict[str, Any] = {"host_side": host_end, "network_side": network_end, "seed": seed}
+    told |= {name: _impairment(direction, parts) for name, direction in directions.items()}
     told["trace"] = [
         {
             "at_ns": point.at_ns,
-            "outgoing": _impairment(point.outgoing, made_of),
-            "incoming": _impairment(point.incoming, made_of),
+            "outgoing": _impairment(point.outgoing, parts),
+            "incoming": _impairment(point.incoming, parts),
         }
         for point in link.trace
     ]
     return told
 
 
-def _impairment(direction: Direction, made_of: Parts) -> dict[str, Any]:
+def _impairment(direction: Direction, parts: LinkParts) -> dict[str, Any]:
     told = direction.model_dump()
     rate, queue = told.pop("rate_bits_per_s"), told.pop("queue_frames")
-    return (
-        told
-        if made_of.rate or rate is None
-        else {**told, "rate_bits_per_s": rate, "queue_frames": queue or QUEUE_FRAMES}
-    )
+    if parts.rate or rate is None:
+        return told
+    return {**told, "rate_bits_per_s": rate, "queue_frames": queue or QUEUE_FRAMES}
 
 
 def relay_missing() -> str | None:

@@ -3,12 +3,8 @@
     host: eth0 ── peer ── port: bridge                                 a link that does nothing or limits a rate
     host: eth0 ── peer ═ netem or relay ═ inner ── port: bridge        any other
 
-Pure: it says which interfaces and addresses there are and renders the commands that make them; `testbed` has
-holders run them. What a link does to frames is `link`'s to say.
-
-The wiring of a trial's hosts made real: it has the holders run what `switch` renders, and starts the relays.
-
-Links are cut, mended and counted here; what was asked of them and what came of it, `probe` compares.
+It renders the commands that make interfaces and addresses, has holders of namespaces run them, and cuts, mends and
+counts the links. What a link does to frames is `shaping`'s, what came of it `probe` measures.
 """
 
 from __future__ import annotations
@@ -23,7 +19,7 @@ from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.network import Link, Network
 from middlemark.testbed.hosts.host import Attachment
 from middlemark.testbed.network import shaping
-from middlemark.testbed.network.shaping import Backend, Parts, Relay, parts
+from middlemark.testbed.network.shaping import Backend, LinkParts, Relay, link_parts
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.processes.namespaces import Holder, required, run_in_all
 
@@ -45,7 +41,7 @@ class Wire:
     bridge: str
     switch_address: str
     """The switch's own on the same network."""
-    parts: Parts
+    parts: LinkParts
 
     @property
     def inner(self) -> str:
@@ -59,7 +55,7 @@ class Wire:
 
     @property
     def other_bridge(self) -> str:
-        """The bridge of those who are parted from the network."""
+        """The bridge of those who are partitioned from the network."""
         return f"o{self.bridge}"
 
     @property
@@ -91,7 +87,7 @@ def wires(
                     peer=f"h{hosts.index(host)}n{number}",
                     bridge=f"net{number}",
                     switch_address=f"10.{subnet}.{number}.{SWITCH_PLACE}",
-                    parts=parts(link, backend),
+                    parts=link_parts(link, backend),
                 )
             )
     return wired
@@ -204,14 +200,14 @@ class Wiring:
     begun: bool = False
     """Whether traces are under way."""
     other_bridges: set[str] = field(default_factory=set)
-    """Those of the other side that are there: they are made when a network is first parted."""
+    """Those of partitioned hosts that are there: they are made when a network is first partitioned."""
 
     def set(self, target: str, state: str) -> None:
         """Has a link, or all of a host's, `up` or `down`."""
         self._run_ip([f"link set {wire.peer} {state}" for wire in self._named(target)])
 
     def partition(self, target: str) -> None:
-        """Has a link, or all of a host's, on the other side of its network."""
+        """Moves a link, or all of a host's, to the other part of its network."""
         named = self._named(target)
         needed = {wire.other_bridge for wire in named} - self.other_bridges
         moved = [f"link set {wire.port} master {wire.other_bridge}" for wire in named]
@@ -219,7 +215,7 @@ class Wiring:
         self.other_bridges |= needed
 
     def heal(self, target: str) -> None:
-        """Has a link, or all of a host's, where it was made."""
+        """Moves a link, or all of a host's, back to where it was made."""
         self._run_ip([f"link set {wire.port} master {wire.bridge}" for wire in self._named(target)])
 
     def _named(self, target: str) -> list[Wire]:

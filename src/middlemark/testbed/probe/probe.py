@@ -1,12 +1,8 @@
-"""Measures each link of a test-bed, alone, between its host and the switch's own address on the network.
+"""Measures links and routes, each alone, with `middlemark-probe` at both ends: round trip, loss and rate each way.
 
-It runs `middlemark-probe` at both ends; whether what it measured is what was asked, `verdict` says. What a trial with a
-wrong link is worth is the campaign's to say; links of other machines are measured by `route_probe`.
-
-Measures a route between two machines: round trip, loss and rate each way, within a bounded time and bytes.
-
-What the network carries is not known, so a short burst at full speed sounds it out before it is offered half as much
-again. Only what one clock tells is used: round trips by the asker's, rates by the receiver's, losses by numbers.
+A link is measured between its host and the switch; a route between two machines is sounded out by a short burst first,
+as what it carries is not known. Whether that is what was requested, `verify` says; what a trial with a wrong link is
+worth, `campaign`.
 """
 
 from __future__ import annotations
@@ -24,7 +20,7 @@ from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Link
 from middlemark.suite import Model
 from middlemark.testbed.network.shaping import HEADER_BYTES, OVERHEAD_BYTES
 from middlemark.testbed.network.wiring import Wire
-from middlemark.testbed.processes.child import Observer, executable
+from middlemark.testbed.processes.child import NativeProcess, executable
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.testbed import Route, Testbed
 
@@ -134,7 +130,7 @@ class Answering:
 
     def __init__(self, command: Sequence[str], ledger: Ledger) -> None:
         """Starts it and returns when it answers."""
-        self._observer = Observer("answers the probe", command, ledger)
+        self._observer = NativeProcess("answers the probe", command, ledger)
         try:
             self.port = int(str(self._observer.hear("ready")["address"]).rpartition(":")[2])
         except EnvironmentNotReady:

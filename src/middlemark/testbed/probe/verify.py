@@ -1,12 +1,7 @@
-"""What chance makes of a probe's figures where the link is exactly what was asked: the bounds that `verdict` judges by.
+"""Whether a link is what was requested, or a route what is declared of it, judged by what a probe measured.
 
-Counts of frames are binomial. Round trips are drawn, from many pretended probes of the same pings: jitter, frames that
-overtake and those that wait for an earlier one shape them together, and no formula holds for all. It judges nothing.
-
-Whether a link is what was asked, or a route what is declared of it, judged by what a probe found.
-
-Pure. A delay may be off by 0.3 ms or 5 % a way, a rate by 5 %; jitter, and how many frames were lost, doubled and
-overtook others, have to be within what chance makes of 99.9 % of all links that are as asked.
+Pure. A delay may be off by 0.3 ms or 5 % each way, a rate by 5 %; jitter, and how many frames were lost, doubled and
+overtook others, have to be within what chance makes of 99.9 % of all links that are as requested.
 """
 
 from __future__ import annotations

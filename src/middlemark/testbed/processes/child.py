@@ -1,20 +1,7 @@
-"""Starts a process that the ledger knows from before its start, with its mark in its environment and its children's.
+"""Processes that the ledger knows from before their start, with its mark in their environment and their children's.
 
-It has a session of its own, so that a Ctrl-C at the terminal is the front's alone. Who starts it ends it, and then has
-its mark removed; what is said to it, and what it says, its starter knows.
-
-A process that ends with its standard input, and so with this front, and that echoes to say that it runs.
-
-What holds a container or a connection open is one. Shells that hold namespaces, which are told commands, are `holder`.
-
-A process that is told lines and answers in lines, in the ledger from before its start until after its end.
-
-It ends when its standard input does, and so with its starter, however that ends. What is said, `holder` and `observer`
-know.
-
-The native helpers of `observers/`: where they are, and one under way that speaks in lines of JSON.
-
-What each is told and says, the module of its name knows: `capture`, `kernel_path`, `resources`, `probe`, `link.relay`.
+Each has a session of its own, so that a Ctrl-C is the front's alone, and ends with its standard input; who starts it
+ends it. A `Lifeline` only lives, a `LineProcess` is told lines and answers, a `NativeProcess` speaks JSON.
 """
 
 from __future__ import annotations
@@ -32,6 +19,14 @@ from typing import IO, Any, TypeAlias, cast
 from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.processes.procfs import MARK_VARIABLE
+
+Pipe: TypeAlias = IO[bytes]
+STARTING_S, ENDING_S = 30.0, 10.0
+# Far beyond what any of them needs to answer: it is over only when the machine hangs.
+PATIENCE_S = 20.0
+CHECKOUT = Path(__file__).resolve().parents[4]
+# Where workers are looked for: what is native is built beside them.
+FOLDERS_VARIABLE = "MIDDLEMARK_WORKERS"
 
 
 def start(  # noqa: PLR0913 - a process has three streams
@@ -58,15 +53,11 @@ def start(  # noqa: PLR0913 - a process has three streams
     return process, mark
 
 
-STARTING_S = 30.0
-ENDING_S = 10.0
-
-
 class Lifeline:
-    """The process; whoever starts it ends it."""
+    """A process that only lives, as what holds a container or a connection open does; it echoes to say that it runs."""
 
     def __init__(self, what: str, command: Sequence[str], ledger: Ledger, remedy: str) -> None:
-        """Starts the command and returns when it gives back what it is given; raises with what it said instead."""
+        """Starts the command and returns when it echoes; raises with what it said instead."""
         self._ledger = ledger
         self._process, self._mark = start(what, command, ledger, stderr=subprocess.PIPE)
         if not self._echoes():
@@ -87,11 +78,11 @@ class Lifeline:
         self._ledger.remove(self._mark)
 
     def _echoes(self) -> bool:
-        given, back = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
+        sent, echoed = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
         with suppress(BrokenPipeError):  # what it said is told by the caller
-            given.write(b"\n")
-            given.flush()
-            return bool(select.select([back], [], [], STARTING_S)[0] and os.read(back.fileno(), 1))
+            sent.write(b"\n")
+            sent.flush()
+            return bool(select.select([echoed], [], [], STARTING_S)[0] and os.read(echoed.fileno(), 1))
         return False
 
     def _last_words(self) -> str:
@@ -101,13 +92,8 @@ class Lifeline:
         return said.decode(errors="replace").strip() or f"no answer within {STARTING_S:.0f} s"
 
 
-Pipe: TypeAlias = IO[bytes]
-# Far beyond what any of them needs to answer: it is over only when the machine hangs.
-PATIENCE_S = 20.0
-
-
-class Child:
-    """One such process; `end` must follow."""
+class LineProcess:
+    """A process that is told lines and answers in lines, a shell that holds namespaces, say; `end` must follow."""
 
     def __init__(self, doing: str, command: Sequence[str], ledger: Ledger) -> None:
         self._doing = doing
@@ -153,35 +139,12 @@ class Child:
         self._ledger.remove(self.mark)
 
 
-CHECKOUT = Path(__file__).resolve().parents[4]
-# Where workers are looked for: observers are built beside them.
-FOLDERS_VARIABLE = "MIDDLEMARK_WORKERS"
-
-
-def executable(name: str) -> Path:
-    """Where `middlemark-<name>` is."""
-    for folder in _folders():
-        path = folder / f"middlemark-{name}"
-        if os.access(path, os.X_OK) and path.is_file():
-            return path.absolute()
-    raise EnvironmentNotReady(
-        f"there is no middlemark-{name} here",
-        remedy=f"make workers; an observer elsewhere: {FOLDERS_VARIABLE}=FOLDER",
-    )
-
-
-def _folders() -> Iterator[Path]:
-    yield from (Path(folder) for folder in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if folder)
-    yield Path(os.environ.get("CARGO_TARGET_DIR") or CHECKOUT / "target") / "release"
-    yield from (Path(folder) for folder in os.get_exec_path())
-
-
-class Observer:
-    """A running observer; `end` must follow."""
+class NativeProcess:
+    """A program of `observers/` that speaks in lines of JSON; `end` must follow."""
 
     def __init__(self, doing: str, command: Sequence[str], ledger: Ledger) -> None:
         self._doing = doing
-        self._child = Child(doing, command, ledger)
+        self._child = LineProcess(doing, command, ledger)
 
     @property
     def pid(self) -> int:
@@ -222,3 +185,21 @@ class Observer:
     def end(self) -> None:
         """Ends it."""
         self._child.end()
+
+
+def executable(name: str) -> Path:
+    """Where `middlemark-<name>` is."""
+    for folder in _folders():
+        path = folder / f"middlemark-{name}"
+        if os.access(path, os.X_OK) and path.is_file():
+            return path.absolute()
+    raise EnvironmentNotReady(
+        f"there is no middlemark-{name} here",
+        remedy=f"make workers; an observer elsewhere: {FOLDERS_VARIABLE}=FOLDER",
+    )
+
+
+def _folders() -> Iterator[Path]:
+    yield from (Path(folder) for folder in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if folder)
+    yield Path(os.environ.get("CARGO_TARGET_DIR") or CHECKOUT / "target") / "release"
+    yield from (Path(folder) for folder in os.get_exec_path())

@@ -1,13 +1,7 @@
-"""The account of everything that Middlemark creates on this machine, so that all of it can be removed again.
+"""The ledger of everything that Middlemark creates on this machine, so that all of it can be removed again.
 
-Every creation is entered before it happens, in an append-only file of the process that owns it, under a per-user
-state folder; whatever ends that process, kill -9 included, the file stays, and `abandoned` removes what it lists only.
-It creates nothing itself: `slot`, `awake` and the campaign do, and enter it here.
-
-What ledgers list whose owners are gone: removed wherever it can be reached, forgotten only where the user says so.
-
-`ledger` knows what an entry is and how it is removed; the ledgers of living processes are left alone. Of a machine that
-does not answer nobody can tell what is on it, so that its entries stay until it does, or is said to be gone for good.
+Every creation is entered before it happens, in an append-only file of the process that owns it; whatever ends that
+process, the file stays, and a sweep removes what the ledgers of ended processes list. It creates nothing itself.
 """
 
 from __future__ import annotations
@@ -237,7 +231,7 @@ class Forgotten:
 
 
 def sweep() -> list[Removed]:
-    """Removes what ledgers list whose owners are gone."""
+    """Removes what ledgers list whose owners are gone; of a machine that does not answer all entries stay."""
     removed = []
     unanswered: dict[str, str] = {}
     for path, _ in _ledgers():

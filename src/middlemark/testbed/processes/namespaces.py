@@ -1,8 +1,8 @@
 """Holders: each a shell of its own that holds a set of namespaces for as long as its standard input is open.
 
 Nothing is made in this machine's own namespaces: when a holder ends, which it does even when its starter is killed
-outright, the kernel takes its interfaces and mounts away. What is set up in the namespaces, `namespace_host` and
-`switch` say.
+outright, the kernel takes its interfaces and mounts away. What is set up in them, `hosts.namespace` and
+`network.wiring` say.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed.processes.child import Child
+from middlemark.testbed.processes.child import LineProcess
 from middlemark.testbed.processes.ledger import Ledger
 
 _END = "= the status is"
@@ -30,7 +30,7 @@ class Holder:
         own_user = [] if not self._rootless or beside else ["--user", "--map-root-user"]
         enter = beside.entering("user") if self._rootless and beside else []
         command = [*enter, required("unshare"), *own_user, "--net", "--mount", "--uts", "--ipc", "sh"]
-        self._shell = Child(f"holds the namespaces of {name}", command, ledger)
+        self._shell = LineProcess(f"holds the namespaces of {name}", command, ledger)
 
     @property
     def pid(self) -> int:

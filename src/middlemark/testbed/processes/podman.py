@@ -1,7 +1,7 @@
 """One private storage of Podman: where it is, how Podman is called on it, and how it is removed with all it holds.
 
 Nothing of the user's own containers is read or touched, as every storage is a folder of its own with its own settings;
-all containers in it are ours. Who runs containers in it is `container`'s business, the ledger's entry its creator's.
+all containers in it are ours. Who runs containers in it is `hosts.container`'s, the ledger's entry its creator's.
 """
 
 from __future__ import annotations
