@@ -54,11 +54,11 @@ def two_hosts(direction: Direction) -> Iterator[tuple[Testbed, float, list[float
         Link(host="host_1", network="lan"),
     ]
     removal: list[float] = []
-    with ledger.opened() as entries, slot.taken() as taken:
+    with ledger.opened() as entries, slot.reserved() as reserved:
         begin = time.monotonic()
         shown = [executable("probe").parent]
         with built(
-            PlannedTestbed(hosts, [Network(name="lan", hosts=names)], links, shown=shown), taken, entries
+            PlannedTestbed(hosts, [Network(name="lan", hosts=names)], links, shown=shown), reserved, entries
         ) as testbed:
             yield testbed, time.monotonic() - begin, removal
             begin = time.monotonic()
@@ -99,9 +99,9 @@ def deployments(repetitions: int) -> None:
 
 def deployment_times(deployment: Deployment, worker: Path) -> tuple[float, float, float]:
     """Milliseconds to make it, to have the worker describe itself there, and to remove it."""
-    with ledger.opened() as entries, slot.taken() as taken:
+    with ledger.opened() as entries, slot.reserved() as reserved:
         host = LocalHost()
-        folder, mark = host.create_folder(taken.name, entries)
+        folder, mark = host.create_folder(reserved.name, entries)
         begin = time.monotonic()
         with deployed(host, deployment, Contents(worker), folder, entries) as place:
             made = time.monotonic()

@@ -12,7 +12,14 @@ from middlemark.testbed.capabilities import _netem_wanted
 from middlemark.testbed.hosts.rootfs import Contents
 from middlemark.testbed.network.shaping import Backend
 from middlemark.testbed.network.wiring import Wire, _of_a_host, _of_the_switch, wires
-from middlemark.testbed.probe.probe import LOSS_INTERVAL_NS, LOSS_PACKETS, LOSS_SIZE_BYTES, Measured, read, what
+from middlemark.testbed.probe.probe import (
+    LOSS_INTERVAL_NS,
+    LOSS_PACKETS,
+    LOSS_SIZE_BYTES,
+    Measured,
+    link_probe_spec,
+    measured_from,
+)
 from middlemark.testbed.probe.verify import link_verdict
 from middlemark.testbed.processes.child import executable
 from middlemark.testbed.processes.namespaces import required
@@ -68,7 +75,7 @@ def found(wired: list[Wire], tmp_path_factory: pytest.TempPathFactory) -> dict[s
 
 def measured(wired: list[Wire], machine: Guest) -> dict[str, Measured]:
     said = machine.run().splitlines()
-    return {wire.link.host: read(json.loads(line)) for wire, line in zip(wired, said, strict=True)}
+    return {wire.link.host: measured_from(json.loads(line)) for wire, line in zip(wired, said, strict=True)}
 
 
 def script(wired: list[Wire], contents: Contents) -> str:
@@ -90,7 +97,7 @@ def script(wired: list[Wire], contents: Contents) -> str:
     for wire in wired:
         # Over links too that nothing of the kind is asked of: they may neither lose, double nor reorder a frame.
         loss = {"packets": LOSS_PACKETS, "interval_ns": LOSS_INTERVAL_NS, "size_bytes": LOSS_SIZE_BYTES}
-        told = json.dumps({"to": wire.switch_address, "port": PORT, "loss": loss, **what(wire.link)})
+        told = json.dumps({"to": wire.switch_address, "port": PORT, "loss": loss, **link_probe_spec(wire.link)})
         lines += [f"echo '{told}' | {ip} netns exec {pids[wire.link.host]} {probe} measure"]
     return "\n".join(lines)
 

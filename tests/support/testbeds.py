@@ -43,8 +43,8 @@ def two_hosts(*, shown: tuple[Path, ...] = (), links: list[Link] | None = None) 
     hosts = netns("host_0", "host_1")
     with (
         ledger.opened() as entries,
-        slot.taken() as taken,
-        built(PlannedTestbed(hosts, LAN, links or plain(*LAN), shown=shown), taken, entries) as testbed,
+        slot.reserved() as reserved,
+        built(PlannedTestbed(hosts, LAN, links or plain(*LAN), shown=shown), reserved, entries) as testbed,
     ):
         yield testbed
 

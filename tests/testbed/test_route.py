@@ -12,7 +12,7 @@ from middlemark.plan.network import Direction, Link
 from middlemark.testbed.hosts.host import ALONE, Attachment, LocalHost
 from middlemark.testbed.hosts.ssh import Connection, SshHost
 from middlemark.testbed.probe import probe
-from middlemark.testbed.probe.probe import Found, Measured
+from middlemark.testbed.probe.probe import DirectionMeasured, Measured
 from middlemark.testbed.processes import child, ledger
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.testbed import Route, routes
@@ -53,13 +53,13 @@ def test_a_route_is_what_the_links_of_both_ends_come_to() -> None:
 
 
 def sounded(outgoing: float | None, incoming: float | None) -> Measured:
-    ways = [Found(rate_bits_per_s=rate) for rate in (outgoing, incoming)]
+    ways = [DirectionMeasured(rate_bits_per_s=rate) for rate in (outgoing, incoming)]
     return Measured(reachable=True, round_trip=None, outgoing=ways[0], incoming=ways[1])
 
 
 @pytest.mark.parametrize("rate", [1e5, 1e7, 1e9, 4e10])
 def test_a_route_of_any_rate_takes_bounded_time_and_bytes(rate: float) -> None:
-    told = probe.trains(PLAIN, sounded(rate, rate))
+    told = probe.train_spec(PLAIN, sounded(rate, rate))
     seconds = told["rate"]["duration_ns"] / 1e9
     assert seconds <= 2
     assert seconds * told["rate"]["offered_bits_per_s"] / 8 <= 2 * probe.RATE_BYTES
@@ -69,9 +69,9 @@ def test_a_route_of_any_rate_takes_bounded_time_and_bytes(rate: float) -> None:
 
 def test_more_is_offered_than_was_declared_or_found_and_nothing_where_neither_is_known() -> None:
     declared = PLAIN.model_copy(update={"outgoing": Direction(rate_bits_per_s=10**9)})
-    assert probe.trains(declared, sounded(1e8, 1e8))["rate"]["offered_bits_per_s"] == 1.5e9
-    assert probe.trains(declared, sounded(4e9, None))["rate"]["offered_bits_per_s"] == 6e9
-    assert "rate" not in probe.trains(PLAIN, sounded(None, None))
+    assert probe.train_spec(declared, sounded(1e8, 1e8))["rate"]["offered_bits_per_s"] == 1.5e9
+    assert probe.train_spec(declared, sounded(4e9, None))["rate"]["offered_bits_per_s"] == 6e9
+    assert "rate" not in probe.train_spec(PLAIN, sounded(None, None))
 
 
 @pytest.fixture

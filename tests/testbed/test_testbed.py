@@ -113,12 +113,12 @@ def test_a_hosts_shared_memory_is_at_least_half_as_large_as_the_machines() -> No
 def test_a_trials_folder_has_the_same_path_on_each_host_and_is_collected_from_outside(tmp_path: Path) -> None:
     with (
         ledger.opened() as entries,
-        slot.taken() as taken,
-        built(PlannedTestbed(netns("host_0", "host_1"), LAN, plain(*LAN)), taken, entries) as testbed,
+        slot.reserved() as reserved,
+        built(PlannedTestbed(netns("host_0", "host_1"), LAN, plain(*LAN)), reserved, entries) as testbed,
     ):
         found = []
         for host in testbed.hosts.values():
-            folder, _ = host.create_folder(taken.name, entries)
+            folder, _ = host.create_folder(reserved.name, entries)
             found.append(folder)
             on(host, "sh", "-c", f"hostname > {folder}/name")
             assert (host.collect(folder, tmp_path) / "name").read_text() == host.name.replace("_", "-") + "\n"
@@ -162,8 +162,8 @@ def test_hosts_on_one_side_of_a_partition_reach_each_other_and_none_of_the_other
     lan = (Network(name="lan", hosts=names),)
     with (
         ledger.opened() as entries,
-        slot.taken() as taken,
-        built(PlannedTestbed(netns(*names), lan, plain(*lan)), taken, entries) as testbed,
+        slot.reserved() as reserved,
+        built(PlannedTestbed(netns(*names), lan, plain(*lan)), reserved, entries) as testbed,
         ExitStack() as serving,
     ):
         hosts = testbed.hosts
@@ -207,25 +207,25 @@ def test_test_beds_at_the_same_time_have_networks_of_their_own() -> None:
 def test_nothing_is_made_in_this_machines_namespaces_and_nothing_is_left(tmp_path: Path) -> None:
     with (
         ledger.opened() as entries,
-        slot.taken() as taken,
-        built(PlannedTestbed(netns("host_0", "host_1"), LAN, plain(*LAN)), taken, entries) as testbed,
+        slot.reserved() as reserved,
+        built(PlannedTestbed(netns("host_0", "host_1"), LAN, plain(*LAN)), reserved, entries) as testbed,
     ):
         names = {name for _, name in socket.if_nameindex()}
         assert names.isdisjoint({"net0", "h0n0", "h1n0"})
-        assert taken.name not in Path("/proc/self/mounts").read_text()
+        assert reserved.name not in Path("/proc/self/mounts").read_text()
         folder = testbed.hosts["host_0"].collect(Path(tempfile.gettempdir(), "x"), tmp_path).parent
         assert folder.is_dir()
         holders = [entry.process for entry in ledger.read(entries.path) if entry.process is not None]
         assert len(holders) == 3
-    assert not list(Path(tempfile.gettempdir()).glob(f"{taken.name}*"))
+    assert not list(Path(tempfile.gettempdir()).glob(f"{reserved.name}*"))
     assert not any(procfs.is_alive(process) for process in holders)
     assert list((tmp_path / "state/middlemark/ledgers").iterdir()) == []
 
 
 def test_this_machine_alone_needs_nothing_to_be_made() -> None:
-    with ledger.opened() as entries, slot.taken() as taken:
+    with ledger.opened() as entries, slot.reserved() as reserved:
         before = entries.path.read_text()
-        with built(PlannedTestbed([Host(name="local", kind=HostKind.LOCAL)]), taken, entries) as testbed:
+        with built(PlannedTestbed([Host(name="local", kind=HostKind.LOCAL)]), reserved, entries) as testbed:
             assert testbed.hosts["local"].command(["true"]) == ["true"]
             assert testbed.counters() == {}
             assert entries.path.read_text() == before
@@ -236,9 +236,9 @@ def test_a_network_of_namespaces_and_this_machine_is_refused() -> None:
     network = Network(name="lan", hosts=("host_0", "local"))
     with (
         ledger.opened() as entries,
-        slot.taken() as taken,
+        slot.reserved() as reserved,
         pytest.raises(UsageError, match=r"`local` \(local\)"),
-        built(PlannedTestbed(hosts, [network], plain(network)), taken, entries),
+        built(PlannedTestbed(hosts, [network], plain(network)), reserved, entries),
     ):
         pytest.fail("it was built")
 
@@ -280,8 +280,8 @@ def test_a_machine_elsewhere_is_given_no_limits() -> None:
     host = Host(name="robot", kind=HostKind.SSH, ssh="robot", cpu_quota=0.5)
     with (
         ledger.opened() as entries,
-        slot.taken() as taken,
+        slot.reserved() as reserved,
         pytest.raises(UsageError, match="`robot` is another machine"),
-        built(PlannedTestbed([host]), taken, entries),
+        built(PlannedTestbed([host]), reserved, entries),
     ):
         pytest.fail("it was built")

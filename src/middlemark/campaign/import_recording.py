@@ -27,6 +27,10 @@ from middlemark.suite import DURATION, SIZE, Durability, Reliability
 from middlemark.suite.demand import COLUMNS, MOST_STREAMS
 from middlemark.suite.yaml.quantity import LARGEST_MESSAGE_BYTES
 
+LONGEST_WINDOW_NS = 20_000_000_000
+"""Of a longer recording its first part is played."""
+_SHORTEST_WINDOW_NS = 1_000_000_000
+_STEP_NS = 100_000_000
 W = TypeVar("W", bound=StrEnum)
 _READ_HERE = "MCAP (.mcap), rosbag2 with SQLite (.db3), or a rosbag2 folder with its metadata.yaml"
 # By the numbers of rmw_qos_*_policy_e and by the words that rosbag2 has written since its ninth metadata version.
@@ -85,8 +89,8 @@ def _files(path: Path) -> list[Path]:
 def _of_folder(folder: Path) -> list[Path]:
     metadata = folder / "metadata.yaml"
     try:
-        told = YAML(typ="safe").load(metadata.read_text(encoding="utf-8"))
-        about = told["rosbag2_bagfile_information"]
+        content = YAML(typ="safe").load(metadata.read_text(encoding="utf-8"))
+        about = content["rosbag2_bagfile_information"]
         names, compressed = about["relative_file_paths"], str(about.get("compression_mode", "")).upper()
     except (OSError, UnicodeDecodeError, YAMLError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"`{metadata}` doesn't say which files the recording has", remedy=_READ_HERE) from error
@@ -142,12 +146,6 @@ def _word(profiles: str, policy: str, by_number: Mapping[int, W]) -> W | None:
     return offers.pop() if len(offers) == 1 else None
 
 
-LONGEST_WINDOW_NS = 20_000_000_000
-"""Of a longer recording its first part is played."""
-_SHORTEST_WINDOW_NS = 1_000_000_000
-_STEP_NS = 100_000_000
-
-
 @dataclass(frozen=True)
 class Derived:
     """The two files that a recording becomes."""
@@ -162,12 +160,12 @@ def derived(name: str, source: str, messages_file: str, topics: Sequence[Recorde
     last_ns = max(topic.messages[-1][0] for topic in topics)
     window_ns = min(max(last_ns // _STEP_NS * _STEP_NS, _SHORTEST_WINDOW_NS), LONGEST_WINDOW_NS)
     refused = {topic.topic: reason for topic in topics if (reason := _why_left_out(topic, window_ns))}
-    taken = [topic for topic in topics if topic.topic not in refused]
+    playable = [topic for topic in topics if topic.topic not in refused]
     left_out = [f"#   {topic}: {reason}" for topic, reason in refused.items()]
-    if not taken:
+    if not playable:
         raise UsageError(f"`{source}` has no topic that could be played", remedy="\n".join(left_out))
-    if len(taken) > MOST_STREAMS:
-        raise UsageError(f"`{source}` has {len(taken)} topics", remedy=f"record at most {MOST_STREAMS}")
+    if len(playable) > MOST_STREAMS:
+        raise UsageError(f"`{source}` has {len(playable)} topics", remedy=f"record at most {MOST_STREAMS}")
     lines = [
         f"# Made of {source}: the instants and sizes of the messages are the recording's. It doesn't know which",
         "# process each topic belongs to, nor by when a message has to be there: say so here, and run",
@@ -176,10 +174,10 @@ def derived(name: str, source: str, messages_file: str, topics: Sequence[Recorde
         f"window: {DURATION.text(window_ns)}  # of {last_ns / 1e9:.3g} s recorded",
         "processes: [recorded, listener]  # one publishes all, one receives all; {process: …, host: …} places one",
         "streams:",
-        *(line for topic in taken for line in _stream(topic, messages_file)),
+        *(line for topic in playable for line in _stream(topic, messages_file)),
         *(["# Left out:", *left_out] if left_out else []),
     ]
-    return Derived("\n".join(lines) + "\n", _messages(taken))
+    return Derived("\n".join(lines) + "\n", _messages(playable))
 
 
 def _stream(topic: RecordedTopic, messages_file: str) -> list[str]:
@@ -187,8 +185,8 @@ def _stream(topic: RecordedTopic, messages_file: str) -> list[str]:
     small, large = SIZE.text(min(sizes)), SIZE.text(max(sizes))
     span_s = (topic.messages[-1][0] - topic.messages[0][0]) / 1e9
     rate = f", {(len(sizes) - 1) / span_s:.3g} Hz on average" if span_s > 0 else ""
-    asked = {"reliability": topic.reliability, "durability": topic.durability}
-    qos = ", ".join(f"{name}: {value}" for name, value in asked.items() if value is not None)
+    requested = {"reliability": topic.reliability, "durability": topic.durability}
+    qos = ", ".join(f"{name}: {value}" for name, value in requested.items() if value is not None)
     unknown = "" if qos else "  # not recorded"
     said = f"{len(sizes)} messages of {small if small == large else f'{small} to {large}'}{rate}"
     return [

@@ -15,7 +15,7 @@ from middlemark.plan import Invalid, InvalidKind, InvalidReason
 from middlemark.plan.network import Direction, Link
 from middlemark.results.record import LinkMeasured
 from middlemark.suite import Disturbance
-from middlemark.testbed.probe.probe import Found, Loss, Measured, RoundTrip
+from middlemark.testbed.probe.probe import DirectionMeasured, Loss, Measured, RoundTrip
 from run_builder import Behaviour, build_run
 
 MS = 1_000_000
@@ -43,8 +43,8 @@ def found(*, spread_ns: int = 0, **counted: int) -> Measured:
     return Measured(
         reachable=True,
         round_trip=trip,
-        outgoing=Found(loss=Loss(**nothing | counted)),
-        incoming=Found(loss=Loss(**nothing)),
+        outgoing=DirectionMeasured(loss=Loss(**nothing | counted)),
+        incoming=DirectionMeasured(loss=Loss(**nothing)),
     )
 
 
@@ -52,7 +52,7 @@ def judged(asked: Direction, measured: Measured, folder: Path, patch: pytest.Mon
     """What a trial is found to be whose one link was asked for and measured like this."""
     link = Link(host="host_0", network="lan", outgoing=asked, incoming=Direction(delay_ns=10 * MS), offloads=False)
     patch.setattr(link_check, "probe", lambda *_: {"host_0/lan": measured})
-    patch.setattr(link_check, "asked_now", lambda *_: link)
+    patch.setattr(link_check, "requested_now", lambda *_: link)
     testbed = SimpleNamespace(links={"host_0/lan": "relay"}, relay_reports=dict, routes=())
     environment: Any = SimpleNamespace(testbed=testbed)
     seen: tuple[LinkMeasured, ...] = asyncio.run(link_check.probed_links(environment, "before"))
@@ -123,7 +123,7 @@ def test_of_a_route_what_is_declared_is_judged(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_route_through_which_nothing_comes_ends_its_trial_before_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    dead = Measured(reachable=False, round_trip=None, outgoing=Found(), incoming=Found())
+    dead = Measured(reachable=False, round_trip=None, outgoing=DirectionMeasured(), incoming=DirectionMeasured())
     seen = measured_route(lambda *_: dead, monkeypatch)
     assert (seen.is_dead, seen.figures["probes"]) == (True, 1)
     with pytest.raises(TrialOver) as over:

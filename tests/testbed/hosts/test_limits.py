@@ -37,7 +37,11 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(host: Host, *program: str) -> subprocess.CompletedProcess[str]:
     """A program on a host of its own with the host's limits."""
-    with ledger.opened() as entries, slot.taken() as taken, built(PlannedTestbed([host]), taken, entries) as testbed:
+    with (
+        ledger.opened() as entries,
+        slot.reserved() as reserved,
+        built(PlannedTestbed([host]), reserved, entries) as testbed,
+    ):
         command = testbed.hosts[host.name].command(program)
         return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
 
@@ -48,10 +52,14 @@ def run(host: Host, *program: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("kind", [HostKind.LOCAL, HostKind.NETNS])
 def test_half_a_core_is_half_a_core(kind: HostKind) -> None:
     host = Host(name="ecu", kind=kind, cpu_quota=0.5)
-    with ledger.opened() as entries, slot.taken() as taken, built(PlannedTestbed([host]), taken, entries) as testbed:
+    with (
+        ledger.opened() as entries,
+        slot.reserved() as reserved,
+        built(PlannedTestbed([host]), reserved, entries) as testbed,
+    ):
         command = testbed.hosts["ecu"].command([sys.executable, "-c", BUSY])
         share = float(subprocess.run(command, capture_output=True, timeout=30, check=True).stdout)
-        state = (cgroup.hierarchies()["cpu"].top / f"{taken.name}-ecu" / "cpu.stat").read_text().split()
+        state = (cgroup.hierarchies()["cpu"].top / f"{reserved.name}-ecu" / "cpu.stat").read_text().split()
     # Other programs may take from its half, so that only much more would be wrong.
     assert 0.02 < share < 0.6
     assert share < 0.4 or int(state[state.index("nr_throttled") + 1]) > 20
@@ -84,14 +92,14 @@ def test_who_takes_more_memory_than_the_host_has_is_killed_and_nobody_else() -> 
 @pytest.mark.root
 @needs_limits
 def test_what_a_limited_host_starts_is_ended_and_its_groups_are_removed() -> None:
-    with ledger.opened() as entries, slot.taken() as taken:
+    with ledger.opened() as entries, slot.reserved() as reserved:
         with built(
-            PlannedTestbed([ECU.model_copy(update={"kind": HostKind.LOCAL})], (), ()), taken, entries
+            PlannedTestbed([ECU.model_copy(update={"kind": HostKind.LOCAL})], (), ()), reserved, entries
         ) as testbed:
             child = subprocess.Popen(testbed.hosts["ecu"].command(["sh", "-c", "echo in; sleep 600 & wait"]), stdout=-1)
             assert child.stdout is not None
             assert child.stdout.readline() == b"in\n"
-            groups = [hierarchy.top / f"{taken.name}-ecu" for hierarchy in cgroup.hierarchies().values()]
+            groups = [hierarchy.top / f"{reserved.name}-ecu" for hierarchy in cgroup.hierarchies().values()]
             assert all(str(child.pid) in (group / cgroup.MEMBERS).read_text().split() for group in groups)
         assert not any(group.exists() for group in groups)
         assert procfs.identity(child.pid) is None

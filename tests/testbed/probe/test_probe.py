@@ -11,7 +11,7 @@ import pytest
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan.network import Direction, Link, TracePoint
 from middlemark.testbed.network import shaping
-from middlemark.testbed.probe.probe import asked_now, probe, what
+from middlemark.testbed.probe.probe import link_probe_spec, probe, requested_now
 from middlemark.testbed.probe.verify import link_verdict
 from middlemark.testbed.processes import child
 from testbeds import ANSWERING, ASKING, needs_namespaces, on, started, two_hosts
@@ -95,10 +95,10 @@ def test_a_trace_changes_the_link_when_it_is_due() -> None:
     )
     asked = links(Direction(), Direction(), points)
     with two_hosts(links=asked, shown=(child.executable("probe").parent,)) as testbed:
-        assert asked_now(testbed, "host_0/lan").outgoing == before
+        assert requested_now(testbed, "host_0/lan").outgoing == before
         first = probe(testbed)["host_0/lan"]
         testbed.begin(time.monotonic_ns())
-        assert asked_now(testbed, "host_0/lan").outgoing == after
+        assert requested_now(testbed, "host_0/lan").outgoing == after
         second = probe(testbed)["host_0/lan"]
     assert first.round_trip is not None
     assert first.round_trip.min_ns is not None
@@ -120,21 +120,21 @@ def test_a_trace_that_is_cut_short_holds_its_last_point() -> None:
     with two_hosts(links=asked, shown=(child.executable("probe").parent,)) as testbed:
         testbed.begin(time.monotonic_ns())
         testbed.finish_traces()
-        assert link_verdict(asked_now(testbed, "host_0/lan"), probe(testbed)["host_0/lan"]) is None
+        assert link_verdict(requested_now(testbed, "host_0/lan"), probe(testbed)["host_0/lan"]) is None
 
 
 def test_only_what_is_asked_of_a_link_is_measured() -> None:
     plain = Link(host="host_0", network="lan")
-    assert set(what(plain)) == {"patience_ns", "round_trip"}
-    assert set(what(plain.model_copy(update={"incoming": Direction(loss=0.1)}))) == {
+    assert set(link_probe_spec(plain)) == {"patience_ns", "round_trip"}
+    assert set(link_probe_spec(plain.model_copy(update={"incoming": Direction(loss=0.1)}))) == {
         "patience_ns",
         "round_trip",
         "loss",
     }
     for alone in (Direction(duplication=0.1), Direction(delay_ns=MS, reordering=0.1)):
-        assert "loss" in what(plain.model_copy(update={"outgoing": alone}))
-    assert "loss" not in what(plain.model_copy(update={"outgoing": Direction(delay_ns=MS, jitter_ns=MS)}))
-    slow = what(plain.model_copy(update={"outgoing": Direction(rate_bits_per_s=10**6, loss=0.1)}))
+        assert "loss" in link_probe_spec(plain.model_copy(update={"outgoing": alone}))
+    assert "loss" not in link_probe_spec(plain.model_copy(update={"outgoing": Direction(delay_ns=MS, jitter_ns=MS)}))
+    slow = link_probe_spec(plain.model_copy(update={"outgoing": Direction(rate_bits_per_s=10**6, loss=0.1)}))
     assert slow["rate"]["duration_ns"] > 10**9  # as long as its frames take
     assert slow["loss"]["interval_ns"] > 10**6  # no faster than half the rate
     json.dumps(slow)
@@ -143,8 +143,8 @@ def test_only_what_is_asked_of_a_link_is_measured() -> None:
 def test_the_address_of_a_neighbour_may_be_lost_more_than_once() -> None:
     plain = Link(host="host_0", network="lan")
     lossy = plain.model_copy(update={"outgoing": Direction(loss=0.1)})
-    assert what(plain)["patience_ns"] < 2_000_000_000  # what is dead is found dead soon
-    assert what(lossy)["patience_ns"] > 5_000_000_000
+    assert link_probe_spec(plain)["patience_ns"] < 2_000_000_000  # what is dead is found dead soon
+    assert link_probe_spec(lossy)["patience_ns"] > 5_000_000_000
 
 
 def test_an_observer_that_is_not_built_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

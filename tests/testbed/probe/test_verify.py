@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from middlemark.plan.network import Direction, Link
-from middlemark.testbed.probe.probe import Found, Loss, Measured, RoundTrip
+from middlemark.testbed.probe.probe import DirectionMeasured, Loss, Measured, RoundTrip
 from middlemark.testbed.probe.verify import link_verdict, route_verdict
 
 MS = 1_000_000
@@ -18,8 +18,8 @@ def link(**both: float) -> Link:
 
 def measured(
     round_trip_ns: int | None,
-    outgoing: Found | None = None,
-    incoming: Found | None = None,
+    outgoing: DirectionMeasured | None = None,
+    incoming: DirectionMeasured | None = None,
     *,
     reachable: bool = True,
     spread_ns: int = 0,
@@ -34,17 +34,20 @@ def measured(
         max_ns=round_trip_ns,
     )
     return Measured(
-        reachable=reachable, round_trip=trip, outgoing=outgoing or Found(), incoming=incoming or outgoing or Found()
+        reachable=reachable,
+        round_trip=trip,
+        outgoing=outgoing or DirectionMeasured(),
+        incoming=incoming or outgoing or DirectionMeasured(),
     )
 
 
-def lost(count: int, of: int = 2000, dropped_by_receiver: int = 0) -> Found:
+def lost(count: int, of: int = 2000, dropped_by_receiver: int = 0) -> DirectionMeasured:
     return train(sent=of, lost=count, dropped_by_receiver=dropped_by_receiver)
 
 
-def train(**counted: int) -> Found:
+def train(**counted: int) -> DirectionMeasured:
     nothing = {"sent": 2000, "lost": 0, "duplicates": 0, "reordered": 0, "overtaking": 0, "dropped_by_receiver": 0}
-    return Found(loss=Loss(**nothing | counted))
+    return DirectionMeasured(loss=Loss(**nothing | counted))
 
 
 @pytest.mark.parametrize("ms", [0, 0.05, 0.6])
@@ -93,7 +96,7 @@ def test_a_jitter_spreads_round_trips_as_far_as_chance_has_it(jitter_ms: int, sp
     ("rate", "holds"), [(0.96e9, True), (1.04e9, True), (0.94e9, False), (1.06e9, False), (None, False)]
 )
 def test_a_rate_may_be_off_by_a_twentieth(rate: float | None, *, holds: bool) -> None:
-    said = link_verdict(link(rate_bits_per_s=1e9), measured(0, Found(rate_bits_per_s=rate)))
+    said = link_verdict(link(rate_bits_per_s=1e9), measured(0, DirectionMeasured(rate_bits_per_s=rate)))
     assert (said is None) is holds
     assert holds or "outgoing rate" in str(said)
     assert holds or "incoming rate" in str(said)
@@ -101,8 +104,8 @@ def test_a_rate_may_be_off_by_a_twentieth(rate: float | None, *, holds: bool) ->
 
 def test_what_is_lost_had_its_share_of_the_rate() -> None:
     asked = link(rate_bits_per_s=1e9, loss=0.1)
-    assert link_verdict(asked, measured(0, Found(rate_bits_per_s=0.9e9))) is None
-    assert link_verdict(asked, measured(0, Found(rate_bits_per_s=1e9))) is not None
+    assert link_verdict(asked, measured(0, DirectionMeasured(rate_bits_per_s=0.9e9))) is None
+    assert link_verdict(asked, measured(0, DirectionMeasured(rate_bits_per_s=1e9))) is not None
 
 
 @pytest.mark.parametrize(("count", "holds"), [(20, True), (0, False), (8, True), (4, False), (36, True), (40, False)])
@@ -197,12 +200,12 @@ def test_a_dead_link_is_no_link() -> None:
 
 def test_a_probe_that_could_not_offer_the_rate_says_nothing_of_the_link() -> None:
     asked = link(rate_bits_per_s=1_000_000_000)
-    disturbed = Found(rate_bits_per_s=6e8, offered_bits_per_s=6e8)
+    disturbed = DirectionMeasured(rate_bits_per_s=6e8, offered_bits_per_s=6e8)
     said = link_verdict(asked, measured(100_000, disturbed))
     assert said is not None
-    assert "outgoing rate can't be told: the probe had CPU time to offer 600 Mbit/s, asked was 1 Gbit/s" in said
+    assert "outgoing rate is not known: the probe had CPU time to offer 600 Mbit/s, asked was 1 Gbit/s" in said
     assert "the outgoing rate is 600 Mbit/s" in str(
-        link_verdict(asked, measured(100_000, Found(rate_bits_per_s=6e8, offered_bits_per_s=1.2e9)))
+        link_verdict(asked, measured(100_000, DirectionMeasured(rate_bits_per_s=6e8, offered_bits_per_s=1.2e9)))
     )
 
 
@@ -215,8 +218,8 @@ def test_where_most_frames_overtake_a_median_is_of_those(reordering: float, roun
     assert (said is None) is holds
 
 
-def carrying(rate: float, offered: float) -> Found:
-    return Found(rate_bits_per_s=rate, offered_bits_per_s=offered, loss=lost(0).loss)
+def carrying(rate: float, offered: float) -> DirectionMeasured:
+    return DirectionMeasured(rate_bits_per_s=rate, offered_bits_per_s=offered, loss=lost(0).loss)
 
 
 def test_of_a_route_only_what_is_declared_is_judged() -> None:
@@ -224,7 +227,7 @@ def test_of_a_route_only_what_is_declared_is_judged() -> None:
     assert route_verdict(link(), found) is None
     assert str(route_verdict(link(delay_ns=MS), found)).startswith("the round trip takes 50 ms, asked were 2 ms")
     assert str(route_verdict(link(loss=0.01), found)).startswith("of 2000 outgoing frames 900 were lost")
-    assert "outgoing loss can't be told" in str(route_verdict(link(loss=0.01), measured(MS)))
+    assert "outgoing loss is not known" in str(route_verdict(link(loss=0.01), measured(MS)))
 
 
 def test_a_routes_rate_is_judged_and_a_slow_sender_is_named() -> None:

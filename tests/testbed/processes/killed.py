@@ -36,10 +36,10 @@ def build(limited: str) -> None:
     ]
     with ledger.opened() as entries:
         while True:
-            with slot.taken() as taken, built(PlannedTestbed(hosts, [LAN], links), taken, entries) as testbed:
+            with slot.reserved() as reserved, built(PlannedTestbed(hosts, [LAN], links), reserved, entries) as testbed:
                 for host in testbed.hosts.values():
-                    folder, mark = host.create_folder(taken.name, entries)
-                    script = f"echo x > /dev/shm/killed-{taken.name}; echo x > {folder}/x; exec cat"
+                    folder, mark = host.create_folder(reserved.name, entries)
+                    script = f"echo x > /dev/shm/killed-{reserved.name}; echo x > {folder}/x; exec cat"
                     program = subprocess.Popen(host.command(["sh", "-c", script]), stdin=subprocess.PIPE)
                     program.communicate()
                     entries.remove(mark)

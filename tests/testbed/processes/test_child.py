@@ -31,7 +31,9 @@ def test_an_observer_that_is_ready_goes_on() -> None:
 
 def test_an_observer_that_refuses_is_ended_and_says_why() -> None:
     with ledger.opened() as entries:
-        observer = NativeProcess("observes", saying('{"event": "refused", "reason": "there is no such interface"}'), entries)
+        observer = NativeProcess(
+            "observes", saying('{"event": "refused", "reason": "there is no such interface"}'), entries
+        )
         with pytest.raises(EnvironmentNotReady, match="no such interface"):
             observer.begin({})
         assert procfs.identity(observer.pid) is None

@@ -78,7 +78,7 @@ def prepared(trial: Trial, resources: CampaignResources) -> Iterator[TrialEnviro
     )
     contents, deployment = Contents(worker.path, programs_of(worker.description)), experiment.conditions.deployment
     with ExitStack() as stack:
-        slot = stack.enter_context(slots.taken())
+        slot = stack.enter_context(slots.reserved())
         testbed = stack.enter_context(built(plan, slot, ledger))
         stack.callback(ledger.remove, ledger.enter("shared_memory", slot.name))
         if experiment.conditions.keep_awake:

@@ -19,7 +19,7 @@ from middlemark.plan import Event, Invalid
 from middlemark.results.record import LinkMeasured
 from middlemark.suite import Action
 from middlemark.testbed.network.shaping import RelayReport
-from middlemark.testbed.probe.probe import Found, Measured, asked_now, probe, probe_route
+from middlemark.testbed.probe.probe import DirectionMeasured, Measured, probe, probe_route, requested_now
 from middlemark.testbed.probe.verify import link_verdict, route_verdict
 from middlemark.testbed.testbed import Route, Testbed
 
@@ -66,7 +66,7 @@ def _probed_links(testbed: Testbed) -> dict[str, _Probed]:
     wrong = None
     for number in range(1, PROBES + 1):
         probed |= {
-            name: _Probed(each, link_verdict(asked_now(testbed, name), each), number)
+            name: _Probed(each, link_verdict(requested_now(testbed, name), each), number)
             for name, each in probe(testbed, wrong).items()
         }
         wrong = [name for name, each in probed.items() if each.problem]
@@ -134,7 +134,7 @@ def _metrics(found: Measured) -> Metrics:
     return metrics | _direction("outgoing", found.outgoing) | _direction("incoming", found.incoming)
 
 
-def _direction(name: str, found: Found) -> Metrics:
+def _direction(name: str, found: DirectionMeasured) -> Metrics:
     metrics: Metrics = {}
     if found.loss is not None and found.loss.sent:
         metrics[f"{name}_loss_share"] = found.loss.lost / found.loss.sent

@@ -38,10 +38,10 @@ class Connection:
     lifeline: Lifeline
     _copied: dict[Path, str] = field(default_factory=dict)
 
-    def run(self, script: str, given: bytes | None = None) -> str:
+    def run(self, script: str, data: bytes | None = None) -> str:
         """What a shell there prints."""
         try:
-            return remote.told(self.target, script, given)
+            return remote.run_script(self.target, script, data)
         except Unreachable as lost:
             raise EnvironmentNotReady(str(lost), remedy=REMEDY.replace("TARGET", self.target)) from lost
 
@@ -141,7 +141,7 @@ class SshHost(Host):
         into.mkdir(parents=True, exist_ok=True)
         try:
             pack = f"tar -C {shlex.quote(str(folder))} -cf - ."
-            remote.taken(self.connection.target, pack, ["tar", "-C", str(into), "-xf", "-"])
+            remote.pipe_into(self.connection.target, pack, ["tar", "-C", str(into), "-xf", "-"])
         except Unreachable as lost:
             raise EnvironmentNotReady(f"{folder} can't be brought from {self.name}: {lost}", remedy=REMEDY) from lost
         return into

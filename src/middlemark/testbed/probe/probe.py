@@ -25,7 +25,7 @@ from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.testbed import Route, Testbed
 
 PINGS, PINGS_OF_PLAIN, PING_INTERVAL_NS = 40, 10, 2_000_000
-# Of what happens to some frames: enough that 1 % is told from none and from 2 %; of rate: that a bucket's burst is
+# Of what happens to some frames: enough that 1 % is not taken for none or 2 %; of rate: that a bucket's burst is
 # little of it.
 LOSS_PACKETS, LOSS_INTERVAL_NS, LOSS_SIZE_BYTES = 2000, 100_000, 64
 RATE_NS, RATE_FRAMES, RATE_OFFERED = 200_000_000, 150, 1.2
@@ -35,6 +35,13 @@ PATIENCE_NS = 1_000_000_000
 NEIGHBOUR_PATIENCE_NS = 5_000_000_000
 _HEADERS_BYTES = 28
 _ENDED_NS = 30_000_000_000
+# A burst tells the rate of a route roughly; what is offered has to be more than the route carries.
+SOUNDING_NS, OFFERED = 2_000_000, 1.5
+# A train each way takes no longer, and no more: a fast network is not asked to carry 200 ms of all it can.
+LONGEST_NS, RATE_BYTES = 2_000_000_000, 16_000_000
+# The kernel asks for a neighbour's address once a second; what is filtered is found so after this time.
+ROUTE_PATIENCE_NS = 3_000_000_000
+_FRAME_BITS = 8 * (STANDARD_MTU_BYTES + HEADER_BYTES + OVERHEAD_BYTES)
 
 
 class RoundTrip(Model):
@@ -68,8 +75,8 @@ class Loss(Model):
     """Came over the link and found no room at its end."""
 
 
-class Found(Model):
-    """One direction's figures; None for what was not measured."""
+class DirectionMeasured(Model):
+    """What was measured of one direction; None for what was not."""
 
     loss: Loss | None = None
     rate_bits_per_s: float | None = None
@@ -83,8 +90,8 @@ class Measured(Model):
 
     reachable: bool
     round_trip: RoundTrip | None
-    outgoing: Found
-    incoming: Found
+    outgoing: DirectionMeasured
+    incoming: DirectionMeasured
 
 
 def probe(testbed: Testbed, only: Collection[str] | None = None) -> dict[str, Measured]:
@@ -98,7 +105,7 @@ def probe(testbed: Testbed, only: Collection[str] | None = None) -> dict[str, Me
     return {wire.name: found[wire.name] for wire in wires}
 
 
-def asked_now(testbed: Testbed, name: str) -> Link:
+def requested_now(testbed: Testbed, name: str) -> Link:
     """What a link should be like now: along a trace, as at its beginning, or after its end."""
     wiring = testbed.wiring
     wire = next((wire for wire in wiring.wires if wire.name == name), None) if wiring else None
@@ -119,7 +126,7 @@ def _on_network(testbed: Testbed, address: str, wires: Sequence[Wire]) -> dict[s
         return {
             wire.name: measured_by(
                 testbed.hosts[wire.link.host].command([program, "measure"]),
-                {"to": address, "port": answering.port, **what(asked_now(testbed, wire.name))},
+                {"to": address, "port": answering.port, **link_probe_spec(requested_now(testbed, wire.name))},
             )
             for wire in wires
         }
@@ -142,38 +149,38 @@ class Answering:
         self._observer.end()
 
 
-def what(asked: Link) -> dict[str, Any]:
-    """What of a link is worth measuring, as the probe is told it."""
-    directions = (asked.outgoing, asked.incoming)
+def link_probe_spec(link: Link) -> dict[str, Any]:
+    """What of a link is worth measuring, as the probe's spec."""
+    directions = (link.outgoing, link.incoming)
     rates = [direction.rate_bits_per_s for direction in directions if direction.rate_bits_per_s]
-    pings = PINGS_OF_PLAIN if asked.is_plain else PINGS
+    pings = PINGS_OF_PLAIN if link.is_plain else PINGS
     longest_ns = sum(direction.delay_ns + direction.jitter_ns for direction in directions)
-    told: dict[str, Any] = {
+    spec: dict[str, Any] = {
         "patience_ns": PATIENCE_NS + 3 * longest_ns,
         "round_trip": {"pings": pings, "interval_ns": PING_INTERVAL_NS},
     }
     if any(direction.loss or direction.corruption for direction in directions):
-        told["patience_ns"] += NEIGHBOUR_PATIENCE_NS
+        spec["patience_ns"] += NEIGHBOUR_PATIENCE_NS
     if any(_happens_to_some(direction) for direction in directions):
-        interval_ns = train_interval_ns(asked)
-        told["loss"] = {"packets": LOSS_PACKETS, "interval_ns": interval_ns, "size_bytes": LOSS_SIZE_BYTES}
+        interval_ns = train_interval_ns(link)
+        spec["loss"] = {"packets": LOSS_PACKETS, "interval_ns": interval_ns, "size_bytes": LOSS_SIZE_BYTES}
     if rates:
-        frame_bits = 8 * (asked.mtu_bytes + HEADER_BYTES + OVERHEAD_BYTES)
-        told["rate"] = {
+        frame_bits = 8 * (link.mtu_bytes + HEADER_BYTES + OVERHEAD_BYTES)
+        spec["rate"] = {
             "duration_ns": max(RATE_NS, RATE_FRAMES * frame_bits * 1_000_000_000 // min(rates)),
             "offered_bits_per_s": round(RATE_OFFERED * max(rates)),
-            "mtu_bytes": asked.mtu_bytes,
+            "mtu_bytes": link.mtu_bytes,
         }
-    return told
+    return spec
 
 
 def _happens_to_some(direction: Direction) -> bool:
     return any((direction.loss, direction.corruption, direction.duplication, direction.reordering))
 
 
-def train_interval_ns(asked: Link) -> int:
+def train_interval_ns(link: Link) -> int:
     """Between the numbered datagrams of a link."""
-    rates = [direction.rate_bits_per_s for direction in (asked.outgoing, asked.incoming)]
+    rates = [direction.rate_bits_per_s for direction in (link.outgoing, link.incoming)]
     return spaced_ns([rate for rate in rates if rate])
 
 
@@ -183,13 +190,13 @@ def spaced_ns(rates: Sequence[float]) -> int:
     return max([LOSS_INTERVAL_NS, *(int(2 * frame_bits * 1_000_000_000 // rate) for rate in rates)])
 
 
-def measured_by(command: Sequence[str], told: dict[str, Any]) -> Measured:
-    """What the probe that a command starts measures of what it is told."""
+def measured_by(command: Sequence[str], spec: dict[str, Any]) -> Measured:
+    """What the probe that a command starts measures by this spec."""
     try:
         result = subprocess.run(
-            command, input=json.dumps(told), capture_output=True, text=True, timeout=_ENDED_NS / 1e9, check=True
+            command, input=json.dumps(spec), capture_output=True, text=True, timeout=_ENDED_NS / 1e9, check=True
         )
-        return read(json.loads(result.stdout))
+        return measured_from(json.loads(result.stdout))
     except (KeyError, json.JSONDecodeError, ValidationError) as error:
         raise EnvironmentNotReady(
             f"{executable('probe')} is of another version: what it says is not understood", remedy="make workers"
@@ -205,33 +212,24 @@ def measured_by(command: Sequence[str], told: dict[str, Any]) -> Measured:
         ) from error
 
 
-def read(said: dict[str, Any]) -> Measured:
+def measured_from(said: dict[str, Any]) -> Measured:
     """What the probe said, of which it says more."""
     trip = said["round_trip"]
     return Measured(
         reachable=said["reachable"],
         round_trip=trip and RoundTrip(**{name: trip[name] for name in RoundTrip.model_fields}),
-        outgoing=_found(said["outgoing"]),
-        incoming=_found(said["incoming"]),
+        outgoing=_direction_measured(said["outgoing"]),
+        incoming=_direction_measured(said["incoming"]),
     )
 
 
-def _found(said: dict[str, Any]) -> Found:
+def _direction_measured(said: dict[str, Any]) -> DirectionMeasured:
     loss, rate = said["loss"], said["rate"]
-    return Found(
+    return DirectionMeasured(
         loss=loss and Loss(**{name: loss[name] for name in Loss.model_fields}),
         rate_bits_per_s=rate and rate["wire_bits_per_s"],
         offered_bits_per_s=rate and rate["offered_bits_per_s"],
     )
-
-
-# A burst tells a rate roughly; what is offered has to be more than the route carries.
-SOUNDING_NS, OFFERED = 2_000_000, 1.5
-# A train each way takes no longer, and no more: a fast network is not asked to carry 200 ms of all it can.
-LONGEST_NS, RATE_BYTES = 2_000_000_000, 16_000_000
-# The kernel asks for a neighbour's address once a second; what is filtered is found so after this time.
-ROUTE_PATIENCE_NS = 3_000_000_000
-_FRAME_BITS = 8 * (STANDARD_MTU_BYTES + HEADER_BYTES + OVERHEAD_BYTES)
 
 
 def probe_route(route: Route, ledger: Ledger) -> Measured:
@@ -241,14 +239,14 @@ def probe_route(route: Route, ledger: Ledger) -> Measured:
     measuring = route.host.command([program, "measure"])
     with closing(Answering(command, ledger)) as answering:
         there = {"to": route.address, "port": answering.port, "patience_ns": ROUTE_PATIENCE_NS}
-        sounded = measured_by(measuring, there | sounding())
+        sounded = measured_by(measuring, there | sounding_spec())
         if not sounded.reachable:
             return sounded
-        measured = measured_by(measuring, there | trains(route.declared, sounded))
+        measured = measured_by(measuring, there | train_spec(route.declared, sounded))
     return measured.model_copy(update={"round_trip": sounded.round_trip})
 
 
-def sounding() -> dict[str, Any]:
+def sounding_spec() -> dict[str, Any]:
     """Pings, and then what the sender's socket takes in an instant."""
     return {
         "round_trip": {"pings": PINGS, "interval_ns": PING_INTERVAL_NS},
@@ -256,20 +254,20 @@ def sounding() -> dict[str, Any]:
     }
 
 
-def trains(declared: Link, sounded: Measured) -> dict[str, Any]:
+def train_spec(declared: Link, sounded: Measured) -> dict[str, Any]:
     """Numbered datagrams at no more than half of the slowest rate, full frames well above the fastest one."""
-    carried = [found.rate_bits_per_s for found in (sounded.outgoing, sounded.incoming)]
-    said = [way.rate_bits_per_s for way in (declared.outgoing, declared.incoming)]
-    rates = [rate for rate in (*carried, *said) if rate]
+    sounded_rates = [found.rate_bits_per_s for found in (sounded.outgoing, sounded.incoming)]
+    declared_rates = [direction.rate_bits_per_s for direction in (declared.outgoing, declared.incoming)]
+    rates = [rate for rate in (*sounded_rates, *declared_rates) if rate]
     interval_ns = spaced_ns(rates)
     packets = max(min(LOSS_PACKETS, LONGEST_NS // interval_ns), 1)
-    told: dict[str, Any] = {"loss": {"packets": packets, "interval_ns": interval_ns, "size_bytes": LOSS_SIZE_BYTES}}
+    spec: dict[str, Any] = {"loss": {"packets": packets, "interval_ns": interval_ns, "size_bytes": LOSS_SIZE_BYTES}}
     if rates:
         offered = OFFERED * max(rates)
         enough_ns = max(min(RATE_NS, RATE_BYTES * 8e9 / offered), RATE_FRAMES * _FRAME_BITS * 1e9 / min(rates))
-        told["rate"] = {
+        spec["rate"] = {
             "duration_ns": round(min(enough_ns, LONGEST_NS)),
             "offered_bits_per_s": round(offered),
             "mtu_bytes": STANDARD_MTU_BYTES,
         }
-    return told
+    return spec

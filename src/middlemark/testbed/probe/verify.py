@@ -16,15 +16,186 @@ import scipy
 
 from middlemark.plan.network import Direction, Link
 from middlemark.suite.yaml.quantity import BIT_RATE, DURATION
-from middlemark.testbed.probe.probe import PING_INTERVAL_NS, Found, Loss, Measured, RoundTrip, train_interval_ns
+from middlemark.testbed.probe.probe import (
+    PING_INTERVAL_NS,
+    DirectionMeasured,
+    Loss,
+    Measured,
+    RoundTrip,
+    train_interval_ns,
+)
 
 CONFIDENCE = 0.999
-"""The share of all links that are as asked which a figure's interval holds; one of 1000 is outside, by chance."""
+"""The share of all links that are as requested which a metric's interval holds; one of 1000 is outside, by chance."""
 PROBES = 20_000
-"""Pretended ones: ten of them lie beyond either end of an interval."""
+"""Simulated ones: ten of them lie beyond either end of an interval."""
 _SEED = 1
 Interval = tuple[float, float]
 Times = npt.NDArray[np.float64]
+DELAY_NS, DELAY_SHARE = 300_000, 0.05
+RATE_SHARE = 0.05
+# A busy machine has one ping in ten wait so long: no link of little jitter is to be refused for that.
+LATEST_NS = 1_500_000
+# A sender that wakes late, and frames that skip the delay in a row, are granted this many of the requested intervals.
+_LATE = 4
+
+
+def link_verdict(requested: Link, measured: Measured) -> str | None:
+    """What is wrong with the link; None where it is what was requested."""
+    if not measured.reachable:
+        return "nothing comes through"
+    interval_ns = train_interval_ns(requested)
+    wrong = [
+        _round_trip(requested, measured),
+        _spread(requested, measured),
+        *_direction("outgoing", requested.outgoing, measured.outgoing, interval_ns),
+        *_direction("incoming", requested.incoming, measured.incoming, interval_ns),
+    ]
+    return "; ".join(each for each in wrong if each) or None
+
+
+def route_verdict(declared: Link, measured: Measured) -> str | None:
+    """What is wrong with a route; what nothing is declared of is not judged."""
+    if not measured.reachable:
+        return "nothing comes through: is UDP filtered on the way?"
+    if measured.round_trip is None or measured.round_trip.p50_ns is None:
+        return "no ping was answered"
+    both = (
+        ("outgoing", declared.outgoing, measured.outgoing),
+        ("incoming", declared.incoming, measured.incoming),
+    )
+    wrong = [
+        _round_trip(declared, measured) if declared.outgoing.delay_ns + declared.incoming.delay_ns else None,
+        _spread(declared, measured),
+        *(_declared_rate(*direction) for direction in both),
+        *(_declared_loss(*direction) for direction in both if direction[1].loss),
+    ]
+    return "; ".join(each for each in wrong if each) or None
+
+
+def _declared_rate(name: str, declared: Direction, found: DirectionMeasured) -> str | None:
+    """A sender's own interface may be what is slow: then it is offered no more than it carries."""
+    rate = declared.rate_bits_per_s
+    if rate is None or _is_sustained(rate, declared, found):
+        return None
+    offered = found.offered_bits_per_s or 0
+    sender = f"; the sender could offer no more than {_rate_text(offered)}" if offered < rate else ""
+    carried = _rate_text(found.rate_bits_per_s or 0)
+    return f"the {name} rate is {carried}, declared was {_rate_text(rate)} (± {RATE_SHARE:.0%}){sender}"
+
+
+def _declared_loss(name: str, declared: Direction, found: DirectionMeasured) -> str | None:
+    return _loss(name, declared, found.loss) if found.loss else f"the {name} loss is not known: no word of it came back"
+
+
+def _round_trip(requested: Link, measured: Measured) -> str | None:
+    trip = measured.round_trip
+    if trip is None or trip.p50_ns is None:
+        return "no ping was answered"
+    expected_ns = requested.outgoing.delay_ns + requested.incoming.delay_ns
+    allowed_ns = max(2 * DELAY_NS, DELAY_SHARE * expected_ns)
+    least, most = _by_chance(requested, trip).median_ns
+    if least - allowed_ns <= trip.p50_ns <= most + allowed_ns:
+        return None
+    span = f"{_duration(max(least - allowed_ns, 0))} to {_duration(most + allowed_ns)}"
+    return f"the round trip takes {_duration(trip.p50_ns)}, asked were {_duration(expected_ns)} ({span})"
+
+
+def _spread(requested: Link, measured: Measured) -> str | None:
+    """Beside the delay's own tolerance, as what is late itself makes some pings later than others."""
+    trip = measured.round_trip
+    jitter_ns = requested.outgoing.jitter_ns + requested.incoming.jitter_ns
+    if not jitter_ns or trip is None or trip.spread_ns is None:
+        return None
+    least, most = _by_chance(requested, trip).spread_ns
+    if least - DELAY_NS <= trip.spread_ns <= most + LATEST_NS:
+        return None
+    return (
+        f"round trips are spread over {_duration(trip.spread_ns)}, a jitter of {_duration(jitter_ns)} is "
+        f"{_duration(max(least - DELAY_NS, 0))} to {_duration(most + LATEST_NS)}"
+    )
+
+
+def _by_chance(requested: Link, trip: RoundTrip) -> RoundTrips:
+    return round_trips(requested.outgoing, requested.incoming, trip.sent - trip.lost, PING_INTERVAL_NS)
+
+
+def _direction(name: str, requested: Direction, found: DirectionMeasured, interval_ns: int) -> list[str | None]:
+    train = found.loss
+    if train is None:
+        return [_rate(name, requested, found)]
+    by_number = [
+        _loss(name, requested, train),
+        _copies(name, requested, train),
+        _order(name, requested, train, interval_ns),
+    ]
+    return [_rate(name, requested, found), *by_number]
+
+
+def _rate(name: str, requested: Direction, found: DirectionMeasured) -> str | None:
+    if requested.rate_bits_per_s is None or _is_sustained(requested.rate_bits_per_s, requested, found):
+        return None
+    rate, offered = found.rate_bits_per_s or 0, found.offered_bits_per_s
+    if offered is not None and offered < requested.rate_bits_per_s * (1 - _lost_share(requested)):
+        return (
+            f"the {name} rate is not known: the probe had CPU time to offer {_rate_text(offered)}, "
+            f"asked was {_rate_text(requested.rate_bits_per_s)}"
+        )
+    return (
+        f"the {name} rate is {_rate_text(rate)}, asked was {_rate_text(requested.rate_bits_per_s)} (± {RATE_SHARE:.0%})"
+    )
+
+
+def _is_sustained(rate_bits_per_s: int, requested: Direction, found: DirectionMeasured) -> bool:
+    """What is lost has had its time on the wire."""
+    expected = rate_bits_per_s * (1 - _lost_share(requested))
+    return abs((found.rate_bits_per_s or 0) - expected) <= RATE_SHARE * expected
+
+
+def _loss(name: str, requested: Direction, train: Loss) -> str | None:
+    lost = max(train.lost - train.dropped_by_receiver, 0)
+    share = _lost_share(requested)
+    # Netem damages a copy by itself, and one that is whole makes up for its original.
+    least, most = frames(train.sent, share - requested.duplication * requested.corruption * (1 - requested.loss), share)
+    return None if least <= lost <= most else _off(f"{train.sent} {name}", f"{lost} were lost", (least, most), share)
+
+
+def _copies(name: str, requested: Direction, train: Loss) -> str | None:
+    """Of what is lost there is no copy; of what is damaged the relay's is damaged as well, netem's by itself."""
+    share = requested.duplication * (1 - _lost_share(requested))
+    least, most = frames(train.sent, share * (1 - requested.corruption), share)
+    if least - train.dropped_by_receiver <= train.duplicates <= most:
+        return None
+    return _off(f"{train.sent} {name}", f"{train.duplicates} came twice", (least, most), share)
+
+
+def _order(name: str, requested: Direction, train: Loss, interval_ns: int) -> str | None:
+    """A frame that skips the delay overtakes where one is under way that doesn't; a copy may skip it by itself."""
+    arrived = train.sent - train.lost
+    under_way = max(requested.delay_ns - requested.jitter_ns, 0) // (_LATE * interval_ns)
+    is_overtaken = (1 - requested.reordering) * (1 - _lost_share(requested))
+    certain = requested.reordering * (1 - (1 - is_overtaken) ** under_way)
+    least, most = frames(arrived, certain, min(requested.reordering * (1 + requested.duplication), 1))
+    if least <= train.overtaking <= most:
+        return None
+    return _off(f"{arrived} {name}", f"{train.overtaking} overtook others", (least, most), requested.reordering)
+
+
+def _off(which: str, what: str, within: tuple[int, int], share: float) -> str:
+    return f"of {which} frames {what}, {within[0]} to {within[1]} would be {100 * share:.3g} %"
+
+
+def _lost_share(requested: Direction) -> float:
+    """A damaged frame fails its checksum and is lost as well."""
+    return 1 - (1 - requested.loss) * (1 - requested.corruption)
+
+
+def _duration(value_ns: float) -> str:
+    return DURATION.text(float(f"{value_ns:.3g}"))
+
+
+def _rate_text(value: float) -> str:
+    return BIT_RATE.text(float(f"{value:.3g}"))
 
 
 @dataclass(frozen=True)
@@ -47,7 +218,7 @@ def frames(of: int, least_share: float, most_share: float) -> tuple[int, int]:
 @cache
 def round_trips(outgoing: Direction, incoming: Direction, answered: int, interval_ns: int) -> RoundTrips:
     """What the delays of both directions make of pings that leave at an interval."""
-    if not any(way.jitter_ns or way.reordering for way in (outgoing, incoming)):
+    if not any(direction.jitter_ns or direction.reordering for direction in (outgoing, incoming)):
         both_ns = outgoing.delay_ns + incoming.delay_ns
         return RoundTrips(median_ns=(both_ns, both_ns), spread_ns=(0, 0))
     generator = np.random.default_rng(_SEED)
@@ -58,12 +229,12 @@ def round_trips(outgoing: Direction, incoming: Direction, answered: int, interva
     )
 
 
-def _left(way: Direction, entered: Times, generator: np.random.Generator) -> Times:
+def _left(direction: Direction, entered: Times, generator: np.random.Generator) -> Times:
     """When each frame leaves a direction: in order, but for those that skip the delay."""
     order = np.argsort(entered, axis=1, kind="stable")
     at = np.take_along_axis(entered, order, axis=1)
-    delay_ns = np.maximum(way.delay_ns + way.jitter_ns * generator.uniform(-1, 1, at.shape), 0)
-    skips = generator.random(at.shape) < way.reordering
+    delay_ns = np.maximum(direction.delay_ns + direction.jitter_ns * generator.uniform(-1, 1, at.shape), 0)
+    skips = generator.random(at.shape) < direction.reordering
     in_order = np.maximum.accumulate(np.where(skips, at, at + delay_ns), axis=1)
     left = np.empty_like(at)
     np.put_along_axis(left, order, np.where(skips, at, in_order), axis=1)
@@ -78,162 +249,3 @@ def _quantile(times: Times, share: float) -> Times:
 def _interval(figures: Times) -> Interval:
     least, most = np.quantile(figures, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return float(least), float(most)
-
-
-DELAY_NS, DELAY_SHARE = 300_000, 0.05
-RATE_SHARE = 0.05
-# A busy machine has one ping in ten wait so long: no link of little jitter is to be refused for that.
-LATEST_NS = 1_500_000
-# A sender that wakes late, and frames that skip the delay in a row, are granted this many of the asked intervals.
-_LATE = 4
-
-
-def link_verdict(asked: Link, measured: Measured) -> str | None:
-    """What is wrong with the link; None where it is what was asked."""
-    if not measured.reachable:
-        return "nothing comes through"
-    interval_ns = train_interval_ns(asked)
-    wrong = [
-        _round_trip(asked, measured),
-        _spread(asked, measured),
-        *_direction("outgoing", asked.outgoing, measured.outgoing, interval_ns),
-        *_direction("incoming", asked.incoming, measured.incoming, interval_ns),
-    ]
-    return "; ".join(each for each in wrong if each) or None
-
-
-def route_verdict(declared: Link, measured: Measured) -> str | None:
-    """What is wrong with a route; what nothing is declared of is not judged."""
-    if not measured.reachable:
-        return "nothing comes through: is UDP filtered on the way?"
-    if measured.round_trip is None or measured.round_trip.p50_ns is None:
-        return "no ping was answered"
-    ways = (("outgoing", declared.outgoing, measured.outgoing), ("incoming", declared.incoming, measured.incoming))
-    wrong = [
-        _round_trip(declared, measured) if declared.outgoing.delay_ns + declared.incoming.delay_ns else None,
-        _spread(declared, measured),
-        *(_declared_rate(*way) for way in ways),
-        *(_declared_loss(*way) for way in ways if way[1].loss),
-    ]
-    return "; ".join(each for each in wrong if each) or None
-
-
-def _declared_rate(name: str, declared: Direction, found: Found) -> str | None:
-    """A sender's own interface may be what is slow: then it is offered no more than it carries."""
-    rate = declared.rate_bits_per_s
-    if rate is None or _is_carried(rate, declared, found):
-        return None
-    offered = found.offered_bits_per_s or 0
-    sender = f"; the sender could offer no more than {_rate_text(offered)}" if offered < rate else ""
-    carried = _rate_text(found.rate_bits_per_s or 0)
-    return f"the {name} rate is {carried}, declared was {_rate_text(rate)} (± {RATE_SHARE:.0%}){sender}"
-
-
-def _declared_loss(name: str, declared: Direction, found: Found) -> str | None:
-    return (
-        _loss(name, declared, found.loss) if found.loss else f"the {name} loss can't be told: no word of it came back"
-    )
-
-
-def _round_trip(asked: Link, measured: Measured) -> str | None:
-    trip = measured.round_trip
-    if trip is None or trip.p50_ns is None:
-        return "no ping was answered"
-    expected_ns = asked.outgoing.delay_ns + asked.incoming.delay_ns
-    allowed_ns = max(2 * DELAY_NS, DELAY_SHARE * expected_ns)
-    least, most = _by_chance(asked, trip).median_ns
-    if least - allowed_ns <= trip.p50_ns <= most + allowed_ns:
-        return None
-    span = f"{_duration(max(least - allowed_ns, 0))} to {_duration(most + allowed_ns)}"
-    return f"the round trip takes {_duration(trip.p50_ns)}, asked were {_duration(expected_ns)} ({span})"
-
-
-def _spread(asked: Link, measured: Measured) -> str | None:
-    """Beside the delay's own tolerance, as what is late itself makes some pings later than others."""
-    trip = measured.round_trip
-    jitter_ns = asked.outgoing.jitter_ns + asked.incoming.jitter_ns
-    if not jitter_ns or trip is None or trip.spread_ns is None:
-        return None
-    least, most = _by_chance(asked, trip).spread_ns
-    if least - DELAY_NS <= trip.spread_ns <= most + LATEST_NS:
-        return None
-    return (
-        f"round trips are spread over {_duration(trip.spread_ns)}, a jitter of {_duration(jitter_ns)} is "
-        f"{_duration(max(least - DELAY_NS, 0))} to {_duration(most + LATEST_NS)}"
-    )
-
-
-def _by_chance(asked: Link, trip: RoundTrip) -> RoundTrips:
-    return round_trips(asked.outgoing, asked.incoming, trip.sent - trip.lost, PING_INTERVAL_NS)
-
-
-def _direction(name: str, asked: Direction, found: Found, interval_ns: int) -> list[str | None]:
-    train = found.loss
-    if train is None:
-        return [_rate(name, asked, found)]
-    by_number = [_loss(name, asked, train), _copies(name, asked, train), _order(name, asked, train, interval_ns)]
-    return [_rate(name, asked, found), *by_number]
-
-
-def _rate(name: str, asked: Direction, found: Found) -> str | None:
-    if asked.rate_bits_per_s is None or _is_carried(asked.rate_bits_per_s, asked, found):
-        return None
-    rate, offered = found.rate_bits_per_s or 0, found.offered_bits_per_s
-    if offered is not None and offered < asked.rate_bits_per_s * (1 - _lost_share(asked)):
-        return (
-            f"the {name} rate can't be told: the probe had CPU time to offer {_rate_text(offered)}, "
-            f"asked was {_rate_text(asked.rate_bits_per_s)}"
-        )
-    return f"the {name} rate is {_rate_text(rate)}, asked was {_rate_text(asked.rate_bits_per_s)} (± {RATE_SHARE:.0%})"
-
-
-def _is_carried(rate_bits_per_s: int, asked: Direction, found: Found) -> bool:
-    """What is lost has had its time on the wire."""
-    expected = rate_bits_per_s * (1 - _lost_share(asked))
-    return abs((found.rate_bits_per_s or 0) - expected) <= RATE_SHARE * expected
-
-
-def _loss(name: str, asked: Direction, train: Loss) -> str | None:
-    lost = max(train.lost - train.dropped_by_receiver, 0)
-    share = _lost_share(asked)
-    # Netem damages a copy by itself, and one that is whole makes up for its original.
-    least, most = frames(train.sent, share - asked.duplication * asked.corruption * (1 - asked.loss), share)
-    return None if least <= lost <= most else _told(f"{train.sent} {name}", f"{lost} were lost", (least, most), share)
-
-
-def _copies(name: str, asked: Direction, train: Loss) -> str | None:
-    """Of what is lost there is no copy; of what is damaged the relay's is damaged as well, netem's by itself."""
-    share = asked.duplication * (1 - _lost_share(asked))
-    least, most = frames(train.sent, share * (1 - asked.corruption), share)
-    if least - train.dropped_by_receiver <= train.duplicates <= most:
-        return None
-    return _told(f"{train.sent} {name}", f"{train.duplicates} came twice", (least, most), share)
-
-
-def _order(name: str, asked: Direction, train: Loss, interval_ns: int) -> str | None:
-    """A frame that skips the delay overtakes where one is under way that doesn't; a copy may skip it by itself."""
-    arrived = train.sent - train.lost
-    under_way = max(asked.delay_ns - asked.jitter_ns, 0) // (_LATE * interval_ns)
-    is_overtaken = (1 - asked.reordering) * (1 - _lost_share(asked))
-    certain = asked.reordering * (1 - (1 - is_overtaken) ** under_way)
-    least, most = frames(arrived, certain, min(asked.reordering * (1 + asked.duplication), 1))
-    if least <= train.overtaking <= most:
-        return None
-    return _told(f"{arrived} {name}", f"{train.overtaking} overtook others", (least, most), asked.reordering)
-
-
-def _told(which: str, what: str, within: tuple[int, int], share: float) -> str:
-    return f"of {which} frames {what}, {within[0]} to {within[1]} would be {100 * share:.3g} %"
-
-
-def _lost_share(asked: Direction) -> float:
-    """A damaged frame fails its checksum and is lost as well."""
-    return 1 - (1 - asked.loss) * (1 - asked.corruption)
-
-
-def _duration(value_ns: float) -> str:
-    return DURATION.text(float(f"{value_ns:.3g}"))
-
-
-def _rate_text(value: float) -> str:
-    return BIT_RATE.text(float(f"{value:.3g}"))

@@ -62,7 +62,7 @@ class RemoteFolder:
             done
             [ ! -e {path} ] || {{ rm -rf {path}; found=1; }}
             echo $found"""
-        return told(self.target, script).strip() == "1"
+        return run_script(self.target, script).strip() == "1"
 
 
 def client(target: str, *options: str) -> list[str]:
@@ -79,12 +79,12 @@ def control_path(target: str) -> Path:
     return parent_folder() / f"middlemark-ssh-{os.getpid()}-{digest}"
 
 
-def told(target: str, script: str, given: bytes | None = None) -> str:
+def run_script(target: str, script: str, data: bytes | None = None) -> str:
     """What a shell of the remote machine prints for a script."""
-    return _run([*client(target), script], target, given).decode(errors="replace")
+    return _run([*client(target), script], target, data).decode(errors="replace")
 
 
-def taken(target: str, script: str, into: Sequence[str]) -> None:
+def pipe_into(target: str, script: str, into: Sequence[str]) -> None:
     """Runs a script there and gives what it prints to a program here."""
     with subprocess.Popen([*client(target), script], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as there:
         subprocess.run(into, stdin=there.stdout, check=True)
@@ -92,9 +92,9 @@ def taken(target: str, script: str, into: Sequence[str]) -> None:
         raise Unreachable(f"{target}: the client ended with {there.returncode}")
 
 
-def _run(command: Sequence[str], target: str, given: bytes | None) -> bytes:
+def _run(command: Sequence[str], target: str, data: bytes | None) -> bytes:
     try:
-        ran = subprocess.run(command, input=given or b"", capture_output=True, timeout=ANSWER_S, check=False)
+        ran = subprocess.run(command, input=data or b"", capture_output=True, timeout=ANSWER_S, check=False)
     except subprocess.TimeoutExpired as late:
         raise Unanswered(f"{target} does not answer within {ANSWER_S:.0f} s") from late
     if ran.returncode:

@@ -40,7 +40,7 @@ _last_taken = 0
 
 
 @contextmanager
-def taken() -> Iterator[Slot]:
+def reserved() -> Iterator[Slot]:
     """Takes a free slot and holds it for as long as the context lasts."""
     global _last_taken  # noqa: PLW0603 - one process walks through the slots, so that a trial meets no port just closed
     for domain in _order(_last_taken):
