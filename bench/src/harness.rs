@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use middlemark_runtime::harness::{self, Flood};
-use middlemark_runtime::{Inlet, Publish, PublishError, Publisher, clock};
+use middlemark_runtime::{Publish, PublishError, Publisher, Receiver, clock};
 
 use crate::Figure;
 use crate::spread::Spread;
@@ -33,14 +33,14 @@ pub(crate) fn figures() -> Vec<Figure> {
 }
 
 fn receive_ns() -> f64 {
-    let inlet: Inlet = harness::inlet(SIZE_BYTES, MESSAGES);
+    let receiver: Receiver = harness::receiver(SIZE_BYTES, MESSAGES);
     let mut message = [0; SIZE_BYTES];
     let header = harness::header(0);
     message[..header.len()].copy_from_slice(&header);
     let begin_ns = clock::now_ns();
     for sequence in 0..MESSAGES {
         message[16..20].copy_from_slice(&sequence.to_le_bytes());
-        inlet.receive(black_box(&message));
+        receiver.receive(black_box(&message));
     }
     (clock::now_ns() - begin_ns) as f64 / f64::from(MESSAGES)
 }

@@ -116,7 +116,7 @@ fn ours(kind: Kind, size_bytes: usize, messages: u32) -> Result<i64, MiddlewareE
     let address = SockAddr::from(channel.subscribers[0].socket);
     let mut session = SocketSession::new(Loopback(kind), ReceiveMode::Blocking, BTreeMap::new(), &address)?;
     pin(Side::Receiver);
-    session.subscriber(&channel, harness::inlet(size_bytes, messages))?;
+    session.subscriber(&channel, harness::receiver(size_bytes, messages))?;
     let mut flood = Flood::new(session.publisher(&channel)?, size_bytes, messages);
     let begin_ns = spent_ns();
     flood.run();

@@ -5,6 +5,7 @@
 //! waited for. `checks` says what is demanded, `trial` leads a trial, `process` holds the pipes, `place` keeps trials apart.
 
 mod application;
+mod case;
 mod checks;
 mod outcome;
 mod place;
@@ -23,7 +24,8 @@ use std::thread;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial as Test};
 
-use crate::checks::{Answer, CHECKS, Case, Check};
+use crate::case::{Answer, Case};
+use crate::checks::{CHECKS, Check};
 use crate::worker::{Candidate, Variant};
 
 /// Runs the suite as a test executable: the usual arguments, the usual closing line.

@@ -8,7 +8,7 @@ use middlemark_contract::{
     StreamSpec,
 };
 
-use crate::checks::Case;
+use crate::case::Case;
 use crate::place::{ADDRESS, INTERFACE, Place};
 
 /// The application that holds both ends where they share a process.

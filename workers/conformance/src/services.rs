@@ -6,7 +6,7 @@ use anyhow::{Result, bail, ensure};
 use middlemark_contract::{CONTRACT_VERSION, ServiceAddress, ServiceCommand, ServiceEvent, ServiceNeed, ServiceSpec};
 
 use crate::application::Refused;
-use crate::checks::Case;
+use crate::case::Case;
 use crate::place::{ADDRESS, INTERFACE, Place};
 use crate::process::Process;
 use crate::request::anywhere;

@@ -10,7 +10,7 @@ use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::application::{Application, Pairing};
-use crate::checks::Case;
+use crate::case::Case;
 use crate::outcome::Outcome;
 use crate::place::Place;
 use crate::process::Process;

@@ -24,8 +24,8 @@ static const dds_topic_descriptor_t message_descriptor = {
   .m_meta = ""
 };
 
-struct mm_receiver {
-  dds_entity_t reader;
+struct mm_reader {
+  dds_entity_t entity;
   dds_entity_t waitset;
   dds_entity_t stop;
   uint32_t batch;
@@ -113,49 +113,49 @@ int32_t mm_matched_writers (int32_t reader) { return dds_get_matched_publication
 
 int32_t mm_loans_shared_memory (int32_t writer) { return dds_is_shared_memory_available (writer); }
 
-static int32_t reserve (mm_receiver *receiver, uint32_t size, uint32_t batch)
+static int32_t reserve (mm_reader *reader, uint32_t size, uint32_t batch)
 {
-  receiver->batch = batch;
-  receiver->messages = calloc (batch, sizeof (*receiver->messages));
-  receiver->places = calloc (batch, sizeof (*receiver->places));
-  receiver->infos = calloc (batch, sizeof (*receiver->infos));
-  if (!receiver->messages || !receiver->places || !receiver->infos)
+  reader->batch = batch;
+  reader->messages = calloc (batch, sizeof (*reader->messages));
+  reader->places = calloc (batch, sizeof (*reader->places));
+  reader->infos = calloc (batch, sizeof (*reader->infos));
+  if (!reader->messages || !reader->places || !reader->infos)
     return DDS_RETCODE_OUT_OF_RESOURCES;
   for (uint32_t i = 0; i < batch; i++) {
     /* Owned by the sequence, so that a longer message than expected grows it and is not cut. */
-    receiver->messages[i].bytes = (dds_sequence_t) { ._maximum = size, ._buffer = dds_alloc (size), ._release = true };
-    memset (receiver->messages[i].bytes._buffer, 0, size); /* touched before the window */
-    receiver->places[i] = &receiver->messages[i];
+    reader->messages[i].bytes = (dds_sequence_t) { ._maximum = size, ._buffer = dds_alloc (size), ._release = true };
+    memset (reader->messages[i].bytes._buffer, 0, size); /* touched before the window */
+    reader->places[i] = &reader->messages[i];
   }
   return DDS_RETCODE_OK;
 }
 
-int32_t mm_take (mm_receiver *receiver)
+int32_t mm_take (mm_reader *reader)
 {
   int32_t total = 0;
   for (;;) {
     const dds_return_t count =
-      dds_take (receiver->reader, receiver->places, receiver->infos, receiver->batch, receiver->batch);
+      dds_take (reader->entity, reader->places, reader->infos, reader->batch, reader->batch);
     if (count < 0)
       return count;
     for (int32_t i = 0; i < count; i++) {
-      if (receiver->infos[i].valid_data)
-        receiver->on_message (receiver->context, receiver->messages[i].bytes._buffer, receiver->messages[i].bytes._length);
+      if (reader->infos[i].valid_data)
+        reader->on_message (reader->context, reader->messages[i].bytes._buffer, reader->messages[i].bytes._length);
     }
     total += count;
-    if ((uint32_t) count < receiver->batch)
+    if ((uint32_t) count < reader->batch)
       return total;
   }
 }
 
-static void on_data_available (dds_entity_t reader, void *argument)
+static void on_data_available (dds_entity_t entity, void *argument)
 {
-  mm_receiver *receiver = argument;
-  receiver->reader = reader; /* it may be called before dds_create_reader has returned */
-  (void) mm_take (receiver);
+  mm_reader *reader = argument;
+  reader->entity = entity; /* it may be called before dds_create_reader has returned */
+  (void) mm_take (reader);
 }
 
-static int32_t create_reader (mm_receiver *receiver, int32_t participant, const char *topic_name, const mm_qos *asked,
+static int32_t create_reader (mm_reader *reader, int32_t participant, const char *topic_name, const mm_qos *asked,
                               int32_t listen)
 {
   const dds_entity_t topic = dds_create_topic (participant, &message_descriptor, topic_name, NULL, NULL);
@@ -164,80 +164,80 @@ static int32_t create_reader (mm_receiver *receiver, int32_t participant, const 
   dds_qos_t *qos = make_qos (asked);
   dds_listener_t *listener = NULL;
   if (listen) {
-    listener = dds_create_listener (receiver);
+    listener = dds_create_listener (reader);
     dds_lset_data_available (listener, on_data_available);
   }
-  const dds_entity_t reader = dds_create_reader (participant, topic, qos, listener);
+  const dds_entity_t entity = dds_create_reader (participant, topic, qos, listener);
   dds_delete_listener (listener);
   dds_delete_qos (qos);
-  if (reader > 0)
-    receiver->reader = reader;
-  return reader;
+  if (entity > 0)
+    reader->entity = entity;
+  return entity;
 }
 
-static int32_t create_waitset (mm_receiver *receiver, int32_t participant)
+static int32_t create_waitset (mm_reader *reader, int32_t participant)
 {
-  receiver->waitset = dds_create_waitset (participant);
-  receiver->stop = dds_create_guardcondition (participant);
-  dds_return_t result = receiver->waitset < 0 ? receiver->waitset : receiver->stop;
+  reader->waitset = dds_create_waitset (participant);
+  reader->stop = dds_create_guardcondition (participant);
+  dds_return_t result = reader->waitset < 0 ? reader->waitset : reader->stop;
   if (result >= 0)
-    result = dds_set_status_mask (receiver->reader, DDS_DATA_AVAILABLE_STATUS);
+    result = dds_set_status_mask (reader->entity, DDS_DATA_AVAILABLE_STATUS);
   if (result >= 0)
-    result = dds_waitset_attach (receiver->waitset, receiver->reader, 1);
+    result = dds_waitset_attach (reader->waitset, reader->entity, 1);
   if (result >= 0)
-    result = dds_waitset_attach (receiver->waitset, receiver->stop, 0);
+    result = dds_waitset_attach (reader->waitset, reader->stop, 0);
   return result < 0 ? result : 0;
 }
 
-int32_t mm_receiver_open (int32_t participant, const char *topic, const mm_qos *qos, uint32_t size, uint32_t batch,
-                          int32_t listen, mm_on_message on_message, void *context, mm_receiver **opened)
+int32_t mm_reader_open (int32_t participant, const char *topic, const mm_qos *qos, uint32_t size, uint32_t batch,
+                          int32_t listen, mm_on_message on_message, void *context, mm_reader **opened)
 {
-  mm_receiver *receiver = calloc (1, sizeof (*receiver));
-  if (!receiver)
+  mm_reader *reader = calloc (1, sizeof (*reader));
+  if (!reader)
     return DDS_RETCODE_OUT_OF_RESOURCES;
-  receiver->on_message = on_message;
-  receiver->context = context;
-  int32_t result = reserve (receiver, size, batch);
+  reader->on_message = on_message;
+  reader->context = context;
+  int32_t result = reserve (reader, size, batch);
   if (result >= 0)
-    result = create_reader (receiver, participant, topic, qos, listen);
+    result = create_reader (reader, participant, topic, qos, listen);
   if (result >= 0 && !listen)
-    result = create_waitset (receiver, participant);
+    result = create_waitset (reader, participant);
   if (result < 0)
-    mm_receiver_close (receiver);
+    mm_reader_close (reader);
   else
-    *opened = receiver;
+    *opened = reader;
   return result < 0 ? result : 0;
 }
 
-int32_t mm_receiver_reader (const mm_receiver *receiver) { return receiver->reader; }
+int32_t mm_reader_entity (const mm_reader *reader) { return reader->entity; }
 
-int32_t mm_wait (mm_receiver *receiver)
+int32_t mm_wait (mm_reader *reader)
 {
   bool stopped = false;
-  const dds_return_t result = dds_waitset_wait (receiver->waitset, NULL, 0, DDS_INFINITY);
+  const dds_return_t result = dds_waitset_wait (reader->waitset, NULL, 0, DDS_INFINITY);
   if (result < 0)
     return result;
-  const dds_return_t read = dds_read_guardcondition (receiver->stop, &stopped);
+  const dds_return_t read = dds_read_guardcondition (reader->stop, &stopped);
   return read < 0 ? read : !stopped;
 }
 
-int32_t mm_stop (mm_receiver *receiver)
+int32_t mm_stop (mm_reader *reader)
 {
-  return receiver->stop > 0 ? dds_set_guardcondition (receiver->stop, true) : 0;
+  return reader->stop > 0 ? dds_set_guardcondition (reader->stop, true) : 0;
 }
 
-void mm_receiver_close (mm_receiver *receiver)
+void mm_reader_close (mm_reader *reader)
 {
-  if (receiver->reader > 0)
-    (void) dds_delete (receiver->reader);
-  if (receiver->waitset > 0)
-    (void) dds_delete (receiver->waitset);
-  if (receiver->stop > 0)
-    (void) dds_delete (receiver->stop);
-  for (uint32_t i = 0; receiver->messages && i < receiver->batch; i++)
-    dds_free (receiver->messages[i].bytes._buffer);
-  free (receiver->messages);
-  free (receiver->places);
-  free (receiver->infos);
-  free (receiver);
+  if (reader->entity > 0)
+    (void) dds_delete (reader->entity);
+  if (reader->waitset > 0)
+    (void) dds_delete (reader->waitset);
+  if (reader->stop > 0)
+    (void) dds_delete (reader->stop);
+  for (uint32_t i = 0; reader->messages && i < reader->batch; i++)
+    dds_free (reader->messages[i].bytes._buffer);
+  free (reader->messages);
+  free (reader->places);
+  free (reader->infos);
+  free (reader);
 }

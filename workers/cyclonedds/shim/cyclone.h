@@ -1,6 +1,6 @@
 /* The part of Cyclone DDS's C API that the worker needs, in plain types, so that the struct layouts and constants of the
- * linked version are known to the C compiler alone. It keeps no state of its own beyond a receiver and starts no thread;
- * `src/native.rs` declares the same for Rust. Every int32_t result is an entity (> 0), 0, or a negative return code. */
+ * linked version are known to the C compiler alone. It keeps no state of its own beyond a reader and starts no thread;
+ * `src/shim.rs` declares the same for Rust. Every int32_t result is an entity (> 0), 0, or a negative return code. */
 #ifndef MIDDLEMARK_CYCLONE_H
 #define MIDDLEMARK_CYCLONE_H
 
@@ -37,20 +37,20 @@ int32_t mm_matched_writers (int32_t reader);
 int32_t mm_loans_shared_memory (int32_t writer);
 
 /* A reader with the memory that its messages are taken into. */
-typedef struct mm_receiver mm_receiver;
+typedef struct mm_reader mm_reader;
 
 /* `batch` messages of up to `size` bytes are taken at once. With `listen` they are taken on the library's receive thread;
  * else the caller takes them, after mm_wait or whenever it likes. */
-int32_t mm_receiver_open (int32_t participant, const char *topic, const mm_qos *qos, uint32_t size, uint32_t batch,
-                          int32_t listen, mm_on_message on_message, void *context, mm_receiver **receiver);
-int32_t mm_receiver_reader (const mm_receiver *receiver);
-/* Waits until there is something to take (1) or the receiver was stopped (0). */
-int32_t mm_wait (mm_receiver *receiver);
+int32_t mm_reader_open (int32_t participant, const char *topic, const mm_qos *qos, uint32_t size, uint32_t batch,
+                          int32_t listen, mm_on_message on_message, void *context, mm_reader **reader);
+int32_t mm_reader_entity (const mm_reader *reader);
+/* Waits until there is something to take (1) or the reader was stopped (0). */
+int32_t mm_wait (mm_reader *reader);
 /* Hands over all that there is; the number of messages. */
-int32_t mm_take (mm_receiver *receiver);
+int32_t mm_take (mm_reader *reader);
 /* Ends mm_wait for good, from any thread. */
-int32_t mm_stop (mm_receiver *receiver);
+int32_t mm_stop (mm_reader *reader);
 /* Only once nobody waits or takes any more. */
-void mm_receiver_close (mm_receiver *receiver);
+void mm_reader_close (mm_reader *reader);
 
 #endif

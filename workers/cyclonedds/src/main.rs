@@ -4,10 +4,10 @@
 
 mod configuration;
 mod description;
-mod native;
 mod quality;
-mod receiver;
+mod reader;
 mod session;
+mod shim;
 
 use std::process::ExitCode;
 

@@ -2,7 +2,7 @@
 
 use middlemark_contract::{Congestion, Durability, History, Qos, Reliability};
 
-use crate::native::NativeQos;
+use crate::shim::ShimQos;
 
 /// How long a blocking write waits for a slow reader before it gives up. DDS's own default is 100 ms, which would turn
 /// `block` into `drop`; longer than this a trial would not learn of a reader that has died.
@@ -12,12 +12,12 @@ pub(crate) const BLOCKING_NS: i64 = 5_000_000_000;
 const KEPT_BYTES: usize = 256 << 20;
 
 /// The policies of writer and reader alike.
-pub(crate) fn policies(qos: Qos, size_bytes: usize) -> NativeQos {
+pub(crate) fn policies(qos: Qos, size_bytes: usize) -> ShimQos {
     let (depth, max_samples) = match qos.history {
         History::KeepLast { depth } => (depth.min(i32::MAX as u32) as i32, -1),
         History::KeepAll => (0, (KEPT_BYTES / size_bytes).clamp(4, 16_384) as i32),
     };
-    NativeQos {
+    ShimQos {
         reliable: i32::from(qos.reliability == Reliability::Reliable),
         depth,
         transient_local: i32::from(qos.durability == Durability::TransientLocal),
@@ -30,7 +30,7 @@ pub(crate) fn policies(qos: Qos, size_bytes: usize) -> NativeQos {
 }
 
 /// Policies in the standard's words.
-pub(crate) fn words(policies: &NativeQos) -> String {
+pub(crate) fn words(policies: &ShimQos) -> String {
     let reliability = if policies.reliable == 1 {
         format!(
             "RELIABLE (max_blocking_time {} ms)",

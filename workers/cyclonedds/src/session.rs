@@ -1,17 +1,17 @@
 //! A session: one participant in the trial's domain, with its writers and readers.
 //!
-//! `configuration` says how the domain is configured, `quality` what the policies are, `receiver` how messages come in.
+//! `configuration` says how the domain is configured, `quality` what the policies are, `reader` how messages come in.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
 use middlemark_contract::{Congestion, Effective};
-use middlemark_runtime::{Channel, Context, Inlet, MiddlewareError, Publish, PublishError, Publisher, Session};
+use middlemark_runtime::{Channel, Context, MiddlewareError, Publish, PublishError, Publisher, Receiver, Session};
 
 use crate::configuration::{self, Peers};
-use crate::native::{self, NativeQos, TIMED_OUT, checked};
 use crate::quality;
-use crate::receiver::{ReceiveMode, Receiver};
+use crate::reader::{Reader, ReceiveMode};
+use crate::shim::{self, ShimQos, TIMED_OUT, checked};
 
 pub(crate) struct Participant {
     domain: i32,
@@ -19,7 +19,7 @@ pub(crate) struct Participant {
     mode: ReceiveMode,
     configuration: String,
     options: BTreeMap<String, String>,
-    receivers: Vec<(String, Receiver)>,
+    readers: Vec<(String, Reader)>,
     writers: Vec<(String, i32)>,
 }
 
@@ -30,7 +30,7 @@ impl Participant {
         let text = CString::new(configuration.as_str())?;
         let mut domain = 0;
         // SAFETY: the configuration lives through the call, and `domain` can be written.
-        let code = unsafe { native::mm_open(u32::from(spec.rendezvous.domain), text.as_ptr(), &raw mut domain) };
+        let code = unsafe { shim::mm_open(u32::from(spec.rendezvous.domain), text.as_ptr(), &raw mut domain) };
         let entity = checked(code, || {
             format!(
                 "open domain {} on {} ({configuration})",
@@ -43,18 +43,18 @@ impl Participant {
             mode: ReceiveMode::of(context.options.text("receive_mode")),
             configuration,
             options: context.options.words(),
-            receivers: Vec::new(),
+            readers: Vec::new(),
             writers: Vec::new(),
         })
     }
 }
 
 impl Session for Participant {
-    fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError> {
+    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = quality::policies(channel.qos, channel.size_bytes);
-        let receiver = Receiver::open(self.entity, &topic, &policies, channel.size_bytes, self.mode, inlet)?;
-        self.receivers.push((channel.topic.clone(), receiver));
+        let reader = Reader::open(self.entity, &topic, &policies, channel.size_bytes, self.mode, receiver)?;
+        self.readers.push((channel.topic.clone(), reader));
         Ok(())
     }
 
@@ -62,7 +62,7 @@ impl Session for Participant {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = quality::policies(channel.qos, channel.size_bytes);
         // SAFETY: the topic and the policies live through the call.
-        let code = unsafe { native::mm_writer(self.entity, topic.as_ptr(), &raw const policies) };
+        let code = unsafe { shim::mm_writer(self.entity, topic.as_ptr(), &raw const policies) };
         let writer = checked(code, || format!("create the writer of {}", channel.topic))?;
         self.writers.push((channel.topic.clone(), writer));
         Ok(Publisher::Copying(Box::new(Writer {
@@ -74,8 +74,8 @@ impl Session for Participant {
     fn effective(&self) -> Effective {
         let mut settings = self.options.clone();
         settings.insert("configuration".into(), self.configuration.clone());
-        for (topic, receiver) in &self.receivers {
-            settings.insert(format!("reader {topic}"), read_back(receiver.reader()));
+        for (topic, reader) in &self.readers {
+            settings.insert(format!("reader {topic}"), read_back(reader.reader()));
         }
         for (topic, writer) in &self.writers {
             settings.insert(format!("writer {topic}"), read_back(*writer));
@@ -84,7 +84,7 @@ impl Session for Participant {
         let shared = self
             .writers
             .iter()
-            .any(|(_, writer)| unsafe { native::mm_loans_shared_memory(*writer) } == 1);
+            .any(|(_, writer)| unsafe { shim::mm_loans_shared_memory(*writer) } == 1);
         Effective {
             transport: if shared { "shared memory" } else { "udp" }.into(),
             receive_mode: self.mode.words().into(),
@@ -94,22 +94,18 @@ impl Session for Participant {
     }
 
     fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
-        let ended: Vec<_> = self
-            .receivers
-            .into_iter()
-            .map(|(_, receiver)| receiver.close())
-            .collect();
+        let ended: Vec<_> = self.readers.into_iter().map(|(_, reader)| reader.close()).collect();
         // SAFETY: the domain was opened by this session, and no thread of the worker uses it any more.
-        checked(unsafe { native::mm_delete(self.domain) }, || "close the domain".into())?;
+        checked(unsafe { shim::mm_delete(self.domain) }, || "close the domain".into())?;
         ended.into_iter().collect()
     }
 }
 
 /// The policies that an entity really has.
 fn read_back(entity: i32) -> String {
-    let mut policies = NativeQos::default();
+    let mut policies = ShimQos::default();
     // SAFETY: `policies` can be written; a wrong entity is answered with an error.
-    match checked(unsafe { native::mm_read_back(entity, &raw mut policies) }, || {
+    match checked(unsafe { shim::mm_read_back(entity, &raw mut policies) }, || {
         "read policies back".into()
     }) {
         Ok(_) => quality::words(&policies),
@@ -125,7 +121,7 @@ struct Writer {
 impl Publish for Writer {
     fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
         // SAFETY: the message lives through the call, which serialises it; its size is at most what `description` allows.
-        match unsafe { native::mm_write(self.writer, message.as_ptr(), message.len() as u32) } {
+        match unsafe { shim::mm_write(self.writer, message.as_ptr(), message.len() as u32) } {
             0.. => Ok(()),
             TIMED_OUT if self.congestion == Congestion::Drop => Err(PublishError::Full),
             TIMED_OUT => Err(PublishError::TimedOut),

@@ -1,5 +1,5 @@
 /* The part of Fast DDS's C++ API that the worker needs, as plain C: opaque handles, a status with a message, a callback with
- * a context; no exception crosses. It starts no thread of its own; `src/native.rs` declares the same for Rust.
+ * a context; no exception crosses. It starts no thread of its own; `src/shim.rs` declares the same for Rust.
  * Every int32_t result is 0 or a count, or the negated DDS return code (-1 for whatever else went wrong). */
 #ifndef MIDDLEMARK_FASTDDS_H
 #define MIDDLEMARK_FASTDDS_H

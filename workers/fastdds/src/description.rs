@@ -8,8 +8,8 @@ use middlemark_contract::{
 };
 
 use crate::discovery::{DISCOVERIES, SERVER};
-use crate::native;
 use crate::quality::MEMORY_POLICIES;
+use crate::shim;
 use crate::transport::TRANSPORTS;
 
 /// What is tested; the library's own limit is the memory of its histories.
@@ -27,7 +27,7 @@ pub(crate) fn describe() -> Description {
             .into(),
         library: Library {
             name: env!("MIDDLEMARK_FASTDDS_LIBRARY").into(),
-            version: native::version(),
+            version: shim::version(),
             origin: env!("MIDDLEMARK_FASTDDS_ORIGIN").into(),
         },
         capabilities: capabilities(),

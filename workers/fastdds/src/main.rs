@@ -4,12 +4,12 @@
 
 mod description;
 mod discovery;
-mod native;
 mod quality;
-mod receiver;
+mod reader;
 mod semaphores;
 mod server;
 mod session;
+mod shim;
 mod transport;
 mod writer;
 
@@ -28,7 +28,7 @@ impl Middleware for FastDds {
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
         transport::accept(spec, options)?;
         discovery::accept(spec, options)?;
-        receiver::accept(spec, options)
+        reader::accept(spec, options)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

@@ -3,7 +3,7 @@
 use middlemark_contract::{Congestion, Durability, History, Qos, Reliability};
 use middlemark_runtime::Options;
 
-use crate::native::NativeQos;
+use crate::shim::ShimQos;
 use crate::transport::Transport;
 
 /// How long a blocking write waits for a slow reader before it gives up. DDS's own default is 100 ms, which would turn
@@ -22,13 +22,13 @@ pub(crate) const MEMORY_POLICIES: [&str; 4] = [
 ];
 
 /// The policies of writer and reader alike.
-pub(crate) fn policies(qos: Qos, size_bytes: usize, options: &Options) -> NativeQos {
+pub(crate) fn policies(qos: Qos, size_bytes: usize, options: &Options) -> ShimQos {
     let (depth, max_samples) = match qos.history {
         History::KeepLast { depth } => (depth.min(i32::MAX as u32) as i32, 0),
         History::KeepAll => (0, (KEPT_BYTES / size_bytes).clamp(4, 16_384) as i32),
     };
     let policy = options.text("memory_policy");
-    NativeQos {
+    ShimQos {
         reliable: i32::from(qos.reliability == Reliability::Reliable),
         depth,
         transient_local: i32::from(qos.durability == Durability::TransientLocal),
@@ -45,7 +45,7 @@ pub(crate) fn policies(qos: Qos, size_bytes: usize, options: &Options) -> Native
 }
 
 /// The policies that writer and reader share, in the standard's words.
-pub(crate) fn words(policies: &NativeQos) -> String {
+pub(crate) fn words(policies: &ShimQos) -> String {
     let reliability = if policies.reliable == 1 {
         format!(
             "RELIABLE (max_blocking_time {} ms)",
@@ -69,7 +69,7 @@ pub(crate) fn words(policies: &NativeQos) -> String {
 }
 
 /// A writer's policies: the shared ones, and how it publishes.
-pub(crate) fn writer_words(policies: &NativeQos) -> String {
+pub(crate) fn writer_words(policies: &ShimQos) -> String {
     let mode = if policies.asynchronous == 1 {
         "ASYNCHRONOUS"
     } else {
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    fn default_policies(history: History, congestion: Congestion, size_bytes: usize) -> NativeQos {
+    fn default_policies(history: History, congestion: Congestion, size_bytes: usize) -> ShimQos {
         let options = Options::resolve(&crate::description::describe(), "default", &BTreeMap::new()).unwrap();
         let qos = Qos {
             reliability: Reliability::Reliable,

@@ -6,12 +6,12 @@ use middlemark_contract::ServiceSpec;
 use middlemark_runtime::{MiddlewareError, Options, Service};
 
 use crate::discovery::Discovery;
-use crate::native::{self, NativeSession, checked};
 use crate::session::participant;
+use crate::shim::{self, ShimSession, checked};
 use crate::transport::Transport;
 
 pub(crate) struct Server {
-    native: *mut NativeSession,
+    handle: *mut ShimSession,
     settings: BTreeMap<String, String>,
 }
 
@@ -33,7 +33,7 @@ impl Server {
             ("linked with", places(&discovery.others)),
         ];
         Ok(Server {
-            native: participant(&name, &spec.rendezvous, Transport::Udp, options, &discovery)?,
+            handle: participant(&name, &spec.rendezvous, Transport::Udp, options, &discovery)?,
             settings: settings.map(|(name, value)| (name.to_owned(), value)).into(),
         })
     }
@@ -41,7 +41,7 @@ impl Server {
 
 impl Service for Server {
     fn version(&self) -> String {
-        native::version()
+        shim::version()
     }
 
     fn settings(&self) -> BTreeMap<String, String> {
@@ -58,7 +58,7 @@ impl Service for Server {
 
     fn stop(self: Box<Self>) -> Result<(), MiddlewareError> {
         // SAFETY: the participant is open, and nobody else has it.
-        let code = unsafe { native::mm_close(self.native) };
+        let code = unsafe { shim::mm_close(self.handle) };
         checked(code, "delete the server's participant")?;
         Ok(())
     }

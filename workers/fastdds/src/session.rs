@@ -1,32 +1,30 @@
 //! A session: one participant in the trial's domain, with its writers and readers.
 //!
-//! `transport` says which way messages take, `quality` what the policies are, `receiver` and `writer` carry them.
+//! `transport` says which way messages take, `quality` what the policies are, `reader` and `writer` carry them.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::fs::File;
 
 use middlemark_contract::{Effective, Rendezvous};
-use middlemark_runtime::{Channel, Context, Inlet, MiddlewareError, Options, Publisher, Session};
+use middlemark_runtime::{Channel, Context, MiddlewareError, Options, Publisher, Receiver, Session};
 
 use crate::description::INTRAPROCESS;
 use crate::discovery::{Discovery, Place};
-use crate::native::{
-    self, NativePlace, NativeQos, NativeSession, NativeTransports, NativeType, NativeWriter, checked, opened,
-};
 use crate::quality;
-use crate::receiver::{ReceiveMode, Receiver};
+use crate::reader::{Reader, ReceiveMode};
 use crate::semaphores;
+use crate::shim::{self, ShimPlace, ShimQos, ShimSession, ShimTransports, ShimType, ShimWriter, checked, opened};
 use crate::transport::Transport;
 use crate::writer::Writer;
 
 pub(crate) struct Participant {
-    native: *mut NativeSession,
+    handle: *mut ShimSession,
     options: Options,
     transport: Transport,
     zero_copy: bool,
-    receivers: Vec<(String, Receiver)>,
-    writers: Vec<(String, *mut NativeWriter)>,
+    readers: Vec<(String, Reader)>,
+    writers: Vec<(String, *mut ShimWriter)>,
     /// Held for those who clean up after a killed process.
     _semaphores: Vec<File>,
 }
@@ -35,7 +33,7 @@ impl Participant {
     pub(crate) fn open(context: &Context<'_>) -> Result<Participant, MiddlewareError> {
         let (spec, options) = (context.spec, context.options);
         let transport = Transport::of(options);
-        let native = participant(
+        let handle = participant(
             &spec.application,
             &spec.rendezvous,
             transport,
@@ -43,18 +41,18 @@ impl Participant {
             &Discovery::of_application(spec, options),
         )?;
         Ok(Participant {
-            native,
+            handle,
             options: options.clone(),
             transport,
             zero_copy: options.boolean("zero_copy"),
-            receivers: Vec::new(),
+            readers: Vec::new(),
             writers: Vec::new(),
             _semaphores: semaphores::hold(),
         })
     }
 
-    fn message_type(&self, channel: &Channel) -> NativeType {
-        NativeType {
+    fn message_type(&self, channel: &Channel) -> ShimType {
+        ShimType {
             size: channel.size_bytes as u32,
             plain: i32::from(self.transport.needs_plain_type(self.zero_copy)),
         }
@@ -68,17 +66,17 @@ pub(crate) fn participant(
     transport: Transport,
     options: &Options,
     discovery: &Discovery,
-) -> Result<*mut NativeSession, MiddlewareError> {
+) -> Result<*mut ShimSession, MiddlewareError> {
     let name = CString::new(name)?;
     let (own, others) = (Places::of(&discovery.own), Places::of(&discovery.others));
     let level = options.text("intraprocess");
-    let transports = NativeTransports {
+    let transports = ShimTransports {
         domain: u32::from(rendezvous.domain),
         name: name.as_ptr(),
-        own: own.native.as_ptr(),
-        own_count: own.native.len(),
-        others: others.native.as_ptr(),
-        others_count: others.native.len(),
+        own: own.handle.as_ptr(),
+        own_count: own.handle.len(),
+        others: others.handle.as_ptr(),
+        others_count: others.handle.len(),
         discovery: discovery.kind as i32,
         participants: discovery.participants,
         udp: i32::from(transport.has_udp()),
@@ -90,18 +88,18 @@ pub(crate) fn participant(
         segment_bytes: options.integer("shm_segment_bytes") as u32,
         port_queue: options.integer("shm_port_queue") as u32,
     };
-    let mut native = std::ptr::null_mut();
+    let mut handle = std::ptr::null_mut();
     opened(
         &format!("open domain {} on {}", rendezvous.domain, discovery.own[0].address),
-        // SAFETY: the transports with their strings and places live through the call, and `native` can be written.
-        |reason| unsafe { native::mm_open(&raw const transports, &raw mut native, reason) },
+        // SAFETY: the transports with their strings and places live through the call, and `handle` can be written.
+        |reason| unsafe { shim::mm_open(&raw const transports, &raw mut handle, reason) },
     )?;
-    Ok(native)
+    Ok(handle)
 }
 
 /// Places as the shim takes them, with the texts that they point to.
 struct Places {
-    native: Vec<NativePlace>,
+    handle: Vec<ShimPlace>,
     _addresses: Vec<CString>,
 }
 
@@ -111,53 +109,61 @@ impl Places {
             .iter()
             .map(|place| CString::new(place.address.to_string()).expect("an address has no zero byte"))
             .collect();
-        let native = places.iter().zip(&addresses).map(|(place, address)| NativePlace {
+        let handle = places.iter().zip(&addresses).map(|(place, address)| ShimPlace {
             address: address.as_ptr(),
             port: place.port,
             index: place.index,
         });
         Places {
-            native: native.collect(),
+            handle: handle.collect(),
             _addresses: addresses,
         }
     }
 }
 
 impl Session for Participant {
-    fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError> {
+    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = quality::policies(channel.qos, channel.size_bytes, &self.options);
         let mode = ReceiveMode {
             listen: self.options.text("receive_mode") == "listener",
             loans: self.zero_copy,
         };
-        // SAFETY: the session closes its receivers before itself.
-        let receiver =
-            unsafe { Receiver::open(self.native, &topic, self.message_type(channel), &policies, mode, inlet)? };
-        self.receivers.push((channel.topic.clone(), receiver));
+        // SAFETY: the session closes its readers before itself.
+        let reader = unsafe {
+            Reader::open(
+                self.handle,
+                &topic,
+                self.message_type(channel),
+                &policies,
+                mode,
+                receiver,
+            )?
+        };
+        self.readers.push((channel.topic.clone(), reader));
         Ok(())
     }
 
     fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = quality::policies(channel.qos, channel.size_bytes, &self.options);
-        let mut native = std::ptr::null_mut();
+        let mut handle = std::ptr::null_mut();
         opened(&format!("create the writer of {}", channel.topic), |reason| {
             let message_type = self.message_type(channel);
-            // SAFETY: the session is open; topic and policies live through the call, and `native` can be written.
+            // SAFETY: the session is open; topic and policies live through the call, and `handle` can be written.
             unsafe {
-                native::mm_writer_open(
-                    self.native,
+                shim::mm_writer_open(
+                    self.handle,
                     topic.as_ptr(),
                     message_type,
                     &raw const policies,
-                    &raw mut native,
+                    &raw mut handle,
                     reason,
                 )
             }
         })?;
-        self.writers.push((channel.topic.clone(), native));
-        let writer = Box::new(Writer::new(native, channel.qos.congestion));
+        self.writers.push((channel.topic.clone(), handle));
+        let writer = Box::new(Writer::new(handle, channel.qos.congestion));
         Ok(if self.zero_copy {
             Publisher::InPlace(writer)
         } else {
@@ -167,8 +173,8 @@ impl Session for Participant {
 
     fn effective(&self) -> Effective {
         let mut settings: BTreeMap<_, _> = self.options.words();
-        for (topic, receiver) in &self.receivers {
-            settings.insert(format!("reader {topic}"), receiver.policies());
+        for (topic, reader) in &self.readers {
+            settings.insert(format!("reader {topic}"), reader.policies());
         }
         for (topic, writer) in &self.writers {
             settings.insert(format!("writer {topic}"), writer_policies(*writer));
@@ -189,22 +195,18 @@ impl Session for Participant {
     }
 
     fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
-        let ended: Vec<_> = self
-            .receivers
-            .into_iter()
-            .map(|(_, receiver)| receiver.close())
-            .collect();
-        // SAFETY: the session is open, its receivers are closed and nobody publishes any more.
-        checked(unsafe { native::mm_close(self.native) }, "delete the participant")?;
+        let ended: Vec<_> = self.readers.into_iter().map(|(_, reader)| reader.close()).collect();
+        // SAFETY: the session is open, its readers are closed and nobody publishes any more.
+        checked(unsafe { shim::mm_close(self.handle) }, "delete the participant")?;
         ended.into_iter().collect()
     }
 }
 
 /// The policies that a writer really has.
-fn writer_policies(writer: *mut NativeWriter) -> String {
-    let mut policies = NativeQos::default();
+fn writer_policies(writer: *mut ShimWriter) -> String {
+    let mut policies = ShimQos::default();
     // SAFETY: writers live as long as their session, and `policies` can be written.
-    let code = unsafe { native::mm_writer_qos(writer, &raw mut policies) };
+    let code = unsafe { shim::mm_writer_qos(writer, &raw mut policies) };
     match checked(code, "read policies back") {
         Ok(_) => quality::writer_words(&policies),
         Err(error) => error.to_string(),

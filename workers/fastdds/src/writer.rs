@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use middlemark_contract::Congestion;
 use middlemark_runtime::{Publish, PublishError, PublishInPlace};
 
-use crate::native::{self, NativeWriter};
+use crate::shim::{self, ShimWriter};
 
 /// The DDS return codes that say more than "failed".
 const OUT_OF_RESOURCES: i32 = 5;
@@ -15,7 +15,7 @@ const TIMED_OUT: i32 = 10;
 
 /// The publishing end of one writer.
 pub(crate) struct Writer {
-    native: *mut NativeWriter,
+    handle: *mut ShimWriter,
     congestion: Congestion,
 }
 
@@ -23,9 +23,9 @@ pub(crate) struct Writer {
 unsafe impl Send for Writer {}
 
 impl Writer {
-    /// `native` stays open longer than the writer is used.
-    pub(crate) fn new(native: *mut NativeWriter, congestion: Congestion) -> Writer {
-        Writer { native, congestion }
+    /// `handle` stays open longer than the writer is used.
+    pub(crate) fn new(handle: *mut ShimWriter, congestion: Congestion) -> Writer {
+        Writer { handle, congestion }
     }
 
     fn judged(&self, call: &'static str, code: i32) -> Result<(), PublishError> {
@@ -44,7 +44,7 @@ impl Writer {
 impl Publish for Writer {
     fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
         // SAFETY: the writer is open, and the message lives through the call, which serialises it.
-        let code = unsafe { native::mm_write(self.native, message.as_ptr(), message.len() as u32) };
+        let code = unsafe { shim::mm_write(self.handle, message.as_ptr(), message.len() as u32) };
         self.judged("DataWriter::write", code)
     }
 }
@@ -58,13 +58,11 @@ impl PublishInPlace for Writer {
         let mut loan = std::ptr::null_mut();
         // SAFETY: the writer is open and `loan` can be written.
         self.judged("DataWriter::loan_sample", unsafe {
-            native::mm_loan(self.native, &raw mut loan)
+            shim::mm_loan(self.handle, &raw mut loan)
         })?;
         // SAFETY: a loan is memory for one message of the type's size, which is the channel's, until it is published.
         write(unsafe { std::slice::from_raw_parts_mut(loan.cast(), size_bytes) });
         // SAFETY: the loan is this writer's and not used afterwards.
-        self.judged("DataWriter::write", unsafe {
-            native::mm_publish_loan(self.native, loan)
-        })
+        self.judged("DataWriter::write", unsafe { shim::mm_publish_loan(self.handle, loan) })
     }
 }

@@ -1,13 +1,13 @@
 //! The worker for iceoryx2: publishers and subscribers over shared memory, without any process in between.
 //!
 //! It only ties the parts together: `describe` says what there is, `place` keeps trials apart, `memory` looks whether they
-//! fit, `service` maps a channel's QoS, `session`, `publisher` and `receiver` move messages.
+//! fit, `service` maps a channel's QoS, `session`, `publisher` and `receive_loop` move messages.
 
-mod describe;
+mod description;
 mod memory;
 mod place;
 mod publisher;
-mod receiver;
+mod receive_loop;
 mod service;
 mod session;
 
@@ -21,7 +21,7 @@ struct Iceoryx2;
 
 impl Middleware for Iceoryx2 {
     fn describe(&self) -> Description {
-        describe::description()
+        description::description()
     }
 
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {

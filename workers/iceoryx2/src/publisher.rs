@@ -22,7 +22,7 @@ use crate::service::{Data, Demands, Events, Kind};
 const BLOCKING_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A publisher with what wakes its subscribers.
-pub(crate) struct Sender {
+pub(crate) struct NotifyingPublisher {
     publisher: Publisher<Kind, [u8], ()>,
     /// None where the subscribers poll.
     notifier: Option<Notifier<Kind>>,
@@ -31,14 +31,14 @@ pub(crate) struct Sender {
     gave_up: Arc<AtomicBool>,
 }
 
-impl Sender {
+impl NotifyingPublisher {
     pub(crate) fn new(
         node: &Arc<Node<Kind>>,
         data: &Data,
         events: Option<&Events>,
         channel: &Channel,
         demands: &Demands,
-    ) -> Result<Sender, MiddlewareError> {
+    ) -> Result<NotifyingPublisher, MiddlewareError> {
         let mut builder = data
             .publisher_builder()
             .initial_max_slice_len(channel.size_bytes)
@@ -48,7 +48,7 @@ impl Sender {
             let gave_up = Arc::clone(&gave_up);
             builder = builder.set_backpressure_handler(move |info| bounded_retry(info, &gave_up));
         }
-        Ok(Sender {
+        Ok(NotifyingPublisher {
             publisher: builder.create()?,
             notifier: events.map(|events| events.notifier_builder().create()).transpose()?,
             node: Arc::clone(node),
@@ -81,7 +81,7 @@ impl Sender {
     }
 }
 
-impl PublishInPlace for Sender {
+impl PublishInPlace for NotifyingPublisher {
     fn publish_in_place(
         &mut self,
         size_bytes: usize,
@@ -95,7 +95,7 @@ impl PublishInPlace for Sender {
     }
 }
 
-impl Publish for Sender {
+impl Publish for NotifyingPublisher {
     fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
         let loan = self.loan(message.len())?;
         self.hand_over(loan.write_from_slice(message))

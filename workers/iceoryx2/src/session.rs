@@ -1,6 +1,6 @@
 //! One application's node: its services, its subscribers' threads, its publishers, and what is really in force.
 //!
-//! It opens and closes; `service` maps the QoS, `publisher` and `receiver` move the messages.
+//! It opens and closes; `service` maps the QoS, `publisher` and `receive_loop` move the messages.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use std::sync::Arc;
 use iceoryx2::node::{Node, NodeBuilder};
 use iceoryx2::prelude::SignalHandlingMode;
 use middlemark_contract::{Effective, Rendezvous};
-use middlemark_runtime::{Channel, Context, Inlet, MiddlewareError, Options, Publisher, Session};
+use middlemark_runtime::{Channel, Context, MiddlewareError, Options, Publisher, Receiver, Session};
 
 use crate::place;
-use crate::publisher::Sender;
-use crate::receiver::{Receiver, Wake};
+use crate::publisher::NotifyingPublisher;
+use crate::receive_loop::{ReceiveLoop, Wake};
 use crate::service::{self, Data, Demands, Events, Kind};
 
 pub(crate) struct Iceoryx2Session {
     node: Arc<Node<Kind>>,
     options: Options,
     rendezvous: Rendezvous,
-    receivers: Vec<Receiver>,
+    loops: Vec<ReceiveLoop>,
     /// What each service is made with, by topic.
     services: BTreeMap<String, String>,
 }
@@ -36,7 +36,7 @@ impl Iceoryx2Session {
             node: Arc::new(node),
             options: context.options.clone(),
             rendezvous,
-            receivers: Vec::new(),
+            loops: Vec::new(),
             services: BTreeMap::new(),
         })
     }
@@ -55,7 +55,7 @@ impl Iceoryx2Session {
 }
 
 impl Session for Iceoryx2Session {
-    fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError> {
+    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         let (data, events, demands) = self.services(channel)?;
         let subscriber = data
             .subscriber_builder()
@@ -67,17 +67,17 @@ impl Session for Iceoryx2Session {
             (Some(listener), "waitset") => Wake::WaitSet(listener),
             (Some(listener), _) => Wake::Listener(listener),
         };
-        self.receivers.push(Receiver::start(subscriber, wake, inlet));
+        self.loops.push(ReceiveLoop::start(subscriber, wake, receiver));
         Ok(())
     }
 
     fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
         let (data, events, demands) = self.services(channel)?;
-        let sender = Sender::new(&self.node, &data, events.as_ref(), channel, &demands)?;
+        let publisher = NotifyingPublisher::new(&self.node, &data, events.as_ref(), channel, &demands)?;
         Ok(if self.options.boolean("zero_copy") {
-            Publisher::InPlace(Box::new(sender))
+            Publisher::InPlace(Box::new(publisher))
         } else {
-            Publisher::Copying(Box::new(sender))
+            Publisher::Copying(Box::new(publisher))
         })
     }
 
@@ -110,11 +110,11 @@ impl Session for Iceoryx2Session {
         let Iceoryx2Session {
             node,
             rendezvous,
-            receivers,
+            loops,
             ..
         } = *self;
-        receivers.iter().for_each(Receiver::end);
-        let results: Vec<_> = receivers.into_iter().map(Receiver::join).collect();
+        loops.iter().for_each(ReceiveLoop::end);
+        let results: Vec<_> = loops.into_iter().map(ReceiveLoop::join).collect();
         drop(node);
         place::tidy(&rendezvous);
         results.into_iter().collect()

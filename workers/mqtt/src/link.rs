@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use middlemark_runtime::Inlet;
+use middlemark_runtime::Receiver;
 use rumqttc::{
     Client, Connection, ConnectionError, Event, Outgoing, Packet, Publish, QoS, Request, Subscribe, SubscribeFilter,
     SubscribeReasonCode,
@@ -46,7 +46,7 @@ pub(crate) struct Link {
 /// What an application subscribes to.
 struct Topic {
     level: QoS,
-    inlets: Vec<Inlet>,
+    receivers: Vec<Receiver>,
 }
 
 /// A message on its way to the client's queue.
@@ -59,14 +59,14 @@ pub(crate) struct Message {
 
 impl Link {
     /// Adds a subscriber; true where it is the topic's first in this application.
-    pub(crate) fn add(&self, topic: &str, level: QoS, inlet: Inlet) -> bool {
+    pub(crate) fn add(&self, topic: &str, level: QoS, receiver: Receiver) -> bool {
         let mut topics = self.topics.write().unwrap_or_else(PoisonError::into_inner);
         let topic = topics.entry(topic.to_owned()).or_insert(Topic {
             level,
-            inlets: Vec::new(),
+            receivers: Vec::new(),
         });
-        topic.inlets.push(inlet);
-        topic.inlets.len() == 1
+        topic.receivers.push(receiver);
+        topic.receivers.len() == 1
     }
 
     /// Whether the connection is lost, and not yet made again.
@@ -177,10 +177,10 @@ impl Link {
     }
 
     fn deliver(&self, message: &Publish) {
-        let received_ns = Inlet::stamp();
+        let received_ns = Receiver::stamp();
         let topics = self.topics.read().unwrap_or_else(PoisonError::into_inner);
-        for inlet in topics.get(&message.topic).iter().flat_map(|topic| &topic.inlets) {
-            inlet.receive_at(received_ns, &message.payload);
+        for receiver in topics.get(&message.topic).iter().flat_map(|topic| &topic.receivers) {
+            receiver.receive_at(received_ns, &message.payload);
         }
     }
 }

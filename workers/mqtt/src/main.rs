@@ -7,7 +7,7 @@ mod configuration;
 mod description;
 mod level;
 mod link;
-mod outlet;
+mod publisher;
 mod session;
 
 use std::process::ExitCode;

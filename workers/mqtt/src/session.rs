@@ -5,16 +5,16 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{self, RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use middlemark_contract::Effective;
-use middlemark_runtime::{Channel, Context, Inlet, MiddlewareError, Options, Publisher, Session};
+use middlemark_runtime::{Channel, Context, MiddlewareError, Options, Publisher, Receiver, Session};
 use rumqttc::{Client, MqttOptions, NetworkOptions, Transport};
 
 use crate::link::{Link, Note};
-use crate::outlet::Outlet;
+use crate::publisher::TopicPublisher;
 use crate::{configuration, level};
 
 /// How long the broker may take to answer.
@@ -58,7 +58,7 @@ pub(crate) enum SessionError {
 pub(crate) struct Connected {
     client: Client,
     link: Arc<Link>,
-    notes: Receiver<Note>,
+    notes: mpsc::Receiver<Note>,
     thread: JoinHandle<()>,
     retain: bool,
     transport: String,
@@ -109,9 +109,9 @@ impl Connected {
 }
 
 impl Session for Connected {
-    fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError> {
+    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         let waiting_for = "the subscription's acknowledgement";
-        if !self.link.add(&channel.topic, level::of(&channel.qos), inlet) {
+        if !self.link.add(&channel.topic, level::of(&channel.qos), receiver) {
             return Ok(()); // the broker delivers a topic once to each connection
         }
         self.client
@@ -124,7 +124,7 @@ impl Session for Connected {
     }
 
     fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
-        Ok(Publisher::InPlace(Box::new(Outlet {
+        Ok(Publisher::InPlace(Box::new(TopicPublisher {
             client: self.client.clone(),
             link: Arc::clone(&self.link),
             topic: channel.topic.clone(),

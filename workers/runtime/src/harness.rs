@@ -1,6 +1,6 @@
 //! The two ends of the runtime without a middleware between them, for what measures the harness itself.
 //!
-//! It makes an inlet and a publisher's loop exactly as an application does and adds nothing to either; `bench/` times
+//! It makes a receiver and a publisher's loop exactly as an application does and adds nothing to either; `bench/` times
 //! them, `tests/hot_path.rs` counts what they ask of the allocator and the kernel. Only with the feature `harness`.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -9,17 +9,17 @@ use std::sync::atomic::AtomicU64;
 
 use middlemark_contract::{Congestion, Durability, History, PatternSpec, Published, Qos, Received, Reliability};
 
-use crate::channel::{Channel, ChannelEndpoint};
 use crate::clock;
-use crate::flow::Flow;
-use crate::gate::Window;
-use crate::header::{HEADER_BYTES, Header, Phase};
-use crate::inlet::{Inlet, Intake, Part};
-use crate::message::Outbox;
-use crate::middleware::Publisher;
-use crate::payload::{Identity, Pool};
+use crate::message::channel::{Channel, ChannelEndpoint};
+use crate::message::header::{HEADER_BYTES, Header, Phase};
+use crate::message::payload::{Identity, Pool};
+use crate::receive::flow::Flow;
+use crate::receive::receiver::{Part, Receiver, ReceiverState};
 use crate::recorder::{Overflow, Recorder};
-use crate::sender::Sender;
+use crate::send::gate::Window;
+use crate::send::publish::Publisher;
+use crate::send::sender::Sender;
+use crate::send::stamping_publisher::StampingPublisher;
 
 const TOKEN: u32 = 7;
 const PATTERN: PatternSpec = PatternSpec::Unthrottled {
@@ -27,9 +27,9 @@ const PATTERN: PatternSpec = PatternSpec::Unthrottled {
     messages: None,
 };
 
-/// An inlet with sample memory for `messages` messages of `size_bytes`.
+/// A receiver with sample memory for `messages` messages of `size_bytes`.
 #[must_use]
-pub fn inlet(size_bytes: usize, messages: u32) -> Inlet {
+pub fn receiver(size_bytes: usize, messages: u32) -> Receiver {
     let blank = Received {
         stream: 0,
         answer: 0,
@@ -40,7 +40,7 @@ pub fn inlet(size_bytes: usize, messages: u32) -> Inlet {
         sent_ns: 0,
         received_ns: 0,
     };
-    Inlet::new(Arc::new(Intake {
+    Receiver::new(Arc::new(ReceiverState {
         channel: channel(size_bytes),
         token: TOKEN,
         late_after_ns: i64::MAX,
@@ -55,7 +55,7 @@ pub fn inlet(size_bytes: usize, messages: u32) -> Inlet {
     }))
 }
 
-/// The header of a message that such an inlet takes; the bytes behind it are free.
+/// The header of a message that such a receiver takes; the bytes behind it are free.
 #[must_use]
 pub fn header(sequence: u32) -> [u8; HEADER_BYTES] {
     let header = Header {
@@ -95,7 +95,7 @@ impl Flood {
             stream: "harness".into(),
             pattern: PATTERN,
             channel: channel(size_bytes),
-            outbox: Outbox::new(publisher, size_bytes, pool),
+            publisher: StampingPublisher::new(publisher, size_bytes, pool),
             token: TOKEN,
             spin_ns: 0,
             messages,

@@ -3,46 +3,23 @@
 //! A worker crate implements [`Middleware`] and calls [`run`]; the runtime names no middleware and knows neither suites
 //! nor topologies. It speaks the contract (`middlemark-contract`) over standard input and output.
 
-mod acceptance;
-mod answer;
-mod application;
-mod channel;
 pub mod clock;
-mod compute;
-mod counts;
-mod feed;
-mod files;
-mod flow;
-mod gate;
 #[cfg(any(test, feature = "harness"))]
 pub mod harness;
-mod header;
-mod inlet;
-mod journal;
 mod life;
 mod message;
 mod middleware;
 mod node;
 mod options;
-mod output;
-mod payload;
-mod placement;
+mod process;
+mod receive;
 mod recorder;
-mod reserve;
-mod run;
-mod running;
-mod schedule;
-mod sender;
-mod service;
-mod sockets;
-mod usage;
-mod wire;
+mod send;
 
-pub use channel::{Channel, ChannelEndpoint};
-pub use header::{Header, Phase};
-pub use inlet::Inlet;
-pub use middleware::{
-    Context, Middleware, MiddlewareError, Publish, PublishError, PublishInPlace, Publisher, Service, Session,
-};
+pub use life::run::run;
+pub use message::channel::{Channel, ChannelEndpoint};
+pub use message::header::{Header, Phase};
+pub use middleware::{Context, Middleware, MiddlewareError, Service, Session};
 pub use options::Options;
-pub use run::run;
+pub use receive::receiver::Receiver;
+pub use send::publish::{Publish, PublishError, PublishInPlace, Publisher};

@@ -7,23 +7,22 @@
 //!            ── accept(&ApplicationSpec)         before anything is initialised: what can't be done is refused here
 //!            ── open(&Context) ── Session        at T0, on the main thread
 //!            ── serve(&ServiceSpec) ── Service   in a process of its own
-//! Session    ── subscriber(&Channel, Inlet)      all subscribers first, then the publishers, on the main thread
+//! Session    ── subscriber(&Channel, Receiver)   all subscribers first, then the publishers, on the main thread
 //!            ── publisher(&Channel) ── Publisher moved to a thread of its own
 //!            ── effective()                      once all endpoints exist
 //!            ── close()                          after every Publisher is dropped
 //! ```
 //!
-//! Why push (the worker calls [`Inlet::receive`]) and not pull: every middleware can deliver by push without loss of
+//! Why push (the worker calls [`Receiver::receive`]) and not pull: every middleware can deliver by push without loss of
 //! speed, from its callback, from a wait set or from a polling thread of the worker, and the receive stamp is then taken
 //! at the same place for all of them.
 
-use std::mem::MaybeUninit;
-
 use middlemark_contract::{ApplicationSpec, Description, Effective, Refusal, ServiceSpec};
 
-use crate::channel::Channel;
-use crate::inlet::Inlet;
+use crate::message::channel::Channel;
 use crate::options::Options;
+use crate::receive::receiver::Receiver;
+use crate::send::publish::Publisher;
 
 /// Whatever went wrong inside a middleware, with its chain of causes.
 pub type MiddlewareError = Box<dyn std::error::Error + Send + Sync>;
@@ -68,14 +67,14 @@ pub struct Context<'a> {
 
 /// An initialised middleware within one application.
 pub trait Session {
-    /// Subscribes to a channel; from its return on messages may come into `inlet`.
+    /// Subscribes to a channel; from its return on messages may come into `receiver`.
     ///
-    /// [`Inlet::receive`] may publish (a ping-pong's answer), so it must be called on a thread from which the
+    /// [`Receiver::receive`] may publish (a ping-pong's answer), so it must be called on a thread from which the
     /// middleware allows that and where its own protocol does not wait for the call to return.
     ///
     /// # Errors
     /// What the middleware reported.
-    fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError>;
+    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError>;
 
     /// Makes a publisher on a channel. It need not be connected to anyone when this returns.
     ///
@@ -86,66 +85,12 @@ pub trait Session {
     /// The configuration really applied, read back from the middleware where it lets itself be read.
     fn effective(&self) -> Effective;
 
-    /// Closes everything: when it returns no [`Inlet`] is called any more, all threads of the worker are joined, and
+    /// Closes everything: when it returns no [`Receiver`] is called any more, all threads of the worker are joined, and
     /// nothing of the session is left on the machine.
     ///
     /// # Errors
     /// What the middleware reported.
     fn close(self: Box<Self>) -> Result<(), MiddlewareError>;
-}
-
-/// How an application hands its messages over.
-pub enum Publisher {
-    /// The application's buffer is copied, or sent from, by the publish call.
-    Copying(Box<dyn Publish>),
-    /// The application writes into memory of the middleware, or memory that is moved to it.
-    InPlace(Box<dyn PublishInPlace>),
-}
-
-/// Publishing from the application's own buffer.
-pub trait Publish: Send {
-    /// Hands one whole message to the middleware. Hot path: the stamp has just been written into `message`.
-    ///
-    /// # Errors
-    /// The message was not accepted.
-    fn publish(&mut self, message: &[u8]) -> Result<(), PublishError>;
-}
-
-/// Publishing by writing in place.
-pub trait PublishInPlace: Send {
-    /// Gets memory for `size_bytes`, calls `write` with it once (which fills all of it, the stamp last), and hands it over.
-    ///
-    /// The time to get the memory is the middleware's and charged to it; the time that `write` takes is not.
-    ///
-    /// # Errors
-    /// No memory was to be had (then `write` was not called), or the message was not accepted.
-    fn publish_in_place(
-        &mut self,
-        size_bytes: usize,
-        write: &mut dyn FnMut(&mut [MaybeUninit<u8>]),
-    ) -> Result<(), PublishError>;
-}
-
-/// Why a message was not accepted; holds no allocated memory, as it occurs on the hot path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum PublishError {
-    /// The middleware's queue, window or pool is full.
-    #[error("the middleware did not accept the message: its queue or pool is full")]
-    Full,
-    /// The call waited as long as the middleware lets it and gave up.
-    #[error("the publish call timed out inside the middleware")]
-    TimedOut,
-    /// There is no connection to send over yet, or no longer.
-    #[error("not connected")]
-    NotConnected,
-    /// Any other failure: what was called, and the middleware's or the system's error number.
-    #[error("{call} failed with {code}")]
-    Failed {
-        /// The function that failed.
-        call: &'static str,
-        /// Its error number.
-        code: i64,
-    },
 }
 
 /// A running service process of a middleware.

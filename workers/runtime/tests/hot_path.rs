@@ -1,6 +1,6 @@
 //! What the runtime asks of the allocator and of the kernel for each message: nothing.
 //!
-//! A publisher's loop hands its messages straight to an inlet, so both ends run without a middleware. System calls are
+//! A publisher's loop hands its messages straight to a receiver, so both ends run without a middleware. System calls are
 //! forbidden by the kernel itself (a seccomp filter kills at the first one), so that none can be overlooked; a contended
 //! lock would be one (futex). The clock is read through the vDSO and is no system call.
 
@@ -8,7 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use middlemark_runtime::harness::{self, Flood};
-use middlemark_runtime::{Inlet, Publish, PublishError, Publisher};
+use middlemark_runtime::{Publish, PublishError, Publisher, Receiver};
 
 const MESSAGES: u32 = 10_000;
 const SIZE_BYTES: usize = 1000;
@@ -34,7 +34,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-struct Straight(Inlet);
+struct Straight(Receiver);
 
 impl Publish for Straight {
     fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
@@ -51,8 +51,8 @@ fn main() {
 }
 
 fn flood() -> Flood {
-    let inlet = harness::inlet(SIZE_BYTES, MESSAGES);
-    Flood::new(Publisher::Copying(Box::new(Straight(inlet))), SIZE_BYTES, MESSAGES)
+    let receiver = harness::receiver(SIZE_BYTES, MESSAGES);
+    Flood::new(Publisher::Copying(Box::new(Straight(receiver))), SIZE_BYTES, MESSAGES)
 }
 
 fn no_message_allocates() {

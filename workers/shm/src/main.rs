@@ -3,8 +3,8 @@
 //! It says what such a ring can do and runs a thread on each; the ring itself is `middlemark-ring`.
 
 mod description;
-mod publish;
-mod receive;
+mod publisher;
+mod receive_loop;
 mod rings;
 mod session;
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use middlemark_contract::Effective;
 use middlemark_ring::{Reader, Segment, Writer};
-use middlemark_runtime::{Channel, Inlet, MiddlewareError, Options, Publisher, Session};
+use middlemark_runtime::{Channel, MiddlewareError, Options, Publisher, Receiver, Session};
 
-use crate::publish::{RingPublisher, when_full};
-use crate::receive::{ReceiveMode, Receiver};
+use crate::publisher::{RingPublisher, when_full};
+use crate::receive_loop::{ReceiveLoop, ReceiveMode};
 use crate::rings;
 
 pub(crate) struct ShmSession {
@@ -16,7 +16,7 @@ pub(crate) struct ShmSession {
     mode: ReceiveMode,
     zero_copy: bool,
     settings: BTreeMap<String, String>,
-    receivers: Vec<Receiver>,
+    loops: Vec<ReceiveLoop>,
     segments: Vec<Arc<Segment>>,
 }
 
@@ -27,14 +27,14 @@ impl ShmSession {
             mode: ReceiveMode::of(options),
             zero_copy: options.boolean("zero_copy"),
             settings: options.words(),
-            receivers: Vec::new(),
+            loops: Vec::new(),
             segments: Vec::new(),
         }
     }
 }
 
 impl Session for ShmSession {
-    fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError> {
+    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         let layout = rings::layout(channel);
         let readers: Vec<_> = (0..channel.publishers.len())
             .map(|publisher| {
@@ -43,7 +43,7 @@ impl Session for ShmSession {
             })
             .collect::<Result<_, _>>()?;
         self.segments.extend(readers.iter().map(Reader::segment));
-        self.receivers.extend(Receiver::start(self.mode, readers, &inlet)?);
+        self.loops.extend(ReceiveLoop::start(self.mode, readers, &receiver)?);
         Ok(())
     }
 
@@ -78,8 +78,8 @@ impl Session for ShmSession {
     }
 
     fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
-        for receiver in self.receivers {
-            receiver.stop();
+        for each in self.loops {
+            each.stop();
         }
         for segment in self.segments {
             segment.leave()?;

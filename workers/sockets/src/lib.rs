@@ -10,8 +10,8 @@ mod connector;
 mod family;
 mod framing;
 mod listener;
-mod outlet;
-mod receive;
+mod publisher;
+mod receive_loop;
 mod session;
 mod settings;
 

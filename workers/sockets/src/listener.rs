@@ -1,6 +1,6 @@
 //! A subscriber of a connected kind: it listens at its address and receives from every publisher that connects.
 //!
-//! One thread accepts, one thread receives from each connection (`receive`); a connection that ends is forgotten.
+//! One thread accepts, one thread receives from each connection (`receive_loop`); a connection that ends is forgotten.
 
 use std::io::{self, ErrorKind};
 use std::net::Shutdown;
@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use socket2::Socket;
 
-use crate::receive::{Receiver, Reception};
+use crate::receive_loop::{ReceiveLoop, Reception};
 
 /// More publishers than a trial has may be waiting to be accepted.
 const BACKLOG: i32 = 1024;
@@ -22,7 +22,7 @@ pub(crate) struct Listener {
 }
 
 /// The connections being received from; none once the listener is closing.
-type Connections = Option<Vec<Receiver>>;
+type Connections = Option<Vec<ReceiveLoop>>;
 
 impl Listener {
     /// Listens on a bound socket.
@@ -59,10 +59,10 @@ fn accept(socket: &Socket, connections: &Mutex<Connections>, reception: &Recepti
         match socket.accept() {
             Ok((connection, _)) => match &mut *lock(connections) {
                 None => return,
-                Some(receivers) => {
-                    receivers.retain(|receiver| !receiver.is_over());
-                    match Receiver::start(connection, reception.clone()) {
-                        Ok(receiver) => receivers.push(receiver),
+                Some(loops) => {
+                    loops.retain(|each| !each.is_over());
+                    match ReceiveLoop::start(connection, reception.clone()) {
+                        Ok(started) => loops.push(started),
                         Err(error) => eprintln!("a connection can't be received from: {error}"),
                     }
                 }

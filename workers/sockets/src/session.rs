@@ -1,6 +1,6 @@
 //! The session of an application over one family of sockets: it makes endpoints, and closes what it made.
 //!
-//! It touches no message; `receive` and `outlet` carry them.
+//! It touches no message; `receive_loop` and `publisher` carry them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,14 +8,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use middlemark_contract::Effective;
-use middlemark_runtime::{Channel, Inlet, MiddlewareError, Publisher, Session};
+use middlemark_runtime::{Channel, MiddlewareError, Publisher, Receiver, Session};
 use socket2::{SockAddr, Socket};
 
 use crate::connector::ConnectorThread;
 use crate::family::{Family, Kind, connect, open};
 use crate::listener::Listener;
-use crate::outlet::Outlet;
-use crate::receive::{Receiver, Reception};
+use crate::publisher::SocketPublisher;
+use crate::receive_loop::{ReceiveLoop, Reception};
 use crate::settings::ReceiveMode;
 
 /// A session over sockets.
@@ -23,7 +23,7 @@ pub struct SocketSession {
     family: Arc<dyn Family>,
     mode: ReceiveMode,
     settings: BTreeMap<String, String>,
-    receivers: Vec<Receiver>,
+    loops: Vec<ReceiveLoop>,
     listeners: Vec<Listener>,
     connectors: Vec<ConnectorThread>,
     /// Sockets in the file system that this session bound.
@@ -47,7 +47,7 @@ impl SocketSession {
             family: Arc::new(family),
             mode,
             settings,
-            receivers: Vec::new(),
+            loops: Vec::new(),
             listeners: Vec::new(),
             connectors: Vec::new(),
             paths: Vec::new(),
@@ -71,7 +71,7 @@ impl SocketSession {
 }
 
 impl Session for SocketSession {
-    fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError> {
+    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         let address = self.family.address(channel, usize::from(channel.index))?;
         let socket = self
             .bind(&address)
@@ -80,10 +80,10 @@ impl Session for SocketSession {
             kind: self.family.kind(),
             mode: self.mode,
             channel: channel.clone(),
-            inlet,
+            receiver,
         };
         match self.family.kind() {
-            Kind::Datagram => self.receivers.push(Receiver::start(socket, reception)?),
+            Kind::Datagram => self.loops.push(ReceiveLoop::start(socket, reception)?),
             Kind::Packet | Kind::Stream => self.listeners.push(Listener::start(socket, reception)?),
         }
         Ok(())
@@ -100,7 +100,7 @@ impl Session for SocketSession {
             .collect();
         let (connector, thread) = ConnectorThread::start(self.family.clone(), addresses)?;
         self.connectors.push(thread);
-        Ok(Publisher::Copying(Box::new(Outlet::new(
+        Ok(Publisher::Copying(Box::new(SocketPublisher::new(
             self.family.kind(),
             channel.qos.congestion,
             self.family.reports_absence_late(),
@@ -122,8 +122,8 @@ impl Session for SocketSession {
         for connector in self.connectors {
             connector.stop();
         }
-        for receiver in self.receivers {
-            receiver.stop();
+        for each in self.loops {
+            each.stop();
         }
         for listener in self.listeners {
             listener.stop();

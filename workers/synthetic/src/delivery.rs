@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use middlemark_ring::{Reader, Waker};
-use middlemark_runtime::{Channel, Header, Inlet, clock};
+use middlemark_runtime::{Channel, Header, Receiver, clock};
 
 use crate::fate::Identity;
 use crate::lateness::Lateness;
@@ -26,7 +26,7 @@ pub(crate) struct Postman {
     pub(crate) channel: Channel,
     pub(crate) publisher: u16,
     pub(crate) spin_ns: i64,
-    pub(crate) inlet: Inlet,
+    pub(crate) receiver: Receiver,
 }
 
 impl Delivery {
@@ -79,12 +79,12 @@ impl Postman {
     /// Releases all that is due; tells when the next is.
     fn release_due(&mut self, lateness: &mut Lateness) -> Option<i64> {
         while let Some(due_ns) = self.link.next_due_ns() {
-            let now_ns = Inlet::stamp();
+            let now_ns = Receiver::stamp();
             if now_ns < due_ns {
                 return Some(due_ns);
             }
-            let inlet = &self.inlet;
-            self.link.release(|message| inlet.receive_at(now_ns, message));
+            let receiver = &self.receiver;
+            self.link.release(|message| receiver.receive_at(now_ns, message));
             lateness.record(now_ns - due_ns);
         }
         None

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use middlemark_contract::{Congestion, Effective};
 use middlemark_ring::{Full, Layout, Reader, Segment, WhenFull, Writer};
-use middlemark_runtime::{Channel, Inlet, MiddlewareError, Publish, PublishError, Publisher, Session};
+use middlemark_runtime::{Channel, MiddlewareError, Publish, PublishError, Publisher, Receiver, Session};
 
 use crate::delivery::{Delivery, Postman};
 use crate::link::Link;
@@ -46,7 +46,7 @@ impl SyntheticSession {
 }
 
 impl Session for SyntheticSession {
-    fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError> {
+    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         for publisher in 0..channel.publishers.len() as u16 {
             let (name, layout) = self.ring(channel, publisher);
             let reader = Reader::attach(&name, layout, usize::from(channel.index))?;
@@ -57,7 +57,7 @@ impl Session for SyntheticSession {
                 channel: channel.clone(),
                 publisher,
                 spin_ns: self.program.release_spin_ns,
-                inlet: inlet.clone(),
+                receiver: receiver.clone(),
             })?);
         }
         Ok(())

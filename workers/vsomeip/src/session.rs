@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use middlemark_contract::{Effective, Role};
-use middlemark_runtime::{Channel, Context, Inlet, MiddlewareError, Options, Publisher, Session};
+use middlemark_runtime::{Channel, Context, MiddlewareError, Options, Publisher, Receiver, Session};
 
 use crate::carriage::{self, Carriage};
 use crate::configuration::{self, Node};
@@ -50,11 +50,11 @@ impl VsomeipSession {
 }
 
 impl Session for VsomeipSession {
-    fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError> {
+    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         let carriage = self.carriage(channel)?;
         for publisher in &channel.publishers {
             let service = configuration::service(&self.rendezvous, publisher.socket.port());
-            self.application.subscribe(service, carriage, inlet.clone())?;
+            self.application.subscribe(service, carriage, receiver.clone())?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use middlemark_runtime::{Inlet, Publish, PublishError};
+use middlemark_runtime::{Publish, PublishError, Receiver};
 
 use crate::carriage::Carriage;
 
@@ -58,7 +58,7 @@ pub(crate) struct Application {
     handle: Option<NonNull<Opaque>>,
     /// What the shim holds as contexts; boxed, so that they stay in place, and freed only after the application is closed.
     #[expect(clippy::vec_box, reason = "the shim keeps their addresses")]
-    inlets: Vec<Box<Inlet>>,
+    receivers: Vec<Box<Receiver>>,
 }
 
 impl Application {
@@ -76,7 +76,7 @@ impl Application {
         })?;
         Ok(Application {
             handle: Some(handle),
-            inlets: Vec::new(),
+            receivers: Vec::new(),
         })
     }
 
@@ -89,11 +89,11 @@ impl Application {
         .map(Offer)
     }
 
-    /// Requests a service and hands its events to `inlet`, on vSomeIP's dispatch thread.
-    pub(crate) fn subscribe(&mut self, service: u16, carriage: Carriage, inlet: Inlet) -> Result<(), ShimError> {
-        let inlet = Box::new(inlet);
-        let context = std::ptr::from_ref::<Inlet>(&inlet).cast_mut().cast();
-        self.inlets.push(inlet);
+    /// Requests a service and hands its events to `receiver`, on vSomeIP's dispatch thread.
+    pub(crate) fn subscribe(&mut self, service: u16, carriage: Carriage, receiver: Receiver) -> Result<(), ShimError> {
+        let receiver = Box::new(receiver);
+        let context = std::ptr::from_ref::<Receiver>(&receiver).cast_mut().cast();
+        self.receivers.push(receiver);
         attempt("subscribe", |error| {
             // SAFETY: the handle is open, `error` is valid for writes, and `context` points into a box that lives as long as
             // this application, whose closing ends all callbacks.
@@ -102,7 +102,7 @@ impl Application {
         })
     }
 
-    /// Stops the application; when it returns, no inlet is called any more and its threads are joined.
+    /// Stops the application; when it returns, no receiver is called any more and its threads are joined.
     pub(crate) fn close(mut self) -> Result<(), ShimError> {
         self.stop()
     }
@@ -136,9 +136,9 @@ unsafe extern "C" fn receive(context: *mut c_void, data: *const u8, size_bytes: 
     if data.is_null() {
         return;
     }
-    // SAFETY: `context` is the inlet that `subscribe` gave, alive until the application is closed; the payload is valid until
+    // SAFETY: `context` is the receiver that `subscribe` gave, alive until the application is closed; the payload is valid until
     // this call returns.
-    unsafe { (*context.cast::<Inlet>()).receive(std::slice::from_raw_parts(data, size_bytes)) };
+    unsafe { (*context.cast::<Receiver>()).receive(std::slice::from_raw_parts(data, size_bytes)) };
 }
 
 /// A service that is offered, and the payload that its messages are copied into.

@@ -4,7 +4,7 @@
 //! configuration, `session` and `publisher` move messages, `router` is the service.
 
 mod configuration;
-mod describe;
+mod description;
 mod leftovers;
 mod loans;
 mod memory;
@@ -35,7 +35,7 @@ struct Zenoh;
 
 impl Middleware for Zenoh {
     fn describe(&self) -> Description {
-        describe::description()
+        description::description()
     }
 
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {

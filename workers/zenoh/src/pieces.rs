@@ -1,6 +1,6 @@
 //! A payload's pieces as an iterator that can be cloned, which Zenoh's own can't.
 //!
-//! It joins and copies nothing; the inlet walks over the pieces a few times.
+//! It joins and copies nothing; the receiver walks over the pieces a few times.
 
 use zenoh::bytes::{ZBytes, ZBytesSliceIterator};
 

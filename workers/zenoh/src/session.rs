@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use middlemark_contract::{Congestion, Effective, Reliability};
-use middlemark_runtime::{Channel, Context, Inlet, MiddlewareError, Options, Publisher, Session};
+use middlemark_runtime::{Channel, Context, MiddlewareError, Options, Publisher, Receiver, Session};
 use zenoh::handlers::{FifoChannel, FifoChannelHandler};
 use zenoh::pubsub::Subscriber;
 use zenoh::sample::Sample;
@@ -34,7 +34,7 @@ pub(crate) struct ZenohSession {
     pools: Vec<Arc<Pool>>,
 }
 
-/// How one subscriber's messages come to its inlet.
+/// How one subscriber's messages come to its receiver.
 enum Receiving {
     /// On Zenoh's own threads.
     Callback(Subscriber<()>),
@@ -65,14 +65,14 @@ impl ZenohSession {
 }
 
 impl Session for ZenohSession {
-    fn subscriber(&mut self, channel: &Channel, inlet: Inlet) -> Result<(), MiddlewareError> {
+    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         let declared = self.session.declare_subscriber(channel.topic.clone());
         let receiving = match self.options.text("receive_mode") {
             "channel" => {
                 let subscriber = declared.with(FifoChannel::new(CHANNEL_MESSAGES)).wait()?;
-                Receiving::Channel(std::thread::spawn(move || read(&subscriber, &inlet)))
+                Receiving::Channel(std::thread::spawn(move || read(&subscriber, &receiver)))
             }
-            _ => Receiving::Callback(declared.callback(move |sample| hand_over(&sample, &inlet)).wait()?),
+            _ => Receiving::Callback(declared.callback(move |sample| hand_over(&sample, &receiver)).wait()?),
         };
         self.subscribers.push(receiving);
         Ok(())
@@ -142,13 +142,13 @@ impl Session for ZenohSession {
 }
 
 #[inline]
-fn hand_over(sample: &Sample, inlet: &Inlet) {
-    inlet.receive_pieces(Pieces::of(sample.payload()));
+fn hand_over(sample: &Sample, receiver: &Receiver) {
+    receiver.receive_pieces(Pieces::of(sample.payload()));
 }
 
-fn read(subscriber: &Subscriber<FifoChannelHandler<Sample>>, inlet: &Inlet) {
+fn read(subscriber: &Subscriber<FifoChannelHandler<Sample>>, receiver: &Receiver) {
     while let Ok(sample) = subscriber.recv() {
-        hand_over(&sample, inlet);
+        hand_over(&sample, receiver);
     }
 }
 

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, anyhow};
 use middlemark_contract::{Durability, History, Reliability};
 
-use super::{Answer, Case};
+use crate::case::{Answer, Case};
 use crate::checks::delivery::{carried, check};
 use crate::place::Place;
 use crate::request::Request;

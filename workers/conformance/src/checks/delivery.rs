@@ -3,8 +3,8 @@
 use anyhow::{Context, Result, ensure};
 use middlemark_contract::{Arrival, Pattern, PatternSpec, Recorded};
 
-use super::{Answer, Case};
 use crate::application::Refused;
+use crate::case::{Answer, Case};
 use crate::outcome::Outcome;
 use crate::place::Place;
 use crate::request::{Request, periodic};

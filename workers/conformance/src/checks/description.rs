@@ -7,7 +7,7 @@ use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Description, OptionDescription, OptionKind, OptionValue, SMALLEST_MESSAGE_BYTES,
 };
 
-use super::{Answer, Case};
+use crate::case::{Answer, Case};
 
 pub(crate) fn is_valid(case: &Case) -> Result<Answer> {
     let description = &case.worker.description;

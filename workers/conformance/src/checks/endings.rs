@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use middlemark_contract::ServiceCommand;
 
-use super::{Answer, Case};
+use crate::case::{Answer, Case};
 use crate::checks::delivery::{carried, check};
 use crate::place::Place;
 use crate::process::Process;

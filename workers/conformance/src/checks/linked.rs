@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use middlemark_contract::{Per, ServiceNeed};
 
-use super::{Answer, Case};
+use crate::case::{Answer, Case};
 use crate::checks::delivery::check;
 use crate::place::Place;
 use crate::request::Request;

@@ -9,37 +9,15 @@ mod endings;
 mod faults;
 mod linked;
 mod nodes;
+mod nonsense;
 mod refusals;
 mod rejoin;
 mod topology;
 
-use std::sync::Arc;
-
 use anyhow::Result;
 
-use crate::worker::{Variant, Worker};
-
-/// A worker and the variant of it that is checked.
-#[derive(Debug, Clone)]
-pub(crate) struct Case {
-    pub(crate) worker: Arc<Worker>,
-    pub(crate) variant: Variant,
-}
-
-impl Case {
-    /// A size that the worker describes as possible: this one, or its largest.
-    pub(crate) fn fitting(&self, size_bytes: u64) -> u64 {
-        size_bytes.min(self.worker.description.capabilities.largest_message_bytes)
-    }
-}
-
-/// How a check ended that did not fail.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Answer {
-    Passed,
-    /// Not made: what the worker says it lacks.
-    Lacks(String),
-}
+use crate::case::{Answer, Case};
+use crate::worker::Variant;
 
 /// For which variants a check is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,7 +140,7 @@ pub(crate) const CHECKS: &[Check] = &[
     ),
     check("sizes_beyond_the_limits_are_refused", Scope::Path, refusals::sizes),
     check("unsupported_requests_are_refused", Scope::Worker, refusals::unsupported),
-    check("nonsense_specs_are_refused", Scope::Worker, refusals::nonsense_specs),
-    check("nonsense_commands_end_it", Scope::Worker, refusals::nonsense_commands),
-    check("unknown_services_are_refused", Scope::Worker, refusals::unknown_service),
+    check("nonsense_specs_are_refused", Scope::Worker, nonsense::specs),
+    check("nonsense_commands_end_it", Scope::Worker, nonsense::commands),
+    check("unknown_services_are_refused", Scope::Worker, nonsense::unknown_service),
 ];

@@ -10,7 +10,8 @@ use middlemark_contract::{
     StreamSpec, TakeSpec, TriggerSpec,
 };
 
-use crate::checks::{Answer, Case, delivery};
+use crate::case::{Answer, Case};
+use crate::checks::delivery;
 use crate::outcome::{Outcome, records};
 use crate::place::Place;
 use crate::request::{Request, addresses};

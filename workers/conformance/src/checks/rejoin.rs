@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Answer, Case};
+use crate::case::{Answer, Case};
 use crate::outcome::Outcome;
 use crate::place::Place;
 use crate::request::Request;

@@ -1,0 +1,162 @@
+//! The shim (`shim/fastdds.h`) as Rust sees it: declarations and the error that its results become; nothing acts here.
+
+use std::ffi::{CStr, c_char, c_void};
+
+/// `mm_reason`.
+#[repr(C)]
+pub(crate) struct Reason {
+    text: [c_char; 256],
+}
+
+/// `mm_place`.
+#[repr(C)]
+pub(crate) struct ShimPlace {
+    pub(crate) address: *const c_char,
+    pub(crate) port: u16,
+    pub(crate) index: u16,
+}
+
+/// `mm_transports`.
+#[repr(C)]
+pub(crate) struct ShimTransports {
+    pub(crate) domain: u32,
+    pub(crate) name: *const c_char,
+    pub(crate) own: *const ShimPlace,
+    pub(crate) own_count: usize,
+    pub(crate) others: *const ShimPlace,
+    pub(crate) others_count: usize,
+    pub(crate) discovery: i32,
+    pub(crate) participants: u32,
+    pub(crate) udp: i32,
+    pub(crate) shared_memory: i32,
+    pub(crate) intraprocess: i32,
+    pub(crate) send_buffer_bytes: u32,
+    pub(crate) receive_buffer_bytes: u32,
+    pub(crate) max_message_bytes: u32,
+    pub(crate) segment_bytes: u32,
+    pub(crate) port_queue: u32,
+}
+
+/// `mm_qos`.
+#[repr(C)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ShimQos {
+    pub(crate) reliable: i32,
+    /// 0: keep all.
+    pub(crate) depth: i32,
+    pub(crate) transient_local: i32,
+    pub(crate) max_samples: i32,
+    pub(crate) max_blocking_ns: i64,
+    pub(crate) heartbeat_ns: i64,
+    pub(crate) asynchronous: i32,
+    /// 0 off, 1 where possible, 2 required.
+    pub(crate) data_sharing: i32,
+    pub(crate) memory_policy: i32,
+}
+
+/// `mm_type`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ShimType {
+    pub(crate) size: u32,
+    pub(crate) plain: i32,
+}
+
+/// `mm_session`, opaque.
+#[repr(C)]
+pub(crate) struct ShimSession {
+    _opaque: [u8; 0],
+}
+
+/// `mm_writer`, opaque.
+#[repr(C)]
+pub(crate) struct ShimWriter {
+    _opaque: [u8; 0],
+}
+
+/// `mm_reader`, opaque.
+#[repr(C)]
+pub(crate) struct ShimReader {
+    _opaque: [u8; 0],
+}
+
+/// `mm_on_message`.
+pub(crate) type OnMessage = unsafe extern "C" fn(context: *mut c_void, bytes: *const u8, size: usize);
+
+unsafe extern "C" {
+    pub(crate) fn mm_version() -> *const c_char;
+    pub(crate) fn mm_open(
+        transports: *const ShimTransports,
+        session: *mut *mut ShimSession,
+        reason: *mut Reason,
+    ) -> i32;
+    pub(crate) fn mm_close(session: *mut ShimSession) -> i32;
+    pub(crate) fn mm_writer_open(
+        session: *mut ShimSession,
+        topic: *const c_char,
+        message_type: ShimType,
+        qos: *const ShimQos,
+        writer: *mut *mut ShimWriter,
+        reason: *mut Reason,
+    ) -> i32;
+    pub(crate) fn mm_write(writer: *mut ShimWriter, bytes: *const u8, size: u32) -> i32;
+    pub(crate) fn mm_loan(writer: *mut ShimWriter, bytes: *mut *mut u8) -> i32;
+    pub(crate) fn mm_publish_loan(writer: *mut ShimWriter, bytes: *mut u8) -> i32;
+    pub(crate) fn mm_writer_qos(writer: *mut ShimWriter, qos: *mut ShimQos) -> i32;
+    pub(crate) fn mm_reader_open(
+        session: *mut ShimSession,
+        topic: *const c_char,
+        message_type: ShimType,
+        qos: *const ShimQos,
+        listen: i32,
+        loans: i32,
+        on_message: OnMessage,
+        context: *mut c_void,
+        reader: *mut *mut ShimReader,
+        reason: *mut Reason,
+    ) -> i32;
+    pub(crate) fn mm_reader_qos(reader: *mut ShimReader, qos: *mut ShimQos) -> i32;
+    pub(crate) fn mm_wait(reader: *mut ShimReader) -> i32;
+    pub(crate) fn mm_take(reader: *mut ShimReader) -> i32;
+    pub(crate) fn mm_stop(reader: *mut ShimReader) -> i32;
+    pub(crate) fn mm_reader_close(reader: *mut ShimReader) -> i32;
+}
+
+/// A call that Fast DDS could not fulfil.
+#[derive(Debug, thiserror::Error)]
+#[error("Fast DDS could not {doing}: {reason}")]
+pub(crate) struct FastDdsError {
+    doing: String,
+    reason: String,
+}
+
+/// The result of a call: 0 or a count, or an error that says what was being done and the DDS return code.
+pub(crate) fn checked(code: i32, doing: &str) -> Result<i32, FastDdsError> {
+    if code >= 0 {
+        return Ok(code);
+    }
+    Err(FastDdsError {
+        doing: doing.to_owned(),
+        reason: format!("return code {}", -code),
+    })
+}
+
+/// The result of a call that opens something and says itself why it can't.
+pub(crate) fn opened(doing: &str, call: impl FnOnce(&mut Reason) -> i32) -> Result<(), FastDdsError> {
+    let mut reason = Reason { text: [0; 256] };
+    if call(&mut reason) == 0 {
+        return Ok(());
+    }
+    // SAFETY: the shim leaves a terminated text, and the array began as zeros.
+    let text = unsafe { CStr::from_ptr(reason.text.as_ptr()) };
+    Err(FastDdsError {
+        doing: doing.to_owned(),
+        reason: text.to_string_lossy().into_owned(),
+    })
+}
+
+/// The version of the library's headers; the shared library's name holds it to the same minor version.
+pub(crate) fn version() -> String {
+    // SAFETY: the function takes nothing and returns a string constant.
+    unsafe { CStr::from_ptr(mm_version()) }.to_string_lossy().into_owned()
+}

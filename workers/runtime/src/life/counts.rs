@@ -1,0 +1,171 @@
+//! The accounts of an application after the window: what to wait for, what came, and the files that hold it.
+//!
+//! It reads flows and recorders when they are settled; it judges nothing.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use middlemark_contract::{ApplicationSpec, ExpectedMessages, Published, Received, SubscriberCounts};
+
+use crate::life::files::{self, Beyond};
+use crate::life::reserve::Publication;
+use crate::node::journal::Journal;
+use crate::receive::flow::Flow;
+use crate::receive::receiver::{Part, ReceiverState};
+use crate::recorder::Recorder;
+
+/// What a publisher recorded.
+pub(crate) struct PublisherRecords(Arc<Recorder<Published>>);
+
+impl PublisherRecords {
+    pub(crate) fn of(publication: &Publication) -> PublisherRecords {
+        PublisherRecords(Arc::clone(&publication.recorder))
+    }
+}
+
+/// Tells each flow how many messages to wait for; returns how many flows still miss some.
+pub(crate) fn expect(spec: &ApplicationSpec, receivers: &[Arc<ReceiverState>], expected: &[ExpectedMessages]) -> usize {
+    flows(receivers)
+        .filter(|(receiver, index, flow)| {
+            let stream = &spec.streams[usize::from(receiver.channel.number / 2)].name;
+            let publisher = if is_client(receiver) {
+                receiver.channel.index
+            } else {
+                *index
+            };
+            let sent = expected
+                .iter()
+                .find(|expected| &expected.stream == stream && expected.publisher == publisher)
+                .map_or(0, |expected| expected.sent);
+            !flow.expect(sent)
+        })
+        .count()
+}
+
+/// Ends recording, counts, and writes the files.
+///
+/// # Errors
+/// The file that could not be written.
+pub(crate) fn collect(
+    spec: &ApplicationSpec,
+    receivers: &[Arc<ReceiverState>],
+    publishers: &[PublisherRecords],
+    nodes: &[Journal],
+) -> io::Result<(Vec<SubscriberCounts>, Vec<String>)> {
+    let sealed: Vec<usize> = receivers.iter().map(|receiver| receiver.recorder.seal()).collect();
+    for (_, _, flow) in flows(receivers) {
+        while !flow.is_settled() {
+            std::hint::spin_loop();
+        }
+    }
+    let counts = flows(receivers)
+        .map(|(receiver, index, flow)| count(spec, receiver, index, flow))
+        .collect();
+    Ok((counts, write(spec, receivers, &sealed, publishers, nodes)?))
+}
+
+fn flows(receivers: &[Arc<ReceiverState>]) -> impl Iterator<Item = (&Arc<ReceiverState>, u16, &Flow)> {
+    receivers.iter().flat_map(|receiver| {
+        (0..)
+            .zip(&receiver.flows)
+            .map(move |(index, flow)| (receiver, index, flow))
+    })
+}
+
+fn is_client(receiver: &ReceiverState) -> bool {
+    matches!(receiver.part, Part::Client(_))
+}
+
+fn count(spec: &ApplicationSpec, receiver: &ReceiverState, index: u16, flow: &Flow) -> SubscriberCounts {
+    let answers = is_client(receiver);
+    let own = receiver.channel.index;
+    let (publisher, subscriber) = if answers { (own, index) } else { (index, own) };
+    let late = flow.late.load(Relaxed);
+    SubscriberCounts {
+        stream: spec.streams[usize::from(receiver.channel.number / 2)].name.clone(),
+        answers,
+        publisher,
+        subscriber,
+        received: u64::from(flow.arrived()) - late,
+        late,
+        duplicates: flow.duplicates.load(Relaxed),
+        duplicates_received_ns: flow.duplicates_received_ns(),
+        reordered: flow.reordered.load(Relaxed),
+        corrupt: flow.corrupt.load(Relaxed),
+        // Foreign messages have no flow: they stand with the subscriber's first.
+        foreign: if index == 0 { receiver.foreign.load(Relaxed) } else { 0 },
+        negative: flow.negative.load(Relaxed),
+        beyond_samples: flow.beyond_samples.load(Relaxed),
+    }
+}
+
+fn write(
+    spec: &ApplicationSpec,
+    receivers: &[Arc<ReceiverState>],
+    sealed: &[usize],
+    publishers: &[PublisherRecords],
+    nodes: &[Journal],
+) -> io::Result<Vec<String>> {
+    let mut files = Vec::new();
+    let mut path = |kind: &str| -> PathBuf {
+        let name = format!("{}.{kind}", spec.application);
+        let path = spec.recording.folder.join(&name);
+        files.push(name);
+        path
+    };
+    if !receivers.is_empty() {
+        files::write_records(&path("received.npy"), received(receivers, sealed))?;
+    }
+    if !publishers.is_empty() {
+        files::write_records(&path("published.npy"), published(publishers))?;
+    }
+    if !nodes.is_empty() {
+        let executions = nodes.iter().flat_map(|node| &node.executions).copied();
+        files::write_records(&path("executions.npy"), executions)?;
+        let inputs = nodes.iter().flat_map(|node| &node.inputs).copied();
+        files::write_records(&path("inputs.npy"), inputs)?;
+        let outputs = nodes.iter().flat_map(|node| &node.outputs).copied();
+        files::write_records(&path("outputs.npy"), outputs)?;
+    }
+    let beyond = beyond(spec, receivers);
+    if !beyond.is_empty() {
+        files::write_histograms(&path("beyond.hlog"), &beyond)?;
+    }
+    Ok(files)
+}
+
+fn received<'a>(receivers: &'a [Arc<ReceiverState>], sealed: &'a [usize]) -> impl Iterator<Item = Received> + 'a {
+    // SAFETY: sealed, and every flow was waited for until no admitted message was still being recorded.
+    receivers
+        .iter()
+        .zip(sealed)
+        .flat_map(|(receiver, count)| unsafe { receiver.recorder.samples(*count) })
+}
+
+fn published(publishers: &[PublisherRecords]) -> impl Iterator<Item = Published> + '_ {
+    // SAFETY: sealed here; the publisher's thread told its counts, after which it records nothing.
+    publishers
+        .iter()
+        .flat_map(|PublisherRecords(recorder)| unsafe { recorder.samples(recorder.seal()) })
+}
+
+fn beyond<'a>(spec: &ApplicationSpec, receivers: &'a [Arc<ReceiverState>]) -> Vec<Beyond<'a>> {
+    flows(receivers)
+        .filter(|(_, _, flow)| flow.beyond_samples.load(Relaxed) > 0)
+        .map(|(receiver, index, _)| {
+            let stream = &spec.streams[usize::from(receiver.channel.number / 2)].name;
+            let own = receiver.channel.index;
+            let tag = if is_client(receiver) {
+                format!("{stream}.{own}.{index}.round_trips")
+            } else {
+                format!("{stream}.{index}.{own}")
+            };
+            Beyond {
+                tag,
+                latencies: &receiver.overflow[usize::from(index)],
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,254 @@
+//! Reserves everything an application needs before its middleware exists: receivers, sample memory, payload, turns.
+//!
+//! It allocates and touches memory and starts nothing; `application` then gives the parts to the session.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use middlemark_contract::{
+    ApplicationSpec, NodeSpec, PatternSpec, Published, Received, Refusal, Role, StreamSpec, Trigger, TriggerSpec,
+};
+
+use crate::message::channel::Channel;
+use crate::message::payload::Pool;
+use crate::node::compute::{self, Computation};
+use crate::node::input_queue::{self, Bell, InputReader, InputWriter};
+use crate::node::journal::Journal;
+use crate::node::thread::Taken;
+use crate::process::inbox::{Note, Notes};
+use crate::receive::flow::Flow;
+use crate::receive::receiver::{Part, ReceiverState};
+use crate::recorder::{Overflow, Recorder};
+use crate::send::answer::Turn;
+
+/// What an application holds of its trial, reserved.
+pub(crate) struct Reserved {
+    pub(crate) channels: Vec<Channel>,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) subscriptions: Vec<Subscription>,
+    pub(crate) publications: Vec<Publication>,
+    pub(crate) nodes: Vec<NodeParts>,
+}
+
+/// A node of this application, without its publishers, which the session has yet to make.
+pub(crate) struct NodeParts {
+    pub(crate) spec: NodeSpec,
+    pub(crate) inputs: Vec<InputReader>,
+    pub(crate) computation: Computation,
+    pub(crate) bell: Arc<Bell>,
+    pub(crate) journal: Journal,
+    pub(crate) taken: Taken,
+}
+
+/// A subscriber of this application; a ping-pong's client is one of its answers.
+pub(crate) struct Subscription {
+    pub(crate) channel: Channel,
+    /// Where messages are answered: the answers' channel at this subscriber's index.
+    pub(crate) answers: Option<Channel>,
+    pub(crate) receiver: ReceiverState,
+}
+
+/// A publisher of this application.
+pub(crate) struct Publication {
+    pub(crate) channel: Channel,
+    pub(crate) stream: StreamSpec,
+    pub(crate) recorder: Arc<Recorder<Published>>,
+    pub(crate) turn: Option<Arc<Turn>>,
+}
+
+impl Reserved {
+    /// Reserves all memory of an accepted spec.
+    ///
+    /// # Errors
+    /// The refusal of a distribution of times to compute that there is none of.
+    pub(crate) fn new(spec: &ApplicationSpec, channels: Vec<Channel>, notes: &Notes) -> Result<Reserved, Refusal> {
+        let largest_bytes = channels.iter().map(|channel| channel.size_bytes).max().unwrap_or(0);
+        let pool = Arc::new(Pool::new(spec.rendezvous.token, largest_bytes));
+        let mut reserved = Reserved {
+            channels,
+            pool,
+            subscriptions: Vec::new(),
+            publications: Vec::new(),
+            nodes: Vec::new(),
+        };
+        let mut writers = reserved.reserve_nodes(spec)?;
+        for endpoint in &spec.endpoints {
+            let stream = spec
+                .streams
+                .iter()
+                .find(|stream| stream.name == endpoint.stream)
+                .expect("the spec is accepted");
+            let messages = reserved.channel(&stream.name, spec, 0).at(endpoint.index);
+            let answers = matches!(stream.pattern, PatternSpec::PingPong { .. })
+                .then(|| reserved.channel(&stream.name, spec, 1).at(endpoint.index));
+            match endpoint.role {
+                Role::Subscriber => {
+                    let writer = writers.remove(&(endpoint.stream.clone(), endpoint.index));
+                    let part = writer.map_or(Part::Listener, Part::NodeInput);
+                    reserved.subscribe(spec, stream, messages, answers, part, notes);
+                }
+                Role::Publisher => reserved.publish(spec, stream, messages, answers, notes),
+            }
+        }
+        Ok(reserved)
+    }
+
+    /// The nodes; returns the ends of their inputs for the subscribers, by stream and index.
+    fn reserve_nodes(&mut self, spec: &ApplicationSpec) -> Result<HashMap<(String, u16), InputWriter>, Refusal> {
+        let mut writers = HashMap::new();
+        if spec.nodes.is_empty() {
+            return Ok(writers);
+        }
+        let rounds_per_ns = compute::rounds_per_ns();
+        for node in &spec.nodes {
+            let bell = Arc::default();
+            let (inputs, ends) = input_queue::inputs(node, &bell);
+            let keys = node.inputs.iter().map(|input| (input.stream.clone(), input.index));
+            writers.extend(keys.zip(ends));
+            let computation = Computation::new(node.compute, node.seed, rounds_per_ns).map_err(|reason| Refusal {
+                capability: "spec".into(),
+                reason: format!("the node '{}' can't compute: {reason}", node.name),
+            })?;
+            let (executions, messages) = most_records(node, spec);
+            self.nodes.push(NodeParts {
+                journal: Journal::new(node, trigger(node), executions, messages),
+                taken: Taken::new(node, &inputs),
+                spec: node.clone(),
+                inputs,
+                computation,
+                bell,
+            });
+        }
+        Ok(writers)
+    }
+
+    fn channel(&self, stream: &str, spec: &ApplicationSpec, answers: u16) -> &Channel {
+        let position = spec
+            .streams
+            .iter()
+            .position(|other| other.name == stream)
+            .expect("the spec is accepted") as u16;
+        self.channels
+            .iter()
+            .find(|channel| channel.number == 2 * position + answers)
+            .expect("every stream has its channel")
+    }
+
+    fn subscribe(
+        &mut self,
+        spec: &ApplicationSpec,
+        stream: &StreamSpec,
+        channel: Channel,
+        answers: Option<Channel>,
+        part: Part,
+        notes: &Notes,
+    ) {
+        let receiver = self.receiver(spec, stream, &channel, part, notes);
+        self.subscriptions.push(Subscription {
+            channel,
+            answers,
+            receiver,
+        });
+    }
+
+    fn publish(
+        &mut self,
+        spec: &ApplicationSpec,
+        stream: &StreamSpec,
+        channel: Channel,
+        answers: Option<Channel>,
+        notes: &Notes,
+    ) {
+        let turn = answers.map(|answers| {
+            let turn = Arc::new(Turn::new());
+            let receiver = self.receiver(spec, stream, &answers, Part::Client(Arc::clone(&turn)), notes);
+            self.subscriptions.push(Subscription {
+                channel: answers,
+                answers: None,
+                receiver,
+            });
+            turn
+        });
+        let blank = Published {
+            stream: 0,
+            publisher: 0,
+            sequence: 0,
+            intended_ns: 0,
+            sent_ns: 0,
+            returned_ns: 0,
+            accepted: 0,
+        };
+        let recorder = Arc::new(Recorder::new(spec.recording.samples as usize, blank));
+        self.publications.push(Publication {
+            channel,
+            stream: stream.clone(),
+            recorder,
+            turn,
+        });
+    }
+
+    fn receiver(
+        &self,
+        spec: &ApplicationSpec,
+        stream: &StreamSpec,
+        channel: &Channel,
+        part: Part,
+        notes: &Notes,
+    ) -> ReceiverState {
+        let flows = channel.publishers.len();
+        let blank = Received {
+            stream: 0,
+            answer: 0,
+            publisher: 0,
+            subscriber: 0,
+            sequence: 0,
+            intended_ns: 0,
+            sent_ns: 0,
+            received_ns: 0,
+        };
+        let (first, complete) = (notes.clone(), notes.clone());
+        let (name, index, is_client) = (stream.name.clone(), channel.index, matches!(part, Part::Client(_)));
+        ReceiverState {
+            channel: channel.clone(),
+            token: spec.rendezvous.token,
+            late_after_ns: spec.recording.late_after_ns as i64,
+            verify: spec.verify.then(|| Arc::clone(&self.pool)),
+            flows: (0..flows).map(|_| Flow::new(spec.recording.messages)).collect(),
+            recorder: Recorder::new(spec.recording.samples as usize, blank),
+            overflow: (0..flows).map(|_| Overflow::new()).collect(),
+            foreign: AtomicU64::new(0),
+            on_first: Box::new(move |from, received_ns| {
+                let (publisher, subscriber) = if is_client { (index, from) } else { (from, index) };
+                let _ = first.send(Note::First {
+                    stream: name.clone(),
+                    answers: is_client,
+                    publisher,
+                    subscriber,
+                    received_ns,
+                });
+            }),
+            on_complete: Box::new(move || {
+                let _ = complete.send(Note::Complete);
+            }),
+            part,
+        }
+    }
+}
+
+/// How many executions and taken messages of a node are reserved for: the samples that one endpoint has, or all there can
+/// be where that is less.
+fn most_records(node: &NodeSpec, spec: &ApplicationSpec) -> (usize, usize) {
+    let messages = u64::from(spec.recording.messages);
+    let ends = node.inputs.len().max(1) as u64;
+    let most = spec.recording.samples.min(messages * ends) as usize;
+    (most, if node.inputs.is_empty() { 0 } else { most })
+}
+
+fn trigger(node: &NodeSpec) -> Trigger {
+    match node.trigger {
+        TriggerSpec::Source { .. } | TriggerSpec::Unthrottled { .. } => Trigger::Source,
+        TriggerSpec::Timer { .. } => Trigger::Timer,
+        TriggerSpec::Message { .. } => Trigger::Message,
+    }
+}

@@ -1,0 +1,31 @@
+//! The entry of every worker executable: three commands, decided here and nowhere else.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use crate::life::{application, service};
+use crate::middleware::Middleware;
+use crate::process::wire;
+
+/// Runs a worker's command line; a worker's `main` is this call and nothing else.
+#[must_use]
+pub fn run(middleware: &dyn Middleware) -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["describe"] => {
+            wire::say(&middleware.describe());
+            ExitCode::SUCCESS
+        }
+        ["service"] => service::run(middleware),
+        ["application"] => application::run(middleware),
+        _ => {
+            let name = middleware.describe().middleware;
+            let _ = writeln!(
+                std::io::stderr(),
+                "usage: middlemark-worker-{name} describe | service | application\n\
+                 It is started by `middlemark` and speaks JSON lines over standard input and output."
+            );
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! A channel: what the middleware sees of a stream. A ping-pong has two, the questions and the answers.
+//!
+//! It gives every endpoint a port of the trial's range, so that a baseline needs no discovery; it knows no middleware.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use middlemark_contract::{ApplicationSpec, EndpointAddress, PatternSpec, Qos, Recorded, Refusal, Role, StreamSpec};
+
+use crate::message::header::{HEADER_BYTES, SEQUENCE_AT};
+
+/// One topic as a middleware sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Channel {
+    /// The topic's name: unique on this machine, letters, digits and `_`.
+    pub topic: String,
+    /// A number unique within the trial, from 0 without gaps.
+    pub number: u16,
+    /// The size of its messages, of the largest where they were recorded.
+    pub size_bytes: usize,
+    /// The instants and sizes of its messages, where they were recorded.
+    pub recorded: Option<Arc<Recorded>>,
+    /// How many messages a second its publishers send at most by schedule; infinite where they send as fast as they can.
+    pub rate_hz: f64,
+    /// What is asked of its delivery.
+    pub qos: Qos,
+    /// Every publisher, by index.
+    pub publishers: Vec<ChannelEndpoint>,
+    /// Every subscriber, by index.
+    pub subscribers: Vec<ChannelEndpoint>,
+    /// In the hands of a session: the index of the endpoint that is being made.
+    pub index: u16,
+}
+
+/// One endpoint of a channel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChannelEndpoint {
+    /// The application that holds it.
+    pub application: String,
+    /// Its host's address and a port that no other endpoint of the trial has.
+    pub socket: SocketAddr,
+}
+
+impl Channel {
+    /// All channels of a trial: stream k is number 2k, its answers 2k + 1; a stream without answers leaves no gap in ports.
+    ///
+    /// # Errors
+    /// The trial's range has too few ports.
+    pub fn of(spec: &ApplicationSpec) -> Result<Vec<Channel>, Refusal> {
+        let mut ports = Ports {
+            next: u32::from(spec.rendezvous.first_port),
+            end: u32::from(spec.rendezvous.first_port) + u32::from(spec.rendezvous.ports),
+        };
+        let mut channels = Vec::new();
+        for (position, stream) in spec.streams.iter().enumerate() {
+            let number = 2 * position as u16;
+            let topic = format!("{}_{}", spec.rendezvous.name, stream.name);
+            let (publishers, subscribers) = (ports.take(&stream.publishers)?, ports.take(&stream.subscribers)?);
+            channels.push(Channel {
+                topic: topic.clone(),
+                number,
+                size_bytes: stream.size_bytes as usize,
+                recorded: stream.recorded.clone().map(Arc::new),
+                rate_hz: scheduled_rate_hz(stream),
+                qos: stream.qos,
+                publishers,
+                subscribers,
+                index: 0,
+            });
+            if let PatternSpec::PingPong { answer_bytes, .. } = stream.pattern {
+                channels.push(Channel {
+                    topic: topic + "_answers",
+                    number: number + 1,
+                    size_bytes: answer_bytes as usize,
+                    recorded: None,
+                    rate_hz: f64::INFINITY,
+                    qos: stream.qos,
+                    publishers: ports.take(&stream.subscribers)?,
+                    subscribers: ports.take(&stream.publishers)?,
+                    index: 0,
+                });
+            }
+        }
+        Ok(channels)
+    }
+
+    /// This channel as one of its endpoints sees it.
+    #[must_use]
+    pub fn at(&self, index: u16) -> Channel {
+        Channel { index, ..self.clone() }
+    }
+
+    /// The size of a publisher's message by its sequence number.
+    #[must_use]
+    #[inline]
+    pub fn message_bytes(&self, sequence: u32) -> usize {
+        self.recorded.as_deref().map_or(self.size_bytes, |recorded| {
+            recorded.size_bytes(u64::from(sequence)) as usize
+        })
+    }
+
+    /// The size of the message that begins with these bytes, for transports that don't keep messages apart by themselves;
+    /// none where its header is not whole.
+    #[must_use]
+    #[inline]
+    pub fn bytes_of(&self, begun: &[u8]) -> Option<usize> {
+        if self.recorded.is_none() {
+            return Some(self.size_bytes);
+        }
+        let header: &[u8; HEADER_BYTES] = begun.first_chunk()?;
+        let sequence = header[SEQUENCE_AT..]
+            .first_chunk()
+            .map(|bytes| u32::from_le_bytes(*bytes))?;
+        Some(self.message_bytes(sequence))
+    }
+
+    /// The endpoint with this channel's own index.
+    #[must_use]
+    pub fn own(&self, role: Role) -> &ChannelEndpoint {
+        match role {
+            Role::Publisher => &self.publishers[usize::from(self.index)],
+            Role::Subscriber => &self.subscribers[usize::from(self.index)],
+        }
+    }
+}
+
+fn scheduled_rate_hz(stream: &StreamSpec) -> f64 {
+    match stream.pattern {
+        PatternSpec::Periodic { rate_hz, .. } => rate_hz,
+        PatternSpec::Burst { rate_hz, messages } => rate_hz * f64::from(messages),
+        PatternSpec::Computed { rate_hz } => rate_hz.unwrap_or(f64::INFINITY),
+        PatternSpec::Unthrottled { .. } | PatternSpec::PingPong { .. } => f64::INFINITY,
+    }
+}
+
+struct Ports {
+    next: u32,
+    end: u32,
+}
+
+impl Ports {
+    fn take(&mut self, endpoints: &[EndpointAddress]) -> Result<Vec<ChannelEndpoint>, Refusal> {
+        endpoints
+            .iter()
+            .map(|endpoint| {
+                Ok(ChannelEndpoint {
+                    application: endpoint.application.clone(),
+                    socket: self.one(endpoint.address)?,
+                })
+            })
+            .collect()
+    }
+
+    fn one(&mut self, address: IpAddr) -> Result<SocketAddr, Refusal> {
+        if self.next >= self.end {
+            return Err(Refusal {
+                capability: "spec".into(),
+                reason: "the trial has more endpoints than its range has ports".into(),
+            });
+        }
+        self.next += 1;
+        Ok(SocketAddr::new(address, (self.next - 1) as u16))
+    }
+}

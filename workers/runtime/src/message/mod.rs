@@ -1,0 +1,7 @@
+//! What a message is: the channel that it goes over, its header, and the bytes behind it.
+//!
+//! Nothing here sends or receives; `send` and `receive` do.
+
+pub(crate) mod channel;
+pub(crate) mod header;
+pub(crate) mod payload;

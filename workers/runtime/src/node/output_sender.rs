@@ -1,0 +1,85 @@
+//! One stream that a node sends: numbers its messages, before the window and within, and hands them over.
+//!
+//! Writing, stamping and recording a message is the `sender`'s, which has no schedule here: the node says when.
+
+use middlemark_contract::PublisherCounts;
+
+use crate::node::journal::Accepted;
+use crate::send::gate::Window;
+use crate::send::sender::{Done, Sender};
+
+const TOO_MANY: &str = "more messages than were reserved for the window";
+
+/// A publisher without a schedule of its own.
+pub(crate) struct OutputSender {
+    sender: Sender,
+    /// The number of the next message before the window.
+    approach: u32,
+    /// The number of the next message of the window, once there was one.
+    next: Option<u32>,
+    /// The number that the publisher is prepared for.
+    prepared: Option<u32>,
+    /// Messages of the window, one way or the other.
+    intended: u32,
+    last_returned_ns: i64,
+}
+
+impl OutputSender {
+    pub(crate) fn new(sender: Sender) -> OutputSender {
+        OutputSender {
+            sender,
+            approach: 0,
+            next: None,
+            prepared: None,
+            intended: 0,
+            last_returned_ns: 0,
+        }
+    }
+
+    /// Writes the body of the message to come, of the window or before it.
+    pub(crate) fn prepare(&mut self, window: Option<Window>) {
+        let sequence = self.number(window);
+        if self.prepared != Some(sequence) {
+            self.sender.prepare(sequence);
+            self.prepared = Some(sequence);
+        }
+    }
+
+    /// Sends a message; none where it was not accepted.
+    pub(crate) fn send(&mut self, window: Option<Window>, intended_ns: i64) -> Option<Accepted> {
+        let sequence = self.number(window);
+        self.prepare(window);
+        self.prepared = None;
+        if window.is_none() {
+            self.approach = self.approach.wrapping_add(1);
+            self.sender.send_before_window(sequence, intended_ns);
+            return None;
+        }
+        self.intended += 1;
+        if sequence >= self.sender.messages {
+            // Nobody has reserved memory to account for it.
+            self.sender.refusal.get_or_insert_with(|| TOO_MANY.into());
+            return None;
+        }
+        self.next = Some(sequence + 1);
+        let handed = self.sender.send(sequence, intended_ns);
+        self.last_returned_ns = handed.returned_ns;
+        handed.result.is_ok().then_some(Accepted {
+            stream: self.sender.channel.number / 2,
+            sequence,
+            sent_ns: handed.sent_ns,
+        })
+    }
+
+    /// What it did within the window.
+    pub(crate) fn counts(self, window: Window) -> PublisherCounts {
+        let last_returned_ns = self.last_returned_ns.max(window.joined_ns);
+        self.sender.counts(&Done::tried(self.intended, last_returned_ns))
+    }
+
+    fn number(&self, window: Option<Window>) -> u32 {
+        window.map_or(self.approach, |window| {
+            self.next.unwrap_or_else(|| window.first_number(self.sender.messages))
+        })
+    }
+}

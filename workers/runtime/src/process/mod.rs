@@ -1,0 +1,10 @@
+//! What a worker has as a process: its pipes, its one inbox, its place on the CPUs, and what the kernel says of it.
+//!
+//! It knows no message and no middleware; `life` brings it all together.
+
+pub(crate) mod closing;
+pub(crate) mod inbox;
+pub(crate) mod placement;
+pub(crate) mod udp_buffers;
+pub(crate) mod usage;
+pub(crate) mod wire;

@@ -1,0 +1,176 @@
+//! A flow: the messages of one publisher at one subscriber, counted exactly and without a lock.
+//!
+//! It tells first arrivals from duplicates and orders from reorderings by a bit a message; it stores no sample
+//! (`recorder`) and judges no bytes (`receiver`). Any number of threads may call it at once.
+
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+
+/// Of so many duplicates it is kept when they came.
+const KEPT_DUPLICATES: usize = 1024;
+
+/// What is known of one publisher's messages at one subscriber.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    first_received_ns: AtomicI64,
+    seen: Box<[AtomicU64]>,
+    /// One above the highest sequence number of the window so far.
+    next: AtomicU32,
+    /// Different messages of the window that are counted and recorded, late ones included.
+    arrived: AtomicU32,
+    /// At how many arrivals the drain is over.
+    target: AtomicU32,
+    pub(crate) late: AtomicU64,
+    pub(crate) duplicates: AtomicU64,
+    /// When the first of them came; 0 where none has.
+    duplicates_received_ns: Box<[AtomicI64]>,
+    pub(crate) reordered: AtomicU64,
+    pub(crate) corrupt: AtomicU64,
+    pub(crate) negative: AtomicU64,
+    pub(crate) beyond_samples: AtomicU64,
+}
+
+impl Flow {
+    /// A flow of at most `messages` within the window; all memory is reserved and touched here.
+    pub(crate) fn new(messages: u32) -> Flow {
+        Flow {
+            first_received_ns: AtomicI64::new(0),
+            seen: (0..messages.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
+            next: AtomicU32::new(0),
+            arrived: AtomicU32::new(0),
+            target: AtomicU32::new(u32::MAX),
+            late: AtomicU64::new(0),
+            duplicates: AtomicU64::new(0),
+            duplicates_received_ns: (0..KEPT_DUPLICATES).map(|_| AtomicI64::new(0)).collect(),
+            reordered: AtomicU64::new(0),
+            corrupt: AtomicU64::new(0),
+            negative: AtomicU64::new(0),
+            beyond_samples: AtomicU64::new(0),
+        }
+    }
+
+    /// Notes that a message has come; true for the very first.
+    #[inline]
+    pub(crate) fn is_first(&self, received_ns: i64) -> bool {
+        self.first_received_ns.load(Relaxed) == 0
+            && self
+                .first_received_ns
+                .compare_exchange(0, received_ns, Relaxed, Relaxed)
+                .is_ok()
+    }
+
+    /// Notes a message of the window; false where it came before (a duplicate) or can't belong to the window.
+    #[inline]
+    pub(crate) fn admit(&self, sequence: u32, received_ns: i64) -> bool {
+        let Some(word) = self.seen.get(sequence as usize / 64) else {
+            self.corrupt.fetch_add(1, Relaxed);
+            return false;
+        };
+        let bit = 1 << (sequence % 64);
+        if word.fetch_or(bit, Relaxed) & bit != 0 {
+            let earlier = self.duplicates.fetch_add(1, Relaxed);
+            if let Some(place) = self.duplicates_received_ns.get(earlier as usize) {
+                place.store(received_ns, Relaxed);
+            }
+            return false;
+        }
+        if self.next.fetch_max(sequence + 1, Relaxed) > sequence {
+            self.reordered.fetch_add(1, Relaxed);
+        }
+        true
+    }
+
+    /// When the first of the duplicates came, as many as are kept.
+    pub(crate) fn duplicates_received_ns(&self) -> Vec<u64> {
+        self.duplicates_received_ns
+            .iter()
+            .map(|place| place.load(Relaxed))
+            .take_while(|received_ns| *received_ns > 0)
+            .map(|received_ns| received_ns as u64)
+            .collect()
+    }
+
+    /// Notes that an admitted message is counted and recorded; true where it was the last that the drain waits for.
+    #[inline]
+    pub(crate) fn finish(&self) -> bool {
+        // Release: whoever sees the new number sees the sample too.
+        let arrived = self.arrived.fetch_add(1, SeqCst) + 1;
+        arrived == self.target.load(SeqCst)
+    }
+
+    /// Sets how many messages the drain waits for; true where they are already there.
+    pub(crate) fn expect(&self, messages: u32) -> bool {
+        self.target.store(messages, SeqCst);
+        self.arrived() >= messages
+    }
+
+    /// How many different messages of the window have come, late ones included.
+    pub(crate) fn arrived(&self) -> u32 {
+        self.arrived.load(SeqCst)
+    }
+
+    /// Whether every message that was admitted is counted and recorded.
+    pub(crate) fn is_settled(&self) -> bool {
+        let admitted: u32 = self.seen.iter().map(|word| word.load(SeqCst).count_ones()).sum();
+        self.arrived() >= admitted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn duplicates_are_counted_and_not_admitted_again() {
+        let flow = Flow::new(100);
+        assert_eq!(
+            [flow.admit(3, 50), flow.admit(3, 60), flow.admit(3, 70)],
+            [true, false, false]
+        );
+        assert_eq!(flow.duplicates.load(Relaxed), 2);
+        assert_eq!(flow.duplicates_received_ns(), [60, 70]);
+    }
+
+    #[test]
+    fn duplicates_beyond_those_whose_instant_is_kept_are_counted_all_the_same() {
+        let flow = Flow::new(1);
+        for received_ns in 1..=KEPT_DUPLICATES as i64 + 3 {
+            flow.admit(0, received_ns);
+        }
+        assert_eq!(flow.duplicates.load(Relaxed), KEPT_DUPLICATES as u64 + 2);
+        assert_eq!(flow.duplicates_received_ns().len(), KEPT_DUPLICATES);
+    }
+
+    #[test]
+    fn a_message_is_reordered_when_a_later_one_came_before_it() {
+        let flow = Flow::new(100);
+        for sequence in [0, 2, 1, 5, 3, 4, 6] {
+            assert!(flow.admit(sequence, 1));
+        }
+        assert_eq!(flow.reordered.load(Relaxed), 3);
+    }
+
+    #[test]
+    fn a_sequence_number_beyond_the_window_is_corrupt() {
+        let flow = Flow::new(64);
+        assert!(!flow.admit(64, 1));
+        assert_eq!((flow.corrupt.load(Relaxed), flow.arrived()), (1, 0));
+    }
+
+    #[test]
+    fn the_drain_is_over_with_the_last_expected_message_whether_it_came_before_or_comes_after() {
+        let flow = Flow::new(100);
+        flow.admit(0, 1);
+        assert!(!flow.finish());
+        assert!(!flow.expect(2));
+        flow.admit(1, 1);
+        assert!(!flow.is_settled());
+        assert!(flow.finish());
+        assert!(flow.is_settled() && flow.expect(2));
+    }
+
+    #[test]
+    fn only_the_very_first_message_is_first() {
+        let flow = Flow::new(1);
+        assert_eq!([flow.is_first(7), flow.is_first(8)], [true, false]);
+    }
+}

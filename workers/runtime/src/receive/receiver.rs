@@ -1,0 +1,239 @@
+//! The receiver: where a middleware hands over the messages of one subscriber.
+//!
+//! It stamps, answers (in a ping-pong), counts and records, in this order, without a lock, an allocation or a system
+//! call of its own on the way to the stamp; it knows no middleware. `flow` counts, `recorder` stores, `answer` answers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use middlemark_contract::Received;
+
+use crate::clock;
+use crate::message::channel::Channel;
+use crate::message::header::{HEADER_BYTES, Header, Phase};
+use crate::message::payload::{Check, Identity, Pool};
+use crate::node::input_queue::InputWriter;
+use crate::receive::flow::Flow;
+use crate::recorder::{Overflow, Recorder};
+use crate::send::answer::{Answerer, Turn};
+
+/// Where a middleware hands over messages. Cheap to clone; any thread may call it, several at once too.
+#[derive(Clone)]
+pub struct Receiver(Arc<ReceiverState>);
+
+impl Receiver {
+    pub(crate) fn new(state: Arc<ReceiverState>) -> Receiver {
+        Receiver(state)
+    }
+
+    /// Takes a message that lies in one piece. Call it at once when the middleware hands the message over.
+    #[inline]
+    pub fn receive(&self, message: &[u8]) {
+        let received_ns = clock::now_ns();
+        self.0.take(received_ns, std::iter::once(message));
+    }
+
+    /// Takes the message that a slot of the channel's largest size begins with.
+    #[inline]
+    pub fn receive_slot(&self, slot: &[u8]) {
+        let received_ns = clock::now_ns();
+        let length = self.0.channel.bytes_of(slot).unwrap_or(slot.len()).min(slot.len());
+        self.0.take(received_ns, std::iter::once(&slot[..length]));
+    }
+
+    /// Takes a message that lies in several pieces, without joining them.
+    #[inline]
+    pub fn receive_pieces<'a>(&self, pieces: impl Iterator<Item = &'a [u8]> + Clone) {
+        let received_ns = clock::now_ns();
+        self.0.take(received_ns, pieces);
+    }
+
+    /// The stamp for [`Self::receive_at`], where a worker must do something (take a lock, look for a reassembly) before
+    /// it can hand a message over that it already has.
+    #[must_use]
+    #[inline]
+    pub fn stamp() -> i64 {
+        clock::now_ns()
+    }
+
+    /// Takes a message that was received at `received_ns` (see [`Self::stamp`]).
+    #[inline]
+    pub fn receive_at(&self, received_ns: i64, message: &[u8]) {
+        self.0.take(received_ns, std::iter::once(message));
+    }
+}
+
+/// What a subscriber does when a flow's first message has come; called once a flow, off the measured window.
+pub(crate) type OnFirst = Box<dyn Fn(u16, i64) + Send + Sync>;
+
+/// What a subscriber does when a flow has all that the drain waits for; called after the measured window.
+pub(crate) type OnComplete = Box<dyn Fn() + Send + Sync>;
+
+/// Everything behind a receiver.
+pub(crate) struct ReceiverState {
+    pub(crate) channel: Channel,
+    pub(crate) token: u32,
+    pub(crate) late_after_ns: i64,
+    /// The bytes to compare with, where messages are verified.
+    pub(crate) verify: Option<Arc<Pool>>,
+    /// By publisher; on an answers' channel by the subscriber that answered.
+    pub(crate) flows: Box<[Flow]>,
+    pub(crate) recorder: Recorder<Received>,
+    pub(crate) overflow: Box<[Overflow]>,
+    pub(crate) foreign: AtomicU64,
+    pub(crate) on_first: OnFirst,
+    pub(crate) on_complete: OnComplete,
+    pub(crate) part: Part,
+}
+
+/// What this subscriber is in its stream.
+pub(crate) enum Part {
+    /// It only receives.
+    Listener,
+    /// It is the input of a node.
+    NodeInput(InputWriter),
+    /// It answers each message of a ping-pong.
+    Responder(Answerer),
+    /// It is the client of a ping-pong and gets the answers.
+    Client(Arc<Turn>),
+}
+
+impl ReceiverState {
+    #[inline]
+    fn take<'a>(&self, received_ns: i64, pieces: impl Iterator<Item = &'a [u8]> + Clone) {
+        let Some(header) = first_bytes(pieces.clone()).as_ref().and_then(Header::decode) else {
+            self.foreign.fetch_add(1, Relaxed);
+            return;
+        };
+        if header.token != self.token || header.channel != self.channel.number {
+            self.foreign.fetch_add(1, Relaxed);
+            return;
+        }
+        if matches!(self.part, Part::Client(_)) && header.asker != self.channel.index {
+            return; // an answer to another client of the same topic
+        }
+        let Some(flow) = self.flows.get(usize::from(header.publisher)) else {
+            self.foreign.fetch_add(1, Relaxed);
+            return;
+        };
+        match &self.part {
+            Part::Listener | Part::NodeInput(_) => {}
+            Part::Responder(answerer) => answerer.answer(&header),
+            Part::Client(turn) => turn.answered(&header),
+        }
+        if flow.is_first(received_ns) {
+            (self.on_first)(header.publisher, received_ns);
+        }
+        if header.phase == Phase::Window {
+            self.count(flow, &header, received_ns, pieces);
+        } else {
+            self.pass_on(&header, received_ns);
+        }
+    }
+
+    #[inline]
+    fn count<'a>(
+        &self,
+        flow: &Flow,
+        header: &Header,
+        received_ns: i64,
+        pieces: impl Iterator<Item = &'a [u8]> + Clone,
+    ) {
+        if !self.is_intact(header, pieces) {
+            flow.corrupt.fetch_add(1, Relaxed);
+            return;
+        }
+        if !flow.admit(header.sequence, received_ns) {
+            return;
+        }
+        self.pass_on(header, received_ns);
+        let latency_ns = received_ns - header.sent_ns;
+        if latency_ns > self.late_after_ns {
+            flow.late.fetch_add(1, Relaxed);
+        }
+        if latency_ns < 0 {
+            flow.negative.fetch_add(1, Relaxed);
+        }
+        if !self.recorder.record(self.sample(header, received_ns)) {
+            flow.beyond_samples.fetch_add(1, Relaxed);
+            self.overflow[usize::from(header.publisher)].record(self.logged_ns(header, received_ns));
+        }
+        if flow.finish() {
+            (self.on_complete)();
+        }
+    }
+
+    /// What a message beyond the sample memory leaves: its latency from the send, an answer the round trip that it ended.
+    #[inline]
+    fn logged_ns(&self, header: &Header, received_ns: i64) -> i64 {
+        match self.part {
+            Part::Client(_) => received_ns - header.intended_ns,
+            _ => received_ns - header.sent_ns,
+        }
+    }
+
+    /// Has the node run, where this is an input of one; of the window's messages it gets each once, and only whole ones.
+    #[inline]
+    fn pass_on(&self, header: &Header, received_ns: i64) {
+        if let Part::NodeInput(writer) = &self.part {
+            writer.offer(header, received_ns);
+        }
+    }
+
+    fn is_intact<'a>(&self, header: &Header, pieces: impl Iterator<Item = &'a [u8]> + Clone) -> bool {
+        let size_bytes: usize = pieces.clone().map(<[u8]>::len).sum();
+        if size_bytes != self.channel.message_bytes(header.sequence) {
+            return false;
+        }
+        let Some(pool) = &self.verify else { return true };
+        let mut check = Check::new(pool, Identity::of(header), size_bytes);
+        let mut skip = HEADER_BYTES;
+        for piece in pieces {
+            let skipped = skip.min(piece.len());
+            check.piece(&piece[skipped..]);
+            skip -= skipped;
+        }
+        check.passed()
+    }
+
+    #[inline]
+    fn sample(&self, header: &Header, received_ns: i64) -> Received {
+        let (publisher, subscriber, answer) = match self.part {
+            Part::Client(_) => (header.asker, header.publisher, 1),
+            _ => (header.publisher, self.channel.index, 0),
+        };
+        Received {
+            stream: self.channel.number / 2,
+            answer,
+            publisher,
+            subscriber,
+            sequence: header.sequence,
+            intended_ns: header.intended_ns,
+            sent_ns: header.sent_ns,
+            received_ns,
+        }
+    }
+}
+
+/// The header's bytes, wherever the pieces are cut.
+#[inline]
+fn first_bytes<'a>(mut pieces: impl Iterator<Item = &'a [u8]>) -> Option<[u8; HEADER_BYTES]> {
+    let first = pieces.next()?;
+    if let Some(whole) = first.first_chunk::<HEADER_BYTES>() {
+        return Some(*whole);
+    }
+    let mut bytes = [0; HEADER_BYTES];
+    let mut filled = 0;
+    for piece in std::iter::once(first).chain(pieces) {
+        let length = piece.len().min(HEADER_BYTES - filled);
+        bytes[filled..filled + length].copy_from_slice(&piece[..length]);
+        filled += length;
+        if filled == HEADER_BYTES {
+            return Some(bytes);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+use std::sync::Mutex;
+
+use middlemark_contract::{Congestion, Durability, History, Qos, Reliability};
+
+use super::*;
+
+const QOS: Qos = Qos {
+    reliability: Reliability::Reliable,
+    history: History::KeepAll,
+    durability: Durability::Volatile,
+    congestion: Congestion::Block,
+    level: None,
+};
+const SIZE_BYTES: usize = 100;
+
+fn state(first: Arc<Mutex<Vec<u16>>>) -> Arc<ReceiverState> {
+    let blank = Received {
+        stream: 0,
+        answer: 0,
+        publisher: 0,
+        subscriber: 0,
+        sequence: 0,
+        intended_ns: 0,
+        sent_ns: 0,
+        received_ns: 0,
+    };
+    Arc::new(ReceiverState {
+        channel: Channel {
+            topic: "t".into(),
+            number: 2,
+            size_bytes: SIZE_BYTES,
+            recorded: None,
+            rate_hz: 1.0,
+            qos: QOS,
+            publishers: Vec::new(),
+            subscribers: Vec::new(),
+            index: 1,
+        },
+        token: 5,
+        late_after_ns: 1_000_000_000,
+        verify: Some(Arc::new(Pool::new(5, SIZE_BYTES))),
+        flows: [Flow::new(10), Flow::new(10)].into(),
+        recorder: Recorder::new(2, blank),
+        overflow: [Overflow::new(), Overflow::new()].into(),
+        foreign: AtomicU64::new(0),
+        on_first: Box::new(move |publisher, _| first.lock().unwrap().push(publisher)),
+        on_complete: Box::new(|| {}),
+        part: Part::Listener,
+    })
+}
+
+fn message(publisher: u16, sequence: u32, change: impl Fn(&mut Header)) -> Vec<u8> {
+    let mut header = Header {
+        sent_ns: clock::now_ns(),
+        intended_ns: 1,
+        sequence,
+        token: 5,
+        channel: 2,
+        publisher,
+        asker: 0,
+        phase: Phase::Window,
+    };
+    let pool = Pool::new(5, SIZE_BYTES);
+    let body = pool.body(Identity::of(&header), SIZE_BYTES).to_vec();
+    change(&mut header);
+    [header.encode().as_slice(), &body].concat()
+}
+
+#[test]
+fn messages_in_any_number_of_pieces_are_recorded_and_beyond_the_memory_counted() {
+    let first = Arc::new(Mutex::new(Vec::new()));
+    let state = state(Arc::clone(&first));
+    let receiver = Receiver::new(Arc::clone(&state));
+    receiver.receive(&message(0, 0, |_| {}));
+    receiver.receive_pieces(message(1, 0, |_| {}).chunks(9));
+    receiver.receive(&message(1, 1, |_| {}));
+    assert_eq!(*first.lock().unwrap(), [0, 1]);
+    let count = state.recorder.seal();
+    // SAFETY: sealed, and no other thread records.
+    let samples: Vec<_> = unsafe { state.recorder.samples(count) }.collect();
+    let flows: Vec<_> = samples
+        .iter()
+        .map(|sample| (sample.stream, sample.publisher, sample.subscriber))
+        .collect();
+    assert_eq!(flows, [(1, 0, 1), (1, 1, 1)]);
+    assert!(
+        samples
+            .iter()
+            .all(|sample| sample.received_ns >= sample.sent_ns && sample.answer == 0)
+    );
+    assert_eq!(state.flows[1].beyond_samples.load(Relaxed), 1);
+    assert_eq!(state.overflow[1].counts().count(), 1);
+}
+
+#[test]
+fn what_is_wrong_is_counted_by_what_is_wrong_with_it() {
+    let state = state(Arc::default());
+    let receiver = Receiver::new(Arc::clone(&state));
+    receiver.receive(b"too short");
+    receiver.receive(&message(0, 0, |header| header.token = 6));
+    receiver.receive(&message(0, 0, |header| header.channel = 4));
+    receiver.receive(&message(7, 0, |_| {}));
+    assert_eq!(state.foreign.load(Relaxed), 4);
+    receiver.receive(&message(0, 0, |header| header.sequence = 1));
+    receiver.receive(&message(0, 0, |_| {})[..99]);
+    assert_eq!(state.flows[0].corrupt.load(Relaxed), 2);
+    receiver.receive(&message(0, 0, |header| header.sent_ns = i64::MAX));
+    assert_eq!(state.flows[0].negative.load(Relaxed), 1);
+    receiver.receive(&message(0, 1, |header| header.sent_ns -= 2_000_000_000));
+    assert_eq!((state.flows[0].late.load(Relaxed), state.flows[0].arrived()), (1, 2));
+}
+
+#[test]
+fn the_approach_is_noticed_but_not_counted() {
+    let first = Arc::new(Mutex::new(Vec::new()));
+    let state = state(Arc::clone(&first));
+    Receiver::new(Arc::clone(&state)).receive(&message(0, 0, |header| header.phase = Phase::Approach));
+    assert_eq!((first.lock().unwrap().len(), state.flows[0].arrived()), (1, 0));
+}

@@ -1,0 +1,10 @@
+//! The send side: from a schedule to the middleware's publish call.
+//!
+//! It knows no middleware beyond the traits in `publish`, and writes no file; `recorder` keeps what it did.
+
+pub(crate) mod answer;
+pub(crate) mod gate;
+pub(crate) mod publish;
+pub(crate) mod schedule;
+pub(crate) mod sender;
+pub(crate) mod stamping_publisher;

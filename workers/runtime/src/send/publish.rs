@@ -1,0 +1,59 @@
+//! How messages are handed over: the traits of a middleware's publishers, and why one may not accept a message.
+//!
+//! Nothing here acts; `stamping_publisher` calls these, `middleware` makes what implements them.
+
+use std::mem::MaybeUninit;
+
+/// How an application hands its messages over.
+pub enum Publisher {
+    /// The application's buffer is copied, or sent from, by the publish call.
+    Copying(Box<dyn Publish>),
+    /// The application writes into memory of the middleware, or memory that is moved to it.
+    InPlace(Box<dyn PublishInPlace>),
+}
+
+/// Publishing from the application's own buffer.
+pub trait Publish: Send {
+    /// Hands one whole message to the middleware. Hot path: the stamp has just been written into `message`.
+    ///
+    /// # Errors
+    /// The message was not accepted.
+    fn publish(&mut self, message: &[u8]) -> Result<(), PublishError>;
+}
+
+/// Publishing by writing in place.
+pub trait PublishInPlace: Send {
+    /// Gets memory for `size_bytes`, calls `write` with it once (which fills all of it, the stamp last), and hands it over.
+    ///
+    /// The time to get the memory is the middleware's and charged to it; the time that `write` takes is not.
+    ///
+    /// # Errors
+    /// No memory was to be had (then `write` was not called), or the message was not accepted.
+    fn publish_in_place(
+        &mut self,
+        size_bytes: usize,
+        write: &mut dyn FnMut(&mut [MaybeUninit<u8>]),
+    ) -> Result<(), PublishError>;
+}
+
+/// Why a message was not accepted; holds no allocated memory, as it occurs on the hot path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PublishError {
+    /// The middleware's queue, window or pool is full.
+    #[error("the middleware did not accept the message: its queue or pool is full")]
+    Full,
+    /// The call waited as long as the middleware lets it and gave up.
+    #[error("the publish call timed out inside the middleware")]
+    TimedOut,
+    /// There is no connection to send over yet, or no longer.
+    #[error("not connected")]
+    NotConnected,
+    /// Any other failure: what was called, and the middleware's or the system's error number.
+    #[error("{call} failed with {code}")]
+    Failed {
+        /// The function that failed.
+        call: &'static str,
+        /// Its error number.
+        code: i64,
+    },
+}

@@ -1,0 +1,261 @@
+//! The life of one publisher's thread: approach from T0 on, then the measured window, then nothing more.
+//!
+//! Each message is written before its instant, stamped at it, and recorded after the publish call has come back;
+//! the thread owns its publisher and its samples, so nothing here is shared while messages go out.
+
+use std::sync::Arc;
+
+use middlemark_contract::{PatternSpec, Published, PublisherCounts};
+
+use crate::clock;
+use crate::message::channel::Channel;
+use crate::message::header::{Header, Phase};
+use crate::message::payload::Identity;
+use crate::recorder::Recorder;
+use crate::send::answer::Turn;
+use crate::send::gate::{ALERT_NS, Approach, Window, WindowGate};
+use crate::send::schedule::Schedule;
+use crate::send::stamping_publisher::{Handed, StampingPublisher};
+
+/// What became of a window's messages, beside what the sender counts as accepted.
+pub(crate) struct Done {
+    /// Handed to the middleware, accepted or not.
+    pub(crate) tried: u32,
+    /// Given up, as the time for them was over.
+    pub(crate) unsent: u32,
+    /// When the last publish call of the window returned.
+    pub(crate) last_returned_ns: i64,
+}
+
+impl Done {
+    pub(crate) fn tried(tried: u32, last_returned_ns: i64) -> Done {
+        Done {
+            tried,
+            unsent: 0,
+            last_returned_ns,
+        }
+    }
+
+    fn none(window: Window) -> Done {
+        Done::tried(0, window.joined_ns)
+    }
+}
+
+/// One publisher.
+pub(crate) struct Sender {
+    pub(crate) stream: String,
+    pub(crate) pattern: PatternSpec,
+    pub(crate) channel: Channel,
+    pub(crate) publisher: StampingPublisher,
+    pub(crate) token: u32,
+    pub(crate) spin_ns: i64,
+    /// The most messages of the window.
+    pub(crate) messages: u32,
+    pub(crate) recorder: Arc<Recorder<Published>>,
+    /// Where the pattern is a ping-pong.
+    pub(crate) turn: Option<Arc<Turn>>,
+    pub(crate) refusal: Option<String>,
+    pub(crate) sent: u32,
+    pub(crate) gate: Arc<WindowGate>,
+}
+
+impl Sender {
+    /// Publishes from `start_ns` on until the window has closed or the trial is given up; none where no window came.
+    pub(crate) fn run(mut self, start_ns: i64) -> Option<PublisherCounts> {
+        let window = self.approach(start_ns)?;
+        let done = match self.pattern {
+            PatternSpec::Periodic { .. } | PatternSpec::Burst { .. } => self.follow_schedule(window),
+            PatternSpec::Unthrottled { messages, .. } => self.flood(window, bound(messages, self.messages)),
+            PatternSpec::PingPong {
+                interval_ns,
+                patience_ns,
+                messages,
+                ..
+            } => self.ask(
+                window,
+                bound(messages, self.messages),
+                interval_ns as i64,
+                patience_ns as i64,
+            ),
+            PatternSpec::Computed { .. } => unreachable!("a node sends these"),
+        };
+        Some(self.counts(&done))
+    }
+
+    /// What it did within the window.
+    pub(crate) fn counts(self, done: &Done) -> PublisherCounts {
+        PublisherCounts {
+            stream: self.stream,
+            publisher: self.channel.index,
+            intended: done.tried + done.unsent,
+            sent: self.sent,
+            refused: done.tried - self.sent,
+            unsent: done.unsent,
+            refusal: self.refusal,
+            last_returned_ns: done.last_returned_ns as u64,
+        }
+    }
+
+    fn approach(&mut self, start_ns: i64) -> Option<Window> {
+        for (sequence, intended_ns) in (0..).zip(self.schedule(start_ns)) {
+            // Who is behind when the window opens would else spend it on what lies before it.
+            if self.gate.window().is_some_and(|window| window.is_behind(intended_ns)) {
+                continue;
+            }
+            self.prepare(sequence);
+            match self.gate.approach(intended_ns) {
+                Approach::Due => drop(self.send_before_window(sequence, intended_ns)),
+                Approach::Opens(window) => return Some(window),
+                Approach::Abandoned => return None,
+            }
+        }
+        None
+    }
+
+    /// A message's number is that of its instant, so that one who joins an open window repeats none. An overload is told
+    /// and not waited for: what the schedule still holds when its time is over is only counted.
+    fn follow_schedule(&mut self, window: Window) -> Done {
+        let until_ns = window.publish_until_ns();
+        let mut done = Done::none(window);
+        for (sequence, intended_ns) in (0..self.messages).zip(self.schedule(window.begin_ns)) {
+            if intended_ns < window.joined_ns {
+                continue;
+            }
+            if intended_ns >= window.end_ns {
+                break;
+            }
+            if done.last_returned_ns >= until_ns {
+                done.unsent += 1;
+                continue;
+            }
+            self.prepare(sequence);
+            if !self.gate.rest_before(intended_ns) {
+                break;
+            }
+            clock::wait_until(intended_ns, self.spin_ns);
+            done.last_returned_ns = self.send(sequence, intended_ns).returned_ns;
+            done.tried += 1;
+        }
+        done
+    }
+
+    pub(crate) fn flood(&mut self, window: Window, messages: u32) -> Done {
+        let first = window.first_number(self.messages);
+        let end = first.saturating_add(messages).min(self.messages);
+        let mut now_ns = window.joined_ns;
+        let mut sequence = first;
+        if self.gate.rest_before(window.joined_ns) {
+            clock::wait_until(window.joined_ns, self.spin_ns);
+        }
+        while sequence < end && now_ns < window.end_ns && !self.gate.is_abandoned() {
+            self.prepare(sequence);
+            now_ns = self.send(sequence, now_ns).returned_ns;
+            sequence += 1;
+        }
+        Done::tried(sequence - first, now_ns)
+    }
+
+    fn ask(&mut self, window: Window, messages: u32, interval_ns: i64, patience_ns: i64) -> Done {
+        let turn = self.turn.clone().expect("a ping-pong's publisher has a turn");
+        let answers = self.channel.subscribers.len() as u32;
+        let first = window.first_number(self.messages);
+        let end = first.saturating_add(messages).min(self.messages);
+        let mut intended_ns = window.joined_ns;
+        let mut last_returned_ns = window.joined_ns;
+        let mut sequence = first;
+        while sequence < end && intended_ns < window.end_ns {
+            self.prepare(sequence);
+            if !self.gate.rest_before(intended_ns) {
+                break;
+            }
+            clock::wait_until(intended_ns, self.spin_ns);
+            turn.open(sequence, answers);
+            let handed = self.send(sequence, intended_ns);
+            last_returned_ns = handed.returned_ns;
+            if handed.result.is_ok() {
+                self.wait_for_answers(&turn, handed.sent_ns + patience_ns);
+            }
+            intended_ns = clock::now_ns().max(intended_ns + interval_ns);
+            sequence += 1;
+        }
+        Done::tried(sequence - first, last_returned_ns)
+    }
+
+    /// Waits for the answers to a question, no longer than until an instant, and not beyond the trial's end.
+    fn wait_for_answers(&self, turn: &Turn, until_ns: i64) {
+        while !self.gate.is_abandoned() {
+            let now_ns = clock::now_ns();
+            if turn.wait(until_ns.min(now_ns + ALERT_NS), self.spin_ns > 0) || now_ns >= until_ns {
+                return;
+            }
+        }
+    }
+
+    fn schedule(&self, begin_ns: i64) -> Schedule {
+        match &self.channel.recorded {
+            Some(recorded) => Schedule::recorded(recorded.clone(), begin_ns),
+            None => Schedule::new(self.pattern, self.channel.index, begin_ns),
+        }
+    }
+
+    /// Writes the body of the message to come.
+    #[inline]
+    pub(crate) fn prepare(&mut self, sequence: u32) {
+        let identity = Identity {
+            channel: self.channel.number,
+            publisher: self.channel.index,
+            sequence,
+        };
+        self.publisher.prepare(identity, self.channel.message_bytes(sequence));
+    }
+
+    /// Sends the prepared message, which counts for nothing.
+    pub(crate) fn send_before_window(&mut self, sequence: u32, intended_ns: i64) -> Handed {
+        let header = self.header(sequence, intended_ns, Phase::Approach);
+        self.publisher.send(header)
+    }
+
+    /// Sends the prepared message, as one of the window.
+    #[inline]
+    pub(crate) fn send(&mut self, sequence: u32, intended_ns: i64) -> Handed {
+        let header = self.header(sequence, intended_ns, Phase::Window);
+        let handed = self.publisher.send(header);
+        match handed.result {
+            Ok(()) => self.sent += 1,
+            Err(error) => {
+                self.refusal.get_or_insert_with(|| error.to_string());
+            }
+        }
+        self.recorder.record(Published {
+            stream: self.channel.number / 2,
+            publisher: self.channel.index,
+            sequence,
+            intended_ns,
+            sent_ns: handed.sent_ns,
+            returned_ns: handed.returned_ns,
+            accepted: u8::from(handed.result.is_ok()),
+        });
+        handed
+    }
+
+    #[inline]
+    fn header(&self, sequence: u32, intended_ns: i64, phase: Phase) -> Header {
+        Header {
+            sent_ns: 0,
+            intended_ns,
+            sequence,
+            token: self.token,
+            channel: self.channel.number,
+            publisher: self.channel.index,
+            asker: 0,
+            phase,
+        }
+    }
+}
+
+fn bound(messages: Option<u64>, most: u32) -> u32 {
+    messages.map_or(most, |messages| messages.min(u64::from(most)) as u32)
+}
+
+#[cfg(test)]
+mod tests;

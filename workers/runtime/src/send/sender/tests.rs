@@ -1,0 +1,191 @@
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use middlemark_contract::{Arrival, Congestion, Durability, History, Qos, Reliability};
+
+use super::*;
+use crate::message::payload::Pool;
+use crate::send::publish::{Publish, PublishError, Publisher};
+
+const SIZE_BYTES: usize = 64;
+const MESSAGES: u32 = 1000;
+
+struct Noting {
+    numbers: Arc<Mutex<Vec<u32>>>,
+    call_ns: i64,
+}
+
+impl Publish for Noting {
+    fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
+        let header = Header::decode(message[..32].try_into().unwrap()).unwrap();
+        if header.phase == Phase::Window {
+            self.numbers.lock().unwrap().push(header.sequence);
+        }
+        clock::sleep_until(clock::now_ns() + self.call_ns);
+        Ok(())
+    }
+}
+
+struct Sent {
+    numbers: Arc<Mutex<Vec<u32>>>,
+    gate: Arc<WindowGate>,
+}
+
+fn sender(pattern: PatternSpec) -> (Sender, Sent) {
+    slow_sender(pattern, 0)
+}
+
+/// A sender whose publish calls take so long at least.
+fn slow_sender(pattern: PatternSpec, call_ns: i64) -> (Sender, Sent) {
+    let (numbers, gate) = (Arc::default(), Arc::default());
+    let publisher = Publisher::Copying(Box::new(Noting {
+        numbers: Arc::clone(&numbers),
+        call_ns,
+    }));
+    let blank = Published {
+        stream: 0,
+        publisher: 0,
+        sequence: 0,
+        intended_ns: 0,
+        sent_ns: 0,
+        returned_ns: 0,
+        accepted: 0,
+    };
+    let sender = Sender {
+        stream: "s".into(),
+        pattern,
+        channel: Channel {
+            topic: "s".into(),
+            number: 0,
+            size_bytes: SIZE_BYTES,
+            recorded: None,
+            rate_hz: 1.0,
+            qos: Qos {
+                reliability: Reliability::Reliable,
+                history: History::KeepAll,
+                durability: Durability::Volatile,
+                congestion: Congestion::Block,
+                level: None,
+            },
+            publishers: Vec::new(),
+            subscribers: Vec::new(),
+            index: 0,
+        },
+        publisher: StampingPublisher::new(publisher, SIZE_BYTES, Arc::new(Pool::new(7, SIZE_BYTES))),
+        token: 7,
+        spin_ns: 0,
+        messages: MESSAGES,
+        recorder: Arc::new(Recorder::new(MESSAGES as usize, blank)),
+        turn: None,
+        refusal: None,
+        sent: 0,
+        gate: Arc::clone(&gate),
+    };
+    (sender, Sent { numbers, gate })
+}
+
+fn periodic(rate_hz: f64, arrival: Arrival) -> PatternSpec {
+    PatternSpec::Periodic { rate_hz, arrival }
+}
+
+/// The numbers and instants that a publisher sends which learns of a window after a part of it.
+fn joined(pattern: PatternSpec, missed_ns: i64, left_ns: i64) -> (Vec<u32>, PublisherCounts) {
+    let (sender, sent) = sender(pattern);
+    let now_ns = clock::now_ns();
+    sent.gate
+        .open(Window::joined_at(now_ns, now_ns - missed_ns, now_ns + left_ns));
+    let counts = sender.run(now_ns).unwrap();
+    let numbers = sent.numbers.lock().unwrap().clone();
+    (numbers, counts)
+}
+
+#[test]
+fn who_joins_an_open_window_goes_on_with_the_schedule_s_next_instant() {
+    for arrival in [Arrival::Fixed, Arrival::Poisson { seed: 3 }] {
+        let pattern = periodic(1000.0, arrival);
+        let (numbers, counts) = joined(pattern, 500_000_000, 100_000_000);
+        let instants = Schedule::new(pattern, 0, 0).take(MESSAGES as usize);
+        let of_window = instants
+            .zip(0..)
+            .filter(|(instant, _)| (500_000_000..600_000_000).contains(instant));
+        let expected: Vec<u32> = of_window.map(|(_, number)| number).collect();
+        assert_eq!(numbers, expected, "{arrival:?}");
+        assert_eq!((counts.intended as usize, counts.refused), (expected.len(), 0));
+    }
+}
+
+#[test]
+fn who_is_there_from_the_beginning_starts_at_zero() {
+    let (numbers, counts) = joined(periodic(1000.0, Arrival::Fixed), -5_000_000, 15_000_000);
+    assert_eq!((numbers, counts.intended), ((0..10).collect(), 10));
+}
+
+#[test]
+fn who_floods_an_open_window_begins_behind_all_that_may_have_been_sent() {
+    let pattern = PatternSpec::Unthrottled {
+        approach_hz: 1.0,
+        messages: Some(5),
+    };
+    let (numbers, _) = joined(pattern, 300_000_000, 700_000_000);
+    assert_eq!(numbers, [300, 301, 302, 303, 304]);
+}
+
+#[test]
+fn a_window_that_is_over_has_nothing_left_to_send() {
+    for pattern in [
+        periodic(1000.0, Arrival::Fixed),
+        PatternSpec::Unthrottled {
+            approach_hz: 1.0,
+            messages: None,
+        },
+    ] {
+        let (numbers, counts) = joined(pattern, 500_000_000, -100_000_000);
+        assert_eq!((numbers, counts.intended), (vec![], 0));
+    }
+}
+
+#[test]
+fn a_publisher_that_waits_for_its_next_instant_stops_when_the_trial_is_given_up() {
+    let (sender, sent) = sender(periodic(0.02, Arrival::Fixed));
+    let begin_ns = clock::now_ns();
+    let window = Window::joined_at(begin_ns, begin_ns, begin_ns + 100_000_000_000);
+    sent.gate.open(window);
+    let publisher = std::thread::spawn(move || sender.run(begin_ns));
+    while sent.numbers.lock().unwrap().is_empty() {
+        std::thread::yield_now();
+    }
+    let given_up = Instant::now();
+    sent.gate.abandon();
+    let counts = publisher.join().unwrap().unwrap();
+    assert_eq!(counts.intended, 1);
+    assert!(given_up.elapsed() < Duration::from_secs(10), "{:?}", given_up.elapsed());
+}
+
+#[test]
+fn an_overload_is_over_after_some_windows_and_counts_what_it_did_not_offer() {
+    let (sender, sent) = slow_sender(periodic(1000.0, Arrival::Fixed), 20_000_000);
+    let now_ns = clock::now_ns();
+    sent.gate.open(Window::joined_at(now_ns, now_ns, now_ns + 100_000_000));
+    let counts = sender.run(now_ns).unwrap();
+    let numbers = sent.numbers.lock().unwrap().clone();
+    // Twenty calls fit into four windows; a busy machine makes them fewer.
+    assert!((2..=20).contains(&numbers.len()), "{numbers:?}");
+    assert_eq!(numbers, (0..counts.sent).collect::<Vec<_>>());
+    assert_eq!(
+        (counts.intended, counts.refused, counts.unsent),
+        (100, 0, 100 - counts.sent)
+    );
+    assert!(counts.last_returned_ns as i64 >= now_ns + 400_000_000);
+}
+
+#[test]
+fn who_is_behind_when_the_window_opens_leaves_out_what_lies_before_it() {
+    let (sender, sent) = slow_sender(periodic(1000.0, Arrival::Fixed), 20_000_000);
+    let start_ns = clock::now_ns();
+    let begin_ns = start_ns + 60_000_000;
+    sent.gate
+        .open(Window::joined_at(start_ns, begin_ns, begin_ns + 10_000_000));
+    let counts = sender.run(start_ns).unwrap();
+    // Sixty messages of 20 ms each would lie before it, of which three can go out.
+    assert_eq!((counts.intended, counts.sent > 0), (10, true));
+}
