@@ -1,0 +1,46 @@
+// What the handles of a session and of a writer stand for. `fastdds.cpp` opens and closes them.
+#ifndef MIDDLEMARK_SESSION_HPP
+#define MIDDLEMARK_SESSION_HPP
+
+#include "fastdds.h"
+#include "guarded.hpp"
+#include "message_type.hpp"
+#include "version.hpp"
+
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include <fastdds/dds/domain/DomainParticipant.hpp>
+#include <fastdds/dds/publisher/DataWriter.hpp>
+#include <fastdds/dds/publisher/Publisher.hpp>
+#include <fastdds/dds/subscriber/Subscriber.hpp>
+#include <fastdds/dds/topic/Topic.hpp>
+#include <fastdds/dds/topic/TypeSupport.hpp>
+
+struct mm_session {
+  mm::api::DomainParticipant *participant = nullptr;
+  mm::api::Publisher *publisher = nullptr;
+  mm::api::Subscriber *subscriber = nullptr;
+  std::map<std::string, mm::api::Topic *> topics;
+
+  mm::api::Topic *topic (const std::string &name, mm_type type)
+  {
+    auto &topic = topics[name];
+    if (!topic) {
+      mm::api::TypeSupport support (new mm::MessageType (type.size, type.plain));
+      const std::string type_name = support.get_type_name ();
+      if (mm::code (support.register_type (participant)) != 0)
+        throw std::runtime_error ("the type " + type_name + " was not registered");
+      topic = mm::made (participant->create_topic (name, type_name, mm::api::TOPIC_QOS_DEFAULT), "topic");
+    }
+    return topic;
+  }
+};
+
+struct mm_writer {
+  mm::api::DataWriter *writer = nullptr;
+  bool plain = false;
+};
+
+#endif
