@@ -10,13 +10,13 @@ use std::os::fd::AsRawFd;
 use middlemark_runtime::clock::now_ns;
 use serde::Serialize;
 
-use crate::arrivals::Arrivals;
-use crate::checksums;
-use crate::datagram::{HEADER_BYTES, Header, Kind, LARGEST_BYTES};
-use crate::departures::Departures;
 use crate::error::ProbeError;
-use crate::message::{Reply, Request, Train};
-use crate::socket::{Arrival, Room, Socket, wake_precisely};
+use crate::train::arrivals::Arrivals;
+use crate::train::departures::Departures;
+use crate::wire::checksums;
+use crate::wire::datagram::{HEADER_BYTES, Header, Kind, LARGEST_BYTES};
+use crate::wire::message::{Reply, Request, Train};
+use crate::wire::socket::{Arrival, Room, Socket, wake_precisely};
 
 /// Datagrams that are taken before trains get their turn.
 const PORTION: usize = 64;

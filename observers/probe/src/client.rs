@@ -6,10 +6,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use middlemark_runtime::clock::now_ns;
 
-use crate::datagram::{HEADER_BYTES, Header, Kind, LARGEST_BYTES};
 use crate::error::ProbeError;
-use crate::message::{Reply, Request};
-use crate::socket::{Arrival, Room, Socket, wake_precisely};
+use crate::wire::datagram::{HEADER_BYTES, Header, Kind, LARGEST_BYTES};
+use crate::wire::message::{Reply, Request};
+use crate::wire::socket::{Arrival, Room, Socket, wake_precisely};
 
 /// How soon a request is sent again at the least.
 const RETRY_NS: i64 = 50_000_000;

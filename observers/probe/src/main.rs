@@ -4,21 +4,16 @@
 //! reordering. It judges nothing (the front compares with what was asked) and shapes nothing (`middlemark-relay`).
 
 mod answer;
-mod arrivals;
-mod checksums;
 mod client;
 mod clock;
-mod datagram;
-mod departures;
 mod error;
 mod measure;
-mod message;
 mod outcome;
-mod pace;
 mod round_trip;
-mod socket;
 mod spec;
 mod statistics;
+mod train;
+mod wire;
 
 use std::io::Write;
 use std::net::IpAddr;

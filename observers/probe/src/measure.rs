@@ -4,17 +4,17 @@ use std::net::SocketAddr;
 
 use middlemark_runtime::clock::now_ns;
 
-use crate::arrivals::Arrivals;
-use crate::checksums;
 use crate::client::Client;
-use crate::datagram::{ETHERNET_BYTES, Header, Kind, ip_udp_bytes};
-use crate::departures::Departures;
 use crate::error::ProbeError;
-use crate::message::{Arrived, Request, Train};
 use crate::outcome::{ChecksumFailures, Loss, Outcome, Rate};
 use crate::round_trip;
-use crate::socket::Arrival;
 use crate::spec::{LossSpec, RateSpec, Spec};
+use crate::train::arrivals::Arrivals;
+use crate::train::departures::Departures;
+use crate::wire::checksums;
+use crate::wire::datagram::{ETHERNET_BYTES, Header, Kind, ip_udp_bytes};
+use crate::wire::message::{Arrived, Request, Train};
+use crate::wire::socket::Arrival;
 
 /// How often the answering side is asked for what it counts.
 const ASK_EVERY_NS: i64 = 20_000_000;

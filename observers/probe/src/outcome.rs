@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::datagram::ETHERNET_BYTES;
-use crate::message::{Arrived, Train};
 use crate::round_trip::RoundTrip;
 use crate::statistics::{Fraction, fraction};
+use crate::wire::datagram::ETHERNET_BYTES;
+use crate::wire::message::{Arrived, Train};
 
 /// The result. A part is null when it wasn't asked for, or when no one told what came of it.
 #[derive(Debug, Default, Serialize)]

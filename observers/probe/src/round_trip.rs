@@ -4,10 +4,10 @@ use middlemark_runtime::clock::now_ns;
 use serde::Serialize;
 
 use crate::client::Client;
-use crate::datagram::{Header, Kind};
 use crate::error::ProbeError;
 use crate::spec::RoundTripSpec;
 use crate::statistics::quantile;
+use crate::wire::datagram::{Header, Kind};
 
 /// What came of the pings. A figure is null when no answer came.
 #[derive(Debug, Serialize)]

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 
 use serde::Deserialize;
 
-use crate::datagram::{HEADER_BYTES, LARGEST_BYTES};
 use crate::error::ProbeError;
+use crate::wire::datagram::{HEADER_BYTES, LARGEST_BYTES};
 
 /// The JSON on standard input.
 #[derive(Debug, Deserialize)]

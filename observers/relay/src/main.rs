@@ -6,32 +6,23 @@
 
 #[cfg(test)]
 mod allocations;
-mod command;
-mod counts;
 mod error;
-mod event;
-mod fate;
-mod impairment;
-mod interface;
-mod path;
-mod pool;
-mod port;
+mod front;
+mod link;
+mod network;
 mod relay;
-mod schedule;
 mod scheduling;
-mod serialiser;
-mod spec;
-mod trace;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::command::Lines;
 use crate::error::RelayError;
-use crate::interface::Interface;
+use crate::front::command::Lines;
+use crate::front::event;
+use crate::front::spec::Spec;
+use crate::network::interface::Interface;
 use crate::relay::Relay;
-use crate::spec::Spec;
 
 /// Emulates a link between two interfaces of this network namespace; the spec is the first line of standard input.
 #[derive(Parser)]

@@ -7,17 +7,17 @@ use std::os::fd::AsRawFd;
 
 use middlemark_runtime::clock::now_ns;
 
-use crate::command::{Command, Lines};
 use crate::error::RelayError;
-use crate::event::{self, Account, Event, Summary};
-use crate::fate::{Chance, GENERATOR};
-use crate::impairment::Impairment;
-use crate::interface::Interface;
-use crate::path::Path;
-use crate::port::{Arrival, Port};
-use crate::serialiser::OVERHEAD_BYTES;
-use crate::spec::Spec;
-use crate::trace::Trace;
+use crate::front::command::{Command, Lines};
+use crate::front::event::{self, Account, Event, Summary};
+use crate::front::spec::Spec;
+use crate::link::fate::{Chance, GENERATOR};
+use crate::link::impairment::Impairment;
+use crate::link::path::Path;
+use crate::link::serialiser::OVERHEAD_BYTES;
+use crate::link::trace::Trace;
+use crate::network::interface::Interface;
+use crate::network::port::{Arrival, Port};
 
 /// Frames that are received or released before the next turn.
 const PORTION: usize = 64;

@@ -3,128 +3,14 @@
  * Tracepoints only. It decides nothing: which events make up a message's path is found out afterwards. Whatever finds no
  * room is counted, so that a gap can't be taken for silence.
  */
+#include "event.h"
+#include "followed.h"
 #include "kernel.h"
 #include "packet.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-/* What each means for the fields of an event stands in event.rs. */
-enum kind {
-	CALLED = 1,
-	RETURNED = 2,
-	QUEUED = 3,
-	TRANSMITTED = 4,
-	ARRIVED = 5,
-	WOKEN = 6,
-	SWITCHED = 7,
-	SENT = 8,
-	TAKEN = 9,
-};
-
-/* The same layout as `Event` of event.rs. */
-struct event {
-	__u64 at_ns;
-	__u64 subject;
-	__u64 other;
-	__s64 value;
-	__u32 process;
-	__u32 thread;
-	__u32 ports;
-	__u32 mark;
-	__u32 length;
-	__u16 kind;
-	__u16 cpu;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 32 << 20);
-} events SEC(".maps");
-
-/* What is recorded of a process: all, or only the packets that it sends (it carries others' packets on). */
-enum role { OBSERVED = 1, FORWARDER = 2 };
-
-/* Thread groups by their role; a child of an observed one becomes one, and whoever has ended leaves. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__type(key, __u32);
-	__type(value, __u8);
-} followed SEC(".maps");
-
-/* Marks the sockets that a followed process has used: the kernel sends for them in whatever context it is in. A mark is
- * part of its socket and goes with it, so that connections that come and go never fill anything up, and another socket
- * at the same address has none. */
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, __u8);
-} sockets SEC(".maps");
-
-/* How far a packet has come. */
-enum stage { IN_QUEUE = 1, ON_THE_WAY = 2 };
-
-/* Packets under way, by their address: their stage. No tracepoint tells when a packet is done with, so that the one that
- * was not seen for longest gives way: addresses are used again, and far fewer are under way than there is room for. */
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 65536);
-	__type(key, __u64);
-	__type(value, __u8);
-} packets SEC(".maps");
-
-__u64 lost;
-
-static const __u8 observed = OBSERVED, in_queue = IN_QUEUE, on_the_way = ON_THE_WAY;
-
-static __always_inline int has_role(__u32 process, enum role role)
-{
-	__u8 *found = bpf_map_lookup_elem(&followed, &process);
-
-	return found && *found == role;
-}
-
-static __always_inline int is_followed(__u32 process)
-{
-	return has_role(process, OBSERVED);
-}
-
-static __always_inline __u32 current_process(void)
-{
-	return bpf_get_current_pid_tgid() >> 32;
-}
-
-static __always_inline void count_lost(void)
-{
-	__sync_fetch_and_add(&lost, 1);
-}
-
-static __always_inline struct event *begin(enum kind kind)
-{
-	struct event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
-	__u64 current = bpf_get_current_pid_tgid();
-
-	if (!event) {
-		count_lost();
-		return 0;
-	}
-	__builtin_memset(event, 0, sizeof(*event));
-	event->at_ns = bpf_ktime_get_ns();
-	event->process = current >> 32;
-	event->thread = (__u32)current;
-	event->kind = kind;
-	event->cpu = bpf_get_smp_processor_id();
-	return event;
-}
-
-/* The observer looks every few milliseconds: waking it for each event would disturb what it observes. */
-static __always_inline void end(struct event *event)
-{
-	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
-}
 
 SEC("tp_btf/sys_enter")
 int BPF_PROG(called, struct pt_regs *regs, long number)
@@ -160,20 +46,6 @@ static __always_inline void describe(struct event *event, const struct sk_buff *
 	event->ports = packet.ports;
 	event->mark = packet.mark;
 	event->length = packet.length;
-}
-
-/* A socket that sends for the first time is known only when its call comes back. */
-static __always_inline int is_of_a_followed_socket(const struct sk_buff *skb)
-{
-	struct sock *sk = skb->sk;
-
-	return sk && (is_followed(current_process()) || bpf_sk_storage_get(&sockets, sk, 0, 0));
-}
-
-static __always_inline void reaches(__u64 packet, const __u8 *stage)
-{
-	if (bpf_map_update_elem(&packets, &packet, stage, BPF_ANY))
-		count_lost();
 }
 
 SEC("tp_btf/net_dev_queue")

@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use serde::Deserialize;
 
 use crate::error::RelayError;
-use crate::impairment::Impairment;
+use crate::link::impairment::Impairment;
 
 /// A command, one line of JSON.
 #[derive(Debug, Deserialize)]

@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 
-use crate::impairment::Impairment;
+use crate::link::impairment::Impairment;
 
 /// From `at_ns` after the trace's begin on, these impairments hold; a direction left out stays as it is.
 #[derive(Clone, Debug, Deserialize)]

@@ -8,7 +8,7 @@ use std::f64::consts::TAU;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::impairment::{Distribution, Impairment};
+use crate::link::impairment::{Distribution, Impairment};
 
 /// The generator's name, for the record.
 pub(crate) const GENERATOR: &str = "PCG XSL 128/64 (MCG)";

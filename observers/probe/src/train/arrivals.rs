@@ -1,7 +1,7 @@
 //! Counts what arrives of a train: each number once, copies, those out of order, and the time they took.
 
-use crate::message::Arrived;
-use crate::pace::Pace;
+use crate::train::pace::Pace;
+use crate::wire::message::Arrived;
 
 /// What has arrived of one train so far.
 #[derive(Default)]

@@ -5,8 +5,8 @@
 use serde::Deserialize;
 
 use crate::error::RelayError;
-use crate::impairment::Impairment;
-use crate::trace::Point;
+use crate::link::impairment::Impairment;
+use crate::link::trace::Point;
 
 /// The first line of standard input.
 #[derive(Debug, Deserialize)]
@@ -53,7 +53,7 @@ impl Spec {
     fn check(&self) -> Result<(), String> {
         self.outgoing.check("outgoing")?;
         self.incoming.check("incoming")?;
-        crate::trace::check(&self.trace)?;
+        crate::link::trace::check(&self.trace)?;
         if self.host_side == self.network_side {
             return Err(format!("`host_side` and `network_side` are both `{}`", self.host_side));
         }

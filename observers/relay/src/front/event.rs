@@ -4,8 +4,8 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use crate::counts::{Counts, Lateness};
 use crate::error::RelayError;
+use crate::link::counts::{Counts, Lateness};
 
 /// An event, one line of JSON.
 #[derive(Debug, Serialize)]

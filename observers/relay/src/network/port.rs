@@ -14,7 +14,7 @@ use middlemark_packet_socket::{Buffer, PacketSocket};
 use middlemark_runtime::clock::now_ns;
 
 use crate::error::RelayError;
-use crate::interface::Interface;
+use crate::network::interface::Interface;
 
 const RING_BYTES: usize = 16 << 20;
 const BLOCK_BYTES: usize = 64 << 10;

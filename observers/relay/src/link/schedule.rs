@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::pool::Slot;
+use crate::link::pool::Slot;
 
 /// The frames under way, by due instant. Its room is reserved once.
 pub(crate) struct Schedule {

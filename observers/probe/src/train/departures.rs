@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
-use crate::datagram::{HEADER_BYTES, Header, Kind, LARGEST_BYTES};
-use crate::message::Train;
+use crate::wire::datagram::{HEADER_BYTES, Header, Kind, LARGEST_BYTES};
+use crate::wire::message::Train;
 
 /// Datagrams that are sent before others get their turn.
 const PORTION: u32 = 64;

@@ -7,8 +7,8 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use libc::c_int;
 
-use crate::datagram::LARGEST_BYTES;
 use crate::error::ProbeError;
+use crate::wire::datagram::LARGEST_BYTES;
 
 const BUFFER_BYTES: c_int = 32 << 20;
 /// Room for a stamp and a count of drops.

@@ -1,0 +1,8 @@
+//! What goes between the two probes: datagrams, requests, and the socket that carries them.
+//!
+//! It measures nothing; `client` and `answer` hold the conversation.
+
+pub(crate) mod checksums;
+pub(crate) mod datagram;
+pub(crate) mod message;
+pub(crate) mod socket;

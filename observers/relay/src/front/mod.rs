@@ -1,0 +1,7 @@
+//! What the front says and is told: the spec, commands, events, as lines of JSON.
+//!
+//! It carries no frame; `relay` obeys and reports.
+
+pub(crate) mod command;
+pub(crate) mod event;
+pub(crate) mod spec;
