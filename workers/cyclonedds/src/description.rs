@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
-    OptionKind, OptionValue, Pattern, Profile, Reliability,
+    OptionValue, Pattern, Profile, Reliability,
 };
+use middlemark_runtime::options::{choice, integer};
 
 use crate::configuration::SIZES;
 use crate::shim;
@@ -85,38 +86,29 @@ fn options() -> Vec<OptionDescription> {
         choice(
             "receive_mode",
             &["waitset_thread", "listener", "polling"],
+            "waitset_thread",
             "A thread for each reader that waits in a wait set, the library's receive thread, or a thread that never sleeps.",
         ),
         choice(
             "discovery",
             &["multicast", "peers"],
+            "multicast",
             "Participants find each other by multicast, or look for each other at the addresses of the trial's hosts, without it.",
         ),
         choice(
             "allow_multicast",
             &["default", "true", "spdp", "false"],
+            "default",
             "General/AllowMulticast: for discovery and data as the interface suggests (neither with discovery: peers), both, discovery alone, neither.",
         ),
     ];
-    let sizes = SIZES.iter().map(|size| OptionDescription {
-        name: size.option.into(),
-        kind: OptionKind::Integer {
-            minimum: 1024,
-            maximum: size.largest_bytes,
-        },
-        default: OptionValue::Integer(size.shipped_bytes),
-        summary: size.sentence(),
+    let sizes = SIZES.iter().map(|size| {
+        integer(
+            size.option,
+            1024..=size.largest_bytes,
+            size.shipped_bytes,
+            &size.sentence(),
+        )
     });
     choices.into_iter().chain(sizes).collect()
-}
-
-fn choice(name: &str, choices: &[&str], summary: &str) -> OptionDescription {
-    OptionDescription {
-        name: name.into(),
-        kind: OptionKind::Choice {
-            choices: choices.iter().map(|&word| word.to_owned()).collect(),
-        },
-        default: OptionValue::Text(choices[0].into()),
-        summary: summary.into(),
-    }
 }

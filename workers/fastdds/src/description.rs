@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
-    OptionKind, OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed, When,
+    OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed, When,
 };
+use middlemark_runtime::options::{boolean, choice, integer};
 
 use crate::discovery::{DISCOVERIES, SERVER};
 use crate::quality::MEMORY_POLICIES;
@@ -100,12 +101,11 @@ fn choices() -> [OptionDescription; 7] {
             "default",
             "The built-in transports on the trial's interface, or one of them alone; data_sharing needs messages of a fixed size.",
         ),
-        OptionDescription {
-            name: "zero_copy".into(),
-            kind: OptionKind::Boolean,
-            default: OptionValue::Boolean(false),
-            summary: "A type of fixed size, written in place in a loan and read where it lies.".into(),
-        },
+        boolean(
+            "zero_copy",
+            false,
+            "A type of fixed size, written in place in a loan and read where it lies.",
+        ),
         choice(
             "discovery",
             &DISCOVERIES,
@@ -141,67 +141,41 @@ fn choices() -> [OptionDescription; 7] {
 
 fn numbers() -> [OptionDescription; 6] {
     [
-        number(
+        integer(
             "heartbeat_period_ms",
-            1,
-            60_000,
+            1..=60_000,
             3000,
             "A reliable writer's heartbeat period.",
         ),
-        number(
+        integer(
             "max_message_size_bytes",
-            1500,
-            65_500,
+            1500..=65_500,
             65_500,
             "maxMessageSize of the transports: larger messages are fragmented.",
         ),
-        number(
+        integer(
             "socket_send_buffer_bytes",
-            0,
-            1 << 30,
+            0..=(1 << 30),
             0,
             "send_socket_buffer_size; 0: the system's default.",
         ),
-        number(
+        integer(
             "socket_receive_buffer_bytes",
-            0,
-            1 << 30,
+            0..=(1 << 30),
             0,
             "listen_socket_buffer_size; 0: the system's default.",
         ),
-        number(
+        integer(
             "shm_segment_bytes",
-            0,
-            1 << 31,
+            0..=(1 << 31),
             0,
             "segment_size of shared memory; 0: twice the larger socket buffer, or 512 KiB where that is the system's.",
         ),
-        number(
+        integer(
             "shm_port_queue",
-            1,
-            1 << 20,
+            1..=(1 << 20),
             512,
             "port_queue_capacity: messages that a port of shared memory holds.",
         ),
     ]
-}
-
-fn choice(name: &str, choices: &[&str], default: &str, summary: &str) -> OptionDescription {
-    OptionDescription {
-        name: name.into(),
-        kind: OptionKind::Choice {
-            choices: choices.iter().map(|&word| word.to_owned()).collect(),
-        },
-        default: OptionValue::Text(default.into()),
-        summary: summary.into(),
-    }
-}
-
-fn number(name: &str, minimum: i64, maximum: i64, default: i64, summary: &str) -> OptionDescription {
-    OptionDescription {
-        name: name.into(),
-        kind: OptionKind::Integer { minimum, maximum },
-        default: OptionValue::Integer(default),
-        summary: summary.into(),
-    }
 }

@@ -5,14 +5,15 @@
 use std::collections::BTreeMap;
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
-    OptionValue, Pattern, Profile, Reliability,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionValue,
+    Pattern, Profile, Reliability,
 };
+use middlemark_runtime::options::{boolean, choice, integer};
 
 /// The crate's version; the library has no call that reports it.
 const VERSION: &str = "0.10.0";
 
-pub(crate) fn description() -> Description {
+pub(crate) fn describe() -> Description {
     Description {
         contract_version: CONTRACT_VERSION,
         middleware: "iceoryx2".into(),
@@ -79,37 +80,22 @@ fn tuned() -> Profile {
 
 fn options() -> Vec<OptionDescription> {
     vec![
-        option(
+        choice(
             "receive_mode",
-            OptionKind::Choice {
-                choices: ["listener", "waitset", "busy_poll"].map(String::from).to_vec(),
-            },
-            OptionValue::Text("listener".into()),
+            &["listener", "waitset", "busy_poll"],
+            "listener",
             "A subscriber waits for its listener, for a wait set with its listener, or polls (yielding between two looks).",
         ),
-        option(
+        boolean(
             "zero_copy",
-            OptionKind::Boolean,
-            OptionValue::Boolean(true),
+            true,
             "Messages are written in place in a loan; false: copied into it by the publish call.",
         ),
-        option(
+        integer(
             "keep_all_messages",
-            OptionKind::Integer {
-                minimum: 1,
-                maximum: 65_536,
-            },
-            OptionValue::Integer(64),
+            1..=65_536,
+            64,
             "How many messages a subscriber's buffer holds where all are to be kept: memory is reserved beforehand.",
         ),
     ]
-}
-
-fn option(name: &str, kind: OptionKind, default: OptionValue, summary: &str) -> OptionDescription {
-    OptionDescription {
-        name: name.into(),
-        kind,
-        default,
-        summary: summary.into(),
-    }
 }

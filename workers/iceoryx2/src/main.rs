@@ -21,7 +21,7 @@ struct Iceoryx2;
 
 impl Middleware for Iceoryx2 {
     fn describe(&self) -> Description {
-        description::description()
+        description::describe()
     }
 
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
-    OptionKind, OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed,
+    OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed,
 };
+use middlemark_runtime::options::{boolean, choice, integer};
 
 use crate::broker;
 
@@ -92,91 +93,82 @@ fn profiles() -> BTreeMap<String, Profile> {
 }
 
 fn options() -> Vec<OptionDescription> {
+    connection_options().into_iter().chain(message_options()).collect()
+}
+
+fn connection_options() -> Vec<OptionDescription> {
     vec![
         choice(
             "transport",
-            ["tcp", "unix"],
+            &["tcp", "unix"],
+            "tcp",
             "What joins applications and broker: TCP, or a Unix socket on one host.",
         ),
         choice(
             "bridge_protocol",
-            ["mqttv311", "mqttv50"],
+            &["mqttv311", "mqttv50"],
+            "mqttv311",
             "Mosquitto's bridge_protocol_version: what linked brokers speak with each other.",
         ),
         boolean(
             "broker_tcp_nodelay",
+            false,
             "Mosquitto's set_tcp_nodelay: Nagle's algorithm off towards clients.",
         ),
         boolean(
             "client_tcp_nodelay",
+            false,
             "rumqttc's set_tcp_nodelay: Nagle's algorithm off towards the broker.",
-        ),
-        integer(
-            "broker_max_inflight_messages",
-            (20, 0, 65_535),
-            "Mosquitto's max_inflight_messages: unacknowledged messages of level 1 and 2 for each subscriber; 0: no maximum.",
-        ),
-        integer(
-            "broker_max_queued_messages",
-            (1000, 0, 10_000_000),
-            "Mosquitto's max_queued_messages: further ones queued for a slow subscriber, then dropped; 0: no maximum.",
-        ),
-        boolean(
-            "broker_queue_qos0_messages",
-            "Mosquitto's queue_qos0_messages: whether level 0 is queued for a disconnected persistent client.",
-        ),
-        boolean(
-            "broker_persistence",
-            "Mosquitto's persistence: whether its queues are saved to disk.",
-        ),
-        integer(
-            "client_inflight_messages",
-            (100, 1, 65_535),
-            "rumqttc's set_inflight: unacknowledged messages of level 1 and 2 at a publisher.",
-        ),
-        integer(
-            "client_queue_messages",
-            (10, 1, 1_000_000),
-            "rumqttc's channel between publish call and connection; full, it blocks or refuses as congestion asks.",
-        ),
-        integer(
-            "client_retry_ms",
-            (1000, 1, 60_000),
-            "How long the client waits before it tries again to reach a broker that is gone.",
-        ),
-        boolean(
-            "retain",
-            "Whether messages are published with the retain flag: the broker keeps each topic's newest.",
         ),
     ]
 }
 
-/// The first of the choices is what is shipped.
-fn choice(name: &str, choices: [&str; 2], summary: &str) -> OptionDescription {
-    OptionDescription {
-        name: name.into(),
-        kind: OptionKind::Choice {
-            choices: choices.map(String::from).into(),
-        },
-        default: OptionValue::Text(choices[0].into()),
-        summary: summary.into(),
-    }
-}
-
-fn boolean(name: &str, summary: &str) -> OptionDescription {
-    OptionDescription {
-        name: name.into(),
-        kind: OptionKind::Boolean,
-        default: OptionValue::Boolean(false),
-        summary: summary.into(),
-    }
-}
-
-fn integer(name: &str, (default, minimum, maximum): (i64, i64, i64), summary: &str) -> OptionDescription {
-    OptionDescription {
-        name: name.into(),
-        kind: OptionKind::Integer { minimum, maximum },
-        default: OptionValue::Integer(default),
-        summary: summary.into(),
-    }
+fn message_options() -> Vec<OptionDescription> {
+    vec![
+        integer(
+            "broker_max_inflight_messages",
+            0..=65_535,
+            20,
+            "Mosquitto's max_inflight_messages: unacknowledged messages of level 1 and 2 for each subscriber; 0: no maximum.",
+        ),
+        integer(
+            "broker_max_queued_messages",
+            0..=10_000_000,
+            1000,
+            "Mosquitto's max_queued_messages: further ones queued for a slow subscriber, then dropped; 0: no maximum.",
+        ),
+        boolean(
+            "broker_queue_qos0_messages",
+            false,
+            "Mosquitto's queue_qos0_messages: whether level 0 is queued for a disconnected persistent client.",
+        ),
+        boolean(
+            "broker_persistence",
+            false,
+            "Mosquitto's persistence: whether its queues are saved to disk.",
+        ),
+        integer(
+            "client_inflight_messages",
+            1..=65_535,
+            100,
+            "rumqttc's set_inflight: unacknowledged messages of level 1 and 2 at a publisher.",
+        ),
+        integer(
+            "client_queue_messages",
+            1..=1_000_000,
+            10,
+            "rumqttc's channel between publish call and connection; full, it blocks or refuses as congestion asks.",
+        ),
+        integer(
+            "client_retry_ms",
+            1..=60_000,
+            1000,
+            "How long the client waits before it tries again to reach a broker that is gone.",
+        ),
+        boolean(
+            "retain",
+            false,
+            "Whether messages are published with the retain flag: the broker keeps each topic's newest.",
+        ),
+    ]
 }

@@ -10,7 +10,7 @@ mod life;
 mod message;
 mod middleware;
 mod node;
-mod options;
+pub mod options;
 mod process;
 mod receive;
 mod recorder;

@@ -1,14 +1,15 @@
 //! What the worker says of its rings.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
-    OptionValue, Pattern, Profile, Reliability,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionValue,
+    Pattern, Profile, Reliability,
 };
+use middlemark_runtime::options::{boolean, choice};
 
 /// A ring has no limit but the memory that it lies in; the trials end at 64 MiB.
 const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
 
-pub(crate) fn description() -> Description {
+pub(crate) fn describe() -> Description {
     Description {
         contract_version: CONTRACT_VERSION,
         middleware: "shm".into(),
@@ -59,20 +60,16 @@ fn tuned_profile() -> Profile {
 
 fn options() -> Vec<OptionDescription> {
     vec![
-        OptionDescription {
-            name: "receive_mode".into(),
-            kind: OptionKind::Choice {
-                choices: ["blocking", "polling"].map(String::from).into(),
-            },
-            default: OptionValue::Text("blocking".into()),
-            summary: "Whether a receive thread sleeps on a futex or looks again and again.".into(),
-        },
-        OptionDescription {
-            name: "zero_copy".into(),
-            kind: OptionKind::Boolean,
-            default: OptionValue::Boolean(true),
-            summary: "Whether messages are written in place, or copied into the ring from the application's buffer."
-                .into(),
-        },
+        choice(
+            "receive_mode",
+            &["blocking", "polling"],
+            "blocking",
+            "Whether a receive thread sleeps on a futex or looks again and again.",
+        ),
+        boolean(
+            "zero_copy",
+            true,
+            "Whether messages are written in place, or copied into the ring from the application's buffer.",
+        ),
     ]
 }

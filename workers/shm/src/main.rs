@@ -23,7 +23,7 @@ struct Worker;
 
 impl Middleware for Worker {
     fn describe(&self) -> Description {
-        description::description()
+        description::describe()
     }
 
     fn accept(&self, spec: &ApplicationSpec, _options: &Options) -> Result<(), Refusal> {

@@ -5,9 +5,12 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use middlemark_contract::{OptionDescription, OptionKind, OptionValue};
-use middlemark_runtime::Options;
+use middlemark_contract::OptionDescription;
+use middlemark_runtime::options::{Options, choice, integer};
 use socket2::Socket;
+
+/// No buffer is asked to be larger.
+const LARGEST_BUFFER_BYTES: i64 = 1 << 30;
 
 /// How a receive thread waits for a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,43 +88,26 @@ impl Buffers {
 /// The options behind [`ReceiveMode`] and [`Buffers`].
 #[must_use]
 pub fn shared_options() -> Vec<OptionDescription> {
-    let size = OptionKind::Integer {
-        minimum: 0,
-        maximum: 1 << 30,
-    };
     vec![
-        option(
+        choice(
             "receive_mode",
-            OptionKind::Choice {
-                choices: vec!["blocking".into(), "polling".into()],
-            },
-            OptionValue::Text("blocking".into()),
+            &["blocking", "polling"],
+            "blocking",
             "Whether a receive thread waits in the kernel or calls again and again.",
         ),
-        option(
+        integer(
             "so_rcvbuf_bytes",
-            size.clone(),
-            OptionValue::Integer(0),
+            0..=LARGEST_BUFFER_BYTES,
+            0,
             "The receive buffer asked of the kernel, which caps it at net.core.rmem_max; 0 leaves the kernel's own.",
         ),
-        option(
+        integer(
             "so_sndbuf_bytes",
-            size,
-            OptionValue::Integer(0),
+            0..=LARGEST_BUFFER_BYTES,
+            0,
             "The send buffer asked of the kernel, which caps it at net.core.wmem_max; 0 leaves the kernel's own.",
         ),
     ]
-}
-
-/// One option's description.
-#[must_use]
-pub fn option(name: &str, kind: OptionKind, default: OptionValue, summary: &str) -> OptionDescription {
-    OptionDescription {
-        name: name.into(),
-        kind,
-        default,
-        summary: summary.into(),
-    }
 }
 
 /// The running kernel's release: the version of every socket.

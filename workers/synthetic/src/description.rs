@@ -1,16 +1,17 @@
 //! What the worker says of itself, and its options: the program.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
-    OptionValue, Pattern, Profile, Reliability,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionValue,
+    Pattern, Profile, Reliability,
 };
+use middlemark_runtime::options::{choice, integer};
 
 const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
 
 const MILLION: i64 = 1_000_000;
 const MINUTE_NS: i64 = 60_000_000_000;
 
-pub(crate) fn description() -> Description {
+pub(crate) fn describe() -> Description {
     Description {
         contract_version: CONTRACT_VERSION,
         middleware: "synthetic".into(),
@@ -63,17 +64,22 @@ pub(crate) fn description() -> Description {
 
 fn options() -> Vec<OptionDescription> {
     vec![
-        distribution(),
-        number("seed", i64::MAX, 0, "Another seed, another fate for each message."),
-        number(
+        choice(
+            "distribution",
+            &["fixed", "uniform", "normal", "exponential", "bimodal"],
+            "fixed",
+            "How delays are distributed.",
+        ),
+        integer("seed", 0..=i64::MAX, 0, "Another seed, another fate for each message."),
+        integer(
             "delay_ns",
-            MINUTE_NS,
+            0..=MINUTE_NS,
             MILLION,
             "The delay, or where its distribution begins or has its middle.",
         ),
-        number(
+        integer(
             "jitter_ns",
-            MINUTE_NS,
+            0..=MINUTE_NS,
             0,
             "The width of the delay's distribution, as its formula says.",
         ),
@@ -83,9 +89,9 @@ fn options() -> Vec<OptionDescription> {
         ),
         per_million("loss_per_million", "How many messages are lost."),
         per_million("duplicate_per_million", "How many messages are released twice."),
-        number(
+        integer(
             "duplicate_delay_ns",
-            MINUTE_NS,
+            0..=MINUTE_NS,
             0,
             "How much later than the first the second release is.",
         ),
@@ -93,21 +99,21 @@ fn options() -> Vec<OptionDescription> {
             "reorder_per_million",
             "How many messages are held back by reorder_delay_ns.",
         ),
-        number(
+        integer(
             "reorder_delay_ns",
-            MINUTE_NS,
+            0..=MINUTE_NS,
             0,
             "How long a message is held back, to be overtaken by later ones.",
         ),
-        number(
+        integer(
             "bandwidth_bits_per_s",
-            i64::MAX,
+            0..=i64::MAX,
             0,
             "How fast each link passes messages on; 0: at once.",
         ),
-        number(
+        integer(
             "release_spin_ns",
-            MINUTE_NS,
+            0..=MINUTE_NS,
             200_000,
             "How long before a release its thread stops sleeping and spins.",
         ),
@@ -115,27 +121,5 @@ fn options() -> Vec<OptionDescription> {
 }
 
 fn per_million(name: &str, summary: &str) -> OptionDescription {
-    number(name, MILLION, 0, summary)
-}
-
-fn number(name: &str, maximum: i64, default: i64, summary: &str) -> OptionDescription {
-    OptionDescription {
-        name: name.into(),
-        kind: OptionKind::Integer { minimum: 0, maximum },
-        default: OptionValue::Integer(default),
-        summary: summary.into(),
-    }
-}
-
-fn distribution() -> OptionDescription {
-    OptionDescription {
-        name: "distribution".into(),
-        kind: OptionKind::Choice {
-            choices: ["fixed", "uniform", "normal", "exponential", "bimodal"]
-                .map(String::from)
-                .into(),
-        },
-        default: OptionValue::Text("fixed".into()),
-        summary: "How delays are distributed.".into(),
-    }
+    integer(name, 0..=MILLION, 0, summary)
 }

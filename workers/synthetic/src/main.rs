@@ -34,7 +34,7 @@ struct Worker {
 
 impl Middleware for Worker {
     fn describe(&self) -> Description {
-        description::description()
+        description::describe()
     }
 
     fn accept(&self, _spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {

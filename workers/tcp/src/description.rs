@@ -2,9 +2,10 @@
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
-    OptionKind, OptionValue, Pattern, Profile, Reliability,
+    OptionValue, Pattern, Profile, Reliability,
 };
-use middlemark_sockets::{kernel_release, option, shared_options};
+use middlemark_runtime::options::{boolean, choice};
+use middlemark_sockets::{kernel_release, shared_options};
 
 /// The stream has no limit of its own; the trials end at 64 MiB.
 const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
@@ -12,7 +13,7 @@ const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
 /// The most that the kernel's own sizing reaches with Debian's `tcp_wmem` and `rmem_max` in force.
 const TUNED_BUFFER_BYTES: i64 = 4 << 20;
 
-pub(crate) fn description() -> Description {
+pub(crate) fn describe() -> Description {
     Description {
         contract_version: CONTRACT_VERSION,
         middleware: "tcp".into(),
@@ -73,18 +74,15 @@ fn tuned_profile() -> Profile {
 
 fn own_options() -> [OptionDescription; 2] {
     [
-        option(
+        boolean(
             "tcp_nodelay",
-            OptionKind::Boolean,
-            OptionValue::Boolean(true),
+            true,
             "Whether a small message goes out at once (TCP_NODELAY) or may wait for an acknowledgement (Nagle).",
         ),
-        option(
+        choice(
             "tcp_congestion",
-            OptionKind::Choice {
-                choices: ["system", "cubic", "reno", "bbr"].map(String::from).into(),
-            },
-            OptionValue::Text("system".into()),
+            &["system", "cubic", "reno", "bbr"],
+            "system",
             "The congestion control; 'system' leaves the one that the kernel is set to.",
         ),
     ]

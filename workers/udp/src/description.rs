@@ -13,7 +13,7 @@ const LARGEST_MESSAGE_BYTES: u64 = 65_507;
 /// caps it at `net.core.rmem_max`; udp(7) and socket(7) leave no other setting against loss.
 const TUNED_BUFFER_BYTES: i64 = 4 << 20;
 
-pub(crate) fn description() -> Description {
+pub(crate) fn describe() -> Description {
     Description {
         contract_version: CONTRACT_VERSION,
         middleware: "udp".into(),

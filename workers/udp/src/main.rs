@@ -22,7 +22,7 @@ struct Worker;
 
 impl Middleware for Worker {
     fn describe(&self) -> Description {
-        description::description()
+        description::describe()
     }
 
     fn accept(&self, _spec: &ApplicationSpec, _options: &Options) -> Result<(), Refusal> {

@@ -1,10 +1,11 @@
 //! What the worker says of Unix domain sockets.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionKind,
-    OptionValue, Pattern, Profile, Reliability,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionValue,
+    Pattern, Profile, Reliability,
 };
-use middlemark_sockets::{kernel_release, option, shared_options};
+use middlemark_runtime::options::choice;
+use middlemark_sockets::{kernel_release, shared_options};
 
 /// A stream has no limit of its own, the other kinds have that of the send buffer; the trials end at 64 MiB.
 const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
@@ -12,7 +13,7 @@ const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
 /// As much as the kernel grants at Debian's newer `wmem_max`, so that a packet of 4 MB is possible (unix(7), `SO_SNDBUF`).
 const TUNED_BUFFER_BYTES: i64 = 4 << 20;
 
-pub(crate) fn description() -> Description {
+pub(crate) fn describe() -> Description {
     Description {
         contract_version: CONTRACT_VERSION,
         middleware: "uds".into(),
@@ -63,12 +64,10 @@ fn tuned_profile() -> Profile {
 }
 
 fn own_options() -> [OptionDescription; 1] {
-    [option(
+    [choice(
         "transport",
-        OptionKind::Choice {
-            choices: ["stream", "seqpacket", "dgram"].map(String::from).into(),
-        },
-        OptionValue::Text("stream".into()),
+        &["stream", "seqpacket", "dgram"],
+        "stream",
         "Whether the socket is a stream of messages of one size, or keeps messages apart itself, connected or not.",
     )]
 }

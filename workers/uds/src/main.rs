@@ -22,7 +22,7 @@ struct Worker;
 
 impl Middleware for Worker {
     fn describe(&self) -> Description {
-        description::description()
+        description::describe()
     }
 
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
-    OptionKind, OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed,
+    OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed,
 };
+use middlemark_runtime::options::{boolean, choice, integer};
 
 use crate::configuration::ROUTING_MANAGER;
 use crate::shim;
@@ -123,6 +124,7 @@ fn options() -> Vec<OptionDescription> {
         ),
         boolean(
             "someip_tp",
+            false,
             "segments messages over UDP that are larger than 1400 bytes (someip-tp)",
         ),
         choice(
@@ -135,12 +137,7 @@ fn options() -> Vec<OptionDescription> {
     options.extend(
         INTEGERS
             .iter()
-            .map(|&(name, maximum, default, summary)| OptionDescription {
-                name: name.into(),
-                kind: OptionKind::Integer { minimum: 0, maximum },
-                default: OptionValue::Integer(default),
-                summary: summary.into(),
-            }),
+            .map(|&(name, maximum, default, summary)| integer(name, 0..=maximum, default, summary)),
     );
     options
 }
@@ -239,23 +236,3 @@ const INTEGERS: [(&str, i64, i64, &str); 15] = [
         "pause between segments (separation-time)",
     ),
 ];
-
-fn choice(name: &str, choices: &[&str], default: &str, summary: &str) -> OptionDescription {
-    OptionDescription {
-        name: name.into(),
-        kind: OptionKind::Choice {
-            choices: choices.iter().map(|&choice| choice.to_owned()).collect(),
-        },
-        default: OptionValue::Text(default.into()),
-        summary: summary.into(),
-    }
-}
-
-fn boolean(name: &str, summary: &str) -> OptionDescription {
-    OptionDescription {
-        name: name.into(),
-        kind: OptionKind::Boolean,
-        default: OptionValue::Boolean(false),
-        summary: summary.into(),
-    }
-}

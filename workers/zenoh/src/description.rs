@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 
 use middlemark_contract::{
     CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
-    OptionKind, OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed, When,
+    OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed, When,
 };
+use middlemark_runtime::options::{boolean, choice, integer};
 
 use crate::places::ROUTER;
 use crate::settings;
 
-pub(crate) fn description() -> Description {
+pub(crate) fn describe() -> Description {
     Description {
         contract_version: CONTRACT_VERSION,
         middleware: "zenoh".into(),
@@ -116,23 +117,25 @@ fn session_options() -> Vec<OptionDescription> {
         choice(
             "mode",
             &["peer", "client"],
+            "peer",
             "Sessions speak with each other (peer) or through a router (client).",
         ),
-        choice("transport", &TRANSPORTS, "The protocol of the links."),
+        choice("transport", &TRANSPORTS, TRANSPORTS[0], "The protocol of the links."),
         choice(
             "discovery",
             &["multicast", "peers"],
+            "multicast",
             "How peers find each other: multicast scouting and gossip, or endpoints given beforehand; a client is given its router.",
         ),
         integer(
             "scouting_delay_ms",
-            (0, 10_000),
+            0..=10_000,
             500,
             "How long a peer scouts at most before it opens, and how long a router waits (scouting/delay).",
         ),
         integer(
             "connect_retry_ms",
-            (1, 60_000),
+            1..=60_000,
             1000,
             "The first wait before a given endpoint is tried again (connect/retry/period_init_ms).",
         ),
@@ -144,6 +147,7 @@ fn message_options() -> Vec<OptionDescription> {
         choice(
             "receive_mode",
             &["callback", "channel"],
+            "callback",
             "Messages come by callback on Zenoh's threads, or through its FIFO channel to a thread of the worker.",
         ),
         boolean("express", false, "Messages are never held back for a batch."),
@@ -154,7 +158,7 @@ fn message_options() -> Vec<OptionDescription> {
         ),
         integer(
             "loan_messages",
-            (1, 1024),
+            1..=1024,
             4,
             "With zero_copy, how many messages each publisher's pool holds.",
         ),
@@ -175,25 +179,25 @@ fn link_options() -> Vec<OptionDescription> {
         ),
         integer(
             "batch_bytes",
-            (1024, 65_535),
+            1024..=65_535,
             65_535,
             "The size of a batch (transport/link/tx/batch_size).",
         ),
         integer(
             "queue_batches",
-            (1, 16),
+            1..=16,
             2,
             "Batches that the queue of a link holds (transport/link/tx/queue/size/data).",
         ),
         integer(
             "rx_buffer_bytes",
-            (65_535, 268_435_456),
+            65_535..=268_435_456,
             65_535,
             "The receive buffer of a link (transport/link/rx/buffer_size).",
         ),
         integer(
             "socket_buffer_bytes",
-            (0, 268_435_456),
+            0..=268_435_456,
             0,
             "SO_SNDBUF and SO_RCVBUF of TCP links; 0: as the system has it. Zenoh has no such setting for UDP.",
         ),
@@ -210,44 +214,20 @@ fn shared_memory_options() -> Vec<OptionDescription> {
         choice(
             "shared_memory_mode",
             &["lazy", "init"],
+            "lazy",
             "Shared memory is set up with the first payload, or when the session opens.",
         ),
         integer(
             "shared_memory_threshold_bytes",
-            (1, 1 << 30),
+            1..=(1 << 30),
             3072,
             "Payloads from this size on go through shared memory.",
         ),
         integer(
             "shared_memory_pool_bytes",
-            (65_536, 1 << 32),
+            65_536..=(1 << 32),
             16_777_216,
             "Shared memory that payloads are copied into unless loaned; what does not fit goes over the link.",
         ),
     ]
-}
-
-fn option(name: &str, kind: OptionKind, default: OptionValue, summary: &str) -> OptionDescription {
-    OptionDescription {
-        name: name.into(),
-        kind,
-        default,
-        summary: summary.into(),
-    }
-}
-
-/// The first choice is the default.
-fn choice(name: &str, choices: &[&str], summary: &str) -> OptionDescription {
-    let choices: Vec<String> = choices.iter().map(ToString::to_string).collect();
-    let default = OptionValue::Text(choices[0].clone());
-    option(name, OptionKind::Choice { choices }, default, summary)
-}
-
-fn boolean(name: &str, default: bool, summary: &str) -> OptionDescription {
-    option(name, OptionKind::Boolean, OptionValue::Boolean(default), summary)
-}
-
-fn integer(name: &str, (minimum, maximum): (i64, i64), default: i64, summary: &str) -> OptionDescription {
-    let kind = OptionKind::Integer { minimum, maximum };
-    option(name, kind, OptionValue::Integer(default), summary)
 }

@@ -78,7 +78,7 @@ mod tests {
 
     fn options(zero_copy: bool) -> Options {
         let overrides = BTreeMap::from([("zero_copy".into(), OptionValue::Boolean(zero_copy))]);
-        Options::resolve(&crate::description::description(), "default", &overrides).expect("the options are described")
+        Options::resolve(&crate::description::describe(), "default", &overrides).expect("the options are described")
     }
 
     #[test]

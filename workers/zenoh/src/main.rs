@@ -35,7 +35,7 @@ struct Zenoh;
 
 impl Middleware for Zenoh {
     fn describe(&self) -> Description {
-        description::description()
+        description::describe()
     }
 
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {

@@ -1,4 +1,4 @@
-//! Options: defaults, then the profile, then what the suite sets; every value checked against its description.
+//! The values of options: defaults, then the profile, then what the suite sets; every value checked against its description.
 //!
 //! It reads no file and knows no option's meaning; a worker asks for a value by the name it described.
 
@@ -122,6 +122,7 @@ mod tests {
     use middlemark_contract::{Capabilities, Library, Profile};
 
     use super::*;
+    use crate::options::{boolean, choice, integer};
 
     fn description() -> Description {
         Description {
@@ -166,29 +167,10 @@ mod tests {
     }
 
     fn options() -> Vec<OptionDescription> {
-        let option = |name: &str, kind, default| OptionDescription {
-            name: name.into(),
-            kind,
-            default,
-            summary: String::new(),
-        };
         vec![
-            option("nodelay", OptionKind::Boolean, OptionValue::Boolean(false)),
-            option(
-                "depth",
-                OptionKind::Integer {
-                    minimum: 1,
-                    maximum: 10,
-                },
-                OptionValue::Integer(1),
-            ),
-            option(
-                "transport",
-                OptionKind::Choice {
-                    choices: vec!["tcp".into(), "udp".into()],
-                },
-                OptionValue::Text("tcp".into()),
-            ),
+            boolean("nodelay", false, ""),
+            integer("depth", 1..=10, 1, ""),
+            choice("transport", &["tcp", "udp"], "tcp", ""),
         ]
     }
 
