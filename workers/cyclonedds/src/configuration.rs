@@ -2,10 +2,9 @@
 //!
 //! It renders text and reads no file; `session` hands the text to the library, `description` says what each option means.
 
-use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use middlemark_contract::StreamSpec;
+use middlemark_dds::Peers;
 use middlemark_runtime::Options;
 
 /// A size that Cyclone DDS lets itself be told.
@@ -89,38 +88,17 @@ impl Size {
 /// How many participants of a host a peer is looked for among, as shipped; a trial with more names its own number.
 const PARTICIPANTS: usize = 10;
 
-/// Whom a participant may have to find: the hosts and the number of applications of the trial.
-pub(crate) struct Peers {
-    hosts: BTreeSet<IpAddr>,
-    applications: usize,
-}
-
-impl Peers {
-    pub(crate) fn of(streams: &[StreamSpec]) -> Peers {
-        let endpoints = || {
-            streams
-                .iter()
-                .flat_map(|stream| stream.publishers.iter().chain(&stream.subscribers))
-        };
-        let applications: BTreeSet<_> = endpoints().map(|endpoint| &endpoint.application).collect();
-        Peers {
-            hosts: endpoints().map(|endpoint| endpoint.address).collect(),
-            applications: applications.len(),
-        }
-    }
-
-    /// Each host by its address. Whoever is to be found so needs a port that can be guessed.
-    fn element(&self) -> String {
-        let peer = |host| format!(r#"<Peer address="{host}"/>"#);
-        let peers: String = self.hosts.iter().map(peer).collect();
-        let last = self.applications.max(PARTICIPANTS) - 1;
-        element(
-            "Discovery",
-            &(element("ParticipantIndex", "auto")
-                + &element("MaxAutoParticipantIndex", &last.to_string())
-                + &element("Peers", &peers)),
-        )
-    }
+/// Each host by its address. Whoever is to be found so needs a port that can be guessed.
+fn discovery(peers: &Peers) -> String {
+    let peer = |host| format!(r#"<Peer address="{host}"/>"#);
+    let addresses: String = peers.hosts.iter().map(peer).collect();
+    let last = peers.applications.max(PARTICIPANTS) - 1;
+    element(
+        "Discovery",
+        &(element("ParticipantIndex", "auto")
+            + &element("MaxAutoParticipantIndex", &last.to_string())
+            + &element("Peers", &addresses)),
+    )
 }
 
 /// The XML of a domain that uses the trial's interface alone.
@@ -140,7 +118,7 @@ pub(crate) fn render(options: &Options, address: IpAddr, peers: &Peers) -> Strin
         .filter(|size| options.integer(size.option) != size.shipped_bytes)
         .map(|size| size.element(options.integer(size.option)))
         .collect();
-    let discovery = if given { peers.element() } else { String::new() };
+    let discovery = if given { discovery(peers) } else { String::new() };
     let domain = element("General", &general) + &discovery + &sizes;
     format!(r#"<CycloneDDS><Domain Id="any">{domain}</Domain></CycloneDDS>"#)
 }

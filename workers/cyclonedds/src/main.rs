@@ -4,14 +4,13 @@
 
 mod configuration;
 mod description;
-mod quality;
 mod reader;
 mod session;
 mod shim;
 
 use std::process::ExitCode;
 
-use middlemark_contract::{ApplicationSpec, Description, PatternSpec, Refusal, Reliability, ServiceSpec};
+use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec};
 use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
 
 struct CycloneDds;
@@ -22,20 +21,7 @@ impl Middleware for CycloneDds {
     }
 
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
-        let waits = spec.streams.iter().find(|stream| {
-            matches!(stream.pattern, PatternSpec::PingPong { .. }) && stream.qos.reliability == Reliability::Reliable
-        });
-        match waits {
-            Some(stream) if options.text("receive_mode") == "listener" => Err(Refusal {
-                capability: "option".into(),
-                reason: format!(
-                    "receive_mode 'listener' can't carry the reliable ping_pong '{}': a write from the library's receive thread waits \
-                     for acknowledgements that only this thread reads; allowed: waitset_thread, polling",
-                    stream.name
-                ),
-            }),
-            _ => Ok(()),
-        }
+        reader::accept(spec, options)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

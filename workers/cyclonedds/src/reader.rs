@@ -1,76 +1,46 @@
-//! How the messages of one reader reach their receiver: on a thread that waits or polls, or on the library's own thread.
+//! A reader of Cyclone DDS, as `middlemark-dds` takes from it; the shim does the taking.
 //!
 //! Publishing from the library's receive thread can wait for an acknowledgement that the same thread would have to read;
-//! that is why a listener is not the default, and why `description` refuses it for a ping-pong.
+//! that is why a listener is not the default, and why [`accept`] refuses it for a reliable ping-pong.
 
-use std::ffi::{CStr, c_void};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use std::ffi::CStr;
 
-use middlemark_runtime::{MiddlewareError, Receiver};
+use middlemark_contract::{ApplicationSpec, Refusal};
+use middlemark_dds::{Policies, Reader, ReaderHandle, ReceiveMode, refuse_listener};
+use middlemark_runtime::{MiddlewareError, Options, Receiver};
 
-use crate::shim::{self, ShimQos, ShimReader, checked};
+use crate::shim::{self, ShimReader, checked};
 
 /// Messages of together so many bytes are taken at once, so that none waits long for the copying of the others.
 const BATCH_BYTES: usize = 64 << 10;
 
-/// Who takes the messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReceiveMode {
-    WaitsetThread,
-    Listener,
-    Polling,
+/// Refuses answers from a listener that may wait.
+pub(crate) fn accept(spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+    refuse_listener(
+        spec,
+        options,
+        |_| true,
+        |name| {
+            format!(
+                "receive_mode 'listener' can't carry the reliable ping_pong '{name}': a write from the library's receive thread waits \
+             for acknowledgements that only this thread reads; allowed: waitset_thread, polling"
+            )
+        },
+    )
 }
 
-impl ReceiveMode {
-    /// The mode of the option's value.
-    pub(crate) fn of(word: &str) -> ReceiveMode {
-        match word {
-            "listener" => ReceiveMode::Listener,
-            "polling" => ReceiveMode::Polling,
-            _ => ReceiveMode::WaitsetThread,
-        }
-    }
-
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            ReceiveMode::WaitsetThread => "a thread for each reader, waiting in a wait set",
-            ReceiveMode::Listener => "listener on the library's receive thread",
-            ReceiveMode::Polling => "a thread for each reader, polling without sleep",
-        }
-    }
-}
-
-/// A reader that delivers.
-pub(crate) struct Reader {
-    handle: Handle,
-    thread: Option<JoinHandle<Result<(), MiddlewareError>>>,
-    stopping: Arc<AtomicBool>,
-    /// What the shim's context points to; dropped last.
-    _receiver: Box<Receiver>,
-}
-
-/// The shim's reader: one thread takes, others may only stop it.
-#[derive(Clone, Copy)]
-struct Handle(*mut ShimReader);
-
-// SAFETY: the shim's functions may be called from any thread; only one thread takes, and it is joined before the reader
-// is closed.
-unsafe impl Send for Handle {}
-
-impl Reader {
-    pub(crate) fn open(
-        participant: i32,
-        topic: &CStr,
-        policies: &ShimQos,
-        size_bytes: usize,
-        mode: ReceiveMode,
-        receiver: Receiver,
-    ) -> Result<Reader, MiddlewareError> {
-        let receiver = Box::new(receiver);
-        let mut handle = std::ptr::null_mut();
-        // SAFETY: the topic and the policies live through the call, the receiver until the reader is closed.
+/// Opens a reader that delivers.
+pub(crate) fn open(
+    participant: i32,
+    topic: &CStr,
+    policies: &Policies,
+    size_bytes: usize,
+    mode: ReceiveMode,
+    receiver: Receiver,
+) -> Result<Reader<Handle>, MiddlewareError> {
+    Reader::open(receiver, mode, |on_message, context| {
+        let mut reader = std::ptr::null_mut();
+        // SAFETY: the topic and the policies live through the call, the callback's context until the reader is closed.
         let code = unsafe {
             shim::mm_reader_open(
                 participant,
@@ -79,85 +49,52 @@ impl Reader {
                 size_bytes as u32,
                 (BATCH_BYTES / size_bytes).clamp(1, 64) as u32,
                 i32::from(mode == ReceiveMode::Listener),
-                hand_over,
-                std::ptr::from_ref::<Receiver>(&receiver).cast_mut().cast(),
-                &raw mut handle,
+                on_message,
+                context,
+                &raw mut reader,
             )
         };
         checked(code, || format!("create the reader of {}", topic.to_string_lossy()))?;
-        let mut reader = Reader {
-            handle: Handle(handle),
-            thread: None,
-            stopping: Arc::default(),
-            _receiver: receiver,
-        };
-        reader.thread = reader.start(mode)?;
-        Ok(reader)
-    }
+        Ok(Handle(reader))
+    })
+}
 
-    fn start(&self, mode: ReceiveMode) -> std::io::Result<Option<JoinHandle<Result<(), MiddlewareError>>>> {
-        let (handle, stopping) = (self.handle, Arc::clone(&self.stopping));
-        let builder = std::thread::Builder::new().name("reader".into());
-        match mode {
-            ReceiveMode::Listener => Ok(None),
-            ReceiveMode::WaitsetThread => builder.spawn(move || take_when_woken(handle)).map(Some),
-            ReceiveMode::Polling => builder.spawn(move || take_without_sleep(handle, &stopping)).map(Some),
-        }
-    }
+/// The shim's reader.
+#[derive(Clone, Copy)]
+pub(crate) struct Handle(*mut ShimReader);
 
-    /// The reader, for reading its policies back.
-    pub(crate) fn reader(&self) -> i32 {
-        // SAFETY: the reader is open until `close`.
-        unsafe { shim::mm_reader_entity(self.handle.0) }
-    }
+// SAFETY: the shim's functions may be called from any thread; `Reader` has only one thread take, and joins it before the
+// reader is closed.
+unsafe impl Send for Handle {}
 
-    /// Stops delivering; when it returns the receiver is not called any more.
-    pub(crate) fn close(mut self) -> Result<(), MiddlewareError> {
-        self.stopping.store(true, Ordering::Relaxed);
-        // SAFETY: the reader is open; stopping is allowed beside waiting and taking.
-        checked(unsafe { shim::mm_stop(self.handle.0) }, || {
-            "wake a reader's thread".into()
-        })?;
-        let ended = self.thread.take().map(JoinHandle::join);
-        // SAFETY: no thread takes or waits any more; a listener's reader is deleted first, which waits for its callback.
-        unsafe { shim::mm_reader_close(self.handle.0) };
-        match ended {
-            None | Some(Ok(Ok(()))) => Ok(()),
-            Some(Ok(Err(error))) => Err(error),
-            Some(Err(_)) => Err("a reader's thread panicked".into()),
-        }
+impl Handle {
+    /// The DDS entity, for reading its policies back.
+    pub(crate) fn entity(self) -> i32 {
+        // SAFETY: a handle is had of an open reader only.
+        unsafe { shim::mm_reader_entity(self.0) }
     }
 }
 
-// The closures take the whole wrapper, which is Send, and not the pointer in it.
-#[allow(clippy::needless_pass_by_value)]
-fn take_when_woken(handle: Handle) -> Result<(), MiddlewareError> {
-    loop {
-        // SAFETY: the reader stays open until this thread is joined, and only this thread waits and takes.
-        if checked(unsafe { shim::mm_wait(handle.0) }, || "wait for messages".into())? == 0 {
-            return Ok(());
-        }
+impl ReaderHandle for Handle {
+    unsafe fn wait(self) -> Result<bool, MiddlewareError> {
+        // SAFETY: the caller's promises are the shim's.
+        Ok(checked(unsafe { shim::mm_wait(self.0) }, || "wait for messages".into())? > 0)
+    }
+
+    unsafe fn take(self) -> Result<bool, MiddlewareError> {
         // SAFETY: as above.
-        checked(unsafe { shim::mm_take(handle.0) }, || "take messages".into())?;
+        Ok(checked(unsafe { shim::mm_take(self.0) }, || "take messages".into())? > 0)
     }
-}
 
-fn take_without_sleep(handle: Handle, stopping: &AtomicBool) -> Result<(), MiddlewareError> {
-    while !stopping.load(Ordering::Relaxed) {
-        // SAFETY: the reader stays open until this thread is joined, and only this thread takes.
-        if checked(unsafe { shim::mm_take(handle.0) }, || "take messages".into())? == 0 {
-            std::hint::spin_loop();
-        }
+    unsafe fn stop(self) -> Result<(), MiddlewareError> {
+        // SAFETY: as above.
+        checked(unsafe { shim::mm_stop(self.0) }, || "wake a reader's thread".into())?;
+        Ok(())
     }
-    Ok(())
-}
 
-/// The shim's callback.
-///
-/// # Safety
-/// `context` is the receiver of an open reader, `bytes` points to `size` readable bytes.
-unsafe extern "C" fn hand_over(context: *mut c_void, bytes: *const u8, size: usize) {
-    // SAFETY: see above.
-    let (receiver, message) = unsafe { (&*context.cast::<Receiver>(), std::slice::from_raw_parts(bytes, size)) };
-    receiver.receive(message);
+    unsafe fn close(self) -> Result<(), MiddlewareError> {
+        // SAFETY: as above.
+        unsafe { shim::mm_reader_close(self.0) };
+        Ok(())
+    }
 }

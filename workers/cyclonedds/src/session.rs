@@ -1,17 +1,17 @@
 //! A session: one participant in the trial's domain, with its writers and readers.
 //!
-//! `configuration` says how the domain is configured, `quality` what the policies are, `reader` how messages come in.
+//! `configuration` says how the domain is configured, `reader` how messages come in.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
 use middlemark_contract::{Congestion, Effective};
+use middlemark_dds::{Peers, Policies, Reader, ReceiveMode};
 use middlemark_runtime::{Channel, Context, MiddlewareError, Publish, PublishError, Publisher, Receiver, Session};
 
-use crate::configuration::{self, Peers};
-use crate::quality;
-use crate::reader::{Reader, ReceiveMode};
-use crate::shim::{self, ShimQos, TIMED_OUT, checked};
+use crate::configuration;
+use crate::reader::{self, Handle};
+use crate::shim::{self, TIMED_OUT, UNLIMITED, checked};
 
 pub(crate) struct Participant {
     domain: i32,
@@ -19,7 +19,7 @@ pub(crate) struct Participant {
     mode: ReceiveMode,
     configuration: String,
     options: BTreeMap<String, String>,
-    readers: Vec<(String, Reader)>,
+    readers: Vec<(String, Reader<Handle>)>,
     writers: Vec<(String, i32)>,
 }
 
@@ -40,7 +40,7 @@ impl Participant {
         Ok(Participant {
             domain,
             entity,
-            mode: ReceiveMode::of(context.options.text("receive_mode")),
+            mode: ReceiveMode::of(context.options),
             configuration,
             options: context.options.words(),
             readers: Vec::new(),
@@ -52,15 +52,15 @@ impl Participant {
 impl Session for Participant {
     fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
-        let policies = quality::policies(channel.qos, channel.size_bytes);
-        let reader = Reader::open(self.entity, &topic, &policies, channel.size_bytes, self.mode, receiver)?;
+        let policies = Policies::of(channel.qos, channel.size_bytes, UNLIMITED);
+        let reader = reader::open(self.entity, &topic, &policies, channel.size_bytes, self.mode, receiver)?;
         self.readers.push((channel.topic.clone(), reader));
         Ok(())
     }
 
     fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
-        let policies = quality::policies(channel.qos, channel.size_bytes);
+        let policies = Policies::of(channel.qos, channel.size_bytes, UNLIMITED);
         // SAFETY: the topic and the policies live through the call.
         let code = unsafe { shim::mm_writer(self.entity, topic.as_ptr(), &raw const policies) };
         let writer = checked(code, || format!("create the writer of {}", channel.topic))?;
@@ -75,7 +75,7 @@ impl Session for Participant {
         let mut settings = self.options.clone();
         settings.insert("configuration".into(), self.configuration.clone());
         for (topic, reader) in &self.readers {
-            settings.insert(format!("reader {topic}"), read_back(reader.reader()));
+            settings.insert(format!("reader {topic}"), read_back(reader.handle().entity()));
         }
         for (topic, writer) in &self.writers {
             settings.insert(format!("writer {topic}"), read_back(*writer));
@@ -103,12 +103,12 @@ impl Session for Participant {
 
 /// The policies that an entity really has.
 fn read_back(entity: i32) -> String {
-    let mut policies = ShimQos::default();
+    let mut policies = Policies::default();
     // SAFETY: `policies` can be written; a wrong entity is answered with an error.
     match checked(unsafe { shim::mm_read_back(entity, &raw mut policies) }, || {
         "read policies back".into()
     }) {
-        Ok(_) => quality::words(&policies),
+        Ok(_) => policies.words(),
         Err(error) => error.to_string(),
     }
 }

@@ -2,18 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-/// `mm_qos`.
-#[repr(C)]
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ShimQos {
-    pub(crate) reliable: i32,
-    /// 0: keep all.
-    pub(crate) depth: i32,
-    pub(crate) transient_local: i32,
-    /// -1: unlimited.
-    pub(crate) max_samples: i32,
-    pub(crate) max_blocking_ns: i64,
-}
+use middlemark_dds::{OnMessage, Policies};
 
 /// `mm_reader`, opaque.
 #[repr(C)]
@@ -21,8 +10,8 @@ pub(crate) struct ShimReader {
     _opaque: [u8; 0],
 }
 
-/// `mm_on_message`.
-pub(crate) type OnMessage = unsafe extern "C" fn(context: *mut c_void, bytes: *const u8, size: usize);
+/// `DDS_LENGTH_UNLIMITED`.
+pub(crate) const UNLIMITED: i32 = -1;
 
 /// `DDS_RETCODE_TIMEOUT`.
 pub(crate) const TIMED_OUT: i32 = -10;
@@ -32,14 +21,14 @@ unsafe extern "C" {
     pub(crate) fn mm_explain(code: i32) -> *const c_char;
     pub(crate) fn mm_open(domain: u32, configuration: *const c_char, domain_entity: *mut i32) -> i32;
     pub(crate) fn mm_delete(entity: i32) -> i32;
-    pub(crate) fn mm_writer(participant: i32, topic: *const c_char, qos: *const ShimQos) -> i32;
+    pub(crate) fn mm_writer(participant: i32, topic: *const c_char, qos: *const Policies) -> i32;
     pub(crate) fn mm_write(writer: i32, bytes: *const u8, size: u32) -> i32;
-    pub(crate) fn mm_read_back(entity: i32, qos: *mut ShimQos) -> i32;
+    pub(crate) fn mm_read_back(entity: i32, qos: *mut Policies) -> i32;
     pub(crate) fn mm_loans_shared_memory(writer: i32) -> i32;
     pub(crate) fn mm_reader_open(
         participant: i32,
         topic: *const c_char,
-        qos: *const ShimQos,
+        qos: *const Policies,
         size: u32,
         batch: u32,
         listen: i32,

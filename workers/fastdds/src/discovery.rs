@@ -1,9 +1,9 @@
 //! How participants find each other: by multicast, at given addresses, or through discovery servers; it creates nothing.
 
-use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use middlemark_contract::{ApplicationSpec, EndpointAddress, Refusal, Rendezvous, ServiceAddress, ServiceSpec};
+use middlemark_contract::{ApplicationSpec, Refusal, Rendezvous, ServiceAddress, ServiceSpec};
+use middlemark_dds::Peers;
 use middlemark_runtime::Options;
 
 use crate::transport::Transport;
@@ -44,8 +44,9 @@ pub(crate) struct Discovery {
 
 impl Discovery {
     pub(crate) fn of_application(spec: &ApplicationSpec, options: &Options) -> Discovery {
+        let peers = Peers::of(&spec.streams);
         let (kind, others) = match options.text("discovery") {
-            "peers" => (Kind::Peers, hosts(spec).into_iter().map(anywhere).collect()),
+            "peers" => (Kind::Peers, peers.hosts.iter().copied().map(anywhere).collect()),
             "server" => {
                 let nearest = servers(&spec.services).next();
                 (
@@ -58,12 +59,11 @@ impl Discovery {
             }
             _ => (Kind::Multicast, Vec::new()),
         };
-        let applications: BTreeSet<_> = endpoints(spec).map(|endpoint| &endpoint.application).collect();
         Discovery {
             kind,
             own: vec![anywhere(spec.address)],
             others,
-            participants: applications.len() as u32,
+            participants: peers.applications as u32,
         }
     }
 
@@ -109,16 +109,6 @@ pub(crate) fn accept(spec: &ApplicationSpec, options: &Options) -> Result<(), Re
         ));
     }
     Ok(())
-}
-
-fn endpoints(spec: &ApplicationSpec) -> impl Iterator<Item = &EndpointAddress> {
-    spec.streams
-        .iter()
-        .flat_map(|stream| stream.publishers.iter().chain(&stream.subscribers))
-}
-
-fn hosts(spec: &ApplicationSpec) -> BTreeSet<IpAddr> {
-    endpoints(spec).map(|endpoint| endpoint.address).collect()
 }
 
 fn servers(services: &[ServiceAddress]) -> impl Iterator<Item = &ServiceAddress> {

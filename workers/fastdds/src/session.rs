@@ -7,12 +7,13 @@ use std::ffi::CString;
 use std::fs::File;
 
 use middlemark_contract::{Effective, Rendezvous};
+use middlemark_dds::{Reader, ReceiveMode};
 use middlemark_runtime::{Channel, Context, MiddlewareError, Options, Publisher, Receiver, Session};
 
 use crate::description::INTRAPROCESS;
 use crate::discovery::{Discovery, Place};
 use crate::quality;
-use crate::reader::{Reader, ReceiveMode};
+use crate::reader::{self, Handle};
 use crate::semaphores;
 use crate::shim::{self, ShimPlace, ShimQos, ShimSession, ShimTransports, ShimType, ShimWriter, checked, opened};
 use crate::transport::Transport;
@@ -23,7 +24,7 @@ pub(crate) struct Participant {
     options: Options,
     transport: Transport,
     zero_copy: bool,
-    readers: Vec<(String, Reader)>,
+    readers: Vec<(String, Reader<Handle>)>,
     writers: Vec<(String, *mut ShimWriter)>,
     /// Held for those who clean up after a killed process.
     _semaphores: Vec<File>,
@@ -73,10 +74,10 @@ pub(crate) fn participant(
     let transports = ShimTransports {
         domain: u32::from(rendezvous.domain),
         name: name.as_ptr(),
-        own: own.handle.as_ptr(),
-        own_count: own.handle.len(),
-        others: others.handle.as_ptr(),
-        others_count: others.handle.len(),
+        own: own.places.as_ptr(),
+        own_count: own.places.len(),
+        others: others.places.as_ptr(),
+        others_count: others.places.len(),
         discovery: discovery.kind as i32,
         participants: discovery.participants,
         udp: i32::from(transport.has_udp()),
@@ -99,7 +100,7 @@ pub(crate) fn participant(
 
 /// Places as the shim takes them, with the texts that they point to.
 struct Places {
-    handle: Vec<ShimPlace>,
+    places: Vec<ShimPlace>,
     _addresses: Vec<CString>,
 }
 
@@ -109,13 +110,13 @@ impl Places {
             .iter()
             .map(|place| CString::new(place.address.to_string()).expect("an address has no zero byte"))
             .collect();
-        let handle = places.iter().zip(&addresses).map(|(place, address)| ShimPlace {
+        let places = places.iter().zip(&addresses).map(|(place, address)| ShimPlace {
             address: address.as_ptr(),
             port: place.port,
             index: place.index,
         });
         Places {
-            handle: handle.collect(),
+            places: places.collect(),
             _addresses: addresses,
         }
     }
@@ -125,18 +126,15 @@ impl Session for Participant {
     fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = quality::policies(channel.qos, channel.size_bytes, &self.options);
-        let mode = ReceiveMode {
-            listen: self.options.text("receive_mode") == "listener",
-            loans: self.zero_copy,
-        };
+        let how = (ReceiveMode::of(&self.options), self.zero_copy);
         // SAFETY: the session closes its readers before itself.
         let reader = unsafe {
-            Reader::open(
+            reader::open(
                 self.handle,
                 &topic,
                 self.message_type(channel),
                 &policies,
-                mode,
+                how,
                 receiver,
             )?
         };
@@ -174,7 +172,7 @@ impl Session for Participant {
     fn effective(&self) -> Effective {
         let mut settings: BTreeMap<_, _> = self.options.words();
         for (topic, reader) in &self.readers {
-            settings.insert(format!("reader {topic}"), reader.policies());
+            settings.insert(format!("reader {topic}"), reader.handle().policies());
         }
         for (topic, writer) in &self.writers {
             settings.insert(format!("writer {topic}"), writer_policies(*writer));
@@ -184,11 +182,7 @@ impl Session for Participant {
                 .transport
                 .words(self.transport.needs_plain_type(self.zero_copy))
                 .into(),
-            receive_mode: match self.options.text("receive_mode") {
-                "listener" => "listener on the library's receive thread",
-                _ => "a thread for each reader, waiting in a wait set",
-            }
-            .into(),
+            receive_mode: ReceiveMode::of(&self.options).words().into(),
             zero_copy: self.zero_copy,
             settings,
         }

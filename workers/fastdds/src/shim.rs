@@ -2,6 +2,8 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
+use middlemark_dds::{OnMessage, Policies};
+
 /// `mm_reason`.
 #[repr(C)]
 pub(crate) struct Reason {
@@ -41,12 +43,8 @@ pub(crate) struct ShimTransports {
 #[repr(C)]
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ShimQos {
-    pub(crate) reliable: i32,
-    /// 0: keep all.
-    pub(crate) depth: i32,
-    pub(crate) transient_local: i32,
-    pub(crate) max_samples: i32,
-    pub(crate) max_blocking_ns: i64,
+    /// What it begins with.
+    pub(crate) policies: Policies,
     pub(crate) heartbeat_ns: i64,
     pub(crate) asynchronous: i32,
     /// 0 off, 1 where possible, 2 required.
@@ -79,9 +77,6 @@ pub(crate) struct ShimWriter {
 pub(crate) struct ShimReader {
     _opaque: [u8; 0],
 }
-
-/// `mm_on_message`.
-pub(crate) type OnMessage = unsafe extern "C" fn(context: *mut c_void, bytes: *const u8, size: usize);
 
 unsafe extern "C" {
     pub(crate) fn mm_version() -> *const c_char;
