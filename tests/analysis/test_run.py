@@ -9,11 +9,11 @@ import pytest
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.dataframes import summary_table
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import TRIAL
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan import Failed, NotApplicable
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Observation
+from middlemark.suite.metrics import TRIAL
 from run_builder import MS, Behaviour
 from shared_runs import SharedRuns
 

@@ -8,6 +8,7 @@ import pytest
 
 from middlemark.analysis import dataframes
 from middlemark.results import tables
+from middlemark.suite.metrics import DISTRIBUTIONS, PLAIN
 from pages import ROOT, text
 
 FILES = {
@@ -38,3 +39,8 @@ def test_every_file_of_the_stored_runs_is_named_and_each_that_is_named_is_in_one
     held = {file for file in held if "." in file.rpartition("/")[2]}
     assert {file for file in held if not any(fnmatch(file, name) for name in named)} == set()
     assert {name for name in named if not any(fnmatch(file, name) for file in held)} == {"report.html"}
+
+
+def test_every_metric_that_can_be_compared_is_named_on_the_page_of_comparisons() -> None:
+    page = text("results/compare")
+    assert [name for name in (*DISTRIBUTIONS, *(each.name for each in PLAIN)) if f"`{name}`" not in page] == []

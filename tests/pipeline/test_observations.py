@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.analysis.metrics.catalog import Key, process_subject
 from middlemark.analysis.metrics.resources import resource_values
 from middlemark.analysis.stats.quantiles import Measured
 from middlemark.campaign import order
@@ -13,6 +12,7 @@ from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Valid
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import LoadedSuite, parse_suite
+from middlemark.suite.metrics import Key, process_subject
 from middlemark.testbed.processes.child import executable
 from middlemark.worker import executables
 

@@ -11,7 +11,6 @@ import pytest
 from starlette.applications import Starlette
 
 from middlemark.analysis.compare.history import History, Point
-from middlemark.analysis.metrics.catalog import metric_named
 from middlemark.analysis.run import analyse
 from middlemark.errors import UsageError
 from middlemark.report.output.data import write_summary
@@ -19,6 +18,7 @@ from middlemark.report.output.html import write_report
 from middlemark.results.run_folder import RunFolder
 from middlemark.serve.app import site
 from middlemark.serve.history import history_charts
+from middlemark.suite.metrics import metric_named
 from run_builder import Behaviour, build_run
 from shared_runs import GOLDEN
 
@@ -211,7 +211,7 @@ def test_a_figure_that_there_is_not_is_refused_in_words_and_not_echoed_as_markup
     answer = client.get("/history", params={"figure": "<script>alert(1)</script>"})
     assert answer.status_code == 400
     assert "<script>alert" not in answer.text
-    assert "is no figure" in answer.text
+    assert "is no metric" in answer.text
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:8450", "evil.example:8450"])

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from middlemark.analysis.metrics.catalog import metric_named
 from middlemark.errors import EnvironmentNotReady, SuiteError, UsageError, WorkerFailed
 from middlemark.plan import (
     Experiment,
@@ -36,6 +35,7 @@ from middlemark.suite import (
     Suite,
 )
 from middlemark.suite.claims.claim import STREAM
+from middlemark.suite.metrics import PLAIN, metric_named
 from middlemark.suite.yaml.document import KeyPath, read_document
 from middlemark.suite.yaml.model import closest_first
 from middlemark.testbed.processes.ledger import Ledger
@@ -95,8 +95,12 @@ def _check(
             raise document.error(problem, path, closest_first(name, known))
 
 
+_WITH_A_WIDTH = ", ".join(("a latency", *(f"`{each.name}`" for each in PLAIN if not (each.of_search or each.is_share))))
+"""The metrics that a `stop` may be on, in words."""
+
+
 def _check_figures(loaded: LoadedSuite) -> None:
-    """Refuses a `stop` on what is no figure, or is a share: a width relative to a loss of nought says nothing."""
+    """Refuses a `stop` on what is no metric, or is a share: a width relative to a loss of nought says nothing."""
     for number, each in enumerate(loaded.suite.stop.figures or () if loaded.suite.stop else ()):
         path = ("stop", "figures", number)
         document = read_document(loaded.text, file=loaded.file)
@@ -106,11 +110,10 @@ def _check_figures(loaded: LoadedSuite) -> None:
             raise document.error(unknown.text, path, unknown.remedy) from unknown
         if asked.of_search:
             problem = f"`{each.figure}` is of searches, which have `searches` and `max_trials` of their own"
-            raise document.error(problem, path, "a latency, `first_message`, `goodput`, `cpu`, `memory`")
+            raise document.error(problem, path, _WITH_A_WIDTH)
         if asked.is_share:
-            others = "a latency, `first_message`, `goodput`, `cpu`, `memory`"
             problem = f"`{each.figure}` is a share, which may be nought and has no relative width"
-            raise document.error(problem, path, others)
+            raise document.error(problem, path, _WITH_A_WIDTH)
 
 
 Asked = Iterator[tuple[KeyPath, str, str, list[str]]]

@@ -19,7 +19,7 @@ from middlemark.cli.arguments import Trust
 if TYPE_CHECKING:
     from middlemark.analysis.compare.metrics import MetricComparison
     from middlemark.analysis.compare.pairing import Pairs
-    from middlemark.analysis.metrics.catalog import Metric
+    from middlemark.suite.metrics import Metric
 
 
 def check_sides(command: str, runs: Sequence[Path], by: str | None, base: str | None, *, trust: bool) -> None:
@@ -107,8 +107,8 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     """Compare two runs, or within a run what differs in one factor, and say what can be told."""
     check_sides("compare", [first] if second is None else [first, second], by, base, trust=trust)
     from middlemark.analysis.compare.metrics import compare_metrics, compare_usual_metrics, over_settings
-    from middlemark.analysis.metrics.catalog import metric_named as named
-    from middlemark.analysis.metrics.catalog import usual_metrics
+    from middlemark.suite.metrics import metric_named as named
+    from middlemark.suite.metrics import usual_metrics
 
     _check_streams(streams, figure)
     figures = [named(name) for name in figure or ()]

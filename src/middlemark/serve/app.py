@@ -23,7 +23,6 @@ from starlette.routing import Route
 from middlemark.analysis.compare.history import histories
 from middlemark.analysis.compare.metrics import compare_usual_metrics, over_settings
 from middlemark.analysis.compare.pairing import pair_runs
-from middlemark.analysis.metrics.catalog import DISTRIBUTIONS, PLAIN, metric_named
 from middlemark.analysis.verdicts.judge import Verdict
 from middlemark.errors import MiddlemarkError
 from middlemark.report.conclusions import digest as means
@@ -36,6 +35,7 @@ from middlemark.results.run_folder import RunFolder
 from middlemark.results.trial_folder import TrialFolder
 from middlemark.serve.history import history_charts, history_tables, in_common
 from middlemark.serve.runs import Library, Shelf, findings, past_runs
+from middlemark.suite.metrics import DISTRIBUTIONS, PLAIN, metric_named
 
 MARGIN = 0.05
 FIGURES = [f"{level}({name})" for name in DISTRIBUTIONS for level in ("median", "p99")] + [each.name for each in PLAIN]

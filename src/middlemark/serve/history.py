@@ -19,13 +19,13 @@ from typing import Any
 import altair as alt
 
 from middlemark.analysis.compare.history import History, Point
-from middlemark.analysis.metrics.catalog import Metric
 from middlemark.report.conclusions.comparison import unit_of
 from middlemark.report.elements.chart import INK, Chart, finished
 from middlemark.report.elements.formatting import ABSENT, Unit, factor, span
 from middlemark.report.elements.labels import COLOURS, DASHES
 from middlemark.report.elements.tables import Table
 from middlemark.suite import Dimension
+from middlemark.suite.metrics import Metric
 
 FACTOR_BOUNDARY = re.compile(r" (?=[\w.]+=)")
 """Between the factors of a setting, `size=1 kB rate=200 Hz`, whose values may hold spaces."""
@@ -157,7 +157,7 @@ def _chart(
 
 
 def _rows(series: Sequence[History], figure: Metric) -> list[dict[str, Any]]:
-    scale = SCALES[figure.dimension] * (1e3 if figure.name == "first_message" else 1)
+    scale = SCALES[figure.dimension] * (1e3 if figure.is_long else 1)
     return [
         {
             "who": each.middleware,

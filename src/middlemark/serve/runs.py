@@ -16,13 +16,13 @@ import polars as pl
 
 from middlemark.analysis.compare.history import PastRun, rows_of_metric
 from middlemark.analysis.dataframes import SCHEMA, summary_table
-from middlemark.analysis.metrics.catalog import Metric
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.errors import MiddlemarkError, StoreError, UsageError
 from middlemark.results.files import is_there
 from middlemark.results.manifest import RunHead
 from middlemark.results.run_folder import RunFolder
 from middlemark.results.tables import read_table
+from middlemark.suite.metrics import Metric
 
 KEPT_ROWS, KEPT_TABLES, KEPT_FINDINGS = 4096, 32, 4
 """Of how many runs there stay the rows of a figure, all estimates where none are stored, and the findings."""

@@ -9,13 +9,11 @@ from middlemark.suite.claims.claim import (
     Bound,
     Claim,
     Comparison,
-    Dimension,
     Monotone,
     NoCommunication,
     NoLoss,
     Selection,
     Side,
-    figure_name,
 )
 from middlemark.suite.claims.parser import bound_of, parse_claim
 from middlemark.suite.conditions import (
@@ -51,6 +49,7 @@ from middlemark.suite.load import (
     shipped_workloads,
 )
 from middlemark.suite.measurement import Capture, Disturbance, Observation, Precision, Recording, Search, Stop, Windows
+from middlemark.suite.metrics import Dimension
 from middlemark.suite.suite import ALL_MIDDLEWARES, NOT_SET, Exclusion, MiddlewareChoice, OptionValue, Suite
 from middlemark.suite.topology.catalog import COUNTED_TOPOLOGIES, TopologyChoice
 from middlemark.suite.topology.impairment import Impairment, Step, Trace
@@ -160,7 +159,6 @@ __all__ = [
     "Workload",
     "bound_of",
     "factor_text",
-    "figure_name",
     "load_claims",
     "load_demand",
     "load_suite",

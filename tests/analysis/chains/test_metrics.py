@@ -6,16 +6,9 @@ from middlemark.analysis.chains import trace
 from middlemark.analysis.compare.metrics import compare_usual_metrics
 from middlemark.analysis.compare.pairing import pair_within_run
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import (
-    TRIAL,
-    Key,
-    chain_position_subject,
-    chain_subject,
-    metric_named,
-    node_subject,
-)
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.results import tables
+from middlemark.suite.metrics import TRIAL, Key, chain_position_subject, chain_subject, metric_named, node_subject
 from run_builder import MS, Behaviour, build_run
 
 SUITE = """

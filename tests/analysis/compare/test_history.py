@@ -10,8 +10,8 @@ import pytest
 import middlemark
 from known_suites import CHAIN_OF_THREE_NODES
 from middlemark.analysis.compare.history import PastRun, Point, histories, level_changes
-from middlemark.analysis.metrics.catalog import metric_named
 from middlemark.analysis.metrics.timeseries import EQUAL
+from middlemark.suite.metrics import metric_named
 from run_builder import Behaviour, build_run
 from shared_runs import SharedRuns
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from middlemark.analysis.compare.selftest import ChanceRate, campaigns, chance_rates
-from middlemark.analysis.metrics.catalog import metric_named
 from middlemark.analysis.run import analyse
 from middlemark.analysis.verdicts.difference import Difference, ratio
 from middlemark.analysis.verdicts.values import BlockValues
+from middlemark.suite.metrics import metric_named
 from run_builder import Behaviour, build_run
 
 

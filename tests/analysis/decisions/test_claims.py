@@ -11,7 +11,6 @@ from middlemark.analysis.decisions.claims import JudgedClaim, decisive, judge_cl
 from middlemark.analysis.decisions.claims import judge_claims as judged_claims
 from middlemark.analysis.experiment.aggregate import experiment_findings
 from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome
-from middlemark.analysis.metrics.catalog import metric_named
 from middlemark.analysis.stats.estimate import no_estimate, share_of_trials
 from middlemark.analysis.stats.quantiles import Measured
 from middlemark.analysis.verdicts.difference import Test
@@ -19,6 +18,7 @@ from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.plan import Experiment, Side, expand
 from middlemark.plan.matrix import sided
 from middlemark.suite import parse_claim, parse_suite
+from middlemark.suite.metrics import metric_named
 from populations import drawn_events
 
 SUITE = parse_suite(

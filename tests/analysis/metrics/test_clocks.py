@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from middlemark.analysis.decisions.claims import judge_claim
 from middlemark.analysis.decisions.requirements import Requirement, judge_candidate
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import TRIAL, Key, chain_position_subject, chain_subject, stream_subject
-from middlemark.analysis.metrics.latency import CLOCK_BOUND, Distribution
+from middlemark.analysis.metrics.latency import CLOCK_BOUND
 from middlemark.analysis.metrics.stored import metrics_from_samples, read_result
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.search.bisection import Limit, judge_load
@@ -30,6 +29,7 @@ from middlemark.plan.experiment import Search
 from middlemark.report.output.data import percentile_tables
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_claim, parse_demand, parse_suite
+from middlemark.suite.metrics import TRIAL, Distribution, Key, chain_position_subject, chain_subject, stream_subject
 from run_builder import MS, Behaviour, build_demand_run, with_clocks
 from shared_runs import SharedRuns
 

@@ -3,8 +3,9 @@
 import numpy as np
 import polars as pl
 
-from middlemark.analysis.metrics.latency import Distribution, distributions
+from middlemark.analysis.metrics.latency import distributions
 from middlemark.results.tables import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
+from middlemark.suite.metrics import Distribution
 
 LATE_AFTER_NS = 1000
 

@@ -14,7 +14,6 @@ import pytest
 from middlemark.analysis.dataframes import summary_table
 from middlemark.analysis.experiment.findings import MeasuredTrial
 from middlemark.analysis.metrics import stored as module
-from middlemark.analysis.metrics.catalog import TRIAL, Key
 from middlemark.analysis.metrics.stored import load_or_measure, measure, read_stored, stored_form
 from middlemark.analysis.metrics.trial import TrialMetrics
 from middlemark.analysis.run import analyse
@@ -23,6 +22,7 @@ from middlemark.errors import StoreError
 from middlemark.results.record import is_valid
 from middlemark.results.run_folder import RunFolder
 from middlemark.results.trial_folder import TrialFolder
+from middlemark.suite.metrics import TRIAL, Key
 from run_builder import Behaviour
 from shared_runs import GOLDEN, SharedRuns
 

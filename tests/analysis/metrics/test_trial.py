@@ -9,13 +9,12 @@ import polars as pl
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from middlemark.analysis.metrics.catalog import Key, metrics_of_distribution
-from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.metrics.trial import TrialMetrics, trial_metrics, values_without_queues
 from middlemark.analysis.stats.quantiles import Lost, Measured, Partial, Value
 from middlemark.results.counts import PublisherCounts, SubscriberCounts
 from middlemark.results.histogram_log import Logged
 from middlemark.results.record import TrialRecord
+from middlemark.suite.metrics import Distribution, Key, metrics_of_distribution
 from run_builder import BEGIN_NS, MS, Behaviour
 from shared_runs import SharedRuns
 

@@ -13,7 +13,6 @@ from middlemark.analysis.compare.metrics import MetricComparison, compare_usual_
 from middlemark.analysis.compare.pairing import pair_runs, pair_within_run
 from middlemark.analysis.decisions.claims import judge_claim
 from middlemark.analysis.decisions.gate import judge_conditions, parse_condition
-from middlemark.analysis.metrics.catalog import metric_named
 from middlemark.analysis.metrics.stored import read_result
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.search.bisection import Limit, StepTrials, bracket, next_step, next_steps
@@ -29,6 +28,7 @@ from middlemark.report.conclusions.comparison import comparison_data, row
 from middlemark.results.manifest import Manifest
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_claim, parse_suite
+from middlemark.suite.metrics import metric_named
 from run_builder import Behaviour, build_run, write_trial
 from shared_runs import SharedRuns
 

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from middlemark.analysis.metrics.catalog import Key
 from middlemark.analysis.search.bisection import Limit, judge_load
 from middlemark.plan.experiment import Search
+from middlemark.suite.metrics import Key
 
 SEARCH = Search(
     lowest_hz=100, highest_hz=1e5, precision=0.05, loss_share=0.001, latency_ns=10_000_000, confirm=3, max_trials=60

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.analysis.stats.quantiles import LEVELS, Measured, TooFewSamples, needed, quantile, rank
+from middlemark.analysis.stats.quantiles import Measured, TooFewSamples, needed, quantile, rank
+from middlemark.suite.metrics import LEVELS
 
 samples = st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=3000).map(lambda v: np.sort(np.array(v)))
 

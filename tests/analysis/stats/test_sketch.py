@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from middlemark.analysis.stats.quantiles import (
     ENDS,
     KEPT_WHOLE,
-    LEVELS,
     NEVER_NS,
     PARTS,
     Lost,
@@ -20,6 +19,7 @@ from middlemark.analysis.stats.quantiles import (
     quantile,
     sketch_of,
 )
+from middlemark.suite.metrics import LEVELS
 
 
 @given(st.lists(st.integers(-(10**6), 10**12), min_size=1, max_size=300).map(sorted))

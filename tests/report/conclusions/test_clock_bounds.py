@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.conclusions.heatmap import heat_maps
 from middlemark.report.conclusions.ranking import CLOCKS, ranking_table
@@ -16,6 +15,7 @@ from middlemark.report.internals.chains import ChainShown, chain_shown
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
 from middlemark.report.traffic.timeseries import time_charts
+from middlemark.suite.metrics import Distribution
 from report_page import opened, specs
 from run_builder import MS, Behaviour, with_clocks
 from shared_runs import SharedRuns

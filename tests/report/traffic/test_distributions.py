@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.run import analyse
 from middlemark.report.elements.labels import contenders
 from middlemark.report.traffic.distributions import percentile_curve
+from middlemark.suite.metrics import Distribution
 from run_builder import Behaviour, build_run
 
 SUITE = """

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 from pydantic_core import PydanticCustomError
 
-from middlemark.analysis.metrics.catalog import DISTRIBUTIONS, PLAIN, metric_named
 from middlemark.errors import SuiteError, UsageError
 from middlemark.suite import (
     Bound,
@@ -22,8 +21,9 @@ from middlemark.suite import (
     parse_claim,
     parse_suite,
 )
-from middlemark.suite.claims.claim import DISTRIBUTION_NAMES, LEVEL_NAMES, PLAIN_NAMES, Statement, dimension
+from middlemark.suite.claims.claim import Statement
 from middlemark.suite.load import parse_claims
+from middlemark.suite.metrics import DISTRIBUTIONS, LEVEL_NAMES, PLAIN, metric_named
 
 SUITE = """\
 suite: mine
@@ -63,12 +63,13 @@ def test_every_form_is_read(written: str, statement: Statement) -> None:
     assert parse_claim(written).statement == statement
 
 
-def test_the_names_of_figures_are_those_that_are_measured() -> None:
-    assert set(DISTRIBUTION_NAMES) == set(DISTRIBUTIONS)
-    assert {each.name: each.dimension for each in PLAIN} == PLAIN_NAMES
-    for name in [f"{level}({what})" for level in LEVEL_NAMES for what in DISTRIBUTION_NAMES] + list(PLAIN_NAMES):
-        assert metric_named(name).name == name
-        assert metric_named(name).dimension is dimension(name)
+def test_every_metric_of_the_catalogue_can_be_claimed() -> None:
+    names = [f"{level}({what})" for level in LEVEL_NAMES for what in DISTRIBUTIONS] + [each.name for each in PLAIN]
+    for name in names:
+        metric = metric_named(name)
+        assert metric.name == name
+        assert parse_claim(f"{name} < {metric.dimension.example}").selections
+    assert len({metric_named(name).stored_name for name in names}) == len(names)
 
 
 def told(claim: str) -> str:
@@ -81,7 +82,7 @@ MISTAKES = {
     "a wrong figure is told with its column": (
         "  - p99(latancy)[middleware=zenoh] < 1 ms\n",
         snapshot("""\
-mine.yaml:6:5: `p99(latancy)` is no figure
+mine.yaml:6:5: `p99(latancy)` is no metric
   - p99(latancy)[middleware=zenoh] < 1 ms
 allowed: did you mean `p99(latency)`? (p99(latency), p99(latency_from_intended), p99(round_trip), p99(jitter), p99(publish_call), p99(pacing_error), p99(end_to_end), p99(communication), p99(idle), p99(computation), first_message, start_up, deadline_missed, loss, unanswered, undelivered, goodput, capacity, cpu, memory)\
 """),
@@ -131,7 +132,7 @@ allowed: `A < B`, which judges their difference\
         snapshot("""\
 mine.yaml:6:28: these can't be compared
   - loss[middleware=zenoh] < cpu
-allowed: two figures of one kind; loss is a number of share, cpu of percent_of_core\
+allowed: two metrics of one kind; loss is a number of share, cpu of percent_of_core\
 """),
     ),
     "a factor that does not grow": (
@@ -181,7 +182,7 @@ def test_a_claim_of_the_command_line_is_pointed_into() -> None:
     with pytest.raises(UsageError) as raised:
         parse_claims(["p99(latancy) < 1 ms"])
     assert str(raised.value) == snapshot("""\
-`p99(latancy)` is no figure
+`p99(latancy)` is no metric
   p99(latancy) < 1 ms
   ^
 allowed: did you mean `p99(latency)`? (p99(latency), p99(latency_from_intended), p99(round_trip), p99(jitter), p99(publish_call), p99(pacing_error), p99(end_to_end), p99(communication), p99(idle), p99(computation), first_message, start_up, deadline_missed, loss, unanswered, undelivered, goodput, capacity, cpu, memory)\

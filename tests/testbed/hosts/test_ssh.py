@@ -15,7 +15,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from middlemark.analysis.metrics.catalog import Key, host_subject, process_subject
 from middlemark.analysis.metrics.resources import resource_values
 from middlemark.campaign import order
 from middlemark.campaign.campaign import run_new
@@ -25,6 +24,7 @@ from middlemark.plan.network import Host as PlannedHost
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import HostKind, LoadedSuite, parse_suite
+from middlemark.suite.metrics import Key, host_subject, process_subject
 from middlemark.testbed.hosts import clock_sync, ssh
 from middlemark.testbed.hosts.host import ALONE, Attachment
 from middlemark.testbed.hosts.ssh import SshHost

@@ -25,8 +25,7 @@ from middlemark.analysis.chains.trace import (
     part_column,
     positions,
 )
-from middlemark.analysis.metrics.catalog import TRIAL, Key, chain_position_subject, chain_subject, node_subject
-from middlemark.analysis.metrics.latency import Distribution, bounds_of_chain, bounds_of_hops
+from middlemark.analysis.metrics.latency import bounds_of_chain, bounds_of_hops
 from middlemark.analysis.metrics.trial import clock_bound_metric, distribution_metrics
 from middlemark.analysis.stats.quantiles import (
     Measured,
@@ -40,6 +39,7 @@ from middlemark.analysis.stats.quantiles import (
 )
 from middlemark.plan import Chain, Experiment
 from middlemark.results.record import TrialRecord
+from middlemark.suite.metrics import TRIAL, Distribution, Key, chain_position_subject, chain_subject, node_subject
 
 KINDS = {
     ChainPart.COMMUNICATION: Distribution.COMMUNICATION,

@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import Key, chain_subject, stream_subject
-from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, ratio
 from middlemark.analysis.verdicts.ranking import Candidate, Rank, ranking
 from middlemark.analysis.verdicts.values import BlockValues
 from middlemark.plan import Experiment, Stream
+from middlemark.suite.metrics import Distribution, Key, chain_subject, stream_subject
 
 LOSS_ALLOWED = 0.01
 """A stream that does not deliver more than this share of its messages is not ranked: it does not do what was asked."""

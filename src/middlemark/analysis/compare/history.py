@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from middlemark.analysis.metrics.catalog import TRIAL, Metric
 from middlemark.analysis.metrics.timeseries import EQUAL, change_points
 from middlemark.plan import Side
 from middlemark.plan.matrix import FACTOR
 from middlemark.results.manifest import RunHead
+from middlemark.suite.metrics import TRIAL, Metric
 
 FEWEST = 6
 """Runs from which on a change of level can be told from chance: three on either side."""
@@ -105,7 +105,7 @@ def rows_of_metric(figure: Metric) -> pl.Expr:
     of_each = pl.col("subject").str.starts_with(figure.key("").subject)
     subject = pl.col("subject") == TRIAL if figure.of_trial else of_each
     known = pl.col("estimate").is_not_null() & pl.col("observation").is_null()
-    return (pl.col("metric") == figure.metric) & subject & known
+    return (pl.col("metric") == figure.stored_name) & subject & known
 
 
 def _setting(row: dict[str, str]) -> str:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import Key
 from middlemark.analysis.verdicts.ranking import holm
 from middlemark.analysis.verdicts.values import Block
 from middlemark.plan import Caution, WarningKind
+from middlemark.suite.metrics import Key
 
 FEWEST_TRIALS = 10
 """With fewer no ratio is out of the ordinary: Bartels's own approximation begins here."""

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from middlemark.analysis.compare.pairing import Pair
-from middlemark.analysis.metrics.catalog import Metric, usual_metrics_of
 from middlemark.analysis.stats.estimate import Estimate
 from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.across_runs import difference_to_next_run, estimate_over_runs, setbacks_over_runs
@@ -26,6 +25,9 @@ from middlemark.analysis.verdicts.difference import (
 )
 from middlemark.analysis.verdicts.judge import Decision, SetbacksPair, judge_difference
 from middlemark.analysis.verdicts.values import Block, BlockValues, PooledValue, Values
+from middlemark.plan import Experiment
+from middlemark.plan.schedule import is_whole
+from middlemark.suite.metrics import Metric, metric_named, usual_metrics
 
 
 @dataclass(frozen=True)
@@ -64,9 +66,23 @@ def compare_usual_metrics(
     )
 
 
+def usual_metrics_of(experiment: Experiment, *, streams: bool = False) -> list[Metric]:
+    """Those of one experiment: a pipeline is judged by its chains, its streams are reported only on demand."""
+    if is_whole(experiment):
+        return [metric_named("capacity")]
+    return [each for each in usual_metrics() if streams or not experiment.chains or each.of_trial or each.of_chain]
+
+
+def names_of(metric: Metric, experiment: Experiment) -> list[str | None]:
+    """The streams or chains that a metric may be of; `None` for the trial as a whole."""
+    if metric.of_trial:
+        return [None]
+    return [each.name for each in (experiment.chains if metric.of_chain else experiment.streams)]
+
+
 def _streams(pair: Pair, figure: Metric) -> list[str | None]:
     """The streams of which at least one side has the figure; `None` for the trial as a whole."""
-    names = figure.names(pair.sides[0].experiment)
+    names = names_of(figure, pair.sides[0].experiment)
     return [name for name in names if any(figure.key(name or "") in side.estimates for side in pair.sides)]
 
 

@@ -15,11 +15,10 @@ import numpy as np
 import scipy
 
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import Key, quantile_metric, stream_subject
-from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.stats.estimate import Estimate, median_of_trials
 from middlemark.analysis.stats.quantiles import Measured
 from middlemark.analysis.verdicts.values import Block
+from middlemark.suite.metrics import Distribution, Key, quantile_metric, stream_subject
 
 FEWEST_SIZES = 3
 """Through two points every line fits."""

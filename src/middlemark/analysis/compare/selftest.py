@@ -14,13 +14,14 @@ from typing import TypeVar
 import numpy as np
 import scipy
 
+from middlemark.analysis.compare.metrics import names_of
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import Metric
 from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.difference import Difference, NoDifference, difference_of_shares, ratio
 from middlemark.analysis.verdicts.judge import direction
 from middlemark.analysis.verdicts.values import Block, BlockValues
 from middlemark.plan import Experiment
+from middlemark.suite.metrics import Metric
 
 BOUND = 1 - CONFIDENCE
 T = TypeVar("T")
@@ -76,7 +77,7 @@ def chance_rates(
     labels = _labels([each.experiment for each in experiments])
     for each in experiments:
         for figure in figures:
-            for stream in figure.names(each.experiment):
+            for stream in names_of(figure, each.experiment):
                 verdicts = _verdicts(each, figure, stream, blocks, seed)
                 told = [verdict for verdict in verdicts if verdict is not None]
                 if told:

@@ -14,11 +14,11 @@ import scipy
 
 from middlemark.analysis.compare.metrics import difference_of
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import metric_named
 from middlemark.analysis.verdicts.bounds import BoundTest, Evidence, judge_against_bound
 from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, NoDifference, Test
 from middlemark.analysis.verdicts.judge import Judgement, direction, judge_change, may_go_back
 from middlemark.suite import Bound, Comparison, Dimension
+from middlemark.suite.metrics import metric_named
 
 
 class ClaimTest(StrEnum):

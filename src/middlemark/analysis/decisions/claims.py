@@ -22,7 +22,6 @@ from middlemark.analysis.decisions.claim_tests import (
     judge_no_loss,
 )
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import Metric, metric_named
 from middlemark.analysis.run import RunFindings
 from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.bounds import Evidence
@@ -32,6 +31,7 @@ from middlemark.plan.matrix import FACTOR
 from middlemark.plan.schedule import is_whole
 from middlemark.suite import Bound, Claim, Comparison, Monotone, NoCommunication, NoLoss, Selection, magnitude
 from middlemark.suite.claims.claim import Statement
+from middlemark.suite.metrics import Metric, metric_named
 
 Beside = tuple[tuple[str, str], ...]
 """The factors in which experiments must agree."""

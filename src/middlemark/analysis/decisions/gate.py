@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from middlemark.analysis.compare.metrics import MetricComparison, compare_metrics
 from middlemark.analysis.compare.pairing import Pair
-from middlemark.analysis.metrics.catalog import Metric, metric_named
 from middlemark.analysis.verdicts.bounds import BoundResult, judge_against_bound
 from middlemark.analysis.verdicts.judge import Judged, judge_change
 from middlemark.errors import UsageError
-from middlemark.suite import Dimension, bound_of
+from middlemark.suite import bound_of
+from middlemark.suite.metrics import Metric, metric_named
 
 EXAMPLES = "`p99(latency) > +5 %`, `goodput < -10 %`, `loss > +0.1 pp`, `median(round_trip) > 200 µs`"
 _WRITTEN = re.compile(r"\s*(?P<figure>[^<>]+?)\s*(?P<side>[<>])\s*(?P<sign>[+-]?)\s*(?P<bound>[^<>+-]+?)\s*")
@@ -74,14 +74,7 @@ def _change(written: str, asked: Metric) -> float | None:
 def _wanted(asked: Metric, *, of_change: bool) -> str:
     if of_change:
         return "`+0.1 pp`, percentage points" if asked.is_share else "a relative change as `+5 %`"
-    examples = {
-        Dimension.TIME: "200 µs",
-        Dimension.SHARE: "0.1 %",
-        Dimension.BYTES: "40 MiB",
-        Dimension.BYTES_PER_S: "80 MB/s",
-        Dimension.PERCENT_OF_CORE: "50 %",
-    }
-    return f"a value as `{examples[asked.dimension]}`, or a change with its sign"
+    return f"a value as `{asked.dimension.example}`, or a change with its sign"
 
 
 def judge_conditions(pairs: Sequence[Pair], conditions: Sequence[Condition]) -> tuple[JudgedCondition, ...]:

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import TRIAL, Key, Metric, metric_named, quantile_metric, stream_subject
-from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.bounds import BoundResult, Evidence, judge_against_bound
@@ -23,6 +21,7 @@ from middlemark.analysis.verdicts.ranking import Candidate as Ranked
 from middlemark.analysis.verdicts.ranking import Rank, ranking
 from middlemark.analysis.verdicts.values import Block, BlockValues, PooledValue
 from middlemark.suite import Demand, Observation, StreamDemand, Within
+from middlemark.suite.metrics import TRIAL, Distribution, Key, Metric, metric_named, quantile_metric, stream_subject
 
 DEADLINE_DISTRIBUTION = Distribution.LATENCY_FROM_INTENDED
 """From the scheduled instant, so that a publisher that is held up can't hide what its application waits for."""

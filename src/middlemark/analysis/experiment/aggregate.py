@@ -13,8 +13,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings, Measured
 from middlemark.analysis.experiment.variance import NoVarianceComponents, VarianceComponents, variance_components
 from middlemark.analysis.kernel.breakdown import ExampleMessage
 from middlemark.analysis.metrics.accounting import Flow
-from middlemark.analysis.metrics.catalog import Key, distribution_subject, quantile_metric, stream_subject
-from middlemark.analysis.metrics.latency import CLOCK_BOUND, Distribution
+from middlemark.analysis.metrics.latency import CLOCK_BOUND
 from middlemark.analysis.metrics.timeseries import TimeSeries, median_trial, steadiness_cautions
 from middlemark.analysis.metrics.trial import PATH_DISTRIBUTIONS, values_without_queues
 from middlemark.analysis.stats.estimate import (
@@ -26,25 +25,20 @@ from middlemark.analysis.stats.estimate import (
     refusal,
     share_of_trials,
 )
-from middlemark.analysis.stats.quantiles import LEVELS, Lost, Measured, Value, pool_sketches
+from middlemark.analysis.stats.quantiles import Lost, Measured, Value, pool_sketches
 from middlemark.analysis.stats.shapes import Box, Curve, box, curve
 from middlemark.analysis.verdicts.values import Block
 from middlemark.plan import Caution, Experiment, Invalid, NotApplicable, WarningKind
 from middlemark.results.record import TrialRecord
-
-SHARES_OF_MESSAGES = {
-    "loss_share",
-    "unanswered_share",
-    "undelivered_share",
-    "after_window_share",
-    "missing_share",
-    "passed_over_share",
-    "overflowed_share",
-    "stale_share",
-    "skipped_share",
-    "set_aside_share",
-    "deadline_missed_share",
-}
+from middlemark.suite.metrics import (
+    LEVELS,
+    SHARES_OF_MESSAGES,
+    Distribution,
+    Key,
+    distribution_subject,
+    quantile_metric,
+    stream_subject,
+)
 
 
 def experiment_findings(

@@ -13,14 +13,6 @@ from dataclasses import dataclass, field
 
 from middlemark.analysis.experiment.variance import NoVarianceComponents, VarianceComponents
 from middlemark.analysis.kernel.breakdown import ExampleMessage
-from middlemark.analysis.metrics.catalog import (
-    Key,
-    Metric,
-    distribution_subject,
-    metrics_of_distribution,
-    quantile_metric,
-)
-from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.metrics.resources import MemorySeries
 from middlemark.analysis.metrics.timeseries import Settling, TimeSeries
 from middlemark.analysis.metrics.trial import PATH_DISTRIBUTIONS, TrialMetrics
@@ -34,6 +26,14 @@ from middlemark.plan import Caution, Experiment, SearchStep
 from middlemark.plan.schedule import is_whole
 from middlemark.results.record import Effective, PathProof, TrialRecord
 from middlemark.suite import Observation
+from middlemark.suite.metrics import (
+    Distribution,
+    Key,
+    Metric,
+    distribution_subject,
+    metrics_of_distribution,
+    quantile_metric,
+)
 
 
 @dataclass(frozen=True)

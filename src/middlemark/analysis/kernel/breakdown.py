@@ -20,10 +20,10 @@ from middlemark.analysis.kernel.follow import Ends, follow_message
 from middlemark.analysis.kernel.packets import Cuts
 from middlemark.analysis.kernel.segments import MessagePath, Part, SetAside, Side
 from middlemark.analysis.kernel.trace import KernelTrace
-from middlemark.analysis.metrics.catalog import Key, stream_subject
 from middlemark.analysis.stats.quantiles import Measured, Value, is_measurable, with_clock_bound
 from middlemark.plan import Experiment, Stream
 from middlemark.results.record import KernelRecording, TrialRecord
+from middlemark.suite.metrics import Key, stream_subject
 
 CUTS = ("queued", "transmitted", "arrived")
 """Where packets pass, as `Cuts` has them."""

@@ -8,7 +8,6 @@ machines may put each distribution off; the quantiles are `trial`'s.
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import StrEnum
 from functools import partial
 
 import polars as pl
@@ -17,44 +16,7 @@ from middlemark.analysis.stats.quantiles import Samples
 from middlemark.plan import Chain
 from middlemark.results.record import TrialRecord
 from middlemark.results.streaming import Frame, ascending, line, steps
-
-
-class Distribution(StrEnum):
-    """What is measured of each message."""
-
-    LATENCY_FROM_SEND = "latency_from_send"
-    LATENCY_FROM_INTENDED = "latency_from_intended"
-    ROUND_TRIP = "round_trip"
-    JITTER = "jitter"
-    PUBLISH_CALL = "publish_call"
-    PACING_ERROR = "pacing_error"
-    END_TO_END = "end_to_end"
-    COMMUNICATION = "communication"
-    IDLE = "idle"
-    COMPUTATION = "computation"
-
-    @property
-    def summary(self) -> str:
-        """How it is obtained, in one sentence."""
-        return _SUMMARIES[self]
-
-
-_SUMMARIES = {
-    Distribution.LATENCY_FROM_SEND: "one way, from the hand-over to the middleware to the arrival at the subscriber",
-    Distribution.LATENCY_FROM_INTENDED: "one way, from the scheduled instant, so that a stalled publisher shows",
-    Distribution.ROUND_TRIP: "from the question's hand-over to the middleware to the answer's arrival, never halved",
-    Distribution.JITTER: "the size of the change in latency from one message to the next (IPDV, RFC 3393)",
-    Distribution.PUBLISH_CALL: "how long the publish call kept its caller",
-    Distribution.END_TO_END: "from the start of a chain's first node to the end of its last one's computation",
-    Distribution.COMMUNICATION: "of a chain's end-to-end latency what messages take between nodes, all together",
-    Distribution.IDLE: "of a chain's end-to-end latency what messages wait for timers, other inputs and busy nodes",
-    Distribution.COMPUTATION: "of a chain's end-to-end latency what its nodes compute, all together",
-    Distribution.PACING_ERROR: "how long after its scheduled instant a message was handed over",
-}
-
-
-OF_CHAINS = (Distribution.END_TO_END, Distribution.COMMUNICATION, Distribution.IDLE, Distribution.COMPUTATION)
-"""Of chains of nodes, not of single streams."""
+from middlemark.suite.metrics import Distribution
 
 
 def distributions(received: Frame, published: Frame, late_after_ns: int) -> dict[Distribution, Callable[[], Samples]]:

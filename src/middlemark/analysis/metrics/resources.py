@@ -17,9 +17,9 @@ import numpy.typing as npt
 import polars as pl
 import scipy
 
-from middlemark.analysis.metrics.catalog import TRIAL, Key, host_subject, process_subject
 from middlemark.analysis.stats.quantiles import Measured, Value
 from middlemark.results.record import TrialRecord, Window
+from middlemark.suite.metrics import TRIAL, Key, host_subject, process_subject
 
 Values: TypeAlias = npt.NDArray[np.float64]
 POINTS = 60

@@ -22,13 +22,11 @@ from middlemark.analysis.chains.trace import Rows
 from middlemark.analysis.experiment.findings import MeasuredTrial
 from middlemark.analysis.kernel.breakdown import ExampleMessage, PathFindings, path_findings
 from middlemark.analysis.metrics.accounting import AccountingError, accountable, flows
-from middlemark.analysis.metrics.catalog import Key, distribution_subject, quantile_metric
-from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.metrics.resources import MemorySeries, memory_series, resource_values
 from middlemark.analysis.metrics.timeseries import PARTS_DRAWN, Settling, TimeSeries, settling_by_stream, time_series
 from middlemark.analysis.metrics.traffic import wire_values
 from middlemark.analysis.metrics.trial import TrialMetrics, trial_metrics, values_without_queues
-from middlemark.analysis.stats.quantiles import KEPT_WHOLE, LEVELS, Partial, Sketch, Value, WithinClocks, sketch_of
+from middlemark.analysis.stats.quantiles import KEPT_WHOLE, Partial, Sketch, Value, WithinClocks, sketch_of
 from middlemark.errors import StoreError
 from middlemark.plan import Experiment, Trial
 from middlemark.results.metrics_file import REMEDY, Points, read_metrics, read_sketches, sketches_table
@@ -37,6 +35,7 @@ from middlemark.results.streaming import lazy
 from middlemark.results.tables import RECEIVED_SCHEMA
 from middlemark.results.trial_folder import Samples, TrialFolder
 from middlemark.suite import Model
+from middlemark.suite.metrics import LEVELS, Distribution, Key, distribution_subject, quantile_metric
 
 METRICS_VERSION: Final = 5
 """Raised with each change of what a metric means or of how it is computed: what is stored by another is not read."""

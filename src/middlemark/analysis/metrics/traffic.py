@@ -12,12 +12,12 @@ from collections.abc import Collection
 import polars as pl
 
 from middlemark.analysis.metrics.accounting import StreamRows, away_meanwhile
-from middlemark.analysis.metrics.catalog import TRIAL, Key
 from middlemark.analysis.stats.quantiles import Measured, Partial, Value
 from middlemark.plan import Experiment, PingPong
 from middlemark.results.counts import PublisherCounts
 from middlemark.results.record import TrialRecord
 from middlemark.results.streaming import count
+from middlemark.suite.metrics import TRIAL, Key
 
 OVERLOAD_BELOW = 0.95
 """A publisher that hands over less than this share of its scheduled messages within the window is overloaded.

@@ -24,20 +24,10 @@ from middlemark.analysis.metrics.accounting import (
     loss_runs,
     stream_shapes,
 )
-from middlemark.analysis.metrics.catalog import (
-    TRIAL,
-    Key,
-    flow_subject,
-    metrics_of_distribution,
-    process_subject,
-    quantile_metric,
-    stream_subject,
-)
-from middlemark.analysis.metrics.latency import CLOCK_BOUND, Distribution, bounds_of_stream, distributions
+from middlemark.analysis.metrics.latency import CLOCK_BOUND, bounds_of_stream, distributions
 from middlemark.analysis.metrics.recovery import affected_flows, fault_metrics
 from middlemark.analysis.metrics.traffic import Named, is_overloaded, rates, shares
 from middlemark.analysis.stats.quantiles import (
-    LEVELS,
     Lost,
     Measured,
     Partial,
@@ -53,6 +43,17 @@ from middlemark.analysis.stats.shapes import merge_histograms, sketch_of_histogr
 from middlemark.results.histogram_log import Logged
 from middlemark.results.record import Resources, TrialRecord
 from middlemark.results.streaming import Frame, count
+from middlemark.suite.metrics import (
+    LEVELS,
+    TRIAL,
+    Distribution,
+    Key,
+    flow_subject,
+    metrics_of_distribution,
+    process_subject,
+    quantile_metric,
+    stream_subject,
+)
 
 
 @dataclass(frozen=True)

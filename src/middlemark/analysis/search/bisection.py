@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from middlemark.analysis.metrics.catalog import Key, quantile_metric, stream_subject
-from middlemark.analysis.metrics.latency import CLOCK_BOUND, Distribution
+from middlemark.analysis.metrics.latency import CLOCK_BOUND
 from middlemark.analysis.metrics.stored import StoredResult
 from middlemark.analysis.metrics.traffic import LEAST_ACHIEVED, OVERLOAD_BELOW
 from middlemark.plan import Experiment, SearchStep
 from middlemark.plan.experiment import Search, Sought
 from middlemark.plan.schedule import SearchKey, search_key
+from middlemark.suite.metrics import Distribution, Key, quantile_metric, stream_subject
 
 JUDGED_BY = Distribution.LATENCY_FROM_INTENDED
 LEVELS = ("p99", "p90", "p50", "max")

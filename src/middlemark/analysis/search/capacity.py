@@ -16,7 +16,6 @@ from enum import StrEnum
 import numpy as np
 
 from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome
-from middlemark.analysis.metrics.catalog import CAPACITY, TRIAL, Key, quantile_metric, stream_subject
 from middlemark.analysis.search.bisection import (
     JUDGED_BY,
     Limit,
@@ -37,6 +36,7 @@ from middlemark.analysis.verdicts.values import Block
 from middlemark.plan import Experiment
 from middlemark.plan.experiment import Search, Sought
 from middlemark.plan.schedule import Load, SearchKey, load_at, load_of, search_key, whole
+from middlemark.suite.metrics import CAPACITY, TRIAL, Key, quantile_metric, stream_subject
 
 FEWEST_FOR_A_KNEE = 5
 

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from middlemark.analysis.compare.comparison import criterion_of
-from middlemark.analysis.metrics.catalog import Metric, metric_named
 from middlemark.analysis.metrics.stored import StoredResult
 from middlemark.analysis.search.bisection import next_steps
 from middlemark.analysis.stats.estimate import ends_of_median
@@ -27,6 +26,7 @@ from middlemark.plan import Experiment, Stream, Trial, next_block
 from middlemark.plan.schedule import at_step
 from middlemark.results.manifest import Width
 from middlemark.suite import Stop, Suite
+from middlemark.suite.metrics import Metric, metric_named
 
 BETWEEN_LOOKS = 5
 NARROW_LOOKS = 2
@@ -86,7 +86,7 @@ def _ranked_by(stream: Stream) -> Metric:
 
 def _has(stream: Stream, asked: Metric) -> bool:
     """A round trip is of ping-pongs alone."""
-    return "round_trip" not in asked.metric or stream.pattern.kind == "ping_pong"
+    return "round_trip" not in asked.stored_name or stream.pattern.kind == "ping_pong"
 
 
 def _width(  # noqa: PLR0913, PLR0917 - one figure of one stream of one experiment

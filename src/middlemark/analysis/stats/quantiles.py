@@ -22,9 +22,6 @@ from middlemark.suite.yaml.quantity import DURATION
 Samples = NDArray[np.int64]
 """Values in ascending order."""
 
-LEVELS = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
-"""The quantiles that are given, by the name that a metric carries."""
-
 SAMPLES_BEYOND = 10
 """How many samples must lie beyond a quantile: with fewer, its own spread is as large as what it says."""
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from middlemark.analysis.metrics.accounting import accountable, contradictions
-from middlemark.analysis.metrics.catalog import TRIAL, Key, metrics_of_distribution, quantile_metric, stream_subject
-from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.metrics.trial import TrialMetrics
 from middlemark.analysis.stats.quantiles import Measured, WithinClocks, bound_words
 from middlemark.plan import Caution, InvalidKind, InvalidReason, PingPong, WarningKind
@@ -17,6 +15,7 @@ from middlemark.results.progress import Headline
 from middlemark.results.record import LinkMeasured, TrialRecord
 from middlemark.results.streaming import Frame
 from middlemark.suite import Disturbance
+from middlemark.suite.metrics import TRIAL, Distribution, Key, metrics_of_distribution, quantile_metric, stream_subject
 
 LOAD_TOLERANCE_PERCENT = 10
 

@@ -19,7 +19,6 @@ from rich.text import Text
 
 from middlemark.analysis.compare.metrics import MetricComparison
 from middlemark.analysis.compare.selftest import BOUND, ChanceRate
-from middlemark.analysis.metrics.catalog import Metric
 from middlemark.analysis.stats.estimate import Estimate
 from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.difference import Difference, NoDifference
@@ -41,6 +40,7 @@ from middlemark.report.elements.formatting import (
     times,
 )
 from middlemark.suite import Dimension
+from middlemark.suite.metrics import Metric
 
 UNITS = {
     Dimension.TIME: MICROSECONDS,
@@ -69,7 +69,7 @@ class Row:
 
 def unit_of(figure: Metric) -> Unit:
     """The unit that a figure is shown in."""
-    return MILLISECONDS if figure.name == "first_message" else UNITS[figure.dimension]
+    return MILLISECONDS if figure.is_long else UNITS[figure.dimension]
 
 
 def verdict_words(figure: Metric, verdict: Verdict) -> str:
@@ -192,7 +192,7 @@ def comparison_data(all_compared: Iterable[MetricComparison]) -> list[dict[str, 
             "sides": list(each.pair.names),
             "stream": each.stream,
             "figure": each.figure.name,
-            "metric": each.figure.metric,
+            "metric": each.figure.stored_name,
             "estimates": [None if estimate is None else told(asdict(estimate)) for estimate in each.estimates],
             "difference": _data_of(each.difference) if isinstance(each.difference, Difference) else None,
             "reason": each.decided.reason or None,

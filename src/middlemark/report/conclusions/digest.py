@@ -88,7 +88,7 @@ def means_data(found: Iterable[OverSettings]) -> list[dict[str, object]]:
         {
             "sides": list(each.names),
             "figure": each.figure.name,
-            "metric": each.figure.metric,
+            "metric": each.figure.stored_name,
             "settings": each.n_settings,
             **told({"geometric_mean": each.value, "low": each.low, "high": each.high}),
             "missing": list(each.missing),

@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import TRIAL, quantile_metric
-from middlemark.analysis.metrics.latency import Distribution
 from middlemark.report.elements.formatting import (
     MEBIBYTES,
     MILLISECONDS,
@@ -28,6 +26,7 @@ from middlemark.report.elements.formatting import (
     unit_of,
 )
 from middlemark.report.elements.labels import Contender
+from middlemark.suite.metrics import TRIAL, Distribution, quantile_metric
 
 CLOCKS = "± after a one-way time: by how much the clocks of different machines may put it off."
 

@@ -16,8 +16,8 @@ from typing import Protocol
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.latency import OF_CHAINS, Distribution
 from middlemark.analysis.stats.estimate import Estimate, Method
+from middlemark.suite.metrics import OF_CHAINS, Distribution
 
 NARROW_SPACE = "\u202f"
 ABSENT = "–"

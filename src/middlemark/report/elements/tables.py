@@ -10,11 +10,8 @@ from dataclasses import dataclass, fields
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import Totals
-from middlemark.analysis.metrics.catalog import TRIAL, distribution_subject, quantile_metric
-from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.stats.estimate import FEWEST_FOR_FENCES as FEWEST_FOR_OUTLIERS
 from middlemark.analysis.stats.estimate import Estimate
-from middlemark.analysis.stats.quantiles import LEVELS
 from middlemark.analysis.stats.shapes import Box
 from middlemark.report.conclusions.ranking import loss_metric
 from middlemark.report.elements.formatting import (
@@ -35,6 +32,7 @@ from middlemark.report.elements.formatting import (
     unit_of,
 )
 from middlemark.report.elements.labels import Contender
+from middlemark.suite.metrics import LEVELS, TRIAL, Distribution, distribution_subject, quantile_metric
 
 LEVEL_WORDS = {"p50": "median", "p90": "90 %", "p99": "99 %", "p999": "99.9 %", "p9999": "99.99 %"}
 

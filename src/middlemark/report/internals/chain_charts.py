@@ -18,7 +18,6 @@ import altair as alt
 from middlemark.analysis.chains.trace import ChainPart
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import chain_position_subject, chain_subject
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.plan import Chain
 from middlemark.report.conclusions.headline import condition_words, distinguishing
@@ -26,6 +25,7 @@ from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import ABSENT, MILLISECONDS, interval, n_words
 from middlemark.report.elements.labels import Contender, trials_behind
 from middlemark.report.traffic.bars import StackedBars
+from middlemark.suite.metrics import chain_position_subject, chain_subject
 
 PARTS: dict[ChainPart, str] = {
     ChainPart.COMMUNICATION: "#c65a11",

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from middlemark.analysis.chains.trace import ChainPart, positions
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import TRIAL, chain_position_subject, chain_subject, node_subject
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import (
     ABSENT,
@@ -40,6 +39,7 @@ from middlemark.report.internals.chain_charts import (
     value_of,
     words,
 )
+from middlemark.suite.metrics import TRIAL, chain_position_subject, chain_subject, node_subject
 
 WAYS = ("typical", "slow")
 NODES = "Medians of trials. Start-up: from the common start of all applications to the node's first execution."

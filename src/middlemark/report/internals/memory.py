@@ -11,12 +11,12 @@ import altair as alt
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import Key, process_subject
 from middlemark.analysis.metrics.resources import LEAST_SPAN_S
 from middlemark.report.elements.chart import Chart, finished, identity, short
 from middlemark.report.elements.formatting import COUNT, Unit, plural, show
 from middlemark.report.elements.labels import Contender
 from middlemark.report.elements.tables import Table
+from middlemark.suite.metrics import Key, process_subject
 
 KIBIBYTES_PER_S = Unit("KiB/s", lambda per_s: COUNT.write(per_s / 1024))
 SLOPE = "memory_slope{}_bytes_per_s"

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import TRIAL, Key, host_subject
 from middlemark.analysis.verdicts.difference import Difference, ratio
 from middlemark.analysis.verdicts.judge import Verdict, judge_difference
 from middlemark.report.elements.chart import Chart
@@ -42,6 +41,7 @@ from middlemark.report.internals.wire import link_traffic_table, wire_table
 from middlemark.report.traffic.bars import Bars, bar_chart
 from middlemark.results.record import CaptureRecord, TrialRecord
 from middlemark.suite import Observation
+from middlemark.suite.metrics import TRIAL, Key, host_subject
 
 CAPTURES = "Captured frames"
 CAPTION = (

@@ -13,7 +13,6 @@ import altair as alt
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.conditions import spread
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import TRIAL
 from middlemark.analysis.metrics.traffic import payload_hosts, receiving_hosts
 from middlemark.plan import varying_factors
 from middlemark.report.elements.chart import Chart, finished, identity, logarithmic_scale
@@ -21,6 +20,7 @@ from middlemark.report.elements.formatting import ABSENT, COUNT, Unit, cell, n_t
 from middlemark.report.elements.labels import Contender, trials_behind
 from middlemark.report.elements.tables import Table
 from middlemark.suite import Observation
+from middlemark.suite.metrics import TRIAL
 
 PHASES = {"discovery": "discovery", "warm_up": "warm-up", "window": "window", "drain": "drain"}
 BYTES = Unit("", size)

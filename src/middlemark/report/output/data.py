@@ -28,7 +28,6 @@ from prometheus_client.openmetrics.exposition import generate_latest
 from middlemark.analysis.dataframes import METRICS_SCHEMA, TRIALS_SCHEMA, WARNINGS_SCHEMA, LoadedRun, summary_table
 from middlemark.analysis.dataframes import SCHEMA as ESTIMATES_SCHEMA
 from middlemark.analysis.metrics.accounting import AccountingError
-from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.metrics.stored import measure, metrics_from_samples, stored_form
 from middlemark.analysis.run import Damage, RunFindings
 from middlemark.analysis.stats.quantiles import Sketch, is_measurable
@@ -41,6 +40,7 @@ from middlemark.results.manifest import Manifest
 from middlemark.results.record import FORMAT_VERSION, TrialRecord, is_valid
 from middlemark.results.run_folder import RunFolder
 from middlemark.results.trial_folder import TrialFolder
+from middlemark.suite.metrics import Distribution
 
 
 def recompute_metrics(folder: RunFolder) -> None:

@@ -21,7 +21,6 @@ from markupsafe import Markup, escape
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.decisions.claims import judge_own_claims
-from middlemark.analysis.metrics.latency import OF_CHAINS, Distribution
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan import Caution
 from middlemark.report.conclusions.claims import READING, shown
@@ -62,6 +61,7 @@ from middlemark.report.traffic.timeseries import time_charts
 from middlemark.report.traffic.variance import spread_lines, spread_table
 from middlemark.results.files import write_text
 from middlemark.results.run_folder import RunFolder
+from middlemark.suite.metrics import OF_CHAINS, Distribution
 
 
 @debug_mode(False)  # as for those of one setting

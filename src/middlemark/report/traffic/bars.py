@@ -18,7 +18,6 @@ from typing import Any
 import altair as alt
 
 from middlemark.analysis.compare.comparison import Comparison
-from middlemark.analysis.metrics.catalog import TRIAL
 from middlemark.analysis.stats.estimate import Estimate
 from middlemark.report.elements.chart import (
     DRAWINGS,
@@ -37,6 +36,7 @@ from middlemark.report.elements.chart import (
 )
 from middlemark.report.elements.formatting import n_trials
 from middlemark.report.elements.labels import Contender
+from middlemark.suite.metrics import TRIAL
 
 Row = Mapping[str, Any]
 

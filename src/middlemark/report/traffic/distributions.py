@@ -19,7 +19,6 @@ import altair as alt
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.latency import OF_CHAINS, Distribution
 from middlemark.analysis.stats.quantiles import SAMPLES_BEYOND
 from middlemark.report.elements.chart import (
     DRAWINGS,
@@ -39,6 +38,7 @@ from middlemark.report.elements.chart import (
 )
 from middlemark.report.elements.formatting import counted
 from middlemark.report.elements.labels import Contender
+from middlemark.suite.metrics import OF_CHAINS, Distribution
 
 
 def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Chart | None:

@@ -11,10 +11,10 @@ from itertools import product
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.conditions import FaultInstant, fault_instants
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import TRIAL, flow_subject, stream_subject
 from middlemark.report.elements.formatting import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, Unit, cell, digits, show
 from middlemark.report.elements.labels import Contender
 from middlemark.report.elements.tables import Table
+from middlemark.suite.metrics import TRIAL, flow_subject, stream_subject
 
 OF_STREAM: tuple[tuple[str, str, Unit], ...] = (
     ("missing, %", "missing_share", PERCENT),

@@ -12,11 +12,11 @@ import altair as alt
 
 from middlemark.analysis.compare.scaling import SIZE_FACTOR, Scaling
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.catalog import Key, stream_subject
 from middlemark.analysis.run import RunFindings
 from middlemark.report.elements.chart import Chart, finished, identity, logarithmic_scale, short
 from middlemark.report.elements.formatting import MICROSECONDS, Unit, digits, interval, plural, size
 from middlemark.report.elements.labels import Contender, trials_behind
+from middlemark.suite.metrics import Key, stream_subject
 
 NANOSECONDS_PER_BYTE = Unit("ns/B", digits)
 

@@ -15,7 +15,6 @@ import altair as alt
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.metrics.latency import Distribution
 from middlemark.analysis.metrics.timeseries import LOOKED_AT, TimeSeries
 from middlemark.analysis.stats.quantiles import bound_words, needed
 from middlemark.plan import Event
@@ -35,6 +34,7 @@ from middlemark.report.elements.chart import (
 )
 from middlemark.report.elements.labels import Contender
 from middlemark.report.traffic.link_charts import EXTENT, link_charts
+from middlemark.suite.metrics import Distribution
 
 ROW_HEIGHT = 44
 Rows = list[dict[str, Any]]

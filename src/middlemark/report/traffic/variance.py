@@ -14,12 +14,12 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.compare.independence import SerialCorrelation, TrialSequence
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.experiment.variance import Advice, NoVarianceComponents, Pays, VarianceComponents, advise
-from middlemark.analysis.metrics.catalog import Key
 from middlemark.analysis.run import RunFindings
 from middlemark.report.conclusions.headline import describe_load, distinguishing
 from middlemark.report.elements.formatting import ABSENT, digits, listed
 from middlemark.report.elements.labels import Contender
 from middlemark.report.elements.tables import Table
+from middlemark.suite.metrics import Key
 
 WORDS = {
     Pays.MORE_TRIALS: "more trials with shorter windows",

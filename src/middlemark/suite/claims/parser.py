@@ -17,16 +17,14 @@ from middlemark.suite.claims.claim import (
     Bound,
     Claim,
     Comparison,
-    Dimension,
     Monotone,
     NoCommunication,
     NoLoss,
     Selection,
     Side,
     Statement,
-    dimension,
-    figure_name,
 )
+from middlemark.suite.metrics import Dimension, metric_named, metric_of
 from middlemark.suite.yaml.model import Many, Named, closest_first
 from middlemark.suite.yaml.quantity import DURATION, GROWING, SHARE, SIZE, respelled
 
@@ -59,7 +57,7 @@ QUANTITY: /\d+(\.\d+)?([eE][+-]?\d+)?\s*(%|[A-Za-zµμ]+(\/s)?)?/
 _EXAMPLE = "median(latency)[middleware=zenoh, topology=D1-1]"
 _EXPECTED = {
     "RELATION": "`<`",
-    "NAME": f"a figure as `{_EXAMPLE}`",
+    "NAME": f"a metric as `{_EXAMPLE}`",
     "FACTOR": "a factor as `middleware`",
     "VALUE": "a value",
     "QUOTED": 'one with commas in quotes: `"1 Gbit/s, 10 ms"`',
@@ -138,9 +136,9 @@ def _statement(tree: ParseTree) -> Statement:
 
 
 def _comparison(first: Side, second: Side, relation: Token, number: Token | None = None) -> Comparison:
-    what, other = dimension(first.figure), dimension(second.figure)
+    what, other = metric_named(first.figure).dimension, metric_named(second.figure).dimension
     if what is not other:
-        allowed = f"two figures of one kind; {first.figure} is a number of {what}, {second.figure} of {other}"
+        allowed = f"two metrics of one kind; {first.figure} is a number of {what}, {second.figure} of {other}"
         raise _at(relation, "these can't be compared", allowed)
     if number is None:
         return Comparison(first, second, relation == ">")
@@ -155,11 +153,11 @@ def _side(tree: ParseTree) -> Side:
     figure, selection = (part for part in tree.children if not isinstance(part, str))
     names: list[Any] = list(figure.children)
     try:
-        name = figure_name(str(names[0]) if len(names) > 1 else None, str(names[-1]))
+        metric = metric_of(str(names[0]) if len(names) > 1 else None, str(names[-1]))
     except PydanticCustomError as error:
         context = error.context or {}
         raise _at(names[0], context["problem"], context["allowed"]) from error
-    return Side(name, _selection(selection))
+    return Side(metric.name, _selection(selection))
 
 
 def _selection(tree: Any) -> Selection:  # noqa: ANN401 - a branch of lark's tree
@@ -178,19 +176,11 @@ def _growing(name: Token) -> str:
     return str(name)
 
 
-_EXAMPLES = {
-    Dimension.TIME: "200 µs",
-    Dimension.SHARE: "0.1 %",
-    Dimension.BYTES: "40 MiB",
-    Dimension.BYTES_PER_S: "80 MB/s",
-    Dimension.PERCENT_OF_CORE: "50 %",
-}
-
-
 def _bound(figure: str, written: Token) -> float:
-    value = bound_of(dimension(figure), written)
+    what = metric_named(figure).dimension
+    value = bound_of(what, written)
     if value is None:
-        raise _at(written, f"`{written}` is no bound of {figure}", f"a value as `{_EXAMPLES[dimension(figure)]}`")
+        raise _at(written, f"`{written}` is no bound of {figure}", f"a value as `{what.example}`")
     return value
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from middlemark.analysis.metrics.catalog import Key, metric_named, usual_metrics
 from middlemark.errors import UsageError
+from middlemark.suite.metrics import Key, metric_named, usual_metrics
 
 
 @pytest.mark.parametrize(
