@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 
 from middlemark.analysis.compare.pairing import pair_within_run
 from middlemark.analysis.run import analyse
-from middlemark.campaign.campaign import run_new, run_on
-from middlemark.campaign.order import Order, place
+from middlemark.campaign.campaign import resume_run, run_new
+from middlemark.campaign.order import Order, order_suite
 from middlemark.cli.main import app
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan import Side
@@ -23,7 +23,7 @@ TWICE = suite_text().replace("trials: 1", "trials: 2")
 
 def placed_against(text: str, *folders: Path) -> Order:
     loaded = LoadedSuite(file="staged.yaml", text=text, suite=parse_suite(text, file="staged.yaml"))
-    return place(loaded, [], None, folders)
+    return order_suite(loaded, [], None, folders)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_each_block_has_both_sides_each_with_its_own_worker_and_resume_keeps_the
     assert manifest.against == (str(base),)
     assert (manifest.base["fake"].library.version, manifest.middlewares["fake"].library.version) == ("0.9", "1")
     next(run.stored_trials()).record_path.unlink()
-    run_on(run.path, against=[base])
+    resume_run(run.path, against=[base])
     records = [folder.read_record() for folder in run.stored_trials()]
     assert [record.outcome.kind for record in records] == ["valid"] * 4
     for record in records:

@@ -8,8 +8,8 @@ import pytest
 
 from middlemark.analysis.run import analyse
 from middlemark.analysis.search.capacity import State
-from middlemark.campaign.campaign import run_new, run_on
-from middlemark.campaign.order import place
+from middlemark.campaign.campaign import resume_run, run_new
+from middlemark.campaign.order import order_suite
 from middlemark.errors import Interrupted
 from middlemark.plan import Side
 from middlemark.plan.schedule import Load
@@ -55,14 +55,14 @@ def test_searches_interrupted_again_and_again_repeat_no_trial_and_find_what_is_t
     loaded = LoadedSuite(file="staged.yaml", text=TEXT, suite=parse_suite(TEXT, file="staged.yaml"))
     run, known = RunFolder(tmp_path / "run"), dict[str, int]()
     with pytest.raises(Interrupted):
-        run_new(run.path, place(loaded, [], 2, [tmp_path / "base"]), Impatient())
+        run_new(run.path, order_suite(loaded, [], 2, [tmp_path / "base"]), Impatient())
     for _ in range(20):
         now = stored(run)
         assert len(now) > len(known)
         assert now.items() >= known.items()
         known = now
         try:
-            run_on(run.path, Impatient(), against=[tmp_path / "base"])
+            resume_run(run.path, Impatient(), against=[tmp_path / "base"])
         except Interrupted:
             continue
         break
@@ -74,7 +74,7 @@ def test_searches_interrupted_again_and_again_repeat_no_trial_and_find_what_is_t
         Side.BASE: (State.FOUND, Load(67.5, 100), 8),
     }
     whole = RunFolder(tmp_path / "whole")
-    run_new(whole.path, place(loaded, [], 2, [tmp_path / "base"]))
+    run_new(whole.path, order_suite(loaded, [], 2, [tmp_path / "base"]))
     assert whole.read_manifest().trials == run.read_manifest().trials  # with the same steps, of the same searches
     assert {trial.step.search for trial in run.read_manifest().trials if trial.step} == {1, 2}
     assert len(stored(run)) == 20  # beside the searches, two trials of each side at the given rate

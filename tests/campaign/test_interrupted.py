@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from middlemark.campaign.campaign import run_on
+from middlemark.campaign.campaign import resume_run
 from middlemark.errors import ExitCode
 from middlemark.results.run_folder import RunFolder
 from middlemark.results.trial_folder import TrialFolder
@@ -67,7 +67,7 @@ def test_after_sigkill_a_sweep_leaves_nothing_and_resume_completes(tmp_path: Pat
     assert list((tmp_path / "state/middlemark/ledgers").iterdir()) == []
     assert ledger.sweep() == []
 
-    run_on(tmp_path / "run")
+    resume_run(tmp_path / "run")
     records = [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
     assert [record.outcome.kind for record in records] == ["valid", "valid"]
 
@@ -91,7 +91,7 @@ def test_a_signal_ends_the_run_cleanly_and_says_how_to_go_on(tmp_path: Path, num
     assert f"--resume {tmp_path / 'run'}" in said
     assert marked_processes() == set()
     assert list((tmp_path / "state/middlemark/ledgers").iterdir()) == []
-    run_on(tmp_path / "run")
+    resume_run(tmp_path / "run")
     assert len(list(RunFolder(tmp_path / "run").stored_trials())) == 2
 
 
@@ -150,12 +150,12 @@ def test_trials_that_results_ask_for_are_planned_before_they_run_and_decided_ali
     kill_front(tmp_path, text.replace("trials: 1", "trials: 6"), signal.SIGKILL.value, "stopping", 0)
     ledger.sweep()
     run = RunFolder(tmp_path / "run")
-    run_on(run.path)
+    resume_run(run.path)
     manifest = run.read_manifest()
     assert [trial.id[:2] for trial in manifest.trials] == [folder.id[:2] for folder in run.stored_trials()]
     assert [trial.block for trial in manifest.trials] == list(range(1, 9))
     (width,) = manifest.widths
     assert (width.figure, width.n_trials, width.settled) == ("first_message", 8, False)
     before = run.manifest_path.read_bytes()
-    run_on(run.path)
+    resume_run(run.path)
     assert run.manifest_path.read_bytes() == before

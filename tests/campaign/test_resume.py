@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from middlemark.analysis.dataframes import load
-from middlemark.campaign.campaign import run_new, run_on
+from middlemark.campaign.campaign import resume_run, run_new
 from middlemark.campaign.manifest import gather, resumed
-from middlemark.campaign.order import place
+from middlemark.campaign.order import order_suite
 from middlemark.errors import StoreError, UsageError
 from middlemark.plan import WarningKind
 from middlemark.results.run_folder import RunFolder
@@ -59,7 +59,7 @@ def test_what_was_planned_is_planned_again(run: RunFolder) -> None:
 def test_another_plan_than_the_suites_is_refused(run: RunFolder, change: Callable[[Any], object]) -> None:
     edit(run, change)
     with pytest.raises(StoreError, match=r"manifest\.json") as caught:
-        run_on(run.path)
+        resume_run(run.path)
     assert not list(run.path.glob("trials/*")), caught.value
 
 
@@ -69,7 +69,7 @@ def test_a_trial_that_names_another_folder_empties_none(run: RunFolder, tmp_path
     (tmp_path / "precious" / "file").write_text("mine")
     edit(run, lambda m: m["trials"][0].update(id=name))
     with pytest.raises(StoreError, match=r"trials\.0\.id"):
-        run_on(run.path)
+        resume_run(run.path)
     assert (tmp_path / "precious" / "file").read_text() == "mine"
 
 
@@ -93,7 +93,7 @@ def test_another_build_kernel_or_machine_is_named_and_refused(run: RunFolder, tm
     with (tmp_path / "workers/middlemark-worker-fake").open("a") as worker:
         worker.write("\n# built again\n")
     with pytest.raises(StoreError, match="--across") as caught:
-        run_on(run.path)
+        resume_run(run.path)
     for name in (
         "middlemark: 0.0.1",
         "kernel: 5.0-other",
@@ -118,7 +118,7 @@ def test_with_across_each_later_trial_says_what_differs_and_a_report_warns(tmp_p
     second.record_path.unlink()
     with (tmp_path / "workers/middlemark-worker-fake").open("a") as worker:
         worker.write("\n# built again\n")
-    run_on(path, across=True)
+    resume_run(path, across=True)
     assert first.read_record().across == ()
     (difference,) = second.read_record().across
     assert difference.startswith("worker of fake (SHA-256): ")
@@ -131,9 +131,9 @@ def test_the_workers_of_a_base_are_those_that_the_user_names_again(tmp_path: Pat
     install_fake_worker(tmp_path / "base")
     loaded = LoadedSuite(file="staged.yaml", text=THREE, suite=parse_suite(THREE, file="staged.yaml"))
     run = RunFolder(tmp_path / "run")
-    run.write_manifest(gather(place(loaded, [], None, [tmp_path / "base"])))
+    run.write_manifest(gather(order_suite(loaded, [], None, [tmp_path / "base"])))
     with pytest.raises(UsageError, match="name their folders again") as caught:
-        run_on(run.path)
+        resume_run(run.path)
     assert f"--against {tmp_path / 'base'}" in (caught.value.remedy or "")
     found = resumed(run, [tmp_path / "base"], across=False)
     assert found.base["fake"].path == tmp_path / "base/middlemark-worker-fake"
@@ -151,7 +151,7 @@ def test_the_files_that_a_suite_names_are_kept_with_the_run(tmp_path: Path) -> N
     text = suite_text("{topology: D1-1, link: {trace: walk.csv}}")
     (tmp_path / "mine.yaml").write_text(text)
     run = RunFolder(tmp_path / "run")
-    run.write_manifest(gather(place(load_suite(str(tmp_path / "mine.yaml")), [], None)))
+    run.write_manifest(gather(order_suite(load_suite(str(tmp_path / "mine.yaml")), [], None)))
     (tmp_path / "walk.csv").unlink()
     resumed(run, [], across=False)
     edit(run, lambda m: m.update(suite_files={"walk.csv": "at_ms,loss_percent\n0,0\n100,6\n"}))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.campaign.campaign import run_new, run_on
+from middlemark.campaign.campaign import resume_run, run_new
 from middlemark.errors import StoreError
 from middlemark.results.progress import Event, StepReached
 from middlemark.results.record import TrialRecord
@@ -40,7 +40,7 @@ def test_a_full_disk_is_said_with_what_to_do_and_resume_completes(small_disk: Pa
     assert "--resume" in (caught.value.remedy or "")
     assert marked_processes() == set()
     subprocess.run(["mount", "-o", "remount,size=4m", str(small_disk)], check=True)
-    run_on(run)
+    resume_run(run)
     kinds = [folder.read_record().outcome.kind for folder in RunFolder(run).stored_trials()]
     assert kinds == ["valid"] * 3
 
@@ -85,17 +85,17 @@ def test_a_folder_with_a_run_is_not_overwritten(campaign: Callable[..., list[Tri
 def test_two_writers_of_one_run_are_refused(campaign: Callable[..., list[TrialRecord]], tmp_path: Path) -> None:
     campaign(suite_text())
     with RunFolder(tmp_path / "run").locked(), pytest.raises(StoreError, match="another middlemark"):
-        run_on(tmp_path / "run")
+        resume_run(tmp_path / "run")
 
 
 def test_resuming_a_complete_run_runs_nothing(campaign: Callable[..., list[TrialRecord]], tmp_path: Path) -> None:
     campaign(suite_text())
     record = next(RunFolder(tmp_path / "run").stored_trials()).record_path
     before = record.stat().st_mtime_ns
-    run_on(tmp_path / "run")
+    resume_run(tmp_path / "run")
     assert record.stat().st_mtime_ns == before
 
 
 def test_resuming_what_is_no_run_says_so(tmp_path: Path) -> None:
     with pytest.raises(StoreError):
-        run_on(tmp_path)
+        resume_run(tmp_path)

@@ -40,7 +40,7 @@ def test_the_largest_size_that_is_found_is_what_the_link_carries(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     suite = LoadedSuite(file="known.yaml", text=SUITE, suite=parse_suite(SUITE, file="known.yaml"))
-    run_new(tmp_path / "run", order.place(suite, [], None))
+    run_new(tmp_path / "run", order.order_suite(suite, [], None))
     (found,) = analyse(RunFolder(tmp_path / "run")).capacities
     assert found.state is State.FOUND
     assert found.carried is not None

@@ -63,7 +63,7 @@ def test_every_datagram_is_in_the_file_once_for_each_of_its_links(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     suite = LoadedSuite(file="captured.yaml", text=SUITE, suite=parse_suite(SUITE, file="captured.yaml"))
-    run_new(tmp_path / "run", order.place(suite, [], None))
+    run_new(tmp_path / "run", order.order_suite(suite, [], None))
     folders = {each.read_record().trial.observation: each for each in RunFolder(tmp_path / "run").stored_trials()}
     record = folders[Observation.CAPTURE].read_record()
     assert record.outcome == Valid(), record.outcome

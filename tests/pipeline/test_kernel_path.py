@@ -104,7 +104,7 @@ def observed(folder: Path, asked: str) -> list[TrialFolder]:
     suite = LoadedSuite(
         file="observed.yaml", text=SUITE + asked, suite=parse_suite(SUITE + asked, file="observed.yaml")
     )
-    run_new(folder, order.place(suite, [], None))
+    run_new(folder, order.order_suite(suite, [], None))
     return [each for each in RunFolder(folder).stored_trials() if each.read_record().trial.observation]
 
 

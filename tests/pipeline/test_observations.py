@@ -44,7 +44,7 @@ pytestmark = [
 def test_the_observer_and_the_processes_account_for_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     suite = LoadedSuite(file="watched.yaml", text=SUITE, suite=parse_suite(SUITE, file="watched.yaml"))
-    run_new(tmp_path / "run", order.place(suite, [], None))
+    run_new(tmp_path / "run", order.order_suite(suite, [], None))
     (folder,) = (each for each in RunFolder(tmp_path / "run").stored_trials() if each.read_record().trial.observation)
     record = folder.read_record()
     assert record.outcome == Valid(), record.outcome

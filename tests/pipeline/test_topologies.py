@@ -44,7 +44,7 @@ disturbance: {{steal: 100 %}}
 {points}
 """
         suite = LoadedSuite(file="apart.yaml", text=text, suite=parse_suite(text, file="apart.yaml"))
-        run_new(tmp_path / "run", order.place(suite, [], None))
+        run_new(tmp_path / "run", order.order_suite(suite, [], None))
         return [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
 
     return run

@@ -47,7 +47,7 @@ def suite_text(topology: str = "C1-1", more: str = "", **options: object) -> str
 
 def placed(text: str) -> order.Order:
     suite = parse_suite(text, file="staged.yaml")
-    return order.place(LoadedSuite(file="staged.yaml", text=text, suite=suite), [], None)
+    return order.order_suite(LoadedSuite(file="staged.yaml", text=text, suite=suite), [], None)
 
 
 def planned(text: str) -> Trial:

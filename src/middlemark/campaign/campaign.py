@@ -42,37 +42,19 @@ from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Demand, Observation, Suite
 from middlemark.testbed.processes import ledger
 
-
-def outcomes(run: RunFolder) -> Counter[str]:
-    """How many stored trials ended with each kind of outcome."""
-    return Counter(_outcome_kind(folder.read_record()) for folder in run.stored_trials())
-
-
-def _outcome_kind(record: TrialRecord) -> str:
-    """What a search came for is accepted."""
-    return "valid" if is_sought(record.trial.step, record.outcome.kind) else record.outcome.kind
-
-
-def check_accepted(found: Counter[str]) -> None:
-    """Raises where a trial is neither valid nor not applicable."""
-    others = {kind: number for kind, number in found.items() if kind not in ACCEPTED}
-    if others:
-        counts = ", ".join(f"{number} {kind}" for kind, number in sorted(others.items()))
-        raise ResultsNotAccepted(
-            f"{sum(others.values())} of {sum(found.values())} trials don't count: {counts}",
-            remedy="the report says why; each trial's events and logs are in its folder",
-        )
+_DISTURBANCES = (InvalidKind.STEAL, InvalidKind.LINK)
+"""What may be otherwise at the next attempt: a relay, too, is late when the CPU is taken away."""
 
 
 def run_new(path: Path, order: Order, observer: Observer | None = None) -> None:
     """Runs all trials of an order into a new run folder; returns when all are stored."""
     manifest = gather(order)
     with RunFolder.created(path, manifest) as run, ledger.opened() as entries:
-        resources = CampaignResources(order.workers, order.base, entries, order.given.disturbance)
-        asyncio.run(Campaign(run, order.given, manifest, resources, observer or Unobserved()).run())
+        resources = CampaignResources(order.workers, order.base, entries, order.definition.disturbance)
+        asyncio.run(Campaign(run, order.definition, manifest, resources, observer or Unobserved()).run())
 
 
-def run_on(
+def resume_run(
     folder: Path | RunFolder,
     observer: Observer | None = None,
     *,
@@ -82,9 +64,9 @@ def run_on(
     """Runs the trials that a run folder still lacks; returns when all are stored."""
     run = folder if isinstance(folder, RunFolder) else RunFolder(folder)
     with run.locked(), ledger.opened() as entries:
-        found = resumed(run, against, across=across)
-        resources = CampaignResources(found.workers, found.base, entries, found.given.disturbance)
-        campaign = Campaign(run, found.given, found.manifest, resources, observer or Unobserved(), found)
+        earlier = resumed(run, against, across=across)
+        resources = CampaignResources(earlier.workers, earlier.base, entries, earlier.definition.disturbance)
+        campaign = Campaign(run, earlier.definition, earlier.manifest, resources, observer or Unobserved(), earlier)
         asyncio.run(campaign.run())
 
 
@@ -93,7 +75,7 @@ class Campaign:
     """A campaign under way."""
 
     run_folder: RunFolder
-    given: Suite | Demand
+    definition: Suite | Demand
     manifest: Manifest
     resources: CampaignResources
     observer: Observer
@@ -114,7 +96,7 @@ class Campaign:
             for number in _signals():
                 loop.add_signal_handler(number, task.cancel if task else lambda: None)
                 handlers.callback(loop.remove_signal_handler, number)
-            self._take_stock()
+            self._count_stored()
             stored = sum(self._outcomes.values())
             planned = len(self.manifest.trials)
             self.observer.observe(CampaignStarted(self.run_folder.path, self.manifest.suite, planned, stored))
@@ -138,12 +120,12 @@ class Campaign:
 
         The manifest has them before the first of them runs, and a campaign cut off before that decides the same again.
         """
-        if not isinstance(self.given, Suite) or not asks_for_more(self.given, self.manifest.trials):
+        if not isinstance(self.definition, Suite) or not asks_for_more(self.definition, self.manifest.trials):
             return False
         for trial in self.manifest.trials:
             if trial.id not in self._results:
                 self._results[trial.id] = read_result(self.run_folder.trial(trial.id))
-        more = next_trials(self.given, self.manifest.trials, list(self._results.values()))
+        more = next_trials(self.definition, self.manifest.trials, list(self._results.values()))
         trials = (*self.manifest.trials, *more.trials)
         self.manifest = self.manifest.model_copy(update={"trials": trials, "widths": more.widths})
         self.run_folder.write_manifest(self.manifest)
@@ -151,7 +133,7 @@ class Campaign:
             self.observer.observe(CampaignExtended(len(trials), more.why))
         return bool(more.trials)
 
-    def _take_stock(self) -> None:
+    def _count_stored(self) -> None:
         planned = {trial.id: trial for trial in self.manifest.trials}
         for folder in self.run_folder.stored_trials():
             self._remember(folder.read_record_of(planned.get(folder.id)))
@@ -190,7 +172,7 @@ class Campaign:
         """Repeats a trial that the machine disturbed, and no other: a failure is a result."""
         attempt = 1
         while True:
-            self._starts(trial, attempt)
+            self._announce(trial, attempt)
             folder = self.run_folder.trial(trial.id)
             finished = await run_trial(
                 trial,
@@ -203,7 +185,7 @@ class Campaign:
                 return finished
             attempt += 1
 
-    def _starts(self, trial: Trial, attempt: int) -> None:
+    def _announce(self, trial: Trial, attempt: int) -> None:
         point = trial.experiment
         started = TrialStarted(
             trial=trial.id,
@@ -250,10 +232,6 @@ class Campaign:
         self.observer.observe(CampaignFinished(self.run_folder.path, interrupted, dict(self._outcomes)))
 
 
-_DISTURBANCES = (InvalidKind.STEAL, InvalidKind.LINK)
-"""What may be otherwise at the next attempt: a relay, too, is late when the CPU is taken away."""
-
-
 def _kind(trial: Trial) -> tuple[str, Observation | None]:
     return trial.experiment.id, trial.observation
 
@@ -267,3 +245,24 @@ def _signals() -> list[signal.Signals]:
 def _is_disturbed(record: TrialRecord) -> bool:
     outcome = record.outcome
     return isinstance(outcome, Invalid) and all(reason.kind in _DISTURBANCES for reason in outcome.reasons)
+
+
+def outcomes(run: RunFolder) -> Counter[str]:
+    """How many stored trials ended with each kind of outcome."""
+    return Counter(_outcome_kind(folder.read_record()) for folder in run.stored_trials())
+
+
+def _outcome_kind(record: TrialRecord) -> str:
+    """What a search came for is accepted."""
+    return "valid" if is_sought(record.trial.step, record.outcome.kind) else record.outcome.kind
+
+
+def check_accepted(found: Counter[str]) -> None:
+    """Raises where a trial is neither valid nor not applicable."""
+    others = {kind: number for kind, number in found.items() if kind not in ACCEPTED}
+    if others:
+        counts = ", ".join(f"{number} {kind}" for kind, number in sorted(others.items()))
+        raise ResultsNotAccepted(
+            f"{sum(others.values())} of {sum(found.values())} trials don't count: {counts}",
+            remedy="the report says why; each trial's events and logs are in its folder",
+        )

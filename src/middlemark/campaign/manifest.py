@@ -49,13 +49,13 @@ def gather(order: Order) -> Manifest:
         suite=order.name,
         suite_text=order.text,
         suite_files=dict(order.files),
-        seed=order.given.seed,
+        seed=order.definition.seed,
         trials=order.trials,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         command=tuple(sys.argv),
         machine={fact.name: _plain(fact.value) for fact in facts},
         middlewares={name: stored_middleware(worker) for name, worker in order.workers.items()},
-        claims=order.given.claims if isinstance(order.given, Suite) else (),
+        claims=order.definition.claims if isinstance(order.definition, Suite) else (),
         against=tuple(str(folder) for folder in order.against),
         base={name: stored_middleware(worker) for name, worker in order.base.items()},
         left_out=dict(order.left_out),
@@ -100,9 +100,9 @@ def _plain(value: readiness.Value) -> str | int | float:
 
 @dataclass(frozen=True)
 class Resumed:
-    """A stored run with what it goes on with."""
+    """A stored run with what it is continued with."""
 
-    given: Suite | Demand
+    definition: Suite | Demand
     manifest: Manifest
     workers: Mapping[str, Worker]
     base: Mapping[str, Worker]
@@ -111,7 +111,7 @@ class Resumed:
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
-        """What is to be said of each trial from now on."""
+        """The warnings of each trial from now on."""
         if not self.differences:
             return ()
         text = f"it ran after its run was gone on with otherwise: {'; '.join(self.differences)}"
@@ -119,13 +119,13 @@ class Resumed:
 
 
 def resumed(run: RunFolder, against: Sequence[Path], *, across: bool) -> Resumed:
-    """What the run goes on with; refused where it is not what was planned, or was begun with something else."""
+    """What the run is continued with; refused where it is not what was planned, or was begun with something else."""
     manifest = run.read_manifest()
-    given = _planned_anew(run, manifest)
+    definition = _planned_anew(run, manifest)
     _check_against(run, manifest, against)
     workers = needed(manifest.trials, *available())
-    sides = [trial for trial in manifest.trials if trial.experiment.side is Side.BASE]
-    base = needed(sides, base_workers(against), {})
+    of_base = [trial for trial in manifest.trials if trial.experiment.side is Side.BASE]
+    base = needed(of_base, base_workers(against), {})
     differences = differing(_origin_of(manifest), _origin_now(workers, base))
     if differences and not across:
         raise StoreError(
@@ -133,16 +133,16 @@ def resumed(run: RunFolder, against: Sequence[Path], *, across: bool) -> Resumed
             f"it was begun otherwise: {'; '.join(differences)}",
             "run the suite anew; or go on with `--across`, which is recorded with each trial",
         )
-    return Resumed(given, manifest, workers, base, differences)
+    return Resumed(definition, manifest, workers, base, differences)
 
 
 def _planned_anew(run: RunFolder, manifest: Manifest) -> Suite | Demand:
     try:
-        given = parse_given(manifest.suite_text, file=str(run.manifest_path), files=manifest.suite_files)
-        trials = replanned(given, manifest.trials)
+        definition = parse_given(manifest.suite_text, file=str(run.manifest_path), files=manifest.suite_files)
+        trials = replanned(definition, manifest.trials)
     except (SuiteError, UsageError, EnvironmentNotReady) as error:
         raise StoreError(run.manifest_path, f"its suite can't be planned again: {error.text}") from error
-    if trials != manifest.trials or given.seed != manifest.seed:
+    if trials != manifest.trials or definition.seed != manifest.seed:
         others = (old.id for old, new in zip(manifest.trials, trials, strict=False) if old != new)
         first = next(others, "their number")
         raise StoreError(
@@ -150,7 +150,7 @@ def _planned_anew(run: RunFolder, manifest: Manifest) -> Suite | Demand:
             f"its trials are not those that its suite plans: {first} differs",
             "run the suite anew: `suite_text` in the manifest is its file",
         )
-    return given
+    return definition
 
 
 def _check_against(run: RunFolder, manifest: Manifest, against: Sequence[Path]) -> None:
@@ -178,17 +178,17 @@ def _origin_of(manifest: Manifest) -> dict[str, str]:
 
 def _origin_now(workers: Mapping[str, Worker], base: Mapping[str, Worker]) -> dict[str, str]:
     facts = {fact.name: str(fact.value) for fact in readiness.identity()}
-    told, told_base = ({name: stored_middleware(worker) for name, worker in side.items()} for side in (workers, base))
-    return _origin(__version__, facts, told, told_base)
+    head = {name: stored_middleware(worker) for name, worker in workers.items()}
+    return _origin(__version__, facts, head, {name: stored_middleware(worker) for name, worker in base.items()})
 
 
 def _origin(
     version: str, facts: Mapping[str, object], workers: Mapping[str, Middleware], base: Mapping[str, Middleware]
 ) -> dict[str, str]:
-    """What figures depend on beside the suite, by what it is called."""
-    found = {"middlemark": version}
-    for name, of_side in (("", workers), ("base's ", base)):
-        for middleware, told in of_side.items():
-            found[f"{name}library of {middleware}"] = f"{told.library.name} {told.library.version}"
-            found[f"{name}worker of {middleware} (SHA-256)"] = (told.sha256 or "")[:16]
-    return found | {"kernel": str(facts.get("kernel", "")), "machine": str(facts.get("machine_id", ""))}
+    """What metrics depend on beside the suite, by what it is called."""
+    origin = {"middlemark": version}
+    for owner, middlewares in (("", workers), ("base's ", base)):
+        for name, middleware in middlewares.items():
+            origin[f"{owner}library of {name}"] = f"{middleware.library.name} {middleware.library.version}"
+            origin[f"{owner}worker of {name} (SHA-256)"] = (middleware.sha256 or "")[:16]
+    return origin | {"kernel": str(facts.get("kernel", "")), "machine": str(facts.get("machine_id", ""))}

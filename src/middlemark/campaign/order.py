@@ -43,6 +43,9 @@ from middlemark.worker import executables
 from middlemark.worker.contract import Description
 from middlemark.worker.description import describe
 
+_WITH_A_WIDTH = ", ".join(("a latency", *(f"`{each.name}`" for each in PLAIN if not (each.of_search or each.is_share))))
+"""The metrics that a `stop` may be on, in words."""
+
 
 @dataclass(frozen=True)
 class Worker:
@@ -59,7 +62,7 @@ class CampaignResources:
     workers: Mapping[str, Worker]
     """By middleware."""
     base: Mapping[str, Worker]
-    """By middleware: those of the side that is compared against, where there is one."""
+    """By middleware: those of the base that is compared against, where there is one."""
     ledger: Ledger
     bounds: Disturbance
     """When a trial is invalid because the machine was taken away, and how often it is then repeated."""
@@ -70,117 +73,11 @@ class CampaignResources:
         return (self.base if experiment.side is Side.BASE else self.workers)[experiment.middleware]
 
 
-def check_settings(loaded: LoadedSuite, workers: Mapping[str, Worker]) -> None:
-    """Refuses the first name in the suite that no worker knows."""
-    _check_figures(loaded)
-    _check(loaded, loaded.suite.middlewares, loaded.suite.profiles, workers)
-
-
-def check_demand(loaded: LoadedDemand, workers: Mapping[str, Worker]) -> None:
-    """Refuses the first name in the demand that no worker knows."""
-    _check(loaded, loaded.demand.middlewares, loaded.demand.profiles or (), workers)
-
-
-def _check(
-    loaded: LoadedSuite | LoadedDemand,
-    choices: Sequence[MiddlewareChoice],
-    profiles: Sequence[str],
-    workers: Mapping[str, Worker],
-) -> None:
-    if not workers:
-        return  # that there are none is the first thing to say, and `plan` says it
-    for path, problem, name, known in (*_options(choices, workers), *_profiles(choices, profiles, workers)):
-        if name not in known:
-            document = read_document(loaded.text, file=loaded.file)
-            raise document.error(problem, path, closest_first(name, known))
-
-
-_WITH_A_WIDTH = ", ".join(("a latency", *(f"`{each.name}`" for each in PLAIN if not (each.of_search or each.is_share))))
-"""The metrics that a `stop` may be on, in words."""
-
-
-def _check_figures(loaded: LoadedSuite) -> None:
-    """Refuses a `stop` on what is no metric, or is a share: a width relative to a loss of nought says nothing."""
-    for number, each in enumerate(loaded.suite.stop.figures or () if loaded.suite.stop else ()):
-        path = ("stop", "figures", number)
-        document = read_document(loaded.text, file=loaded.file)
-        try:
-            asked = metric_named(each.figure)
-        except UsageError as unknown:
-            raise document.error(unknown.text, path, unknown.remedy) from unknown
-        if asked.of_search:
-            problem = f"`{each.figure}` is of searches, which have `searches` and `max_trials` of their own"
-            raise document.error(problem, path, _WITH_A_WIDTH)
-        if asked.is_share:
-            problem = f"`{each.figure}` is a share, which may be nought and has no relative width"
-            raise document.error(problem, path, _WITH_A_WIDTH)
-
-
-Asked = Iterator[tuple[KeyPath, str, str, list[str]]]
-
-
-def _options(choices: Sequence[MiddlewareChoice], workers: Mapping[str, Worker]) -> Asked:
-    for number, choice in enumerate(choices):
-        every = choice.middleware == ALL_MIDDLEWARES
-        asked = list(workers) if every else [choice.middleware]
-        known = sorted({each.name for name in asked if name in workers for each in workers[name].description.options})
-        for option in choice.options if every or choice.middleware in workers else ():
-            problem = f"`{choice.middleware}` has no option `{option}`"
-            yield ("middlewares", number, "options", option), problem, option, known
-
-
-def _profiles(choices: Sequence[MiddlewareChoice], profiles: Sequence[str], workers: Mapping[str, Worker]) -> Asked:
-    known = sorted({profile for worker in workers.values() for profile in worker.description.profiles})
-    for profile in profiles:
-        yield ("profiles",), f"no middleware has a profile `{profile}`", profile, known
-    for number, choice in enumerate(choices):
-        for profile in choice.profiles or ():
-            yield ("middlewares", number, "profiles"), f"no middleware has a profile `{profile}`", profile, known
-
-
-def check_claims(loaded: LoadedSuite, experiments: Sequence[Experiment]) -> None:
-    """Refuses the first claim that speaks of what no experiment is."""
-    every = any(choice.middleware == ALL_MIDDLEWARES for choice in loaded.suite.middlewares)
-    for number, claim in enumerate(loaded.suite.claims):
-        for selection in claim.selections:
-            if every and "middleware" in dict(selection.factors):
-                selection = _without_middleware(selection)  # noqa: PLW2901 - who has no worker here is left out, not wrong
-            if not any(is_selected(each, selection) for each in experiments):
-                raise _refusal(loaded, number, selection, experiments)
-
-
-def _without_middleware(selection: Selection) -> Selection:
-    return Selection(tuple(pair for pair in selection.factors if pair[0] != "middleware"))
-
-
-def _refusal(loaded: LoadedSuite, number: int, selection: Selection, experiments: Sequence[Experiment]) -> SuiteError:
-    document = read_document(loaded.text, file=loaded.file)
-    for name, value in selection.factors:
-        known = _values(name, experiments)
-        if not known:
-            factors = sorted({factor for each in experiments for factor in each.factors} | {STREAM})
-            return document.error(f"no factor `{name}`", ("claims", number), closest_first(name, factors))
-        if not any(is_selected(each, Selection(((name, value),))) for each in experiments):
-            problem = f"no experiment of the suite has {name}={value}"
-            return document.error(problem, ("claims", number), f"{name}: {closest_first(value, known)}")
-    return document.error(
-        f"no experiment of the suite has all of {selection}",
-        ("claims", number),
-        "a selection that an experiment has; `middlemark run --dry-run` shows them",
-    )
-
-
-def _values(name: str, experiments: Sequence[Experiment]) -> list[str]:
-    if name == STREAM:
-        return sorted({stream.name for each in experiments for stream in each.streams})
-    return sorted({each.factors[name] for each in experiments if name in each.factors})
-
-
 @dataclass(frozen=True)
 class Order:
-    """A suite or a demand as given and as planned, with the workers for it."""
+    """A suite or a demand as it is written and as it is planned, with the workers for it."""
 
-    given: Suite | Demand
+    definition: Suite | Demand
     text: str
     """The file of the suite, or of the application's demand, word for word."""
     trials: tuple[Trial, ...]
@@ -197,10 +94,12 @@ class Order:
     @property
     def name(self) -> str:
         """The suite's, or the application's."""
-        return self.given.suite if isinstance(self.given, Suite) else self.given.application
+        return self.definition.suite if isinstance(self.definition, Suite) else self.definition.application
 
 
-def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None, against: Sequence[Path] = ()) -> Order:
+def order_suite(
+    loaded: LoadedSuite, conditions: Sequence[str], trials: int | None, against: Sequence[Path] = ()
+) -> Order:
     """Plans a suite with the workers that there are here, and those of the base as a second side where one is named."""
     suite = loaded.suite
     workers, unfit = available()
@@ -222,7 +121,7 @@ def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None, ag
     planned = order_trials(experiments, blocks=blocks, seed=suite.seed, observe=observe, most_trials=most)
     wants_all = any(choice.middleware == ALL_MIDDLEWARES for choice in suite.middlewares)
     return Order(
-        given=suite,
+        definition=suite,
         text=loaded.text,
         trials=planned,
         workers=needed(planned, workers, unfit),
@@ -233,7 +132,7 @@ def place(loaded: LoadedSuite, conditions: Sequence[str], trials: int | None, ag
     )
 
 
-def place_demand(loaded: LoadedDemand, conditions: Sequence[str], trials: int | None) -> Order:
+def order_demand(loaded: LoadedDemand, conditions: Sequence[str], trials: int | None) -> Order:
     """Plans the trials of an application with the workers that there are here."""
     demand = loaded.demand if trials is None else loaded.demand.model_copy(update={"trials": trials})
     workers, unfit = available()
@@ -243,7 +142,7 @@ def place_demand(loaded: LoadedDemand, conditions: Sequence[str], trials: int | 
     planned = order_trials(experiments, blocks=demand.trials, seed=demand.seed, observe=observed(demand))
     wants_all = any(choice.middleware == ALL_MIDDLEWARES for choice in demand.middlewares)
     return Order(
-        given=demand,
+        definition=demand,
         text=loaded.text,
         trials=planned,
         workers=needed(planned, workers, unfit),
@@ -289,3 +188,106 @@ def needed(trials: Sequence[Trial], workers: Mapping[str, Worker], unfit: Mappin
                 remedy="`middlemark doctor` says what is missing",
             )
     return {middleware: workers[middleware] for middleware in middlewares}
+
+
+def check_settings(loaded: LoadedSuite, workers: Mapping[str, Worker]) -> None:
+    """Refuses the first name in the suite that no worker knows."""
+    _check_stop(loaded)
+    _check(loaded, loaded.suite.middlewares, loaded.suite.profiles, workers)
+
+
+def check_demand(loaded: LoadedDemand, workers: Mapping[str, Worker]) -> None:
+    """Refuses the first name in the demand that no worker knows."""
+    _check(loaded, loaded.demand.middlewares, loaded.demand.profiles or (), workers)
+
+
+def _check(
+    loaded: LoadedSuite | LoadedDemand,
+    choices: Sequence[MiddlewareChoice],
+    profiles: Sequence[str],
+    workers: Mapping[str, Worker],
+) -> None:
+    if not workers:
+        return  # that there are none is the first thing to say, and `plan` says it
+    for path, problem, name, known in (*_options(choices, workers), *_profiles(choices, profiles, workers)):
+        if name not in known:
+            document = read_document(loaded.text, file=loaded.file)
+            raise document.error(problem, path, closest_first(name, known))
+
+
+def _check_stop(loaded: LoadedSuite) -> None:
+    """Refuses a `stop` on what is no metric, or is a share: a width relative to a loss of zero says nothing."""
+    for number, each in enumerate(loaded.suite.stop.figures or () if loaded.suite.stop else ()):
+        path = ("stop", "figures", number)
+        document = read_document(loaded.text, file=loaded.file)
+        try:
+            metric = metric_named(each.figure)
+        except UsageError as unknown:
+            raise document.error(unknown.text, path, unknown.remedy) from unknown
+        if metric.of_search:
+            problem = f"`{each.figure}` is of searches, which have `searches` and `max_trials` of their own"
+            raise document.error(problem, path, _WITH_A_WIDTH)
+        if metric.is_share:
+            problem = f"`{each.figure}` is a share, which may be nought and has no relative width"
+            raise document.error(problem, path, _WITH_A_WIDTH)
+
+
+Choices = Iterator[tuple[KeyPath, str, str, list[str]]]
+"""Where the suite names something, what is wrong where it is not known, its name, and the names that are known."""
+
+
+def _options(choices: Sequence[MiddlewareChoice], workers: Mapping[str, Worker]) -> Choices:
+    for number, choice in enumerate(choices):
+        every = choice.middleware == ALL_MIDDLEWARES
+        chosen = list(workers) if every else [choice.middleware]
+        known = sorted({each.name for name in chosen if name in workers for each in workers[name].description.options})
+        for option in choice.options if every or choice.middleware in workers else ():
+            problem = f"`{choice.middleware}` has no option `{option}`"
+            yield ("middlewares", number, "options", option), problem, option, known
+
+
+def _profiles(choices: Sequence[MiddlewareChoice], profiles: Sequence[str], workers: Mapping[str, Worker]) -> Choices:
+    known = sorted({profile for worker in workers.values() for profile in worker.description.profiles})
+    for profile in profiles:
+        yield ("profiles",), f"no middleware has a profile `{profile}`", profile, known
+    for number, choice in enumerate(choices):
+        for profile in choice.profiles or ():
+            yield ("middlewares", number, "profiles"), f"no middleware has a profile `{profile}`", profile, known
+
+
+def check_claims(loaded: LoadedSuite, experiments: Sequence[Experiment]) -> None:
+    """Refuses the first claim that speaks of what no experiment is."""
+    every = any(choice.middleware == ALL_MIDDLEWARES for choice in loaded.suite.middlewares)
+    for number, claim in enumerate(loaded.suite.claims):
+        for selection in claim.selections:
+            if every and "middleware" in dict(selection.factors):
+                selection = _without_middleware(selection)  # noqa: PLW2901 - who has no worker here is left out, not wrong
+            if not any(is_selected(each, selection) for each in experiments):
+                raise _refusal(loaded, number, selection, experiments)
+
+
+def _without_middleware(selection: Selection) -> Selection:
+    return Selection(tuple(pair for pair in selection.factors if pair[0] != "middleware"))
+
+
+def _refusal(loaded: LoadedSuite, number: int, selection: Selection, experiments: Sequence[Experiment]) -> SuiteError:
+    document = read_document(loaded.text, file=loaded.file)
+    for name, value in selection.factors:
+        known = _values(name, experiments)
+        if not known:
+            factors = sorted({factor for each in experiments for factor in each.factors} | {STREAM})
+            return document.error(f"no factor `{name}`", ("claims", number), closest_first(name, factors))
+        if not any(is_selected(each, Selection(((name, value),))) for each in experiments):
+            problem = f"no experiment of the suite has {name}={value}"
+            return document.error(problem, ("claims", number), f"{name}: {closest_first(value, known)}")
+    return document.error(
+        f"no experiment of the suite has all of {selection}",
+        ("claims", number),
+        "a selection that an experiment has; `middlemark run --dry-run` shows them",
+    )
+
+
+def _values(name: str, experiments: Sequence[Experiment]) -> list[str]:
+    if name == STREAM:
+        return sorted({stream.name for each in experiments for stream in each.streams})
+    return sorted({each.factors[name] for each in experiments if name in each.factors})

@@ -24,13 +24,13 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """Find the middleware that carries an application: run its streams on each, judge, rank and explain."""
-    from middlemark.campaign.order import place_demand
+    from middlemark.campaign.order import order_demand
     from middlemark.cli import run as run_command
     from middlemark.suite import load_demand
 
     if recording is not None:
         _derive(application, recording)
-    order = place_demand(load_demand(str(application)), only or [], trials)
+    order = order_demand(load_demand(str(application)), only or [], trials)
     if dry_run:
         run_command.show_plan(order, as_json)
         return

@@ -131,10 +131,10 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     if resume is not None:
         _resume(resume, against or [], across=across, trust=trust, as_json=as_json)
         return
-    from middlemark.campaign.order import place
+    from middlemark.campaign.order import order_suite
     from middlemark.suite import load_suite
 
-    order = place(load_suite(suite or ""), only or [], trials, against or [])
+    order = order_suite(load_suite(suite or ""), only or [], trials, against or [])
     if dry_run:
         show_plan(order, as_json)
     else:
@@ -182,7 +182,7 @@ def _left_to_results(order: "Order") -> list[str]:
     """Which trials can't be planned yet."""
     from middlemark.suite import Suite
 
-    stop = order.given.stop if isinstance(order.given, Suite) else None
+    stop = order.definition.stop if isinstance(order.definition, Suite) else None
     of_searches = [each.experiment.search.max_trials for each in order.trials if each.experiment.search]
     narrow = [f"then further blocks until intervals are narrow, at most {stop.max_trials} trials each"] if stop else []
     return narrow + ([f"then each search goes on, at most {max(of_searches)} trials each"] if of_searches else [])
@@ -194,11 +194,11 @@ def _run(path: Path, order: "Order", as_json: bool) -> None:
 
 
 def _resume(path: Path, against: list[Path], *, across: bool, trust: bool, as_json: bool) -> None:
-    from middlemark.campaign.campaign import run_on
+    from middlemark.campaign.campaign import resume_run
     from middlemark.results.run_folder import RunFolder
 
     folder = RunFolder(path, is_trusted=trust)
-    _watched(lambda observer: run_on(folder, observer, against=against, across=across), as_json)
+    _watched(lambda observer: resume_run(folder, observer, against=against, across=across), as_json)
     _end(path, trust=trust, as_json=as_json)
 
 

@@ -47,12 +47,12 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
 
 def _run(middleware: str, trials: int, out: Path | None, as_json: bool) -> Path:
-    from middlemark.campaign.order import place
+    from middlemark.campaign.order import order_suite
     from middlemark.cli.run import carry_out, new_folder
     from middlemark.suite import load_suite
 
     path = out or new_folder("selftest")
-    carry_out(path, place(load_suite("selftest"), [f"middleware={middleware}"], trials), as_json)
+    carry_out(path, order_suite(load_suite("selftest"), [f"middleware={middleware}"], trials), as_json)
     return path
 
 

@@ -304,7 +304,7 @@ windows: {{warm_up: 50 ms, window: 300 ms, drain: 1 s}}
 disturbance: {{steal: 100 %}}
 """
     suite = LoadedSuite(file="apart.yaml", text=text, suite=parse_suite(text, file="apart.yaml"))
-    run_new(tmp_path / "run", order.place(suite, [], None))
+    run_new(tmp_path / "run", order.order_suite(suite, [], None))
     records = [folder.read_record() for folder in RunFolder(tmp_path / "run").stored_trials()]
     assert [record.outcome for record in records] == [Valid()] * 2
     for record in records:
