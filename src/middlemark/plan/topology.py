@@ -28,6 +28,7 @@ from middlemark.suite import (
     Timeline,
     Topology,
 )
+from middlemark.suite.topology.impairment import EFFECTS
 
 DECLARABLE = ("rate", "delay", "jitter", "loss")
 """What may be said of a link that is not made here."""
@@ -41,7 +42,7 @@ def hosts(topology: Topology) -> tuple[Host, ...]:
             name=host.name,
             kind=host.kind,
             cpus=host.cpus,
-            cpu_quota=None if host.cpu_quota is None else host.cpu_quota / 100,
+            cpu_quota=host.cpu_quota,
             memory_bytes=host.memory,
             ssh=host.ssh,
             address=host.address,
@@ -159,16 +160,9 @@ def _point(step: Step, settings: LinkSettings) -> TracePoint:
 
 
 def _direction(asked: Impairment) -> Direction:
-    return Direction(
-        rate_bits_per_s=asked.rate,
-        queue_frames=asked.queue,
-        delay_ns=asked.delay or 0,
-        jitter_ns=asked.jitter or 0,
-        loss=(asked.loss or 0) / 100,
-        duplication=(asked.duplication or 0) / 100,
-        reordering=(asked.reordering or 0) / 100,
-        corruption=(asked.corruption or 0) / 100,
-    )
+    """What is left out is not done."""
+    values = {effect.field: getattr(asked, effect.name) for effect in EFFECTS}
+    return Direction(**{field: value for field, value in values.items() if value is not None})
 
 
 def timeline(

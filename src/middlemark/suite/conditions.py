@@ -15,7 +15,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from middlemark.suite.topology.link import LinkSettings
 from middlemark.suite.yaml.model import Many, Model, Named, closest_first, refusal
-from middlemark.suite.yaml.quantity import DURATION, Duration, Share
+from middlemark.suite.yaml.quantity import DURATION, Duration, Share, percent
 
 
 class Action(StrEnum):
@@ -210,7 +210,8 @@ class CpuLoad(Named):
     """Which hosts are loaded: all, those that publish, or those that subscribe."""
 
     def __str__(self) -> str:
-        return f"{self.level:g} %" if self.hosts is LoadedHosts.ALL else f"{self.level:g} % {self.hosts}"
+        level = f"{percent(self.level):g} %"
+        return level if self.hosts is LoadedHosts.ALL else f"{level} {self.hosts}"
 
 
 class Conditions(Model):

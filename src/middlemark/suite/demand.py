@@ -109,7 +109,7 @@ def _wrong(rows: Sequence[tuple[str, int | None, int | None]]) -> Iterator[tuple
             yield line, f"`size_bytes` is no whole number from 0 to {LARGEST_MESSAGE_BYTES}"
 
 
-LOSS_OF_BEST_EFFORT = 1.0
+LOSS_OF_BEST_EFFORT = 0.01
 """Percent: what a best-effort stream may lose where its author says nothing; a reliable one may lose nothing."""
 MOST_STREAMS = 64
 
@@ -169,7 +169,7 @@ class StreamDemand(Model):
     def loss_allowed(self) -> float:
         """As a fraction of 1."""
         default = 0.0 if self.qos.reliability is Reliability.RELIABLE else LOSS_OF_BEST_EFFORT
-        return (default if self.loss is None else self.loss) / 100
+        return default if self.loss is None else self.loss
 
     @model_validator(mode="after")
     def _is_written_or_recorded(self, info: ValidationInfo) -> Self:

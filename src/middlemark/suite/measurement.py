@@ -52,7 +52,7 @@ class Recording(Model):
 class Disturbance(Model):
     """When a trial is invalid because the machine was taken away, and how often it is then repeated."""
 
-    steal: Share = 2.0
+    steal: Share = 0.02
     """The most CPU time that the hypervisor may take during the window, of all CPUs together."""
     repeats: Annotated[int, Field(ge=0, le=100, strict=True)] = 2
     """How often a disturbed trial is repeated before it stays invalid."""
@@ -98,9 +98,9 @@ class Search(Model):
     """The size that is tried first, where sizes are searched."""
     largest: MessageSize = 16_000_000
     """No larger one is tried."""
-    precision: Annotated[float, SHARE.between(1, 50)] = 5.0
+    precision: Annotated[float, SHARE.between(0.01, 0.5)] = 0.05
     """How far apart neighbours are: the rate or size that is carried and the one that is not."""
-    loss: Share = 0.1
+    loss: Share = 0.001
     """The most that may be lost."""
     latency: Annotated[int, DURATION.between(1e3, 60e9)] = 10_000_000
     """The most that 99 % of the messages may take, from the instant at which they were to be sent."""
@@ -138,7 +138,7 @@ class Search(Model):
                     allowed="`smallest` and `largest` beside a `rate`, `lowest` and `highest` beside a `size`",
                     at=("search", name),
                 )
-        if of_sizes and self.smallest * log1p(self.precision / 100) <= 1:
+        if of_sizes and self.smallest * log1p(self.precision) <= 1:
             raise refusal(
                 f"at {SIZE.text(self.smallest)} neighbouring sizes are less than a byte apart",
                 allowed="a larger `smallest`, or a coarser `precision`",
@@ -146,7 +146,7 @@ class Search(Model):
             )
 
 
-Width = Annotated[float, SHARE.between(0.1, 100)]
+Width = Annotated[float, SHARE.between(0.001, 1)]
 
 
 class Precision(Named):
@@ -163,9 +163,9 @@ class Precision(Named):
 class Stop(Model):
     """A rule that gives an experiment further trials until its intervals are narrow."""
 
-    relative_width: Width = 5.0
+    relative_width: Width = 0.05
     """Half of an interval of the median over trials, as a share of the median: 5 % is ± 5 %."""
-    confidence: Annotated[float, SHARE.between(50, 99.9)] = 95.0
+    confidence: Annotated[float, SHARE.between(0.5, 0.999)] = 0.95
     """Of that interval."""
     max_trials: Annotated[int, Field(ge=1, le=10_000, strict=True)] = 30
     """The most trials of an experiment; what is too wide then stays open."""

@@ -90,7 +90,7 @@ def test_a_rule_can_name_its_figures_and_their_widths(blocks: int) -> None:
     assert suite.stop is not None
     assert [(each.figure, each.relative_width) for each in suite.stop.figures or ()] == [
         ("goodput", None),
-        ("p99(latency)", 20.0),
+        ("p99(latency)", 0.2),
     ]
 
 

@@ -9,6 +9,7 @@ from middlemark.errors import SuiteError
 from middlemark.plan import expand
 from middlemark.plan.network import Direction, Link
 from middlemark.suite import load_suite, parse_suite
+from middlemark.suite.topology.impairment import EFFECTS, Impairment
 from middlemark.suite.yaml.model import Beside
 
 SUITE = "suite: x\nmiddlewares: toy\nworkloads: imu\ntopologies: {topology: D1-1, link: {rate: 10 Mbit/s, queue: 50, delay: 1 ms}}\n"
@@ -138,3 +139,16 @@ allowed: a line of columns, then values\
 @pytest.mark.parametrize(("csv", "said"), MISTAKES.values(), ids=MISTAKES)
 def test_a_mistake_in_a_file_is_told_with_its_line_and_what_is_allowed(tmp_path: Path, csv: str, said: str) -> None:
     assert told(csv, tmp_path) == said
+
+
+def test_the_name_of_a_trace_is_the_one_that_stored_runs_have() -> None:
+    points = "[{at: 0 s, loss: 0.1 %}, {at: 1 s, loss: 57 %, outgoing: {duplication: 1.5 %}}]"
+    suite = parse_suite(SUITE + f"conditions:\n  link:\n    trace: {{points: {points}}}\n", file="x.yaml")
+    (experiment,) = expand(suite, available=["toy"])
+    assert experiment.factors["link"] == "trace of 2 points 8ad3899a, 10 Mbit/s, queue 50 frames, 1 ms"
+
+
+def test_the_table_has_every_impairment_of_a_suite_and_of_a_plan_and_no_other() -> None:
+    assert [effect.name for effect in EFFECTS] == list(Impairment.model_fields)
+    assert [effect.field for effect in EFFECTS] == list(Direction.model_fields)
+    assert all(effect.netem for effect in EFFECTS if effect.is_share)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
 from middlemark.suite import DURATION, RATE, SHARE, SIZE
-from middlemark.suite.yaml.quantity import Quantity
+from middlemark.suite.yaml.quantity import Quantity, percent
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,8 @@ from middlemark.suite.yaml.quantity import Quantity
         (DURATION, "20 us", 20_000),
         (DURATION, "20 µs", 20_000),
         (DURATION, "1e3 ns", 1_000),
-        (SHARE, "2 %", 2.0),
-        (SHARE, "0.5%", 0.5),
+        (SHARE, "2 %", 0.02),
+        (SHARE, "0.5%", 0.005),
     ],
 )
 def test_a_quantity_is_read_as_people_write_it(quantity: Quantity, written: str, value: float) -> None:
@@ -58,3 +58,11 @@ def test_a_whole_quantity_survives_being_written_and_read(value: int) -> None:
 @given(st.integers(1, 10**9).map(lambda thousandths: thousandths / 1000))
 def test_a_rate_survives_being_written_and_read(rate_hz: float) -> None:
     assert RATE.parse(RATE.text(rate_hz)) == pytest.approx(rate_hz, rel=1e-11)
+
+
+@given(st.integers(0, 100_000).map(lambda thousandths: thousandths / 1000))
+def test_a_share_is_a_fraction_and_is_written_in_percent_as_it_was_read(percents: float) -> None:
+    share = SHARE.parse(f"{percents} %")
+    assert share == percents / 100
+    assert SHARE.text(share) == f"{percents:g} %"
+    assert percent(share) == percents

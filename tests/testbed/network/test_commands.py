@@ -78,7 +78,7 @@ def test_a_link_with_the_kernels_netem() -> None:
                 "filter add dev h0n0 ingress matchall action mirred egress redirect dev ih0n0",
                 "qdisc add dev ih0n0 clsact",
                 "filter add dev ih0n0 ingress matchall action mirred egress redirect dev h0n0",
-                "qdisc add dev h0n0 root netem limit 65536 delay 10000us 500us loss 1% corrupt 0.01% reorder 3% rate 1tbit",
+                "qdisc add dev h0n0 root netem limit 65536 delay 10000us 500us loss 1% reorder 3% corrupt 0.01% rate 1tbit",
             ],
             "ip of the host": [
                 "link set lo up",

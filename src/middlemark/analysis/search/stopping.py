@@ -63,20 +63,20 @@ def _asked(stop: Stop, experiment: Experiment) -> list[tuple[Metric, str | None,
     found: list[tuple[Metric, str | None, float]] = []
     for chain in experiment.chains:
         if stop.figures is None:
-            found.append((metric_named("median(end_to_end)"), chain.name, stop.relative_width / 100))
+            found.append((metric_named("median(end_to_end)"), chain.name, stop.relative_width))
         for each in stop.figures or ():
             if metric_named(each.figure).of_chain:
                 width = each.relative_width or stop.relative_width
-                found.append((metric_named(each.figure), chain.name, width / 100))
+                found.append((metric_named(each.figure), chain.name, width))
     for stream in experiment.streams:
         if stop.figures is None and not experiment.chains:
-            found.append((_ranked_by(stream), stream.name, stop.relative_width / 100))
+            found.append((_ranked_by(stream), stream.name, stop.relative_width))
         for each in stop.figures or ():
-            asked, allowed = metric_named(each.figure), (each.relative_width or stop.relative_width) / 100
+            asked, allowed = metric_named(each.figure), each.relative_width or stop.relative_width
             if not (asked.of_trial or asked.of_chain) and _has(stream, asked):
                 found.append((asked, stream.name, allowed))
     of_trial = [(metric_named(each.figure), each.relative_width or stop.relative_width) for each in stop.figures or ()]
-    return found + [(asked, None, allowed / 100) for asked, allowed in of_trial if asked.of_trial]
+    return found + [(asked, None, allowed) for asked, allowed in of_trial if asked.of_trial]
 
 
 def _ranked_by(stream: Stream) -> Metric:
@@ -95,7 +95,7 @@ def _width(  # noqa: PLR0913, PLR0917 - one figure of one stream of one experime
     key = asked.key(stream or "")
     refused = [each.refused[key] for each in results if key in each.refused]  # one is enough, as in `experiment`
     values = np.array([] if refused else [each.values[key] for each in results if key in each.values])
-    confidence = stop.confidence / 100
+    confidence = stop.confidence
     reach = relative_width(values, confidence)
     done = narrow_after(values, allowed, confidence) is not None
     return Width(

@@ -19,6 +19,7 @@ from middlemark.plan.network import Link
 from middlemark.results.files import writing
 from middlemark.results.record import ClockAgreement
 from middlemark.suite import Action, HostKind, Observation
+from middlemark.suite.yaml.quantity import percent
 from middlemark.testbed.hosts import clock_sync
 from middlemark.testbed.hosts.clock_sync import ClockOffset, over_window
 from middlemark.testbed.hosts.container import deployed
@@ -152,6 +153,6 @@ def _loads(
         return {}
     of_host = {name: experiment.host(name).cpus or resources.cpus for name in loaded_hosts(experiment)}
     return {
-        name: stack.enter_context(cpus.loaded(testbed.hosts[name], loaded, load.level, resources.ledger))
+        name: stack.enter_context(cpus.loaded(testbed.hosts[name], loaded, percent(load.level), resources.ledger))
         for name, loaded in of_host.items()
     }

@@ -34,9 +34,11 @@ def reasons(record: TrialRecord, received: Frame, bounds: Disturbance, cpus: int
     ):
         if number:
             found.append(InvalidReason(kind=kind, text=f"{number} messages; none is allowed"))
-    steal_percent = stolen_percent(record, cpus)
-    if steal_percent > bounds.steal:
-        text = f"the hypervisor took {steal_percent:.2f} % of the machine's CPU time; {bounds.steal:g} % is allowed"
+    stolen = stolen_share(record, cpus)
+    if stolen > bounds.steal:
+        text = (
+            f"the hypervisor took {100 * stolen:.2f} % of the machine's CPU time; {100 * bounds.steal:g} % is allowed"
+        )
         found.append(InvalidReason(kind=InvalidKind.STEAL, text=text))
     return (*found, *unlike(record.links))
 
@@ -50,10 +52,10 @@ def unlike(links: Iterable[LinkMeasured]) -> tuple[InvalidReason, ...]:
     )
 
 
-def stolen_percent(record: TrialRecord, cpus: int) -> float:
+def stolen_share(record: TrialRecord, cpus: int) -> float:
     """The share of all CPUs' time over the window that the hypervisor took."""
     shares = [spent.machine_steal_ns / max(spent.wall_ns * cpus, 1) for spent in record.resources.values()]
-    return 100 * max(shares, default=0.0)
+    return max(shares, default=0.0)
 
 
 def cautions(record: TrialRecord, metrics: TrialMetrics) -> tuple[Caution, ...]:

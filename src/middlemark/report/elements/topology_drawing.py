@@ -28,7 +28,7 @@ from middlemark.plan import Experiment
 from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Link
 from middlemark.suite import Application, Host, Network, Topology
 from middlemark.suite import Link as TopologyLink
-from middlemark.suite.topology.impairment import Impairment
+from middlemark.suite.topology.impairment import EFFECTS, Impairment
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ def topology_of(experiment: Experiment) -> Topology:
                 name=host.name,
                 kind=host.kind,
                 cpus=host.cpus,
-                cpu_quota=None if host.cpu_quota is None else 100 * host.cpu_quota,
+                cpu_quota=host.cpu_quota,
                 memory=host.memory_bytes,
                 ssh=host.ssh,
             )
@@ -251,13 +251,5 @@ def _way(direction: Direction) -> Impairment | None:
 
 
 def _figures(direction: Direction) -> Mapping[str, Any]:
-    """What is asked for, in the suite's units: shares in percent."""
-    shares = {name: getattr(direction, name) for name in ("loss", "duplication", "reordering", "corruption")}
-    found = {
-        "rate": direction.rate_bits_per_s,
-        "queue": direction.queue_frames,
-        "delay": direction.delay_ns or None,
-        "jitter": direction.jitter_ns or None,
-        **{name: float(f"{100 * share:.6g}") if share else None for name, share in shares.items()},
-    }
-    return {name: value for name, value in found.items() if value is not None}
+    """What is asked for, as a suite names it."""
+    return {effect.name: value for effect in EFFECTS if (value := getattr(direction, effect.field))}

@@ -66,7 +66,7 @@ def _payload(each: Capacity) -> float:
 
 def _bounds(capacities: Sequence[Capacity]) -> str:
     said = {
-        f"with at most {SHARE.text(round(100 * each.search.loss_share, 6))} undelivered and 99 % within "
+        f"with at most {SHARE.text(each.search.loss_share)} undelivered and 99 % within "
         f"{DURATION.text(each.search.latency_ns)} of the instant at which they were to be sent"
         for each in capacities
     }

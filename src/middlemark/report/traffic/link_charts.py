@@ -17,6 +17,7 @@ from middlemark.plan.network import Direction, Link
 from middlemark.plan.wifi import STEP_NS, distance_m, received_dbm
 from middlemark.report.elements.chart import INK, Chart, finished
 from middlemark.suite import Mobility
+from middlemark.suite.topology.impairment import SHARES, Effect
 
 EXTENT = 72
 """Pixels before every time axis, so that charts below each other agree."""
@@ -51,6 +52,10 @@ def _asked(name: str, unit: str, value: Callable[[Direction], float | None]) -> 
     return _Property(name, unit, lambda link, window_s: _trace_rows(link, value, window_s), "step-after")
 
 
+def _asked_share(effect: Effect) -> _Property:
+    return _asked(effect.name, "%", lambda way: 100 * float(getattr(way, effect.field)))
+
+
 def _of_place(name: str, unit: str, value: Callable[[Mobility, float], float]) -> _Property:
     return _Property(name, unit, lambda link, window_s: _place_rows(link, value, window_s), "linear")
 
@@ -60,10 +65,7 @@ PROPERTIES: tuple[_Property, ...] = (
     _of_place("signal", "dBm", received_dbm),
     _asked("delay", "ms", lambda way: way.delay_ns / 1e6),
     _asked("jitter", "ms", lambda way: way.jitter_ns / 1e6),
-    _asked("loss", "%", lambda way: 100 * way.loss),
-    _asked("duplication", "%", lambda way: 100 * way.duplication),
-    _asked("reordering", "%", lambda way: 100 * way.reordering),
-    _asked("corruption", "%", lambda way: 100 * way.corruption),
+    *(_asked_share(effect) for effect in SHARES),
     _asked("rate", "Mbit/s", lambda way: None if way.rate_bits_per_s is None else way.rate_bits_per_s / 1e6),
     _asked("queue", "frames", lambda way: way.queue_frames),
 )

@@ -18,6 +18,7 @@ from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Link, joined
 from middlemark.report.elements.formatting import ABSENT, MEGABITS_ON_WIRE_PER_S, MILLISECONDS, PERCENT, Unit
 from middlemark.report.elements.tables import Table
 from middlemark.suite import HostKind
+from middlemark.suite.topology.impairment import SHARES
 from middlemark.suite.yaml.quantity import BIT_RATE, DURATION, SHARE, SIZE
 
 MEASURED: tuple[tuple[str, str, Unit], ...] = (
@@ -135,19 +136,15 @@ def direction_words(asked: Direction) -> str:
     if asked.delay_ns or asked.jitter_ns:
         jitter = f" ± {DURATION.text(asked.jitter_ns)}" if asked.jitter_ns else ""
         words.append(f"delay {DURATION.text(asked.delay_ns)}{jitter}")
-    shares = {name: getattr(asked, name) for name in ("loss", "duplication", "reordering", "corruption")}
-    return ", ".join([*words, *(f"{name} {SHARE.text(_percent(share))}" for name, share in shares.items() if share)])
-
-
-def _percent(share: float) -> float:
-    return float(f"{100 * share:.6g}")
+    shares = {effect.name: getattr(asked, effect.field) for effect in SHARES}
+    return ", ".join([*words, *(f"{name} {SHARE.text(share)}" for name, share in shares.items() if share)])
 
 
 def _trace_words(link: Link) -> str:
     directions = [way for point in link.trace for way in (point.outgoing, point.incoming)]
     words = [
         _range("delay", [way.delay_ns for way in directions], DURATION.text),
-        _range("loss", [_percent(way.loss) for way in directions], SHARE.text),
+        _range("loss", [way.loss for way in directions], SHARE.text),
         _range("", [way.rate_bits_per_s for way in directions if way.rate_bits_per_s is not None], BIT_RATE.text),
     ]
     return f"a trace of {len(link.trace)} points: {', '.join(word for word in words if word) or 'plain'}"

@@ -191,7 +191,7 @@ def bound_of(what: Dimension, written: str) -> float | None:
             case Dimension.TIME:
                 return DURATION.parse(written)
             case Dimension.SHARE:
-                return SHARE.parse(written) / 100
+                return SHARE.parse(written)
             case Dimension.BYTES:
                 return SIZE.parse(written)
             case Dimension.BYTES_PER_S:

@@ -1,25 +1,73 @@
-"""What a link does to the frames of one direction.
+"""What a link does to the frames of one direction, once or over time, and the table of all that it may do.
 
-It states wishes only; a link has one for each direction, a trace one for each of its points.
-
-What a link does over time, point by point: written in the suite, or in a CSV file that the suite names.
-
-A file's columns carry their unit in their name (`at_s`, `rate_mbit_s`, `loss_percent`), with `outgoing_` or `incoming_`
-before it where only one direction is meant. A mistake is told with the file and line it stands in.
+A new impairment is a row of the table, a field here and in a plan's `Direction`, and what the relay makes of it; the
+rest reads the table. It states wishes only: `link` has one for each direction, and a trace one for each of its points,
+which a CSV file may hold: its columns have their units in their names.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
 from itertools import pairwise
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import Field, TypeAdapter, ValidationError, ValidationInfo, model_validator
 
 from middlemark.errors import SuiteError
 from middlemark.suite.yaml.model import Beside, Model, Named, closest_first, explain, refusal
-from middlemark.suite.yaml.quantity import BIT_RATE, DURATION, SHARE, Duration, Share
+from middlemark.suite.yaml.quantity import BIT_RATE, DURATION, SHARE, Duration, Quantity, Share, percent
 
 BitRate = Annotated[int, BIT_RATE.between(1e3, 1e12)]
+
+
+class Probed(StrEnum):
+    """As what a probe sees an impairment; by that it is judged."""
+
+    RATE = "rate"
+    """Of full frames as fast as they go."""
+    ROUND_TRIP = "round_trip"
+    """Of pings."""
+    LOST = "lost"
+    DUPLICATES = "duplicates"
+    OVERTAKING = "overtaking"
+    """Of a train of numbered datagrams."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One impairment, wherever it is named."""
+
+    name: str
+    """In suites, in a trace's columns, in words and charts."""
+    field: str
+    """In plans and records, and as the relay is told it: with its unit."""
+    quantity: Quantity | None
+    """What it is written as; None for a count of frames."""
+    probed: Probed
+    netem: str = ""
+    """Of a share: netem's argument."""
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it happens to a share of the frames."""
+        return self.quantity is SHARE
+
+
+EFFECTS: Final[tuple[Effect, ...]] = (
+    Effect("rate", "rate_bits_per_s", BIT_RATE, Probed.RATE),
+    Effect("queue", "queue_frames", None, Probed.RATE),
+    Effect("delay", "delay_ns", DURATION, Probed.ROUND_TRIP),
+    Effect("jitter", "jitter_ns", DURATION, Probed.ROUND_TRIP),
+    Effect("loss", "loss", SHARE, Probed.LOST, netem="loss"),
+    Effect("duplication", "duplication", SHARE, Probed.DUPLICATES, netem="duplicate"),
+    Effect("reordering", "reordering", SHARE, Probed.OVERTAKING, netem="reorder"),
+    Effect("corruption", "corruption", SHARE, Probed.LOST, netem="corrupt"),
+)
+"""All that a link may do, in the order in which it is told."""
+_FIRST: Final = 8
+"""So many of them there were when the first runs were stored."""
+SHARES: Final = tuple(effect for effect in EFFECTS if effect.is_share)
 
 
 class Impairment(Model):
@@ -51,27 +99,32 @@ class Impairment(Model):
         queue = [] if self.queue is None else [f"queue {self.queue} frames"]
         delay = [] if self.delay is None else [DURATION.text(self.delay)]
         jitter = [] if self.jitter is None else [f"± {DURATION.text(self.jitter)}"]
-        # `10 ms ± 1 ms` is one figure.
+        # `10 ms ± 1 ms` is one value.
         times = [" ".join(delay + jitter)] if delay or jitter else []
-        shares = [(name, getattr(self, name)) for name in ("loss", "duplication", "reordering", "corruption")]
+        shares = [(each.name, getattr(self, each.name)) for each in SHARES]
         return rate + queue + times + [f"{name} {SHARE.text(share)}" for name, share in shares if share is not None]
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """Shares in percent and no effect of later that is not asked for.
+
+        The name of a trace has a digest of this, and so the id of every stored experiment with one.
+        """
+        shares, later = {each.name for each in SHARES}, {each.name for each in EFFECTS[_FIRST:]}
+        for name, value in super().__repr_args__():
+            if value is not None or name not in later:
+                yield name, percent(value) if name in shares and value is not None else value
 
 
 _MOST_POINTS = 20_000
 _TIMES = {"us": "us", "ms": "ms", "s": "s"}
-_RATES = {"bit_s": "bit/s", "kbit_s": "kbit/s", "mbit_s": "Mbit/s", "gbit_s": "Gbit/s"}
-_SHARES = {"percent": "%"}
-_UNITS: dict[str, dict[str, str]] = {
-    "rate": _RATES,
-    "queue": {"frames": ""},
-    "delay": _TIMES,
-    "jitter": _TIMES,
-    "loss": _SHARES,
-    "duplication": _SHARES,
-    "reordering": _SHARES,
-    "corruption": _SHARES,
+_SUFFIXES: dict[Quantity | None, dict[str, str]] = {
+    BIT_RATE: {"bit_s": "bit/s", "kbit_s": "kbit/s", "mbit_s": "Mbit/s", "gbit_s": "Gbit/s"},
+    DURATION: _TIMES,
+    SHARE: {"percent": "%"},
+    None: {"frames": ""},
 }
-_WAYS = ("outgoing", "incoming")
+"""How the name of a trace's column may end, with the unit of what stands in it."""
+DIRECTIONS: Final = ("outgoing", "incoming")
 
 
 Column = tuple[tuple[str, ...], str]
@@ -140,18 +193,20 @@ def _read(file: str, beside: Beside) -> tuple[Step, ...]:
 def _known_columns() -> dict[str, Column]:
     """Every column there may be."""
     known: dict[str, Column] = {f"at_{suffix}": (("at",), unit) for suffix, unit in _TIMES.items()}
-    for field, units in _UNITS.items():
-        for suffix, unit in units.items():
-            known[f"{field}_{suffix}"] = ((field,), unit)
-            known |= {f"{way}_{field}_{suffix}": ((way, field), unit) for way in _WAYS}
+    for effect in EFFECTS:
+        for suffix, unit in _SUFFIXES[effect.quantity].items():
+            column = f"{effect.name}_{suffix}"
+            known[column] = ((effect.name,), unit)
+            known |= {f"{direction}_{column}": ((direction, effect.name), unit) for direction in DIRECTIONS}
     return known
 
 
 def _column(name: str, path: str) -> Column:
     known = _known_columns()
     if name.strip() not in known:
-        way, _, figure = name.strip().partition("_")
-        wanted = closest_first(figure if way in _WAYS else name, [each for each in known if not each.startswith(_WAYS)])
+        direction, _, effect = name.strip().partition("_")
+        plain = [each for each in known if not each.startswith(DIRECTIONS)]
+        wanted = closest_first(effect if direction in DIRECTIONS else name, plain)
         allowed = f"{wanted}; figures also after `outgoing_` and `incoming_`"
         raise SuiteError(f"unknown column `{name}`", file=path, line=1, allowed=allowed)
     return known[name.strip()]

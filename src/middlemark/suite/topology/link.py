@@ -13,7 +13,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, StrictBool, model_serializer, model_validator
 
-from middlemark.suite.topology.impairment import Impairment, Trace
+from middlemark.suite.topology.impairment import EFFECTS, Impairment, Trace
 from middlemark.suite.yaml.model import Model, refusal
 from middlemark.suite.yaml.quantity import DECIBEL, DECIBEL_MILLIWATT, DISTANCE, SIZE, SPEED
 
@@ -122,8 +122,8 @@ class LinkSettings(Impairment):
         if self.mobility is None:
             return self
         for name in self._fixed():
-            allowed = "queue, duplication, reordering, corruption, mtu, offloads"
-            raise refusal(f"`mobility` decides on `{name}`", allowed=f"beside it: {allowed}", at=(name,))
+            beside = [effect.name for effect in EFFECTS if effect.name not in OF_MOBILITY] + ["mtu", "offloads"]
+            raise refusal(f"`mobility` decides on `{name}`", allowed=f"beside it: {', '.join(beside)}", at=(name,))
         return self
 
     def _fixed(self) -> list[str]:

@@ -48,7 +48,7 @@ class Host(Named):
     """`local`: this machine; `netns`: namespaces of its own on it; `ssh`: a machine that is reached by SSH."""
     cpus: CpuList = ()
     """The CPUs of the machine that it may use; without it, all."""
-    cpu_quota: Annotated[float, SHARE.between(1, 100_000)] | None = None
+    cpu_quota: Annotated[float, SHARE.between(0.01, 1000)] | None = None
     """The most CPU time that all its processes may take, in percent of one CPU."""
     memory: Annotated[int, SIZE.between(16e6, 1e15)] | None = None
     """The most memory that all its processes may take."""

@@ -48,7 +48,7 @@ _PATTERN = r"^\s*\d+(\.\d+)?([eE][+-]?\d+)?\s*({units})\s*$"
 
 @dataclass(frozen=True)
 class Quantity:
-    """A dimension with its bounds; as an annotation it reads text into a figure in `base` units."""
+    """A dimension with its bounds; as an annotation it reads text into a value in `base` units, or a part of one."""
 
     noun: str
     base: str
@@ -58,11 +58,13 @@ class Quantity:
     also: tuple[str, ...] = ()
     """Further units that are read."""
     whole: bool = True
+    per: int = 1
+    """What is read is divided by it: a share in percent becomes a fraction of 1."""
     minimum: float = 0
     maximum: float = float("inf")
 
     def between(self, minimum: float, maximum: float) -> Quantity:
-        """The same dimension within bounds in `base` units, both included."""
+        """The same dimension within bounds, both included, as values are after reading."""
         return replace(self, minimum=minimum, maximum=maximum)
 
     def allowed(self) -> str:
@@ -76,9 +78,10 @@ class Quantity:
 
     def text(self, value: float) -> str:
         """The value as people write it: in the largest unit that it holds one of and that says it exactly."""
-        fitting = ((f"{value / f:.12g}", unit, f) for unit, f in reversed(self.units) if value >= f)
-        exact = next((f"{digits} {unit}" for digits, unit, f in fitting if float(digits) * f == value), None)
-        return exact or f"{value:g} {self.units[0][0]}"
+        written = value * self.per
+        fitting = ((f"{written / f:.12g}", unit, f) for unit, f in reversed(self.units) if written >= f)
+        exact = next((f"{digits} {unit}" for digits, unit, f in fitting if float(digits) * f / self.per == value), None)
+        return exact or f"{written:g} {self.units[0][0]}"
 
     def parse(self, written: object) -> float:
         """The figure in `base` units; refuses what is not this quantity within its bounds."""
@@ -89,6 +92,8 @@ class Quantity:
             if abs(value - round(value)) > 1e-6 * max(1.0, abs(value)):
                 raise self._refusal(f"`{written}` is no whole number of {self.units[0][0]}")
             value = round(value)
+        if self.per != 1:
+            value /= self.per
         if not self.minimum <= value <= self.maximum:
             raise self._refusal(f"`{written}` is out of bounds")
         return value
@@ -163,7 +168,7 @@ DISTANCE = Quantity(noun="distance", base="meter", units=(("m", 1), ("km", 1e3))
 SPEED = Quantity(noun="speed", base="meter / second", units=(("m/s", 1),), example="10 m/s", whole=False)
 DECIBEL = Quantity(noun="ratio", base="decibel", units=(("dB", 1),), example="80 dB", whole=False)
 DECIBEL_MILLIWATT = Quantity(noun="power", base="decibel_milliwatt", units=(("dBm", 1),), example="20 dBm", whole=False)
-SHARE = Quantity(noun="share", base="percent", units=(("%", 1),), example="2 %", whole=False, maximum=100)
+SHARE = Quantity(noun="share", base="percent", units=(("%", 1),), example="2 %", whole=False, per=100, maximum=1)
 
 SMALLEST_MESSAGE_BYTES = 32
 LARGEST_MESSAGE_BYTES = 64_000_000
@@ -189,6 +194,11 @@ _QUANTITIES: dict[str, Quantity] = {
 
 GROWING = tuple(_QUANTITIES)
 """Factors whose values are quantities, so that one is more than another."""
+
+
+def percent(share: float) -> float:
+    """A share in percent, as it was written."""
+    return float(f"{100 * share:.12g}")
 
 
 def magnitude(factor: str, written: str) -> float | None:

@@ -14,7 +14,8 @@ from typing import Any
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Link
 from middlemark.suite import Model
-from middlemark.suite.yaml.quantity import BIT_RATE, DURATION, SHARE, SIZE
+from middlemark.suite.topology.impairment import EFFECTS, SHARES, Probed
+from middlemark.suite.yaml.quantity import BIT_RATE, SIZE
 from middlemark.testbed.processes.child import NativeProcess, executable
 from middlemark.testbed.processes.ledger import Ledger
 
@@ -92,14 +93,10 @@ def _direction_words(direction: Direction, parts: LinkParts) -> list[str]:
         queue = "" if direction.queue_frames is None else f", queue {direction.queue_frames} frames"
         said.append(f"tbf {BIT_RATE.text(direction.rate_bits_per_s)}{queue}")
     done = [
-        f"{name} {DURATION.text(value)}"
-        for name, value in (("delay", direction.delay_ns), ("jitter", direction.jitter_ns))
-        if value
-    ]
-    done += [
-        f"{name} {SHARE.text(round(100 * getattr(direction, name), 9))}"
-        for name in ("loss", "duplication", "reordering", "corruption")
-        if getattr(direction, name)
+        f"{effect.name} {effect.quantity.text(value)}"
+        for effect in EFFECTS
+        if effect.quantity is not None and effect.probed is not Probed.RATE
+        if (value := getattr(direction, effect.field))
     ]
     if done:
         said.append(f"{parts.middle}: {', '.join(done)}")
@@ -158,14 +155,11 @@ def _impairing(interface: str, direction: Direction) -> list[str]:
     if direction.delay_ns or direction.jitter_ns:
         jitter = f" {_time(direction.jitter_ns)}" if direction.jitter_ns else ""
         requested.append(f"delay {_time(direction.delay_ns)}{jitter}")
-    for word, share in (
-        ("loss", direction.loss),
-        ("duplicate", direction.duplication),
-        ("corrupt", direction.corruption),
-        ("reorder", direction.reordering if direction.delay_ns else 0),  # a frame can only skip a delay
-    ):
-        if share:
-            requested.append(f"{word} {100 * share:.10g}%")
+    for effect in SHARES:
+        share = getattr(direction, effect.field)
+        skips_nothing = effect.probed is Probed.OVERTAKING and not direction.delay_ns  # a frame can only skip a delay
+        if share and not skips_nothing:
+            requested.append(f"{effect.netem} {100 * share:.10g}%")
     if direction.jitter_ns:
         requested.append(KEEPING_ORDER)
     if not requested:

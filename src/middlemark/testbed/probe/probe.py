@@ -8,6 +8,7 @@ worth, `campaign`.
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 from collections.abc import Collection, Sequence
 from contextlib import closing
@@ -18,6 +19,7 @@ from pydantic import ValidationError
 from middlemark.errors import EnvironmentNotReady, InternalError
 from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Link
 from middlemark.suite import Model
+from middlemark.suite.topology.impairment import SHARES, Probed
 from middlemark.testbed.network.shaping import HEADER_BYTES, OVERHEAD_BYTES
 from middlemark.testbed.network.wiring import Wire
 from middlemark.testbed.processes.child import NativeProcess, executable
@@ -159,7 +161,7 @@ def link_probe_spec(link: Link) -> dict[str, Any]:
         "patience_ns": PATIENCE_NS + 3 * longest_ns,
         "round_trip": {"pings": pings, "interval_ns": PING_INTERVAL_NS},
     }
-    if any(direction.loss or direction.corruption for direction in directions):
+    if any(lost_share(direction) for direction in directions):
         spec["patience_ns"] += NEIGHBOUR_PATIENCE_NS
     if any(_happens_to_some(direction) for direction in directions):
         interval_ns = train_interval_ns(link)
@@ -175,7 +177,13 @@ def link_probe_spec(link: Link) -> dict[str, Any]:
 
 
 def _happens_to_some(direction: Direction) -> bool:
-    return any((direction.loss, direction.corruption, direction.duplication, direction.reordering))
+    return any(getattr(direction, effect.field) for effect in SHARES)
+
+
+def lost_share(direction: Direction) -> float:
+    """The share of frames that no receiver takes; a damaged one fails its checksum."""
+    losing = [effect for effect in SHARES if effect.probed is Probed.LOST]
+    return 1 - math.prod(1 - float(getattr(direction, effect.field)) for effect in losing)
 
 
 def train_interval_ns(link: Link) -> int:

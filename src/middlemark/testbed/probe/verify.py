@@ -22,6 +22,7 @@ from middlemark.testbed.probe.probe import (
     Loss,
     Measured,
     RoundTrip,
+    lost_share,
     train_interval_ns,
 )
 
@@ -136,7 +137,7 @@ def _rate(name: str, requested: Direction, found: DirectionMeasured) -> str | No
     if requested.rate_bits_per_s is None or _is_sustained(requested.rate_bits_per_s, requested, found):
         return None
     rate, offered = found.rate_bits_per_s or 0, found.offered_bits_per_s
-    if offered is not None and offered < requested.rate_bits_per_s * (1 - _lost_share(requested)):
+    if offered is not None and offered < requested.rate_bits_per_s * (1 - lost_share(requested)):
         return (
             f"the {name} rate is not known: the probe had CPU time to offer {_rate_text(offered)}, "
             f"asked was {_rate_text(requested.rate_bits_per_s)}"
@@ -148,13 +149,13 @@ def _rate(name: str, requested: Direction, found: DirectionMeasured) -> str | No
 
 def _is_sustained(rate_bits_per_s: int, requested: Direction, found: DirectionMeasured) -> bool:
     """What is lost has had its time on the wire."""
-    expected = rate_bits_per_s * (1 - _lost_share(requested))
+    expected = rate_bits_per_s * (1 - lost_share(requested))
     return abs((found.rate_bits_per_s or 0) - expected) <= RATE_SHARE * expected
 
 
 def _loss(name: str, requested: Direction, train: Loss) -> str | None:
     lost = max(train.lost - train.dropped_by_receiver, 0)
-    share = _lost_share(requested)
+    share = lost_share(requested)
     # Netem damages a copy by itself, and one that is whole makes up for its original.
     least, most = frames(train.sent, share - requested.duplication * requested.corruption * (1 - requested.loss), share)
     return None if least <= lost <= most else _off(f"{train.sent} {name}", f"{lost} were lost", (least, most), share)
@@ -162,7 +163,7 @@ def _loss(name: str, requested: Direction, train: Loss) -> str | None:
 
 def _copies(name: str, requested: Direction, train: Loss) -> str | None:
     """Of what is lost there is no copy; of what is damaged the relay's is damaged as well, netem's by itself."""
-    share = requested.duplication * (1 - _lost_share(requested))
+    share = requested.duplication * (1 - lost_share(requested))
     least, most = frames(train.sent, share * (1 - requested.corruption), share)
     if least - train.dropped_by_receiver <= train.duplicates <= most:
         return None
@@ -173,7 +174,7 @@ def _order(name: str, requested: Direction, train: Loss, interval_ns: int) -> st
     """A frame that skips the delay overtakes where one is under way that doesn't; a copy may skip it by itself."""
     arrived = train.sent - train.lost
     under_way = max(requested.delay_ns - requested.jitter_ns, 0) // (_LATE * interval_ns)
-    is_overtaken = (1 - requested.reordering) * (1 - _lost_share(requested))
+    is_overtaken = (1 - requested.reordering) * (1 - lost_share(requested))
     certain = requested.reordering * (1 - (1 - is_overtaken) ** under_way)
     least, most = frames(arrived, certain, min(requested.reordering * (1 + requested.duplication), 1))
     if least <= train.overtaking <= most:
@@ -183,11 +184,6 @@ def _order(name: str, requested: Direction, train: Loss, interval_ns: int) -> st
 
 def _off(which: str, what: str, within: tuple[int, int], share: float) -> str:
     return f"of {which} frames {what}, {within[0]} to {within[1]} would be {100 * share:.3g} %"
-
-
-def _lost_share(requested: Direction) -> float:
-    """A damaged frame fails its checksum and is lost as well."""
-    return 1 - (1 - requested.loss) * (1 - requested.corruption)
 
 
 def _duration(value_ns: float) -> str:
