@@ -22,15 +22,19 @@ namespace mm {
 
 constexpr int32_t no_data = 11; // RETCODE_NO_DATA
 
+} // namespace mm
+
+namespace api = mm::api;
+
+namespace {
+
 /// Samples that the library lends; it never has memory of its own.
 class Loans : public api::LoanableCollection {
 protected:
   void resize (size_type) override { throw std::bad_alloc (); }
 };
 
-} // namespace mm
-
-namespace api = mm::api;
+} // namespace
 
 struct mm_reader : public api::DataReaderListener {
   api::Subscriber *subscriber = nullptr;
@@ -72,7 +76,7 @@ private:
   {
     int32_t count = 0;
     for (;;) {
-      mm::Loans lent;
+      Loans lent;
       api::SampleInfoSeq infos;
       const int32_t code = mm::code (from->take (lent, infos));
       if (code != 0)
