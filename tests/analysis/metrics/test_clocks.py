@@ -114,10 +114,10 @@ def test_no_quantile_extreme_curve_or_course_of_a_stream_is_given_within_the_bou
     said = {imu.estimates[Key(stream_subject("imu"), f"latency_from_send_{name}_ns")].reason for name in ("min", "p50")}
     assert said == {REFUSED}
     assert [key for key in imu.by_block if "latency_from" in str(key)] == []
-    assert [kind for _, kind in (*imu.curves, *imu.boxes) if kind.startswith("latency_from")] == []
-    assert set(imu.courses["imu"].latency_p50_ns) == {None}
-    assert sum(imu.courses["imu"].received) > 0
-    assert ("imu", Distribution.JITTER) in imu.curves
+    assert [kind for _, kind in (*imu.shapes.curves, *imu.shapes.boxes) if kind.startswith("latency_from")] == []
+    assert set(imu.examples.time_series["imu"].latency_p50_ns) == {None}
+    assert sum(imu.examples.time_series["imu"].received) > 0
+    assert ("imu", Distribution.JITTER) in imu.shapes.curves
 
 
 def test_a_first_message_is_held_against_the_bound_of_the_clock_that_saw_it(
@@ -139,7 +139,7 @@ def test_a_round_trip_is_by_one_clock(wide: RunFindings) -> None:
     asked = of_workload(wide, "ping_pong")
     assert value(asked, stream_subject("ping_pong"), "round_trip_p50_ns") == pytest.approx(2 * LATENCY_NS, rel=0.2)
     assert value(asked, stream_subject("ping_pong"), "latency_from_send_p50_ns") is None
-    assert None not in asked.courses["ping_pong"].latency_p50_ns[:5]
+    assert None not in asked.examples.time_series["ping_pong"].latency_p50_ns[:5]
 
 
 def test_each_quantile_is_told_by_itself(narrow: RunFindings) -> None:
@@ -150,12 +150,12 @@ def test_each_quantile_is_told_by_itself(narrow: RunFindings) -> None:
     assert middle.value == pytest.approx(LATENCY_NS, rel=0.1)
     assert middle.bound_ns == NARROW_NS
     assert value(imu, stream_subject("imu"), "latency_from_send_min_ns") is None
-    assert imu.boxes["imu", SENT].minimum is None
-    assert imu.boxes["imu", SENT].p50 is not None
-    curve = imu.curves["imu", SENT]
+    assert imu.shapes.boxes["imu", SENT].minimum is None
+    assert imu.shapes.boxes["imu", SENT].p50 is not None
+    curve = imu.shapes.curves["imu", SENT]
     assert min(curve.value_ns) > NARROW_NS
     assert curve.share[0] > 0.2
-    assert all(us is None or us > NARROW_NS for us in imu.courses["imu"].latency_p50_ns)
+    assert all(us is None or us > NARROW_NS for us in imu.examples.time_series["imu"].latency_p50_ns)
     assert value(imu, stream_subject("imu"), CLOCK_BOUND) == NARROW_NS
 
 
@@ -188,7 +188,7 @@ def test_of_a_chain_only_what_one_clock_tells_is_given(wide: RunFindings) -> Non
     assert value(drive, chain_position_subject("reaction", 2), "typical_communication_ns") == pytest.approx(
         LATENCY_NS, rel=0.2
     )
-    assert [kind for _, kind in drive.curves if kind in {"end_to_end", "communication"}] == []
+    assert [kind for _, kind in drive.shapes.curves if kind in {"end_to_end", "communication"}] == []
 
 
 def test_a_chain_longer_than_the_bound_has_its_whole_and_its_deadline(narrow: RunFindings) -> None:
@@ -216,7 +216,7 @@ def test_of_the_kernel_s_path_nothing_is_told_or_drawn_within_the_bound(
     folder = runs.copy(tmp_path / "run", OBSERVED, {"a": Behaviour(latency_ns=LATENCY_NS)})
     (seen,) = of_workload(analyse(with_clocks(folder, bound_ns)), "imu").observed.values()
     assert (value(seen, stream_subject("imu"), "path_typical_whole_ns") is not None) is is_told
-    assert bool(seen.messages["imu"]) is is_told
+    assert bool(seen.examples.messages["imu"]) is is_told
     assert value(seen, stream_subject("imu"), "path_set_aside_share") == 0
 
 

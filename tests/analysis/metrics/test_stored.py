@@ -74,8 +74,8 @@ def assert_same(found: MeasuredTrial | None, expected: MeasuredTrial) -> None:
         assert np.array_equal(own.values, sketch.values)
         assert np.array_equal(own.counts, sketch.counts)
         assert replace(own, values=sketch.values, counts=sketch.counts) == sketch
-    assert (found.courses, found.settling) == (expected.courses, expected.settling)
-    assert (found.memory, found.messages) == (expected.memory, expected.messages)
+    assert (found.time_series, found.settling) == (expected.time_series, expected.settling)
+    assert (found.memory, found.example_messages) == (expected.memory, expected.example_messages)
 
 
 @pytest.mark.parametrize("path", STORED, ids=lambda path: path.name)

@@ -26,7 +26,7 @@ def test_a_curve_ends_where_ten_messages_are_beyond(tmp_path: Path, loss: float)
     chart = percentile_curve(comparison, who, Distribution.LATENCY_FROM_SEND)
     assert chart is not None
     (rows,) = chart.spec["datasets"].values()
-    curve = findings.experiments[0].curves["imu", Distribution.LATENCY_FROM_SEND]
+    curve = findings.experiments[0].shapes.curves["imu", Distribution.LATENCY_FROM_SEND]
     assert curve.n == pytest.approx(3000 * (1 - loss), rel=0.05)
     assert curve.n_messages == 3000
     lost = 3000 - curve.n

@@ -7,7 +7,7 @@ not ranked, and says why; `verdicts.ranking` has the test behind a rank.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,13 +17,18 @@ from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, r
 from middlemark.analysis.verdicts.ranking import Candidate, Rank, ranking
 from middlemark.analysis.verdicts.values import BlockValues
 from middlemark.plan import Experiment, Stream
+from middlemark.plan.matrix import FACTOR
 from middlemark.suite.metrics import Distribution, Key, chain_subject, stream_subject
 
 LOSS_ALLOWED = 0.01
 """A stream that does not deliver more than this share of its messages is not ranked: it does not do what was asked."""
 
-OF_THE_CONTENDER = ("middleware", "profile", "side")
-"""The factors that a comparison varies; options of a middleware with them."""
+OPTION = "option."
+"""How the factors begin that are options of a middleware."""
+WITH_OPTIONS = ("middleware", "profile")
+"""The factors that options go with: what differs in these is compared each with its own options."""
+CANDIDATE_FACTORS = (*WITH_OPTIONS, FACTOR)
+"""The factors that a ranking varies: its candidates differ in these, and in their options."""
 
 
 @dataclass(frozen=True)
@@ -147,11 +152,23 @@ def _settings(experiment: Experiment) -> list[Setting]:
     factors = tuple(
         (name, value)
         for name, value in experiment.factors.items()
-        if name not in OF_THE_CONTENDER and not name.startswith("option.")
+        if name not in CANDIDATE_FACTORS and not name.startswith(OPTION)
     )
     if experiment.chains:
         return [Setting(factors, experiment.workload, chain.name, of_chain=True) for chain in experiment.chains]
     return [Setting(factors, experiment.workload, stream.name) for stream in experiment.streams]
+
+
+def fixed_factors(experiment: Experiment, varied: Collection[str]) -> tuple[tuple[str, str], ...]:
+    """The factors in which experiments must agree to be compared: all but those varied, and options where they go."""
+    without_options = any(name in WITH_OPTIONS for name in varied)
+    return tuple(
+        sorted(
+            (name, value)
+            for name, value in experiment.factors.items()
+            if name not in varied and not (without_options and name.startswith(OPTION))
+        )
+    )
 
 
 def _comparison(setting: Setting, group: Sequence[ExperimentFindings]) -> Comparison:

@@ -10,16 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from middlemark.analysis.compare.comparison import OPTION, WITH_OPTIONS, fixed_factors
 from middlemark.analysis.compare.history import machine_of
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.run import RunFindings
 from middlemark.errors import UsageError
 from middlemark.results.manifest import Manifest
 from middlemark.suite.yaml.model import closest_first
-
-OPTION = "option."
-OF_THE_CONTENDER = ("middleware", "profile")
-"""Factors that options go with: whoever varies these compares each with its own options."""
 
 
 @dataclass(frozen=True)
@@ -93,10 +90,13 @@ def pair_within_run(experiments: Sequence[ExperimentFindings], by: str, base: st
     groups: dict[tuple[tuple[str, str], ...], list[ExperimentFindings]] = {}
     for each in experiments:
         if by in each.experiment.factors:
-            groups.setdefault(_beside(each, by), []).append(each)
-    shown = [name for name in naming_factors(experiments) if name != by and not _goes_with(name, by)]
+            groups.setdefault(fixed_factors(each.experiment, {by}), []).append(each)
+    options_go_with = by in WITH_OPTIONS
+    shown = [
+        name for name in naming_factors(experiments) if name != by and not (options_go_with and name.startswith(OPTION))
+    ]
     found = [
-        Pair(describe_factors(first, shown), (_side(first, by), _side(second, by)), (first, second), paired=True)
+        Pair(describe_factors(first, shown), (_name(first, by), _name(second, by)), (first, second), paired=True)
         for group in groups.values()
         for first, second in combinations(_base_first(group, by, base), 2)
         if base is None or first.experiment.factors[by] == base != second.experiment.factors[by]
@@ -113,18 +113,11 @@ def _base_first(group: Sequence[ExperimentFindings], by: str, base: str | None) 
     return sorted(group, key=lambda each: (each.experiment.factors[by] != base, each.experiment.factors[by]))
 
 
-def _goes_with(name: str, by: str) -> bool:
-    return by in OF_THE_CONTENDER and name.startswith(OPTION)
-
-
-def _beside(each: ExperimentFindings, by: str) -> tuple[tuple[str, str], ...]:
+def _name(each: ExperimentFindings, by: str) -> str:
+    """Its value of the factor, with the options that go with that."""
     factors = each.experiment.factors
-    return tuple((name, value) for name, value in factors.items() if name != by and not _goes_with(name, by))
-
-
-def _side(each: ExperimentFindings, by: str) -> str:
-    factors = each.experiment.factors
-    options = [f"{name.removeprefix(OPTION)}={v}" for name, v in factors.items() if _goes_with(name, by)]
+    options = [f"{name.removeprefix(OPTION)}={v}" for name, v in factors.items() if name.startswith(OPTION)]
+    options = options if by in WITH_OPTIONS else []
     return f"{factors[by]} ({', '.join(options)})" if options else factors[by]
 
 

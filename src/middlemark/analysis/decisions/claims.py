@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from middlemark.analysis.compare.pairing import OF_THE_CONTENDER, OPTION
+from middlemark.analysis.compare.comparison import fixed_factors
 from middlemark.analysis.decisions.claim_tests import (
     Part,
     judge_bound,
@@ -32,9 +32,6 @@ from middlemark.plan.schedule import is_whole
 from middlemark.suite import Bound, Claim, Comparison, Monotone, NoCommunication, NoLoss, Selection, magnitude
 from middlemark.suite.claims.claim import Statement
 from middlemark.suite.metrics import Metric, metric_named
-
-Beside = tuple[tuple[str, str], ...]
-"""The factors in which experiments must agree."""
 
 
 def claim_parts(statement: Statement, experiments: Sequence[ExperimentFindings], confidence: float) -> tuple[Part, ...]:
@@ -88,7 +85,11 @@ def _comparisons(asked: Comparison, experiments: Sequence[ExperimentFindings], c
     )
     for (first, stream), (second, other) in product(firsts, seconds):
         apart = first is not second or (asked.first.figure, stream) != (asked.second.figure, other)
-        if apart and _beside(first, named) == _beside(second, named) and _go_together(stream, other, first, second):
+        if (
+            apart
+            and fixed_factors(first.experiment, named) == fixed_factors(second.experiment, named)
+            and _go_together(stream, other, first, second)
+        ):
             yield judge_comparison(asked, (first, second), (stream, other), confidence)
 
 
@@ -98,25 +99,13 @@ def _go_together(stream: str | None, other: str | None, first: ExperimentFinding
     return stream == other or None in {stream, other} or not names[0] & names[1]
 
 
-def _beside(each: ExperimentFindings, named: set[str]) -> Beside:
-    """The factors in which two sides must agree: all that neither names; options go with the middleware."""
-    contender = bool(named.intersection(OF_THE_CONTENDER))
-    return tuple(
-        sorted(
-            (name, value)
-            for name, value in each.experiment.factors.items()
-            if name not in named and not (contender and name.startswith(OPTION))
-        )
-    )
-
-
 def _monotones(asked: Monotone, experiments: Sequence[ExperimentFindings], confidence: float) -> Iterator[Part]:
     own = metric_named(asked.side.figure)
-    groups: dict[tuple[Beside, str | None], dict[float, tuple[ExperimentFindings, Evidence]]] = {}
+    groups: dict[tuple[tuple[tuple[str, str], ...], str | None], dict[float, tuple[ExperimentFindings, Evidence]]] = {}
     for each, stream in _streams(asked.side.selection, experiments, own):
         level = magnitude(asked.factor, each.experiment.factors.get(asked.factor, ""))
         if level is not None:
-            group = groups.setdefault((_beside(each, {asked.factor}), stream), {})
+            group = groups.setdefault((fixed_factors(each.experiment, {asked.factor}), stream), {})
             group[level] = each, each.evidence(own, stream)
     for (_, stream), group in groups.items():
         yield judge_monotone([group[level] for level in sorted(group)], stream, confidence)

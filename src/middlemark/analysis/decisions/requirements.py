@@ -185,7 +185,7 @@ def _checks(stream: StreamDemand, findings: ExperimentFindings) -> Iterator[Chec
 
 
 def _rate(stream: StreamDemand, findings: ExperimentFindings) -> Check:
-    overloaded, valid = findings.overloaded.get(stream.name, 0), findings.n_valid
+    overloaded, valid = findings.delivery.overloaded.get(stream.name, 0), findings.n_valid
     reason = f"it could not be sent at its rate in {overloaded} of {valid} trials" if overloaded else ""
     judgement = Judgement.UNDECIDED if overloaded else Judgement.HOLDS
     return Check(stream, Requirement.RATE, Judgement.REFUTED if 2 * overloaded > valid else judgement, reason=reason)

@@ -9,7 +9,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 
-from middlemark.analysis.experiment.findings import ExperimentFindings, MeasuredTrial, Totals, TrialOutcome
+from middlemark.analysis.experiment.findings import (
+    Configuration,
+    Delivery,
+    Examples,
+    ExperimentFindings,
+    MeasuredTrial,
+    Shapes,
+    Totals,
+    TrialOutcome,
+)
 from middlemark.analysis.experiment.variance import NoVarianceComponents, VarianceComponents, variance_components
 from middlemark.analysis.kernel.breakdown import ExampleMessage
 from middlemark.analysis.metrics.accounting import Flow
@@ -26,7 +35,7 @@ from middlemark.analysis.stats.estimate import (
     share_of_trials,
 )
 from middlemark.analysis.stats.quantiles import Lost, Measured, Value, pool_sketches
-from middlemark.analysis.stats.shapes import Box, Curve, box, curve
+from middlemark.analysis.stats.shapes import box, curve
 from middlemark.analysis.verdicts.values import Block
 from middlemark.plan import Caution, Experiment, Invalid, NotApplicable, WarningKind
 from middlemark.results.record import TrialRecord
@@ -45,46 +54,53 @@ def experiment_findings(
     experiment: Experiment, records: Sequence[TrialRecord], measured: Sequence[MeasuredTrial]
 ) -> ExperimentFindings:
     """Put together what an experiment's trials say; `measured` are those of `records` that count."""
-    shapes, boxes = _shapes(measured)
     of_records = [caution for record in records for caution in _once_a_trial(record)]
     estimates = _estimates(measured)
     refused = {key for key, estimate in estimates.items() if estimate.method in {Method.WITHIN_CLOCKS, Method.PARTIAL}}
+    of_trials = [caution for each in measured for caution in steadiness_cautions(each.settling)]
     return ExperimentFindings(
         experiment=experiment,
         outcomes=tuple(_outcome(record) for record in records),
         estimates=estimates,
         by_block=_by_block(measured, refused),
         counted=_counted(measured),
-        curves=shapes,
-        boxes=boxes,
+        shapes=_shapes(measured),
+        delivery=_delivery(experiment, measured),
+        configuration=Configuration(
+            effective=next((each.record.effective for each in measured if each.record.effective), {}),
+            path=next((each.record.path for each in measured if each.record.path), {}),
+        ),
+        examples=Examples(
+            time_series=_median_time_series(measured),
+            memory=measured[0].memory if measured else (),
+            messages=_median_messages(measured),
+        ),
+        variance=_variance(experiment, measured),
+        cautions=_cautions([*of_trials, *of_records]),
+        records=tuple(each.record for each in measured),
+    )
+
+
+def _delivery(experiment: Experiment, measured: Sequence[MeasuredTrial]) -> Delivery:
+    return Delivery(
         totals=_totals(flow for trial in measured for flow in trial.metrics.flows),
         overloaded={
             stream.name: sum(stream.name in trial.metrics.overloaded for trial in measured)
             for stream in experiment.streams
         },
-        cautions=_cautions(
-            [*(caution for each in measured for caution in steadiness_cautions(each.settling)), *of_records]
-        ),
-        effective=next((each.record.effective for each in measured if each.record.effective), {}),
-        path=next((each.record.path for each in measured if each.record.path), {}),
-        records=tuple(each.record for each in measured),
-        courses=_middle_courses(measured),
-        levels=_levels(experiment, measured),
-        memory=measured[0].memory if measured else (),
-        messages=_middle_messages(measured),
     )
 
 
-def _middle_messages(measured: Sequence[MeasuredTrial]) -> dict[str, tuple[ExampleMessage, ...]]:
+def _median_messages(measured: Sequence[MeasuredTrial]) -> dict[str, tuple[ExampleMessage, ...]]:
     found = {}
-    for stream in dict.fromkeys(name for trial in measured for name in trial.messages):
+    for stream in dict.fromkeys(name for trial in measured for name in trial.example_messages):
         values = [trial.metrics.values.get(Key(stream_subject(stream), "path_typical_whole_ns")) for trial in measured]
         middle = median_trial([value if isinstance(value, Measured) else None for value in values])
-        found[stream] = measured[middle].messages.get(stream, ())
+        found[stream] = measured[middle].example_messages.get(stream, ())
     return found
 
 
-def _levels(
+def _variance(
     experiment: Experiment, measured: Sequence[MeasuredTrial]
 ) -> dict[str, VarianceComponents | NoVarianceComponents]:
     """Without the trials that are overloaded, as their latency is no path's."""
@@ -92,20 +108,20 @@ def _levels(
     for stream in experiment.streams:
         of_received = stream.pattern.kind == "unthrottled"
         kept = (each for each in measured if of_received or stream.name not in each.metrics.overloaded)
-        own = [each.courses[stream.name] for each in kept if stream.name in each.courses]
+        own = [each.time_series[stream.name] for each in kept if stream.name in each.time_series]
         found[stream.name] = variance_components(experiment, own, of_received=of_received)
     return found
 
 
-def _middle_courses(measured: Sequence[MeasuredTrial]) -> dict[str, TimeSeries]:
+def _median_time_series(measured: Sequence[MeasuredTrial]) -> dict[str, TimeSeries]:
     found = {}
-    for stream in dict.fromkeys(name for trial in measured for name in trial.courses):
+    for stream in dict.fromkeys(name for trial in measured for name in trial.time_series):
         for metric in ("recovery_ns", quantile_metric(Distribution.LATENCY_FROM_SEND, "p50")):
             key = Key(stream_subject(stream), metric)
             values = [trial.metrics.values.get(key) for trial in measured]
             known = [value if isinstance(value, Measured) else None for value in values]
             if any(known) or metric != "recovery_ns":
-                found[stream] = measured[median_trial(known)].courses[stream]
+                found[stream] = measured[median_trial(known)].time_series[stream]
                 break
     return found
 
@@ -185,9 +201,7 @@ def _counted(measured: Sequence[MeasuredTrial]) -> dict[Key, dict[Block, tuple[i
     return found
 
 
-def _shapes(
-    measured: Sequence[MeasuredTrial],
-) -> tuple[dict[tuple[str, Distribution], Curve], dict[tuple[str, Distribution], Box]]:
+def _shapes(measured: Sequence[MeasuredTrial]) -> Shapes:
     curves, boxes = {}, {}
     for stream, kind in _kinds(measured):
         whole = [trial.distributions.get((stream, kind)) for trial in _counting(measured, stream, kind)]
@@ -198,7 +212,7 @@ def _shapes(
         drawn = curve(samples)
         if drawn.value_ns:
             curves[stream, kind], boxes[stream, kind] = drawn, box(samples)
-    return curves, boxes
+    return Shapes(curves, boxes)
 
 
 def _totals(flows: Iterable[Flow]) -> dict[tuple[str, bool], Totals]:

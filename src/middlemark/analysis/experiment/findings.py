@@ -75,11 +75,11 @@ class MeasuredTrial:
 
     record: TrialRecord
     metrics: TrialMetrics
-    courses: Mapping[str, TimeSeries] = field(default_factory=dict)
+    time_series: Mapping[str, TimeSeries] = field(default_factory=dict)
     """By stream."""
     memory: tuple[MemorySeries, ...] = ()
     """Of trials whose resources were sampled."""
-    messages: Mapping[str, tuple[ExampleMessage, ...]] = field(default_factory=dict)
+    example_messages: Mapping[str, tuple[ExampleMessage, ...]] = field(default_factory=dict)
     """By stream; of trials whose kernel path was observed."""
     settling: Mapping[str, Settling] = field(default_factory=dict)
     """By stream; of all other trials."""
@@ -101,42 +101,70 @@ class MeasuredTrial:
 
 
 @dataclass(frozen=True)
+class Shapes:
+    """The distributions of all valid trials' messages, as they are drawn; by stream or chain."""
+
+    curves: Mapping[tuple[str, Distribution], Curve] = field(default_factory=dict)
+    boxes: Mapping[tuple[str, Distribution], Box] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What became of the messages."""
+
+    totals: Mapping[tuple[str, bool], Totals] = field(default_factory=dict)
+    """By stream and whether they are answers."""
+    overloaded: Mapping[str, int] = field(default_factory=dict)
+    """By stream: in how many valid trials its publishers could not keep their rate."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """How the middleware ran, by application, as its workers and the kernel saw it in a valid trial."""
+
+    effective: Mapping[str, Effective] = field(default_factory=dict)
+    path: Mapping[str, PathProof] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Single trials and messages that stand for the experiment; they enter no estimate."""
+
+    time_series: Mapping[str, TimeSeries] = field(default_factory=dict)
+    """By stream: of the trial with the median recovery, or else with the median latency."""
+    memory: tuple[MemorySeries, ...] = ()
+    """Of the first valid trial, where its resources were sampled."""
+    messages: Mapping[str, tuple[ExampleMessage, ...]] = field(default_factory=dict)
+    """By stream: of the trial with the median typical message, where its path was observed."""
+
+
+@dataclass(frozen=True)
 class ExperimentFindings:
-    """All that is known of one experiment."""
+    """All that is known of one experiment; of a capacity search its metric alone."""
 
     experiment: Experiment
     outcomes: tuple[TrialOutcome, ...]
     estimates: Mapping[Key, Estimate]
     by_block: Mapping[Key, Mapping[Block, float]]
     """Every metric's values by block; a trial that has too few samples for one is not there, nor an overloaded trial's
-    latency, nor any trial's where clocks of different machines don't tell one. Infinite where messages never arrived.
+    latency, nor any trial's where clocks of different machines can't measure one. Infinite where messages were lost.
     """
-    curves: Mapping[tuple[str, Distribution], Curve]
-    boxes: Mapping[tuple[str, Distribution], Box]
-    totals: Mapping[tuple[str, bool], Totals]
-    """By stream and whether they are answers."""
-    overloaded: Mapping[str, int]
-    """By stream: in how many valid trials its publishers could not keep their rate."""
-    cautions: tuple[tuple[Caution, int], ...]
-    """Each warning once, with the number of trials that had it."""
-    effective: Mapping[str, Effective]
-    path: Mapping[str, PathProof]
-    records: tuple[TrialRecord, ...] = ()
-    """Of the trials that count."""
-    courses: Mapping[str, TimeSeries] = field(default_factory=dict)
-    """By stream: the course of the trial with the median recovery, or else with the median latency."""
-    levels: Mapping[str, VarianceComponents | NoVarianceComponents] = field(default_factory=dict)
-    """By stream: where the variance of what it is ranked by comes from."""
-    memory: tuple[MemorySeries, ...] = ()
-    """Of the first trial that counts, where its resources were sampled."""
-    messages: Mapping[str, tuple[ExampleMessage, ...]] = field(default_factory=dict)
-    """By stream: messages that stand for the trial with the median typical message, where its path was observed."""
-    observed: Mapping[Observation, ExperimentFindings] = field(default_factory=dict)
-    """What its observed trials say, which enter no figure of its own; paired by block they tell what observing cost."""
     counted: Mapping[Key, Counts] = field(default_factory=dict)
     """Of shares of messages: by block how many messages, among how many."""
     above: Mapping[Key, Mapping[Block, float]] = field(default_factory=dict)
-    """Of a figure that is known only to lie between two values the upper ones; `by_block` has the lower."""
+    """Of a metric that is known only to lie between two values the upper ones; `by_block` has the lower."""
+    shapes: Shapes = Shapes()
+    delivery: Delivery = Delivery()
+    configuration: Configuration = Configuration()
+    examples: Examples = Examples()
+    variance: Mapping[str, VarianceComponents | NoVarianceComponents] = field(default_factory=dict)
+    """By stream: where the variance of what it is ranked by comes from."""
+    cautions: tuple[tuple[Caution, int], ...] = ()
+    """Each warning once, with the number of trials that had it."""
+    records: tuple[TrialRecord, ...] = ()
+    """Of the valid trials."""
+    observed: Mapping[Observation, ExperimentFindings] = field(default_factory=dict)
+    """What its observed trials say, which enter no estimate of its own; paired by block they show its cost."""
 
     @property
     def n_valid(self) -> int:
@@ -181,9 +209,9 @@ class ExperimentFindings:
         kinds = Counter(outcome.kind for outcome in self.outcomes)
         overloaded = 0
         if key.metric in _OF_THE_PATH:
-            overloaded = self.overloaded.get(name or "", 0)
+            overloaded = self.delivery.overloaded.get(name or "", 0)
         elif key.metric == "cpu_percent_of_core":  # who sends less computes less
-            overloaded = max(self.overloaded.values(), default=0)
+            overloaded = max(self.delivery.overloaded.values(), default=0)
         return count_setbacks(kinds, known, overloaded)
 
     def _n_lost(self, key: Key) -> int:

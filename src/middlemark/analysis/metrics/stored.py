@@ -87,10 +87,10 @@ def stored_form(measured: MeasuredTrial) -> tuple[StoredMetrics, pl.DataFrame]:
         values=values,
         overloaded=measured.metrics.overloaded,
         sketches=tuple(_form(name, kind, sketch) for (name, kind), sketch in sketches.items()),
-        courses=dict(measured.courses),
+        courses=dict(measured.time_series),
         settling=dict(measured.settling),
         memory=measured.memory,
-        messages=dict(measured.messages),
+        messages=dict(measured.example_messages),
     )
     return figures, sketches_table([(each.values, each.counts) for each in sketches.values()])
 
@@ -126,7 +126,7 @@ def read_stored(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial | Non
         TrialMetrics(values, sketches, flows(counts), figures.overloaded),
         figures.courses,
         memory=figures.memory,
-        messages=figures.messages,
+        example_messages=figures.messages,
         settling=figures.settling,
     )
 
@@ -240,7 +240,7 @@ def _with_observed(found: MeasuredTrial, folder: TrialFolder) -> MeasuredTrial:
         **path.values,
     }
     metrics = replace(found.metrics, values={**found.metrics.values, **seen})
-    return replace(found, metrics=metrics, memory=memory_series(record, processes), messages=path.messages)
+    return replace(found, metrics=metrics, memory=memory_series(record, processes), example_messages=path.messages)
 
 
 @dataclass(frozen=True)

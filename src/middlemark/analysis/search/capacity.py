@@ -271,13 +271,6 @@ def capacity_findings(found: Capacity) -> ExperimentFindings:
         outcomes=found.outcomes,
         estimates={CAPACITY_KEY: no_estimate(_why_not(found)) if found.reason else _estimate(list(told.values()))},
         by_block={} if found.reason else {CAPACITY_KEY: {number: _carried(each) for number, each in told.items()}},
-        curves={},
-        boxes={},
-        totals={},
-        overloaded={},
-        cautions=(),
-        effective={},
-        path={},
         above={CAPACITY_KEY: {number: _not_carried(each) for number, each in told.items()}},
     )
 

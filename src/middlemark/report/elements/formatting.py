@@ -221,7 +221,7 @@ def counted(drawn: Sequence[ExperimentFindings], comparison: Comparison, kind: D
     subject, metric = comparison.setting.subject, comparison.criterion.metric
     noun = "way" if comparison.setting.of_chain else "message"
     told = n_words((each.estimate(subject, metric) for each in drawn), noun)
-    samples = [each.curves[comparison.setting.stream, kind].n for each in drawn]
+    samples = [each.shapes.curves[comparison.setting.stream, kind].n for each in drawn]
     return told or f"n = {span(samples, noun)} of all trials together."
 
 

@@ -52,7 +52,7 @@ def quantile_table(comparison: Comparison, who: Mapping[str, Contender], kind: D
     stream, unit = comparison.setting.stream, unit_of(kind)
     rows: list[tuple[str, Box, dict[str, Shown]]] = []
     for each in comparison.experiments:
-        box = each.boxes.get((stream, kind))
+        box = each.shapes.boxes.get((stream, kind))
         if box is not None:
             estimates = {
                 name: each.estimate(distribution_subject(stream, kind), quantile_metric(kind, name)) for name in LEVELS
@@ -103,7 +103,7 @@ def rate_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
         (
             who[each.experiment.id].label,
             *(cell(show(each.estimate(stream, metric), unit)) for _, metric, unit in columns),
-            f"{each.overloaded.get(comparison.setting.stream, 0)} of {each.n_valid}",
+            f"{each.delivery.overloaded.get(comparison.setting.stream, 0)} of {each.n_valid}",
         )
         for each in comparison.experiments
         if each.n_valid
@@ -122,7 +122,7 @@ def accounting_table(comparison: Comparison, who: Mapping[str, Contender]) -> Ta
     rows = []
     for each in comparison.experiments:
         for answers in (False, True):
-            totals = each.totals.get((comparison.setting.stream, answers))
+            totals = each.delivery.totals.get((comparison.setting.stream, answers))
             if totals is not None:
                 label = who[each.experiment.id].label + (", answers" if answers else "")
                 rows.append((label, *(thousands(getattr(totals, name)) for name in names)))

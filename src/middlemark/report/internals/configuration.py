@@ -49,12 +49,14 @@ class Configuration:
 def configurations(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[Configuration, ...]:
     """The configurations of all experiments that ran, in the order of the ranking."""
     return tuple(
-        _configuration(each, comparison, who[each.experiment.id]) for each in comparison.experiments if each.effective
+        _configuration(each, comparison, who[each.experiment.id])
+        for each in comparison.experiments
+        if each.configuration.effective
     )
 
 
 def _configuration(each: ExperimentFindings, comparison: Comparison, who: Contender) -> Configuration:
-    applications = each.effective
+    applications = each.configuration.effective
     names = sorted({name for effective in applications.values() for name in effective.settings})
     return Configuration(
         who=who,
@@ -64,7 +66,9 @@ def _configuration(each: ExperimentFindings, comparison: Comparison, who: Conten
         settings=tuple((name, _setting(name, applications)) for name in names),
         traffic=_traffic(each),
         payload=_payload(each, comparison),
-        shared_memory=tuple(sorted({segment for path in each.path.values() for segment in path.shared_memory})),
+        shared_memory=tuple(
+            sorted({segment for path in each.configuration.path.values() for segment in path.shared_memory})
+        ),
     )
 
 
@@ -89,7 +93,7 @@ def _setting(name: str, applications: Mapping[str, Effective]) -> str:
 def _traffic(each: ExperimentFindings) -> tuple[str, ...]:
     """All applications of a host see the same counters; the largest reading covers the whole window."""
     most: dict[str, tuple[int, int]] = {}
-    for path in each.path.values():
+    for path in each.configuration.path.values():
         for interface in path.interfaces:
             seen = most.get(interface.interface, (0, 0))
             most[interface.interface] = max(seen, (interface.received_bytes, interface.received_packets))
@@ -103,7 +107,7 @@ def _payload(each: ExperimentFindings, comparison: Comparison) -> str:
     if comparison.setting.of_chain:
         return ""
     stream = next(s for s in each.experiment.streams if s.name == comparison.setting.stream)
-    per_trial = each.totals.get((stream.name, False))
+    per_trial = each.delivery.totals.get((stream.name, False))
     if per_trial is None or not each.n_valid:
         return ""
     return f"payload received: {size(stream.mean_bytes * per_trial.received / each.n_valid)} a trial"
@@ -129,7 +133,8 @@ def path_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table | 
         found = transmitted(each.records)
         row = [
             who[each.experiment.id].label,
-            " / ".join(dict.fromkeys(effective.transport for effective in each.effective.values())) or ABSENT,
+            " / ".join(dict.fromkeys(effective.transport for effective in each.configuration.effective.values()))
+            or ABSENT,
             str(each.experiment.conditions.deployment).replace("_", " "),
             *(_cells(found) if found else (ABSENT,) * 4),
         ]

@@ -70,7 +70,7 @@ def _lasting(each: ExperimentFindings, process: str) -> str:
 
 def memory_chart(sampled: Comparison, who: Mapping[str, Contender]) -> Chart | None:
     """A line a process; None where nothing was sampled."""
-    drawn = [each for each in sampled.experiments if each.memory]
+    drawn = [each for each in sampled.experiments if each.examples.memory]
     rows = [
         {
             "who": who[each.experiment.id].label,
@@ -79,7 +79,7 @@ def memory_chart(sampled: Comparison, who: Mapping[str, Contender]) -> Chart | N
             "mib": short(size_bytes / 2**20),
         }
         for each in drawn
-        for course in each.memory
+        for course in each.examples.memory
         for s, size_bytes in zip(course.at_s, course.resident_bytes, strict=True)
     ]
     if not rows:

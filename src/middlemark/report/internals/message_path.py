@@ -36,14 +36,14 @@ def message_charts(seen: Comparison, who: Mapping[str, Contender]) -> list[Chart
     return [
         _chart(f"way{number}at{round(100 * told.share)}", who[each.experiment.id].label, told)
         for number, each in enumerate(seen.experiments)
-        for told in each.messages.get(seen.setting.stream, ())
+        for told in each.examples.messages.get(seen.setting.stream, ())
     ]
 
 
 def message_lines(seen: Comparison, who: Mapping[str, Contender]) -> Iterator[Text]:
     """The same as text, a line a part."""
     for each in seen.experiments:
-        for told in each.messages.get(seen.setting.stream, ()):
+        for told in each.examples.messages.get(seen.setting.stream, ()):
             yield Text(f"{title(who[each.experiment.id].label, told)}", "bold")
             yield from told_lines(told)
 

@@ -221,7 +221,7 @@ def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str
         factors=dict(comparison.setting.factors),
         answer=said,
         ranking=ranking_table(comparison, who),
-        who=tuple(who[each.experiment.id] for each in comparison.experiments if each.boxes),
+        who=tuple(who[each.experiment.id] for each in comparison.experiments if each.shapes.boxes),
         distributions=tuple(drawn),
         over_time=tuple(time_charts(comparison, who)),
         topology=comparison.experiments[0].experiment.topology,

@@ -167,7 +167,7 @@ BOX_FIELDS = ("min", "p10", "p25", "p50", "p75", "p90", "p99", "max")
 
 
 def _box_row(each: ExperimentFindings, comparison: Comparison, kind: Distribution) -> dict[str, float | None]:
-    box = each.boxes[comparison.setting.stream, kind]
+    box = each.shapes.boxes[comparison.setting.stream, kind]
     values = (box.minimum, box.p10, box.p25, box.p50, box.p75, box.p90, box.p99, box.maximum)
     _, scale_ns = time_scale(kind)
     return {
@@ -179,14 +179,14 @@ def _points(
     each: ExperimentFindings, comparison: Comparison, kind: Distribution
 ) -> tuple[Sequence[float], Sequence[float]]:
     """The curve's points that a logarithmic axis can show."""
-    curve = each.curves[comparison.setting.stream, kind]
+    curve = each.shapes.curves[comparison.setting.stream, kind]
     shown = [(value, share) for value, share in zip(curve.value_ns, curve.share, strict=True) if value > 0]
     return [value for value, _ in shown], [share for _, share in shown]
 
 
 def drawn_of(comparison: Comparison, kind: Distribution) -> list[ExperimentFindings]:
     """The experiments that have a distribution to draw."""
-    return [each for each in comparison.experiments if (comparison.setting.stream, kind) in each.boxes]
+    return [each for each in comparison.experiments if (comparison.setting.stream, kind) in each.shapes.boxes]
 
 
 def _noun(kind: Distribution) -> str:
@@ -258,7 +258,7 @@ def _lines(lines: Identity, unit: str, among: str, farthest: float) -> Spec:
 
 def _curve_points(each: ExperimentFindings, comparison: Comparison, kind: Distribution) -> list[dict[str, float]]:
     """The curve over all messages, down to the tail's last tenth message."""
-    curve = each.curves[comparison.setting.stream, kind]
+    curve = each.shapes.curves[comparison.setting.stream, kind]
     _, scale_ns = time_scale(kind)
     found: list[dict[str, float]] = []
     for value, share in zip(curve.value_ns, curve.share, strict=True):

@@ -42,7 +42,7 @@ Rows = list[dict[str, Any]]
 
 def time_charts(comparison: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
     """All of a setting, from top to bottom."""
-    drawn = [each for each in comparison.experiments if comparison.setting.stream in each.courses]
+    drawn = [each for each in comparison.experiments if comparison.setting.stream in each.examples.time_series]
     if not drawn:
         return []
     arrivals = [_arrivals(drawn, comparison, who)] if comparison.faulty else []
@@ -51,7 +51,7 @@ def time_charts(comparison: Comparison, who: Mapping[str, Contender]) -> list[Ch
 
 
 def _course(each: ExperimentFindings, comparison: Comparison) -> TimeSeries:
-    return each.courses[comparison.setting.stream]
+    return each.examples.time_series[comparison.setting.stream]
 
 
 def _window_s(each: ExperimentFindings) -> float:

@@ -150,7 +150,7 @@ def _neighbours(findings: RunFindings, comparison: Comparison, each: ExperimentF
 def _levels(comparison: Comparison, each: ExperimentFindings) -> VarianceComponents | NoVarianceComponents:
     if comparison.setting.of_chain:
         return OF_CHAINS
-    return each.levels[comparison.setting.stream]
+    return each.variance[comparison.setting.stream]
 
 
 def _advice(findings: RunFindings, comparison: Comparison, each: ExperimentFindings) -> Advice | NoVarianceComponents:
