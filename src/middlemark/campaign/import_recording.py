@@ -59,21 +59,21 @@ def read_recording(path: Path) -> tuple[RecordedTopic, ...]:
     if not path.exists():
         raise UsageError(f"there is no recording `{path}`", remedy=_READ_HERE)
     offered: _Offered = {}
-    found: dict[str, list[tuple[int, int]]] = {}
+    messages_of: dict[str, list[tuple[int, int]]] = {}
     for file in _files(path):
         for topic, at_ns, size_bytes in _READERS[file.suffix](file, offered):
-            found.setdefault(topic, []).append((at_ns, size_bytes))
-    if not found:
+            messages_of.setdefault(topic, []).append((at_ns, size_bytes))
+    if not messages_of:
         raise UsageError(f"`{path}` has no message", remedy="a recording with messages")
-    begin_ns = min(at_ns for messages in found.values() for at_ns, _ in messages)
+    begin_ns = min(at_ns for messages in messages_of.values() for at_ns, _ in messages)
     return tuple(
         RecordedTopic(
             topic=topic,
-            messages=tuple(sorted((at_ns - begin_ns, size_bytes) for at_ns, size_bytes in found[topic])),
+            messages=tuple(sorted((at_ns - begin_ns, size_bytes) for at_ns, size_bytes in messages_of[topic])),
             reliability=_word(offered.get(topic, ""), "reliability", _RELIABILITIES),
             durability=_word(offered.get(topic, ""), "durability", _DURABILITIES),
         )
-        for topic in sorted(found)
+        for topic in sorted(messages_of)
     )
 
 
@@ -188,10 +188,10 @@ def _stream(topic: RecordedTopic, messages_file: str) -> list[str]:
     requested = {"reliability": topic.reliability, "durability": topic.durability}
     qos = ", ".join(f"{name}: {value}" for name, value in requested.items() if value is not None)
     unknown = "" if qos else "  # not recorded"
-    said = f"{len(sizes)} messages of {small if small == large else f'{small} to {large}'}{rate}"
+    comment = f"{len(sizes)} messages of {small if small == large else f'{small} to {large}'}{rate}"
     return [
         f"  - topic: {topic.topic}",
-        f"    recorded: {messages_file}  # {said}",
+        f"    recorded: {messages_file}  # {comment}",
         f"    qos: {{{qos or 'reliability: best_effort'}}}{unknown}",
         "    publishers: recorded",
         "    subscribers: listener",

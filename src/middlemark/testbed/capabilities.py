@@ -56,8 +56,8 @@ def _namespaces() -> Fact:
 
 
 def _offloads() -> Fact:
-    found = shutil.which("ethtool", path="/usr/sbin:/sbin:" + os.environ.get("PATH", ""))
-    return Fact("ethtool", found or "missing", found is not None, "apt-get install ethtool: shaped links need it")
+    path = shutil.which("ethtool", path="/usr/sbin:/sbin:" + os.environ.get("PATH", ""))
+    return Fact("ethtool", path or "missing", path is not None, "apt-get install ethtool: shaped links need it")
 
 
 @cache

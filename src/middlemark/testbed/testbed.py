@@ -132,7 +132,7 @@ class Testbed:
 
     @property
     def relay_pids(self) -> tuple[int, ...]:
-        """The processes that carry frames between the ends of links."""
+        """The processes that forward frames between the ends of links."""
         return tuple(relay.pid for relay in self.wiring.relays.values()) if self.wiring else ()
 
     def _wiring(self, target: str) -> Wiring:
@@ -157,8 +157,8 @@ def built(planned: PlannedTestbed, slot: Slot, ledger: Ledger, backend: Backend 
             for host in planned.of_kind(HostKind.LOCAL)
         ]
         namespaced, wiring = stack.enter_context(_namespace_hosts(planned, slot, ledger, backend))
-        made = {host.name: host for host in (*remote, *local, *namespaced)}
-        hosts = {host.name: made[host.name] for host in planned.hosts}
+        by_name = {host.name: host for host in (*remote, *local, *namespaced)}
+        hosts = {host.name: by_name[host.name] for host in planned.hosts}
         yield Testbed(hosts, wiring, routes(hosts.values(), planned.links), ledger)
 
 
@@ -189,11 +189,11 @@ def _namespace_hosts(
         switch, holders, folders = stack.enter_context(_namespaces(names, slot, ledger, planned.shown))
         wiring = stack.enter_context(wired(wanted, switch, holders, ledger, slot.token))
         attached = {name: tuple(wire.attachment for wire in wanted if wire.link.host == name) for name in names}
-        made = [
+        namespaced = [
             NamespaceHost(name, attached[name] or (ALONE,), holders[name], folders[name], limits=limits[name])
             for name in names
         ]
-        yield made, wiring
+        yield namespaced, wiring
 
 
 @contextmanager
@@ -201,17 +201,17 @@ def _namespaces(
     names: Sequence[str], slot: Slot, ledger: Ledger, shown: Sequence[Path]
 ) -> Iterator[tuple[Holder, dict[str, Holder], dict[str, PrivateFolders]]]:
     """The switch's holder, the hosts', and the hosts' private folders; not joined yet."""
-    with ExitStack() as made:
-        switch = made.enter_context(held("the switch", ledger))
+    with ExitStack() as stack:
+        switch = stack.enter_context(held("the switch", ledger))
         # Its address on a network is the bridge's only: an answer from any other interface would go round the relay.
         switch.run("\n".join([*network_settings(), "echo 1 > /proc/sys/net/ipv4/conf/all/arp_ignore"]))
         holders, folders = {}, {}
         for name in names:
             base = Path(tempfile.gettempdir(), f"{slot.name}-{name}")
-            made.callback(ledger.remove, ledger.enter("folder", base))
+            stack.callback(ledger.remove, ledger.enter("folder", base))
             folders[name] = PrivateFolders.below(base, shown)
             folders[name].create()
-            holders[name] = made.enter_context(held(name, ledger, beside=switch))
+            holders[name] = stack.enter_context(held(name, ledger, beside=switch))
         run_in_all([(holder, setting_up(name, folders[name])) for name, holder in holders.items()])
         yield switch, holders, folders
 
@@ -230,12 +230,12 @@ def _check_kinds(network: plan.Network, kinds: Mapping[str, HostKind]) -> None:
 def routes(hosts: Iterable[Host], links: Sequence[Link]) -> tuple[Route, ...]:
     """Every pair of hosts once for each network that both are on, where one of them is another machine."""
     declared = {(link.host, link.network): link for link in links}
-    found = []
+    between = []
     for host, to in combinations(hosts, 2):
         if not (isinstance(host, SshHost) or isinstance(to, SshHost)):
             continue
         for network in (name for name in host.addresses if name in to.addresses):
             ends = [declared.get((end.name, network), Link(host=end.name, network=network)) for end in (host, to)]
             is_declared = network != ALONE.network
-            found.append(Route(host, to, to.addresses[network], network if is_declared else None, joined(*ends)))
-    return tuple(found)
+            between.append(Route(host, to, to.addresses[network], network if is_declared else None, joined(*ends)))
+    return tuple(between)

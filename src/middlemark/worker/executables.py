@@ -52,23 +52,23 @@ def build_folder() -> Path:
 
 def workers(within: Iterable[Path] | None = None) -> dict[str, Path]:
     """Every worker there is, or that these folders have, by middleware, in the order of the names."""
-    found: dict[str, Path] = {}
+    path_of: dict[str, Path] = {}
     for folder in worker_folders() if within is None else within:
         if os.access(folder, os.R_OK | os.X_OK):
             for path in folder.glob(f"{PREFIX}*"):
                 middleware = path.name.removeprefix(PREFIX)
                 if "." not in middleware and path.is_file() and os.access(path, os.X_OK):
-                    found.setdefault(middleware, path.absolute())
-    return dict(sorted(found.items()))
+                    path_of.setdefault(middleware, path.absolute())
+    return dict(sorted(path_of.items()))
 
 
 def worker(middleware: str) -> Path:
     """The worker of one middleware."""
-    found = workers()
-    if middleware in found:
-        return found[middleware]
+    known = workers()
+    if middleware in known:
+        return known[middleware]
     build = next((build for build in builds() if build.worker == middleware and build.reason), None)
-    why = f": the build left it out, {build.reason}" if build else f"; there are: {', '.join(found) or 'none'}"
+    why = f": the build left it out, {build.reason}" if build else f"; there are: {', '.join(known) or 'none'}"
     raise EnvironmentNotReady(
         f"there is no worker for `{middleware}`{why}",
         remedy=f"`middlemark doctor` says what is missing; workers elsewhere: {FOLDERS_VARIABLE}=FOLDER",
@@ -145,11 +145,11 @@ def size(path: Path) -> Size:
         raise EnvironmentNotReady(
             f"{path} can't be measured: {cause}", remedy="only what is compiled for Linux has a footprint"
         ) from cause
-    found = dict.fromkeys(asdict(Size()), 0)
+    bytes_of = dict.fromkeys(asdict(Size()), 0)
     for header in sections:
         if header["sh_flags"] & SH_FLAGS.SHF_ALLOC:
-            found[_part(header["sh_type"], header["sh_flags"])] += header["sh_size"]
-    return Size(**found)
+            bytes_of[_part(header["sh_type"], header["sh_flags"])] += header["sh_size"]
+    return Size(**bytes_of)
 
 
 def _part(kind: str, flags: int) -> str:
@@ -162,12 +162,12 @@ def _part(kind: str, flags: int) -> str:
 
 def libraries(executable: Path) -> Iterator[Path]:
     """What the loader would load for it, the loader among them."""
-    told = subprocess.run([LOADER, str(executable)], capture_output=True, text=True, check=False)
-    if told.returncode and "not a dynamic executable" not in told.stderr + told.stdout:
+    listing = subprocess.run([LOADER, str(executable)], capture_output=True, text=True, check=False)
+    if listing.returncode and "not a dynamic executable" not in listing.stderr + listing.stdout:
         raise EnvironmentNotReady(
-            f"the libraries of {executable} can't be told: {told.stderr.strip()}", remedy=f"try it: ldd {executable}"
+            f"the libraries of {executable} are not known: {listing.stderr.strip()}", remedy=f"try it: ldd {executable}"
         )
-    for line in told.stdout.splitlines():
+    for line in listing.stdout.splitlines():
         name, _, found = line.strip().partition(" => ")
         if found.startswith("not found"):
             raise EnvironmentNotReady(

@@ -86,10 +86,10 @@ def test_clean_removes_what_an_abandoned_ledger_lists_and_says_so(tmp_path: Path
 def test_clean_tells_how_a_machine_that_is_gone_is_forgotten_and_forgets_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def told(target: str, _: str) -> str:
+    def run_script(target: str, _: str) -> str:
         raise remote.Unanswered(f"{target}: Connection refused")
 
-    monkeypatch.setattr(remote, "told", told)
+    monkeypatch.setattr(remote, "run_script", run_script)
     path = tmp_path / "state/middlemark/ledgers/1-gone.jsonl"
     path.parent.mkdir(parents=True)
     for arguments in ([], ["--json"]):
@@ -116,11 +116,11 @@ def test_clean_forgets_nothing_that_is_not_entered() -> None:
 def test_a_run_says_first_what_is_out_of_reach_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def told(target: str, _: str) -> str:
+    def run_script(target: str, _: str) -> str:
         raise remote.Unanswered(f"{target}: Connection refused")
 
     went_on: list[Path] = []
-    monkeypatch.setattr(remote, "told", told)
+    monkeypatch.setattr(remote, "run_script", run_script)
     path = tmp_path / "state/middlemark/ledgers/1-gone.jsonl"
     path.parent.mkdir(parents=True)
     entry = {"op": "create", "mark": "a", "kind": "remote_folder", "what": "robot@gone:/tmp/a"}

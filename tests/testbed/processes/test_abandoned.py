@@ -110,13 +110,13 @@ GONE = "nobody@127.0.0.1:1"
 def test_a_machine_that_does_not_answer_is_asked_once_a_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def told(target: str, _: str) -> str:
+    def run_script(target: str, _: str) -> str:
         asked.append(target)
         if target == GONE:
             raise remote.Unanswered(f"{target} does not answer")
         raise remote.Unreachable(f"on {target}: rm: Read-only file system")
 
-    monkeypatch.setattr(remote, "told", told)
+    monkeypatch.setattr(remote, "run_script", run_script)
     left_behind(
         tmp_path, *(entered(f"{n} {target}", f"{target}:/tmp/{n}") for n in range(2) for target in (GONE, "full"))
     )

@@ -51,7 +51,7 @@ class EventReader:
         self.exit_status: dict[str, int] = {}
         """Of the processes that have ended."""
         self.step = "starting"
-        """What the trial is doing, for the account of a failure."""
+        """What the trial is doing, for the outcome of a failure."""
         self._logs = logs
         self._events: defaultdict[str, list[BaseModel]] = defaultdict(list)
         self._expected_ends: set[str] = set()
@@ -103,7 +103,7 @@ class EventReader:
         return next(iter(self.of(worker, kind)[::-1]), None)
 
     async def wait(self, missing: Callable[[], list[str]], until_ns: int) -> None:
-        """Waits until nothing is missing; `missing` names what is, for the account of a deadline that passes."""
+        """Waits until nothing is missing; `missing` names what is, for the outcome of a deadline that passes."""
         since_ns = time.monotonic_ns()
         while True:
             self._changed.clear()

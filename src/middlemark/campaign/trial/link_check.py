@@ -122,8 +122,8 @@ def mend(environment: TrialEnvironment, timeline: Sequence[Event]) -> None:
                 pass
 
 
-def _metrics(found: Measured) -> Metrics:
-    trip = found.round_trip
+def _metrics(measured: Measured) -> Metrics:
+    trip = measured.round_trip
     metrics: Metrics = {
         "round_trip_median_ns": None if trip is None else trip.p50_ns,
         "round_trip_p90_ns": None if trip is None else trip.p90_ns,
@@ -131,21 +131,21 @@ def _metrics(found: Measured) -> Metrics:
         "round_trip_spread_ns": None if trip is None else trip.spread_ns,
         "pings": 0 if trip is None else trip.sent,
     }
-    return metrics | _direction("outgoing", found.outgoing) | _direction("incoming", found.incoming)
+    return metrics | _direction("outgoing", measured.outgoing) | _direction("incoming", measured.incoming)
 
 
-def _direction(name: str, found: DirectionMeasured) -> Metrics:
+def _direction(name: str, measured: DirectionMeasured) -> Metrics:
     metrics: Metrics = {}
-    if found.loss is not None and found.loss.sent:
-        metrics[f"{name}_loss_share"] = found.loss.lost / found.loss.sent
-        metrics[f"{name}_frames"] = found.loss.sent
-        metrics[f"{name}_duplicates"] = found.loss.duplicates
-        metrics[f"{name}_duplicated_share"] = found.loss.duplicates / found.loss.sent
-        metrics[f"{name}_reordered"] = found.loss.reordered
-        metrics[f"{name}_overtaking_share"] = found.loss.overtaking / max(found.loss.sent - found.loss.lost, 1)
-    if found.rate_bits_per_s is not None:
-        metrics[f"{name}_rate_bits_per_s"] = found.rate_bits_per_s
-        metrics[f"{name}_offered_bits_per_s"] = found.offered_bits_per_s
+    if measured.loss is not None and measured.loss.sent:
+        metrics[f"{name}_loss_share"] = measured.loss.lost / measured.loss.sent
+        metrics[f"{name}_frames"] = measured.loss.sent
+        metrics[f"{name}_duplicates"] = measured.loss.duplicates
+        metrics[f"{name}_duplicated_share"] = measured.loss.duplicates / measured.loss.sent
+        metrics[f"{name}_reordered"] = measured.loss.reordered
+        metrics[f"{name}_overtaking_share"] = measured.loss.overtaking / max(measured.loss.sent - measured.loss.lost, 1)
+    if measured.rate_bits_per_s is not None:
+        metrics[f"{name}_rate_bits_per_s"] = measured.rate_bits_per_s
+        metrics[f"{name}_offered_bits_per_s"] = measured.offered_bits_per_s
     return metrics
 
 

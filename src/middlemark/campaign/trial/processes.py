@@ -107,8 +107,8 @@ class TrialProcesses:
             return None
         if self._environment.hosts[self.specs.host_of[name]].starts_directly:
             return self._processes[key].pid
-        found = process_of(self._mark_of[key], self._worker)
-        return None if found is None else found.pid
+        process = process_of(self._mark_of[key], self._worker)
+        return None if process is None else process.pid
 
     def pid_on(self, host: SshHost, name: str) -> int | None:
         """The pid on another machine of the present process of a name; None where it is gone."""

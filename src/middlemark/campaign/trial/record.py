@@ -81,7 +81,7 @@ def with_metrics(record: TrialRecord, metrics: TrialMetrics) -> FinishedTrial:
 def leftovers(lifecycle: Lifecycle) -> list[InvalidReason]:
     """The processes that did not close as they should."""
     closed: tuple[type[BaseModel], ...] = (contract.ApplicationClosed, contract.ServiceClosed)
-    found = []
+    reasons = []
     for name in (*lifecycle.specs.applications, *lifecycle.specs.services):
         key = lifecycle.processes.key(name)
         if lifecycle.events.is_end_expected(key):
@@ -89,8 +89,8 @@ def leftovers(lifecycle: Lifecycle) -> list[InvalidReason]:
         status = lifecycle.events.exit_status.get(key)
         if status != 0 or not any(lifecycle.heard(name, kind) for kind in closed):
             ended = "did not end" if status is None else f"ended with exit status {status}"
-            found.append(InvalidReason(kind=InvalidKind.LEFTOVER, text=f"{name} was told to stop and {ended}"))
-    return found
+            reasons.append(InvalidReason(kind=InvalidKind.LEFTOVER, text=f"{name} was told to stop and {ended}"))
+    return reasons
 
 
 def _record(lifecycle: Lifecycle, outcome: Outcome, attempt: int) -> TrialRecord:
@@ -141,7 +141,7 @@ def _counts(lifecycle: Lifecycle, applications: list[str]) -> Counts:
 def _nodes(lifecycle: Lifecycle, applications: list[str]) -> tuple[NodeCounts, ...]:
     """In the plan's order, of those whose application lived to tell."""
     done = [event for name in applications for event in lifecycle.heard(name, contract.ApplicationDone)]
-    told = {counts.node: counts for event in done for counts in event.nodes or ()}
+    counts_of = {counts.node: counts for event in done for counts in event.nodes or ()}
     t0_ns = lifecycle.t0_ns or 0
     return tuple(
         NodeCounts(
@@ -153,7 +153,7 @@ def _nodes(lifecycle: Lifecycle, applications: list[str]) -> tuple[NodeCounts, .
             inputs=tuple(InputCounts.model_validate(each.model_dump()) for each in counts.inputs),
         )
         for node in lifecycle.trial.experiment.nodes
-        if (counts := told.get(node.name)) is not None
+        if (counts := counts_of.get(node.name)) is not None
     )
 
 
@@ -210,7 +210,7 @@ def outputs(folders: Mapping[str, Path]) -> pl.LazyFrame:
 
 
 def histograms(folders: Iterable[Path]) -> list[Path]:
-    """The logs of latencies beyond the sample memory."""
+    """The logs of latencies that the sample memory had no room for."""
     return sorted(file for folder in folders for file in folder.glob("*.beyond.hlog"))
 
 

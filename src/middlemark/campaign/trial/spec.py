@@ -97,10 +97,10 @@ def _nearest_first(host: str, services: Sequence[_Service]) -> list[_Service]:
 
 def _addresses(services: Sequence[_Service], viewer: str, environment: TrialEnvironment) -> list[ServiceAddress]:
     """Where those services are that can be reached from a host."""
-    seen = [
+    addresses = [
         (name, index, environment.hosts[host].address_for(environment.hosts[viewer])) for name, index, host in services
     ]
-    return [ServiceAddress(service=name, index=index, address=address) for name, index, address in seen if address]
+    return [ServiceAddress(service=name, index=index, address=address) for name, index, address in addresses if address]
 
 
 def _service_spec(
@@ -177,7 +177,7 @@ def _rendezvous(environment: TrialEnvironment) -> Rendezvous:
 def _samples(trial: Trial) -> int:
     """As the suite says; a pipeline's many endpoints get no more than their streams can fill.
 
-    A search's get no less: it judges latency from the schedule, which the histogram of what is beyond doesn't have.
+    A search's get no less: it judges latency from the schedule, which the histogram of what overflows doesn't have.
     """
     experiment = trial.experiment
     if experiment.search is not None:

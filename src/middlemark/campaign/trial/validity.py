@@ -1,4 +1,4 @@
-"""Whether a trial that ran to its end counts, what a reader must know beside its figures, and its first figures.
+"""Whether a trial that ran to its end counts, what a reader must know beside its metrics, and its first metrics.
 
 Pure: it judges a record and its samples by the suite's bounds; how metrics are computed is `analysis`'s business.
 """
@@ -21,9 +21,9 @@ LOAD_TOLERANCE_PERCENT = 10
 
 
 def reasons(record: TrialRecord, received: Frame, bounds: Disturbance, cpus: int) -> tuple[InvalidReason, ...]:
-    """Why the trial's figures don't count; empty where they do."""
+    """Why the trial's metrics don't count; empty where they do."""
     streams = tuple(stream.name for stream in record.trial.experiment.streams)
-    found = [
+    reasons_found = [
         InvalidReason(kind=InvalidKind.ACCOUNTING, text=text)
         for text in contradictions(*accountable(record, received), streams)
     ]
@@ -33,14 +33,14 @@ def reasons(record: TrialRecord, received: Frame, bounds: Disturbance, cpus: int
         (InvalidKind.FOREIGN, sum(each.foreign for each in counted)),
     ):
         if number:
-            found.append(InvalidReason(kind=kind, text=f"{number} messages; none is allowed"))
+            reasons_found.append(InvalidReason(kind=kind, text=f"{number} messages; none is allowed"))
     stolen = stolen_share(record, cpus)
     if stolen > bounds.steal:
         text = (
             f"the hypervisor took {100 * stolen:.2f} % of the machine's CPU time; {100 * bounds.steal:g} % is allowed"
         )
-        found.append(InvalidReason(kind=InvalidKind.STEAL, text=text))
-    return (*found, *unlike(record.links))
+        reasons_found.append(InvalidReason(kind=InvalidKind.STEAL, text=text))
+    return (*reasons_found, *unlike(record.links))
 
 
 def unlike(links: Iterable[LinkMeasured]) -> tuple[InvalidReason, ...]:
@@ -59,11 +59,11 @@ def stolen_share(record: TrialRecord, cpus: int) -> float:
 
 
 def cautions(record: TrialRecord, metrics: TrialMetrics) -> tuple[Caution, ...]:
-    """What a reader must know beside the trial's figures."""
+    """What a reader must know beside the trial's metrics."""
     counted, sent = record.counts.subscribers, record.counts.publishers
     refusals = [each.refusal or "no reason given" for each in sent if each.refused]
     unsent = sum(each.unsent for each in sent)
-    found = {
+    texts = {
         WarningKind.OVERLOAD: (
             f"below its intended rate: {', '.join(_rates(metrics))}; its latency is that of a queue"
             + (f"; {unsent} messages were left when the time for them was over" if unsent else ""),
@@ -87,24 +87,24 @@ def cautions(record: TrialRecord, metrics: TrialMetrics) -> tuple[Caution, ...]:
         WarningKind.CLOCK_OFFSET: _clocks_apart(record, metrics),
         WarningKind.CPU_LOAD: _load_missed(record),
     }
-    return tuple(Caution(kind=kind, text=said[0], remedy=said[1]) for kind, said in found.items() if said)
+    return tuple(Caution(kind=kind, text=said[0], remedy=said[1]) for kind, said in texts.items() if said)
 
 
 def headline(record: TrialRecord, metrics: TrialMetrics) -> Headline:
-    """The first figures, of the first stream."""
+    """The first metrics, of the first stream."""
     stream = record.trial.experiment.streams[0]
     round_trip = isinstance(stream.pattern, PingPong)
     kind = Distribution.ROUND_TRIP if round_trip else Distribution.LATENCY_FROM_SEND
-    figures: Mapping[str, float] = {
+    values: Mapping[str, float] = {
         f"{key.subject} {key.metric}": value.value
         for key, value in metrics.values.items()
         if isinstance(value, Measured)
     }
-    first_message_ns = figures.get(f"{TRIAL} first_message_ns")
+    first_message_ns = values.get(f"{TRIAL} first_message_ns")
     return Headline(
         first_message_ns=None if first_message_ns is None else int(first_message_ns),
-        latency_median_ns=figures.get(f"{stream_subject(stream.name)} {quantile_metric(kind, 'p50')}"),
-        latency_p99_ns=figures.get(f"{stream_subject(stream.name)} {quantile_metric(kind, 'p99')}"),
+        latency_median_ns=values.get(f"{stream_subject(stream.name)} {quantile_metric(kind, 'p50')}"),
+        latency_p99_ns=values.get(f"{stream_subject(stream.name)} {quantile_metric(kind, 'p99')}"),
         round_trip=round_trip,
         sent=sum(flow.sent for flow in metrics.flows),
         received=sum(flow.received for flow in metrics.flows),
@@ -122,23 +122,23 @@ def _rates(metrics: TrialMetrics) -> Iterator[str]:
 def _clocks_apart(record: TrialRecord, metrics: TrialMetrics) -> tuple[str, str] | None:
     """Where hosts have clocks of their own: how well each one-way time is known, and which are not given for it."""
     bounds = {stream.name: record.clock_bound_ns(stream.name) for stream in record.trial.experiment.streams}
-    told = [
+    texts = [
         f"one-way times of {name} are known to {bound_words(bound_ns)}{_of_those(name, metrics)}"
         for name, bound_ns in bounds.items()
         if bound_ns
     ]
-    return ("; ".join(told), "run PTP on the hosts (linuxptp), or measure round trips") if told else None
+    return ("; ".join(texts), "run PTP on the hosts (linuxptp), or measure round trips") if texts else None
 
 
 def _of_those(stream: str, metrics: TrialMetrics) -> str:
-    """How many of a stream's one-way figures are longer than the clocks' bound."""
+    """How many of a stream's one-way metrics are longer than the clocks' bound."""
     kind = Distribution.LATENCY_FROM_SEND
     values = [metrics.values.get(Key(stream_subject(stream), metric)) for metric in metrics_of_distribution(kind)]
     refused = sum(isinstance(value, WithinClocks) for value in values)
     if not refused:
         return ""
-    given = any(isinstance(value, Measured) for value in values)
-    return "; those that are no longer are not given" if given else ", more than they are: none is given"
+    is_any_known = any(isinstance(value, Measured) for value in values)
+    return "; those that are no longer are not given" if is_any_known else ", more than they are: none is given"
 
 
 def _load_missed(record: TrialRecord) -> tuple[str, str] | None:

@@ -182,12 +182,12 @@ def ptp_clock(host: Host | None, reading: Reading) -> PtpClock | None:
     """The clock as linuxptp keeps it on a host, or on this machine; None where it does not."""
     command = PTP_QUERY if host is None else host.command(PTP_QUERY)
     try:
-        asked = subprocess.run(
+        answer = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PTP_QUERY_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return parsed_ptp(asked.stdout, reading) if asked.returncode == 0 else None
+    return parsed_ptp(answer.stdout, reading) if answer.returncode == 0 else None
 
 
 def parsed_ptp(answers: str, reading: Reading) -> PtpClock | None:

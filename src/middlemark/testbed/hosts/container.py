@@ -72,10 +72,10 @@ def _working() -> Runtime:
 def containers_fact() -> Fact:
     """What `doctor` says of containers."""
     try:
-        found = runtime()
+        working = runtime()
     except EnvironmentNotReady as missing:
         return Fact("containers", missing.missing, ready=False, remedy=missing.remedy or REMEDY)
-    return Fact("containers", f"{_podman_version()} with {found.name} ({found.cgroup_manager})", ready=True)
+    return Fact("containers", f"{_podman_version()} with {working.name} ({working.cgroup_manager})", ready=True)
 
 
 def _candidates() -> list[Runtime]:
@@ -101,8 +101,8 @@ def _refusal(candidate: Runtime, entries: Ledger) -> str | None:
 
 
 def _podman_version() -> str:
-    asked = subprocess.run(["podman", "--version"], capture_output=True, text=True, check=False)
-    return asked.stdout.strip().replace(" version", "")
+    answer = subprocess.run(["podman", "--version"], capture_output=True, text=True, check=False)
+    return answer.stdout.strip().replace(" version", "")
 
 
 HOLDER = "holder"
@@ -226,13 +226,13 @@ def deployed(  # noqa: PLR0913, PLR0917 - so much makes a container
     _refuse_other_machines(host)
     ipc = deployment.ipc or ContainerIpc.PRIVATE
     single = deployment.deployment is DeploymentKind.SINGLE_CONTAINER
-    with ExitStack() as given:
+    with ExitStack() as stack:
         network = deployment.network or ContainerNetwork.HOST
-        containers = replace(_containers(host, contents, folder, ledger, given), network=network)
+        containers = replace(_containers(host, contents, folder, ledger, stack), network=network)
         if planned is not None:
             limits.limit(planned, containers.storage.folder.name)
         if single or ipc is ContainerIpc.SHAREABLE:
-            given.enter_context(held(containers, ipc, ledger))
+            stack.enter_context(held(containers, ipc, ledger))
         kind = OneContainer if single else ContainerEach
         yield kind(host.name, host.attachments, containers, ipc)
 
@@ -252,9 +252,9 @@ def _executes(process: Identity, worker: Path) -> bool:
         return False
 
 
-def _containers(host: Host, contents: Contents, folder: Path, ledger: Ledger, given: ExitStack) -> Containers:
+def _containers(host: Host, contents: Contents, folder: Path, ledger: Ledger, stack: ExitStack) -> Containers:
     storage, mark = new_storage(runtime(), ledger)
-    given.callback(ledger.remove, mark)
+    stack.callback(ledger.remove, mark)
     everything = Contents(contents.worker, (*contents.programs, held_open()))
     return Containers(host, storage, root_filesystem(everything, ledger), everything, folder)
 

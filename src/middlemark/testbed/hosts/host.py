@@ -61,8 +61,8 @@ class Host(ABC):
 
     def address_for(self, viewer: Host) -> str | None:
         """Its address on the first network that both are on; None where they are on none together."""
-        seen = viewer.addresses
-        return next((each.address for each in self.attachments if each.network in seen), None)
+        networks = viewer.addresses
+        return next((each.address for each in self.attachments if each.network in networks), None)
 
     @property
     @abstractmethod
@@ -71,7 +71,7 @@ class Host(ABC):
 
     @property
     def starts_directly(self) -> bool:
-        """Whether the process that `command` starts on this machine is the program itself, and not what carries it."""
+        """Whether the process that `command` starts on this machine is the program itself, and not what starts it."""
         return True
 
     @abstractmethod
@@ -85,10 +85,10 @@ class Host(ABC):
     def make_folders(self, folders: Sequence[Path]) -> None:
         """New folders on the host, each one's parent before it; they go with the folder that they are in."""
         command = self.command(["mkdir", *map(str, folders)])
-        made = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-        if made.returncode:
+        result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if result.returncode:
             raise EnvironmentNotReady(
-                f"no folder can be made on {self.name}: {made.stderr.strip()}",
+                f"no folder can be made on {self.name}: {result.stderr.strip()}",
                 remedy=f"try it there: mkdir {folders[0]}",
             )
 

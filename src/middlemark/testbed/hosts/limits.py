@@ -25,9 +25,9 @@ PERIOD_US, LONG_PERIOD_US, LEAST_US = 10_000, 100_000, 1000
 @contextmanager
 def limited(host: plan.Host, slot: str, ledger: Ledger) -> Iterator[tuple[str, ...]]:
     """The prefix that a host's programs are started with, so that its limits hold; none where it has none."""
-    there = _hierarchies(host)
+    hierarchies = _hierarchies(host)
     name = f"{slot}-{host.name}"
-    groups = list(dict.fromkeys(hierarchy.top / name for hierarchy in there.values()))
+    groups = list(dict.fromkeys(hierarchy.top / name for hierarchy in hierarchies.values()))
     marks = [ledger.enter("cgroup", group) for group in groups]
     try:
         limit(host, name)
@@ -45,15 +45,15 @@ def limit(host: plan.Host, name: str) -> None:
 
 def _hierarchies(host: plan.Host) -> dict[Controller, Hierarchy]:
     """Where the controllers are that a host's limits need."""
-    asked = [controller for controller in cgroup.CONTROLLERS if _is_limited(host, controller)]
-    there = cgroup.hierarchies() if asked else {}
-    missing = [controller for controller in asked if controller not in there]
+    controllers = [controller for controller in cgroup.CONTROLLERS if _is_limited(host, controller)]
+    hierarchies = cgroup.hierarchies() if controllers else {}
+    missing = [controller for controller in controllers if controller not in hierarchies]
     if missing:
         raise EnvironmentNotReady(
             f"the host `{host.name}` has limits, and the kernel's controllers are missing: {', '.join(missing)}",
             remedy="run outside of a container; or leave `cpus`, `cpu_quota` and `memory` of hosts out",
         )
-    return {controller: there[controller] for controller in asked}
+    return {controller: hierarchies[controller] for controller in controllers}
 
 
 def _is_limited(host: plan.Host, controller: Controller) -> bool:
@@ -106,12 +106,12 @@ def _has_swap() -> bool:
 
 def limits_fact() -> Fact:
     """What `doctor` says of limits."""
-    there = cgroup.hierarchies()
-    closed = [controller for controller, hierarchy in there.items() if not os.access(hierarchy.top, os.W_OK)]
-    said = [
+    hierarchies = cgroup.hierarchies()
+    closed = [controller for controller, hierarchy in hierarchies.items() if not os.access(hierarchy.top, os.W_OK)]
+    words = [
         f"{controller} (cgroup v{hierarchy.version}{', root only' if controller in closed else ''})"
-        for controller, hierarchy in there.items()
+        for controller, hierarchy in hierarchies.items()
     ]
-    missing = [controller for controller in cgroup.CONTROLLERS if controller not in there]
+    missing = [controller for controller in cgroup.CONTROLLERS if controller not in hierarchies]
     remedy = f"missing: {', '.join(missing)}; run outside of a container" if missing else "run as root"
-    return Fact("host_limits", ", ".join(said) or "none", not missing and not closed, remedy)
+    return Fact("host_limits", ", ".join(words) or "none", not missing and not closed, remedy)

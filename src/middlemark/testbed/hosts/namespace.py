@@ -19,7 +19,7 @@ from middlemark.testbed.processes.ledger import SHARED_MEMORY, Ledger
 from middlemark.testbed.processes.namespaces import Holder
 
 CHECKOUT = Path(__file__).resolve().parents[4]
-# A host starts from the machine's own figures where a new namespace would have the kernel's. The limits of all
+# A host starts from the machine's own values where a new namespace would have the kernel's. The limits of all
 # sockets' buffers, net.core.rmem_max and wmem_max, are the machine's in every namespace.
 _AS_THE_MACHINE = (
     "net/ipv4/tcp_rmem",

@@ -91,21 +91,21 @@ def _place(source: Path, worker: Path) -> Path:
 
 def _libraries(executable: Path) -> set[Path]:
     """All shared libraries of a file, and the loader; beside a library that isn't the system's lie its plug-ins."""
-    found = set(_needed(executable))
-    for library in sorted(found):
+    libraries = set(_needed(executable))
+    for library in sorted(libraries):
         if not str(library).startswith(SYSTEM_FOLDERS):
             for plug_in in library.parent.glob("*.so*"):
-                found |= {plug_in, *_needed(plug_in)}
-    return found
+                libraries |= {plug_in, *_needed(plug_in)}
+    return libraries
 
 
 @cache
 def _needed(executable: Path) -> frozenset[Path]:
-    asked = subprocess.run(
+    listing = subprocess.run(
         ["ldd", executable], capture_output=True, text=True, check=False, env={"LC_ALL": "C"} | os.environ
     )
-    found = set()
-    for line in asked.stdout.splitlines():  # `name => path (address)`, `path (address)` or `name => not found`
+    libraries = set()
+    for line in listing.stdout.splitlines():  # `name => path (address)`, `path (address)` or `name => not found`
         name, _, target = line.partition("=>")
         if target.strip() == "not found":
             raise EnvironmentNotReady(
@@ -113,8 +113,8 @@ def _needed(executable: Path) -> frozenset[Path]:
             )
         path = (target or name).split("(")[0].strip()
         if path.startswith("/"):
-            found.add(Path(path))
-    return frozenset(found)
+            libraries.add(Path(path))
+    return frozenset(libraries)
 
 
 def _content_hash(files: Mapping[Path, Path]) -> str:

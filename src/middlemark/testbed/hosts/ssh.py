@@ -108,12 +108,12 @@ class SshHost(Host):
 
     def command(self, program: Sequence[str]) -> list[str]:
         """The program on the other machine, in its environment the mark that the client has in its own."""
-        there = [self.executables.get(program[0], program[0]), *program[1:]]
+        command = [self.executables.get(program[0], program[0]), *program[1:]]
         set_too = f"{REMOTE_VARIABLE}={shlex.quote(str(self.connection.folder.path))}"
         script = f'exec "$@" "exec env {set_too} {MARK_VARIABLE}=${MARK_VARIABLE} $PROGRAM"'
         return [
             "env",
-            f"PROGRAM={shlex.join(there)}",
+            f"PROGRAM={shlex.join(command)}",
             *("sh", "-c", script, "sh"),
             *remote.client(self.connection.target),
         ]
@@ -160,17 +160,17 @@ def ssh_host(host: plan.Host, networks: Sequence[str], executables: Sequence[Pat
 
 def attachments_here(networks: Sequence[str], others: Iterable[SshHost]) -> tuple[Attachment, ...]:
     """Where this machine is on networks that other machines are on, by the address that the first of them sees."""
-    seen: dict[str, str] = {}
+    addresses: dict[str, str] = {}
     for other in others:
         for network in other.addresses.keys() & (networks or (ALONE.network,)):
-            seen.setdefault(network, other.client_address)
-    if not seen:
+            addresses.setdefault(network, other.client_address)
+    if not addresses:
         return (ALONE,)
     listing = subprocess.run([required("ip"), *LISTING.split()[1:]], capture_output=True, text=True, check=True).stdout
     remedy = "something between the machines translates addresses: name this machine over SSH, too, by its own address"
     return tuple(
         Attachment(network, address, _interface(address, listing, "this machine", remedy))
-        for network, address in sorted(seen.items())
+        for network, address in sorted(addresses.items())
     )
 
 

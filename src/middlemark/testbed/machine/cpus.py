@@ -125,8 +125,8 @@ def loaded(host: Host, cpus: Sequence[int], percent: float, ledger: Ledger) -> I
         raise EnvironmentNotReady(
             f"CPU load needs {PROGRAM}, which is not installed", remedy=f"sudo apt-get install {PROGRAM}"
         )
-    with ExitStack() as given:
-        started = {cpu: given.enter_context(_started(host, cpu, percent, ledger)) for cpu in cpus}
+    with ExitStack() as stack:
+        started = {cpu: stack.enter_context(_started(host, cpu, percent, ledger)) for cpu in cpus}
         yield CpuLoad(percent, {cpu: _at_work(process, host) for cpu, process in started.items()})
 
 

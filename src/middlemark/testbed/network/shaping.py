@@ -83,24 +83,26 @@ def link_words(link: Link, parts: LinkParts) -> str:
     outgoing, incoming = _direction_words(link.outgoing, parts), _direction_words(link.incoming, parts)
     if outgoing == incoming:
         return "; ".join([*outgoing, *both])
-    each = [f"{name} {', '.join(said) or 'plain'}" for name, said in (("outgoing", outgoing), ("incoming", incoming))]
-    return "; ".join([*each, *both])
+    directions = [
+        f"{name} {', '.join(said) or 'plain'}" for name, said in (("outgoing", outgoing), ("incoming", incoming))
+    ]
+    return "; ".join([*directions, *both])
 
 
 def _direction_words(direction: Direction, parts: LinkParts) -> list[str]:
-    said = []
+    words = []
     if direction.rate_bits_per_s is not None:
         queue = "" if direction.queue_frames is None else f", queue {direction.queue_frames} frames"
-        said.append(f"tbf {BIT_RATE.text(direction.rate_bits_per_s)}{queue}")
-    done = [
+        words.append(f"tbf {BIT_RATE.text(direction.rate_bits_per_s)}{queue}")
+    impairments = [
         f"{effect.name} {effect.quantity.text(value)}"
         for effect in EFFECTS
         if effect.quantity is not None and effect.probed is not Probed.RATE
         if (value := getattr(direction, effect.field))
     ]
-    if done:
-        said.append(f"{parts.middle}: {', '.join(done)}")
-    return said
+    if impairments:
+        words.append(f"{parts.middle}: {', '.join(impairments)}")
+    return words
 
 
 def rate_commands(interface: str, direction: Direction, mtu_bytes: int) -> list[str]:
@@ -247,9 +249,9 @@ class Relay:
 def relay_spec(link: Link, parts: LinkParts, host_end: str, network_end: str, seed: int) -> dict[str, Any]:
     """What the relay is told of a link; a rate only where no token bucket limits it."""
     directions = {"outgoing": link.outgoing, "incoming": link.incoming}
-    told: dict[str, Any] = {"host_side": host_end, "network_side": network_end, "seed": seed}
-    told |= {name: _impairment(direction, parts) for name, direction in directions.items()}
-    told["trace"] = [
+    spec: dict[str, Any] = {"host_side": host_end, "network_side": network_end, "seed": seed}
+    spec |= {name: _impairment(direction, parts) for name, direction in directions.items()}
+    spec["trace"] = [
         {
             "at_ns": point.at_ns,
             "outgoing": _impairment(point.outgoing, parts),
@@ -257,15 +259,15 @@ def relay_spec(link: Link, parts: LinkParts, host_end: str, network_end: str, se
         }
         for point in link.trace
     ]
-    return told
+    return spec
 
 
 def _impairment(direction: Direction, parts: LinkParts) -> dict[str, Any]:
-    told = direction.model_dump()
-    rate, queue = told.pop("rate_bits_per_s"), told.pop("queue_frames")
+    spec = direction.model_dump()
+    rate, queue = spec.pop("rate_bits_per_s"), spec.pop("queue_frames")
     if parts.rate or rate is None:
-        return told
-    return {**told, "rate_bits_per_s": rate, "queue_frames": queue or QUEUE_FRAMES}
+        return spec
+    return {**spec, "rate_bits_per_s": rate, "queue_frames": queue or QUEUE_FRAMES}
 
 
 def relay_missing() -> str | None:

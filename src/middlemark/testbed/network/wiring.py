@@ -221,8 +221,8 @@ class Wiring:
     def _named(self, target: str) -> list[Wire]:
         named = [wire for wire in self.wires if target in {wire.name, wire.link.host}]
         if not named:
-            there = ", ".join(wire.name for wire in self.wires)
-            raise UsageError(f"the test-bed has no link `{target}`", remedy=f"there are: {there or 'none'}")
+            names = ", ".join(wire.name for wire in self.wires)
+            raise UsageError(f"the test-bed has no link `{target}`", remedy=f"there are: {names or 'none'}")
         return named
 
     def _run_ip(self, lines: Sequence[str]) -> None:
@@ -252,13 +252,13 @@ def wired(
 ) -> Iterator[Wiring]:
     """Joins the holders' namespaces; all of it goes with them, and the relays with the context."""
     wiring = Wiring(wires, switch, holders)
-    with ExitStack() as made:
+    with ExitStack() as stack:
         switch.run("\n".join(_of_the_switch(wires, {name: holder.pid for name, holder in holders.items()})))
         for number, wire in enumerate(wires):
             if wire.parts.middle is Backend.RELAY:
-                told = shaping.relay_spec(wire.link, wire.parts, wire.peer, wire.inner, seed + number)
-                wiring.relays[wire.name] = Relay(wire.name, switch.entering("net"), told, ledger)
-                made.callback(wiring.relays[wire.name].end)
+                spec = shaping.relay_spec(wire.link, wire.parts, wire.peer, wire.inner, seed + number)
+                wiring.relays[wire.name] = Relay(wire.name, switch.entering("net"), spec, ledger)
+                stack.callback(wiring.relays[wire.name].end)
         run_in_all([(holder, "\n".join(_of_a_host(wires, name))) for name, holder in holders.items()])
         for each in wiring.relays.values():
             each.ready()
@@ -283,11 +283,11 @@ def _of_a_host(wires: Sequence[Wire], name: str) -> list[str]:
 
 
 def _interface_counts(pid: int, interface: str) -> LinkCounts:
-    """What the namespace of a process says: bytes and packets received, 6 other figures, bytes and packets sent."""
+    """What the namespace of a process says: bytes and packets received, 6 other counts, bytes and packets sent."""
     for line in Path(f"/proc/{pid}/net/dev").read_text().splitlines():
-        name, _, figures = line.partition(":")
+        name, _, counts = line.partition(":")
         if name.strip() == interface:
-            fields = [int(each) for each in figures.split()]
+            fields = [int(each) for each in counts.split()]
             return LinkCounts(outgoing=Counts(fields[8], fields[9]), incoming=Counts(fields[0], fields[1]))
     raise EnvironmentNotReady(
         f"the interface {interface} is not there any more", remedy="was the test-bed taken away by someone else?"

@@ -1,7 +1,7 @@
 """Measures links and routes, each alone, with `middlemark-probe` at both ends: round trip, loss and rate each way.
 
 A link is measured between its host and the switch; a route between two machines is sounded out by a short burst first,
-as what it carries is not known. Whether that is what was requested, `verify` says; what a trial with a wrong link is
+as what it sustains is not known. Whether that is what was requested, `verify` says; what a trial with a wrong link is
 worth, `campaign`.
 """
 
@@ -31,15 +31,15 @@ PINGS, PINGS_OF_PLAIN, PING_INTERVAL_NS = 40, 10, 2_000_000
 # little of it.
 LOSS_PACKETS, LOSS_INTERVAL_NS, LOSS_SIZE_BYTES = 2000, 100_000, 64
 RATE_NS, RATE_FRAMES, RATE_OFFERED = 200_000_000, 150, 1.2
-# Stragglers are waited for beyond the round trip that was asked.
+# Stragglers are waited for longer than the round trip that was requested.
 PATIENCE_NS = 1_000_000_000
 # The kernel asks for a neighbour's address once a second, and a link that loses frames may lose question or answer.
 NEIGHBOUR_PATIENCE_NS = 5_000_000_000
 _HEADERS_BYTES = 28
 _ENDED_NS = 30_000_000_000
-# A burst tells the rate of a route roughly; what is offered has to be more than the route carries.
+# A burst tells the rate of a route roughly; what is offered has to be more than the route sustains.
 SOUNDING_NS, OFFERED = 2_000_000, 1.5
-# A train each way takes no longer, and no more: a fast network is not asked to carry 200 ms of all it can.
+# A train each way takes no longer, and no more: a fast network is not filled for 200 ms.
 LONGEST_NS, RATE_BYTES = 2_000_000_000, 16_000_000
 # The kernel asks for a neighbour's address once a second; what is filtered is found so after this time.
 ROUTE_PATIENCE_NS = 3_000_000_000
@@ -100,11 +100,11 @@ def probe(testbed: Testbed, only: Collection[str] | None = None) -> dict[str, Me
     """Measures the links, one after the other; takes a few milliseconds for each plain one, up to 1 s for others."""
     all_wires = testbed.wiring.wires if testbed.wiring else ()
     wires = [wire for wire in all_wires if only is None or wire.name in only]
-    found: dict[str, Measured] = {}
+    measured: dict[str, Measured] = {}
     for address in dict.fromkeys(wire.switch_address for wire in wires):
         on_it = [wire for wire in wires if wire.switch_address == address]
-        found |= _on_network(testbed, address, on_it)
-    return {wire.name: found[wire.name] for wire in wires}
+        measured |= _on_network(testbed, address, on_it)
+    return {wire.name: measured[wire.name] for wire in wires}
 
 
 def requested_now(testbed: Testbed, name: str) -> Link:
@@ -246,11 +246,11 @@ def probe_route(route: Route, ledger: Ledger) -> Measured:
     command = route.to.command([program, "answer", "--address", route.address, "--port", "0"])
     measuring = route.host.command([program, "measure"])
     with closing(Answering(command, ledger)) as answering:
-        there = {"to": route.address, "port": answering.port, "patience_ns": ROUTE_PATIENCE_NS}
-        sounded = measured_by(measuring, there | sounding_spec())
+        destination = {"to": route.address, "port": answering.port, "patience_ns": ROUTE_PATIENCE_NS}
+        sounded = measured_by(measuring, destination | sounding_spec())
         if not sounded.reachable:
             return sounded
-        measured = measured_by(measuring, there | train_spec(route.declared, sounded))
+        measured = measured_by(measuring, destination | train_spec(route.declared, sounded))
     return measured.model_copy(update={"round_trip": sounded.round_trip})
 
 

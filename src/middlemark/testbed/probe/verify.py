@@ -74,19 +74,23 @@ def route_verdict(declared: Link, measured: Measured) -> str | None:
     return "; ".join(each for each in wrong if each) or None
 
 
-def _declared_rate(name: str, declared: Direction, found: DirectionMeasured) -> str | None:
-    """A sender's own interface may be what is slow: then it is offered no more than it carries."""
+def _declared_rate(name: str, declared: Direction, measured: DirectionMeasured) -> str | None:
+    """A sender's own interface may be what is slow: then it is offered no more than it sustains."""
     rate = declared.rate_bits_per_s
-    if rate is None or _is_sustained(rate, declared, found):
+    if rate is None or _is_sustained(rate, declared, measured):
         return None
-    offered = found.offered_bits_per_s or 0
+    offered = measured.offered_bits_per_s or 0
     sender = f"; the sender could offer no more than {_rate_text(offered)}" if offered < rate else ""
-    carried = _rate_text(found.rate_bits_per_s or 0)
-    return f"the {name} rate is {carried}, declared was {_rate_text(rate)} (± {RATE_SHARE:.0%}){sender}"
+    rate_words = _rate_text(measured.rate_bits_per_s or 0)
+    return f"the {name} rate is {rate_words}, declared was {_rate_text(rate)} (± {RATE_SHARE:.0%}){sender}"
 
 
-def _declared_loss(name: str, declared: Direction, found: DirectionMeasured) -> str | None:
-    return _loss(name, declared, found.loss) if found.loss else f"the {name} loss is not known: no word of it came back"
+def _declared_loss(name: str, declared: Direction, measured: DirectionMeasured) -> str | None:
+    return (
+        _loss(name, declared, measured.loss)
+        if measured.loss
+        else f"the {name} loss is not known: no word of it came back"
+    )
 
 
 def _round_trip(requested: Link, measured: Measured) -> str | None:
@@ -121,22 +125,22 @@ def _by_chance(requested: Link, trip: RoundTrip) -> RoundTrips:
     return round_trips(requested.outgoing, requested.incoming, trip.sent - trip.lost, PING_INTERVAL_NS)
 
 
-def _direction(name: str, requested: Direction, found: DirectionMeasured, interval_ns: int) -> list[str | None]:
-    train = found.loss
+def _direction(name: str, requested: Direction, measured: DirectionMeasured, interval_ns: int) -> list[str | None]:
+    train = measured.loss
     if train is None:
-        return [_rate(name, requested, found)]
+        return [_rate(name, requested, measured)]
     by_number = [
         _loss(name, requested, train),
         _copies(name, requested, train),
         _order(name, requested, train, interval_ns),
     ]
-    return [_rate(name, requested, found), *by_number]
+    return [_rate(name, requested, measured), *by_number]
 
 
-def _rate(name: str, requested: Direction, found: DirectionMeasured) -> str | None:
-    if requested.rate_bits_per_s is None or _is_sustained(requested.rate_bits_per_s, requested, found):
+def _rate(name: str, requested: Direction, measured: DirectionMeasured) -> str | None:
+    if requested.rate_bits_per_s is None or _is_sustained(requested.rate_bits_per_s, requested, measured):
         return None
-    rate, offered = found.rate_bits_per_s or 0, found.offered_bits_per_s
+    rate, offered = measured.rate_bits_per_s or 0, measured.offered_bits_per_s
     if offered is not None and offered < requested.rate_bits_per_s * (1 - lost_share(requested)):
         return (
             f"the {name} rate is not known: the probe had CPU time to offer {_rate_text(offered)}, "
@@ -147,10 +151,10 @@ def _rate(name: str, requested: Direction, found: DirectionMeasured) -> str | No
     )
 
 
-def _is_sustained(rate_bits_per_s: int, requested: Direction, found: DirectionMeasured) -> bool:
+def _is_sustained(rate_bits_per_s: int, requested: Direction, measured: DirectionMeasured) -> bool:
     """What is lost has had its time on the wire."""
     expected = rate_bits_per_s * (1 - lost_share(requested))
-    return abs((found.rate_bits_per_s or 0) - expected) <= RATE_SHARE * expected
+    return abs((measured.rate_bits_per_s or 0) - expected) <= RATE_SHARE * expected
 
 
 def _loss(name: str, requested: Direction, train: Loss) -> str | None:
@@ -242,6 +246,6 @@ def _quantile(times: Times, share: float) -> Times:
     return times[:, math.ceil(share * times.shape[1]) - 1]
 
 
-def _interval(figures: Times) -> Interval:
-    least, most = np.quantile(figures, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+def _interval(values: Times) -> Interval:
+    least, most = np.quantile(values, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return float(least), float(most)

@@ -34,15 +34,15 @@ class Hierarchy:
 
 def hierarchies(mounts: str | None = None) -> dict[Controller, Hierarchy]:
     """The hierarchy of each controller that there is, as the table of mounts says."""
-    found: dict[Controller, Hierarchy] = {}
+    hierarchy_of: dict[Controller, Hierarchy] = {}
     for line in (Path("/proc/self/mounts").read_text() if mounts is None else mounts).splitlines():
         _, place, kind, options, *_ = line.split()
         for controller in CONTROLLERS:
             if kind == "cgroup2" and controller in _controllers(Path(place)):
-                found[controller] = Hierarchy(Path(place), 2)
+                hierarchy_of[controller] = Hierarchy(Path(place), 2)
             elif kind == "cgroup" and controller in options.split(","):
-                found.setdefault(controller, Hierarchy(Path(place), 1))
-    return found
+                hierarchy_of.setdefault(controller, Hierarchy(Path(place), 1))
+    return hierarchy_of
 
 
 def _controllers(top: Path) -> list[str]:

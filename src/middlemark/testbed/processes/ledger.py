@@ -157,12 +157,12 @@ def remove_all(entries: list[Entry], unanswered: dict[str, str] | None = None) -
 
 def _end_processes(entries: list[Entry]) -> list[Entry]:
     """Gives those that still ran."""
-    found = procfs.marked(entry.mark for entry in entries)
+    running = procfs.marked(entry.mark for entry in entries)
     for entry in entries:
         if entry.process is not None and procfs.is_alive(entry.process):
-            found[entry.mark].append(entry.process)
-    procfs.end(process for group in found.values() for process in group)
-    return [entry for entry in entries if found[entry.mark]]
+            running[entry.mark].append(entry.process)
+    procfs.end(process for group in running.values() for process in group)
+    return [entry for entry in entries if running[entry.mark]]
 
 
 def _remove(entry: Entry, unanswered: dict[str, str]) -> bool:

@@ -85,13 +85,13 @@ def held(name: str, ledger: Ledger, beside: Holder | None = None) -> Iterator[Ho
 
 def required(tool: str) -> str:
     """Where a program of the system is; system folders may be missing on an ordinary user's PATH."""
-    found = shutil.which(tool, path=os.pathsep.join([*os.get_exec_path(), "/usr/sbin", "/sbin"]))
-    if found is None:
+    path = shutil.which(tool, path=os.pathsep.join([*os.get_exec_path(), "/usr/sbin", "/sbin"]))
+    if path is None:
         package = _PACKAGES.get(tool, tool)
         raise EnvironmentNotReady(
             f"`{tool}` is not installed, and hosts in namespaces need it", remedy=f"apt-get install {package}"
         )
-    return found
+    return path
 
 
 def run_in_all(scripts: Sequence[tuple[Holder, str]]) -> None:

@@ -118,14 +118,14 @@ def _wait_or_kill(folder: Path) -> None:
 
 def _processes_of(folder: Path) -> list[Identity]:
     """Podman's processes that were told of the folder: nobody else knows its name."""
-    found = []
+    processes = []
     for line in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if f"{folder}/".encode() in line.read_bytes():
-                found.append(procfs.identity(int(line.parent.name)))
+                processes.append(procfs.identity(int(line.parent.name)))
         except OSError:  # gone meanwhile
             continue
-    return [process for process in found if process is not None]
+    return [process for process in processes if process is not None]
 
 
 def _mounts_below(folder: Path) -> list[str]:

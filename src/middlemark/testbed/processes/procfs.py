@@ -52,7 +52,7 @@ def is_alive(process: Identity) -> bool:
 def marked(marks: Iterable[str]) -> dict[str, list[Identity]]:
     """The living processes whose environment carries one of the marks, by mark."""
     wanted = {f"{MARK_VARIABLE}={mark}".encode(): mark for mark in marks}
-    found: dict[str, list[Identity]] = {mark: [] for mark in wanted.values()}
+    processes: dict[str, list[Identity]] = {mark: [] for mark in wanted.values()}
     for folder in Path("/proc").iterdir() if wanted else ():
         if not folder.name.isdigit():
             continue
@@ -63,8 +63,8 @@ def marked(marks: Iterable[str]) -> dict[str, list[Identity]]:
         for variable in wanted.keys() & set(environment.split(b"\0")):
             process = identity(int(folder.name))
             if process is not None:
-                found[wanted[variable]].append(process)
-    return found
+                processes[wanted[variable]].append(process)
+    return processes
 
 
 def end(processes: Iterable[Identity], patience_s: float = PATIENCE_S) -> None:

@@ -27,7 +27,7 @@ _LOST = 255
 
 
 class Unreachable(Exception):
-    """The remote machine can't be told; nobody knows what is on it now."""
+    """Nothing can be run on the remote machine; nobody knows what is on it now."""
 
 
 class Unanswered(Unreachable):
