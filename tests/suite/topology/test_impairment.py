@@ -151,4 +151,3 @@ def test_the_name_of_a_trace_is_the_one_that_stored_runs_have() -> None:
 def test_the_table_has_every_impairment_of_a_suite_and_of_a_plan_and_no_other() -> None:
     assert [effect.name for effect in EFFECTS] == list(Impairment.model_fields)
     assert [effect.field for effect in EFFECTS] == list(Direction.model_fields)
-    assert all(effect.netem for effect in EFFECTS if effect.is_share)

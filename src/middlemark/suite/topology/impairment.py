@@ -46,7 +46,7 @@ class Effect:
     """What it is written as; None for a count of frames."""
     probed: Probed
     netem: str = ""
-    """Of a share: netem's argument."""
+    """Of a share: netem's argument; where it has none, the relay does it."""
 
     @property
     def is_share(self) -> bool:

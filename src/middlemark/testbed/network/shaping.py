@@ -149,7 +149,8 @@ def _is_for_netem(direction: Direction) -> bool:
     It draws loss and duplication for each frame: one that is to be lost and doubled passes once, and a copy may be lost
     as well. With both, neither share would be as requested.
     """
-    return not (direction.loss and direction.duplication)
+    beyond_it = any(getattr(direction, effect.field) for effect in SHARES if not effect.netem)
+    return not (beyond_it or (direction.loss and direction.duplication))
 
 
 def _impairing(interface: str, direction: Direction) -> list[str]:
