@@ -27,7 +27,7 @@ workloads: [{workload: imu, windows: {window: 3 s}}, {workload: ping_pong, windo
 @pytest.fixture(params=["rows", "file"])
 def frame(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Frame:
     """Two flows, of which every seventh message is missing, in no order."""
-    monkeypatch.setattr(streaming, "PIECE_ROWS", 97)
+    monkeypatch.setattr(streaming, "CHUNK_ROWS", 97)
     rng = np.random.default_rng(1)
     sequence = FIRST + np.delete(np.arange(ROWS), np.arange(0, ROWS, 7))
     flow = {"stream": 0, "answer": 0, "subscriber": 0}
@@ -45,11 +45,11 @@ def frame(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def rows_of(frame: Frame) -> pl.DataFrame:
-    return pl.concat(streaming.pieces(frame, pl.all()))
+    return pl.concat(streaming.row_chunks(frame, pl.all()))
 
 
 def test_a_piece_is_all_that_is_read_of_a_file_at_once(frame: Frame) -> None:
-    found = list(streaming.pieces(frame, LATENCY))
+    found = list(streaming.row_chunks(frame, LATENCY))
     assert max(len(piece) for piece in found) == (len(frame) if isinstance(frame, pl.DataFrame) else 97)
     assert sum(len(piece) for piece in found) == count(frame)
 
@@ -101,7 +101,7 @@ def test_a_trial_too_large_for_its_rows_to_be_in_memory_has_the_same_figures(
     run = build_run(tmp_path / "run", SUITE, {"a": Behaviour(spread=0.4, loss=0.05)})
     at_once = analyse(run)
     monkeypatch.setattr(tables, "FEW_ROWS", 10)
-    monkeypatch.setattr(streaming, "PIECE_ROWS", 256)
+    monkeypatch.setattr(streaming, "CHUNK_ROWS", 256)
     by_pieces = analyse(run)
     assert not by_pieces.damaged
     for one, other in zip(at_once.experiments, by_pieces.experiments, strict=True):
@@ -114,7 +114,7 @@ def test_no_more_than_one_distribution_is_in_memory_at_a_time(tmp_path: Path, mo
     text = "suite: x\ntrials: 1\nmiddlewares: all\nworkloads: {workload: imu, rate: 100 kHz, windows: {window: 4 s}}\n"
     run = build_run(tmp_path / "run", text, {"a": Behaviour()})
     monkeypatch.setattr(tables, "FEW_ROWS", 10)
-    monkeypatch.setattr(streaming, "PIECE_ROWS", 1 << 14)
+    monkeypatch.setattr(streaming, "CHUNK_ROWS", 1 << 14)
     tracemalloc.start()  # NumPy's arrays, the pieces aside
     try:
         assert not analyse(run).damaged

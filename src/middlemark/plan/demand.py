@@ -1,6 +1,7 @@
 """A demand to its experiments: every middleware and profile with all streams at once, and nothing else between them.
 
-Pure: which middlewares and profiles there are is given. The processes become the topology's applications.
+It asks no worker: which middlewares and profiles there are, the caller says. The processes become the topology's
+applications.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.experiment import Application, Endpoint, Experiment, Windows, experiment_id
 from middlemark.plan.resolve import Subject, condition_factors, conditions, quality
 from middlemark.plan.streams import Periodic, Recorded, Stream
-from middlemark.plan.topology import figures, hosts, links, networks
+from middlemark.plan.topology import hosts, link_and_host_factors, links, networks
 from middlemark.suite import (
     ALL_MIDDLEWARES,
     RATE,
@@ -42,7 +43,7 @@ _MESSAGES_BEYOND = 10
 
 
 def experiments_of(demand: Demand, profiles: Mapping[str, Sequence[str]]) -> tuple[Experiment, ...]:
-    """One experiment for each way to carry the application; `profiles` are those of each middleware there is."""
+    """One experiment for each middleware and configuration; `profiles` are those of each middleware there is."""
     topology = topology_of(demand)
     windows = _windows(demand)
     streams = tuple(_stream(stream, windows.window_ns) for stream in demand.streams)
@@ -223,7 +224,7 @@ def _factors(demand: Demand, subject: Subject, topology: Topology, streams: Sequ
         "topology": topology.name,
         **{f"stream.{stream.name}": _words(stream) for stream in streams},
         **condition_factors(demand.conditions),
-        **figures(topology, demand.conditions.link),
+        **link_and_host_factors(topology, demand.conditions.link),
     }
 
 

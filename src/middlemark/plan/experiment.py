@@ -1,7 +1,7 @@
 """An experiment: one point of a suite's matrix, with everything fixed that a trial needs to know of it.
 
 Its factors name it: two suites that ask for the same point have the same experiment id. It knows no address, port or
-process, which `campaign` adds; `streams` and `network` have the parts of it that carry messages.
+process, which `campaign` adds; `streams` and `network` have the parts of it through which messages go.
 """
 
 import hashlib
@@ -98,7 +98,7 @@ class Sought(StrEnum):
 
 
 class Search(Model):
-    """What the experiment's rate, or its size, is a step of: a search for the highest that is carried."""
+    """What the experiment's rate, or its size, is a step of: a search for the highest that is sustained."""
 
     lowest_hz: Hertz | None = None
     highest_hz: Hertz | None = None

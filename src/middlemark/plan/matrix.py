@@ -1,20 +1,7 @@
-"""A suite to its experiments: the product of all its lists, less what `exclude` names.
+"""A suite to its experiments: the product of its lists, less what `exclude` names, and the part that `--only` names.
 
-Pure: which middlewares there are is given. What a point means is `resolve`'s question, the order of trials `trial`'s.
-
-`--only factor=value,value`: the part of a plan that a user asks for.
-
-Values of one factor are alternatives, different factors must all hold.
-What matches nothing is refused with what there is.
-
-Which experiments a claim's selection picks: those that have all of its values.
-
-The spelling of spaces does not matter; what picks nothing is refused where the suite is ordered, not here.
-
-Two sides of a comparison in one campaign: every experiment once with the base's workers, once with the head's.
-
-The side is a factor like any other, so that blocks hold both and `compare` and `gate` pair them. Which worker a side
-has is `campaign`'s business.
+What a point means `resolve` says, in which order its trials run `schedule`; the workers of the base and the head, which
+both have every experiment where two are compared, are `campaign`'s business.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Hosts, networks and links of an experiment as plain figures: what the test-bed has to make, and nothing of how.
+"""Hosts, networks and links of an experiment as plain values: what the test-bed has to make, and nothing of how.
 
-`resolve` makes them of a suite's topology and conditions; `testbed` puts them into effect and measures them.
+`topology` makes them of a suite's topology and conditions; `testbed` puts them into effect and measures them.
 """
 
 from typing import Annotated
@@ -51,7 +51,7 @@ class Link(Model):
     trace: tuple[TracePoint, ...] = ()
     """What changes over the window; the first point holds before it too, and is what `outgoing` and `incoming` say."""
     mobility: Mobility | None = None
-    """Where the figures come from that a distance decides on."""
+    """Where the values come from that a distance decides on."""
 
     @property
     def is_plain(self) -> bool:

@@ -43,7 +43,7 @@ class Pipeline:
 
 
 @dataclass(frozen=True)
-class Figures:
+class NodeDefaults:
     """What the point of the matrix gives to nodes that have none of their own."""
 
     size_bytes: int | None
@@ -52,18 +52,18 @@ class Figures:
     """By stream."""
 
 
-def pipeline(workload: Workload, figures: Figures, topology: Topology) -> Pipeline:
+def pipeline(workload: Workload, defaults: NodeDefaults, topology: Topology) -> Pipeline:
     """The workload's nodes on the topology's hosts."""
     nodes = workload.nodes or ()
     host_of, application_of = _placed(workload, topology)
     readers = {output.stream: _readers(nodes, output.stream) for node in nodes for output in node.outputs}
-    rates = _rates(nodes, figures.rate_hz)
+    rates = _rates(nodes, defaults.rate_hz)
     streams = tuple(
         Stream(
             name=output.stream,
-            size_bytes=output.size or figures.size_bytes or 0,
+            size_bytes=output.size or defaults.size_bytes or 0,
             pattern=Computed(rate_hz=None if math.isinf(rates[node.node]) else rates[node.node]),
-            qos=figures.qos_of[output.stream],
+            qos=defaults.qos_of[output.stream],
             publishers=(application_of[node.node],),
             subscribers=tuple(application_of[reader] for reader in readers[output.stream]),
         )
@@ -75,7 +75,7 @@ def pipeline(workload: Workload, figures: Figures, topology: Topology) -> Pipeli
         planned.Node(
             name=node.node,
             application=application_of[node.node],
-            trigger=_trigger(node, figures.rate_hz, approach_hz),
+            trigger=_trigger(node, defaults.rate_hz, approach_hz),
             compute=_compute(node.compute),
             inputs=tuple(
                 planned.NodeInput(

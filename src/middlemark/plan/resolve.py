@@ -1,6 +1,6 @@
-"""One point of a suite's matrix to its experiment: every figure fixed, every factor named.
+"""One point of a suite's matrix to its experiment: every value fixed, every factor named.
 
-Which points there are is `expand`'s question; addresses and seeds are left to the trial.
+Which points there are is `matrix`'s question; addresses and seeds are left to the trial.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from middlemark.plan.experiment import (
     Windows,
     experiment_id,
 )
-from middlemark.plan.pipeline import Figures, Pipeline, graph_digest, pipeline
+from middlemark.plan.pipeline import NodeDefaults, Pipeline, graph_digest, pipeline
 from middlemark.plan.streams import (
     Burst,
     KeepAll,
@@ -27,7 +27,7 @@ from middlemark.plan.streams import (
     StreamQos,
     Unthrottled,
 )
-from middlemark.plan.topology import figures, hosts, links, networks, timeline
+from middlemark.plan.topology import hosts, link_and_host_factors, links, networks, timeline
 from middlemark.suite import (
     DURATION,
     SHARE,
@@ -143,7 +143,7 @@ def factors_of(point: Point) -> dict[str, str]:
         "topology": topology.name,
         "placement": topology.placement,
         **condition_factors(asked),
-        **figures(topology, asked.link),
+        **link_and_host_factors(topology, asked.link),
         "faults": asked.faults and asked.faults.timeline,
     }
     return {name: factor_text(name, value) for name, value in factors.items() if value is not None}
@@ -163,7 +163,7 @@ def _sent(load: Load, topology: Topology) -> Pipeline:
         return Pipeline(_applications(workload.workload, topology), (_stream(load, topology),), (), ())
     outputs = [output for node in workload.nodes or () for output in node.outputs]
     qos_of = {each.stream: quality(load.qos.changed_by(each.qos) if each.qos else load.qos) for each in outputs}
-    return pipeline(workload, Figures(load.size_bytes, load.rate_hz, qos_of), topology)
+    return pipeline(workload, NodeDefaults(load.size_bytes, load.rate_hz, qos_of), topology)
 
 
 def _search(workload: Workload) -> Search | None:

@@ -20,7 +20,7 @@ from middlemark.plan.trial import SearchStep, Trial
 from middlemark.suite import ALL_MIDDLEWARES, Demand, Observation, Suite, factor_text
 
 SOUGHT = {"no_communication", "failed", "timed_out"}
-"""The outcomes of trials whose load was not carried."""
+"""The outcomes of trials whose load was not sustained."""
 
 
 @dataclass(frozen=True)

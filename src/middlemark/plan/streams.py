@@ -1,10 +1,7 @@
-"""Streams of an experiment with every figure fixed, in the worker contract's words and units.
+"""Streams of an experiment, and nodes and chains of a pipeline, in the worker contract's words and units.
 
-Only addresses and seeds are left open, which belong to a trial. Nothing here is chosen: `expand` chooses.
-
-Nodes and chains of an experiment with every figure fixed, in the worker contract's words and units.
-
-Only seeds are left open, which belong to a trial. `pipeline` makes them of a workload; nothing here chooses.
+Every value is fixed but addresses and seeds, which belong to a trial. Nothing is chosen here: `resolve`, `pipeline` and
+`demand` choose.
 """
 
 import math

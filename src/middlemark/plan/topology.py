@@ -1,11 +1,7 @@
-"""A suite's topology and conditions to an experiment's hosts, networks, links and timeline.
+"""A suite's topology and conditions to an experiment's hosts, networks, links, timeline, and its applications' CPUs.
 
-Pure; what a suite can only know once topology, workload and conditions have met is refused here.
-
-Which CPUs each application of an experiment may run on, given those that this machine has to give.
-
-Pure; pinning is the worker's runtime's work. A host that names its CPUs keeps its applications on them; the others
-share what is left. Machines that are reached by SSH share out their own.
+What a suite can only know once topology, workload and conditions have met is refused here. It pins, shapes and breaks
+nothing: the worker's runtime, `testbed` and `campaign` do.
 """
 
 from collections.abc import Sequence
@@ -88,7 +84,7 @@ def _check_not_shaped(which: str, asked: LinkSettings, condition: LinkSettings |
         )
 
 
-def figures(topology: Topology, condition: LinkSettings | None) -> dict[str, str]:
+def link_and_host_factors(topology: Topology, condition: LinkSettings | None) -> dict[str, str]:
     """What is asked of hosts and links, by the name of its factor: `link` where it is the same for all links."""
     asked_of_hosts = {f"host.{host.name}": str(host) for host in topology.hosts if str(host)}
     settings = topology.links_under(condition)
@@ -228,7 +224,7 @@ def _check_target(event: Event, timeline: Timeline, topology: Topology, applicat
 
 
 def _check_reach(event: Event, timeline: Timeline, topology: Topology, applications: Sequence[Application]) -> None:
-    """Signals and links are this machine's: over SSH a process is only told and started."""
+    """Signals and links are this machine's: over SSH a process is only started and asked to stop."""
     host_of = {application.name: application.host for application in applications}
     name = event.target.partition("/")[0]
     elsewhere = {host.name for host in topology.hosts if host.kind is HostKind.SSH}

@@ -68,7 +68,7 @@ class Trial(Model):
 
 
 class InvalidKind(StrEnum):
-    """Why the figures of a trial that ran to its end don't count."""
+    """Why the metrics of a trial that ran to its end don't count."""
 
     STEAL = "steal"
     """The hypervisor took more CPU time than the suite allows."""
@@ -91,7 +91,7 @@ class InvalidReason(Model):
 
     kind: InvalidKind
     text: str
-    """What was seen and what is allowed, with the figures."""
+    """What was seen and what is allowed, with the values."""
 
 
 class MissingPath(Model):
@@ -109,7 +109,7 @@ class MissingPath(Model):
 
 
 class Valid(Model):
-    """It ran, and its figures count."""
+    """It ran, and its metrics count."""
 
     kind: Literal["valid"] = "valid"
 
@@ -120,7 +120,7 @@ class Valid(Model):
 
 
 class Invalid(Model):
-    """It ran, and its figures are kept but don't count."""
+    """It ran, and its metrics are kept but don't count."""
 
     kind: Literal["invalid"] = "invalid"
     reasons: Annotated[tuple[InvalidReason, ...], Field(min_length=1)]
@@ -199,7 +199,7 @@ ACCEPTED = {"valid", "not_applicable"}
 
 
 class WarningKind(StrEnum):
-    """What a reader of figures has to know beside them."""
+    """What a reader of metrics has to know beside them."""
 
     GOVERNOR = "governor"
     TURBO = "turbo"
@@ -235,10 +235,10 @@ class WarningKind(StrEnum):
 
 
 class Caution(Model):
-    """A typed warning: stored with the result and shown beside the figure."""
+    """A typed warning: stored with the result and shown beside the metrics."""
 
     kind: WarningKind
     text: str
-    """What was seen, in one sentence, with the figure."""
+    """What was seen, in one sentence, with the value."""
     remedy: str
     """What to do about it, best a command."""

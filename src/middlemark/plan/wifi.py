@@ -1,7 +1,7 @@
 """Wi-Fi by distance: where a host is → how much signal is left → modulation, rate, loss and delay of its link.
 
-A model, not a radio: one host on a channel of its own, no fading about the mean, no other station. Pure; every figure
-has its source beside it, and `docs/guide/mobility.md` says what follows from them. `layout` makes a link's trace of it.
+A model, not a radio: one host on a channel of its own, no fading about the mean, no other station; every value has its
+source beside it, and `docs/guide/mobility.md` says what follows from them. `topology` makes a link's trace of it.
 """
 
 from dataclasses import dataclass
@@ -114,14 +114,14 @@ def trace_of(mobility: Mobility, outgoing: Direction, incoming: Direction, lasti
 def direction_at(mobility: Mobility, asked: Direction, at_ns: int) -> Direction:
     """One direction of the link at an instant."""
     now = channel(received_dbm(mobility, distance_m(mobility, at_ns)))
-    figures = {
+    values = {
         "rate_bits_per_s": now.rate_bits_per_s,
         # A loss of less than one in a million and parts of 10 µs are below what an emulated link holds.
         "loss": round(now.loss, 6),
         "delay_ns": round(now.delay_ns, -4),
         "jitter_ns": round(now.jitter_ns, -4),
     }
-    return asked.model_copy(update=figures)
+    return asked.model_copy(update=values)
 
 
 def _channel(rate_bits_per_s: int, sensitivity_dbm: float, power_dbm: float) -> Channel:

@@ -1,7 +1,7 @@
-"""Histogram logs as workers leave them: the messages beyond their sample memory, one entry for each flow.
+"""Histogram logs as workers leave them: the messages that overflowed their sample memory, one entry for each flow.
 
-Each is decompressed only as far as a histogram of its kind reaches. It merges nothing; `analysis.histogram` does.
-`run_folder` finds the files.
+Each is decompressed only as far as a histogram of its kind reaches. It merges nothing, the analysis does;
+`trial_folder` finds the files.
 """
 
 from __future__ import annotations

@@ -46,14 +46,14 @@ class Middleware(Model):
 
 
 class Width(Model):
-    """How far the interval of a figure reaches, and whether that is narrow enough for the suite's `stop`."""
+    """How far the interval of a metric reaches, and whether that is narrow enough for the suite's `stop`."""
 
     experiment: ExperimentId
     stream: StreamName | None
-    """None where the figure is of the trial."""
+    """None where the metric is of the trial."""
     figure: str
     n_trials: Count
-    """Trials that have the figure."""
+    """Trials that have the metric."""
     relative_width: float | None
     """Half of the interval as a share of the median; None where there is no interval."""
     allowed: float

@@ -1,7 +1,7 @@
 """The metrics of a trial on disk: `metrics.json`, and the values of its distributions in `sketches.parquet`.
 
 Both are written once, when the trial ends, with the version of what computed them; of another version they are not
-read. What they hold `analysis.stored` says and checks; nothing is computed here.
+read. What they hold `analysis.metrics.stored` says and checks; nothing is computed here.
 """
 
 from __future__ import annotations

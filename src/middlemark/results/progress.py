@@ -1,7 +1,7 @@
-"""What a campaign tells whoever watches it: the events, and the observer that takes them.
+"""The progress of a campaign: its events, and the observer that whoever watches gives it.
 
-Nothing is computed or shown here: the terminal's live view is `report.live`, and a campaign works the same with no
-one watching.
+Nothing is computed or shown here: the terminal's live view is `report.output.live`, and a campaign works the same with
+no one watching.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Headline:
-    """The first figures of a trial, for the eye while the campaign runs; the report computes its own."""
+    """The first metrics of a trial, for the eye while the campaign runs; the report computes its own."""
 
     first_message_ns: int | None
     """From T0 to the last of the first messages."""
@@ -22,7 +22,7 @@ class Headline:
     latency_p99_ns: float | None
     """None where fewer than ten samples lie beyond it."""
     round_trip: bool
-    """Whether the two figures above are round trips."""
+    """Whether the two above are round trips."""
     sent: int
     received: int
 

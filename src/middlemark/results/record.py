@@ -1,8 +1,8 @@
 """What is stored of one trial: frozen models, versioned, with the unit at the end of every name.
 
-It computes nothing and touches no file. `run_folder` reads and writes these records, `campaign` fills them in, and
-`manifest` is the run's. The counts, resources and configurations have the worker contract's fields, kept under a
-version of their own so that a stored run outlives a change of the contract.
+It computes nothing and touches no file: `trial_folder` reads and writes these records, `campaign` fills them in,
+`manifest` is the run's. Fields of the worker contract are kept under a version of their own, so that a stored run
+outlives a change of the contract.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ Phase = Literal["discovery", "warm_up", "window", "drain"]
 
 
 class LinkTraffic(Model):
-    """What one host's interface carried during one phase: whole frames, Ethernet's header included."""
+    """What one host's interface transmitted during one phase: whole frames, Ethernet's header included."""
 
     host: Name
     network: Name
@@ -182,7 +182,7 @@ class KernelRecording(Model):
     processes: dict[ProcessName, Count]
     """By process, its number on the machine."""
     forwarders: tuple[Count, ...] = ()
-    """The numbers of the relays that carry packets on."""
+    """The numbers of the relays that forward packets."""
     events: Count
     lost: Count
     """Events that found no room: with any, the recording has gaps."""
@@ -276,5 +276,5 @@ class TrialRecord(Model):
 
 
 def is_valid(record: TrialRecord) -> bool:
-    """Whether the trial's figures count."""
+    """Whether the trial's metrics count."""
     return isinstance(record.outcome, Valid)

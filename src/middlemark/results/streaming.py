@@ -1,7 +1,7 @@
-"""A trial's samples a piece at a time, so that it may have more messages than memory has room for their rows.
+"""A trial's samples in chunks of rows, so that it may have more messages than memory has room for their rows.
 
 What is asked of them comes as one narrow array: values in order of size, or a place for each message in the order of
-its flow's sequence numbers. It knows no metric; `accounting`, `samples`, `loss_runs`, `recovery` and `course` ask it.
+its flow's sequence numbers. It knows no metric; `analysis.metrics` does.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ FLOW = ("stream", "answer", "publisher", "subscriber")
 """What tells one flow of messages from another among the samples."""
 GROUP_ROWS = 1 << 18
 """Of a file: what is read of it at once at least."""
-PIECE_ROWS = 4 * GROUP_ROWS
+CHUNK_ROWS = 4 * GROUP_ROWS
 
 
 @dataclass(frozen=True)
 class StoredRows:
-    """The rows of a file, of which no more than a piece is ever in memory."""
+    """The rows of a file, of which no more than a chunk is ever in memory."""
 
     table: pl.LazyFrame
     n: int
@@ -48,42 +48,42 @@ def lazy(frame: Frame) -> pl.LazyFrame:
     return frame.lazy() if isinstance(frame, pl.DataFrame) else frame.table.filter(frame.chosen)
 
 
-def pieces(frame: Frame, *wanted: pl.Expr | str) -> Iterator[pl.DataFrame]:
-    """What is wanted of each row, at least one piece of it."""
+def row_chunks(frame: Frame, *wanted: pl.Expr | str) -> Iterator[pl.DataFrame]:
+    """What is wanted of each row, at least one chunk of rows."""
     if isinstance(frame, pl.DataFrame):
         yield frame.select(*wanted)
         return
-    for begin in range(0, max(frame.n, 1), PIECE_ROWS):
-        yield frame.table.slice(begin, PIECE_ROWS).filter(frame.chosen).select(*wanted).collect()
+    for begin in range(0, max(frame.n, 1), CHUNK_ROWS):
+        yield frame.table.slice(begin, CHUNK_ROWS).filter(frame.chosen).select(*wanted).collect()
 
 
 def count(frame: Frame) -> int:
     """How many rows there are."""
-    return sum(int(piece.item()) for piece in pieces(frame, pl.len()))
+    return sum(int(chunk.item()) for chunk in row_chunks(frame, pl.len()))
 
 
 def highest(frame: Frame, column: str) -> int | None:
     """The largest value of a column of whole numbers."""
-    found = [piece.item() for piece in pieces(frame, pl.col(column).max())]
+    found = [chunk.item() for chunk in row_chunks(frame, pl.col(column).max())]
     return max((int(value) for value in found if value is not None), default=None)
 
 
 def drawn(frame: Frame, most: int, *wanted: pl.Expr) -> pl.DataFrame:
     """What is wanted of every row, or of so many at random; always of the same."""
     share = most / max(count(frame), 1)
-    found = pieces(frame, *wanted)
+    found = row_chunks(frame, *wanted)
     if share >= 1:
         return pl.concat(found)
-    return pl.concat(piece.sample(fraction=share, seed=number) for number, piece in enumerate(found))
+    return pl.concat(chunk.sample(fraction=share, seed=number) for number, chunk in enumerate(found))
 
 
 def ascending(frame: Frame, value: pl.Expr) -> NDArray[np.int64]:
     """A value of each row, in order; no second array of that length is made on the way."""
     found = np.empty(len(frame) if isinstance(frame, pl.DataFrame) else frame.n, dtype=np.int64)
     end = 0
-    for piece in pieces(frame, value):
-        found[end : end + len(piece)] = piece.to_series().to_numpy()
-        end += len(piece)
+    for chunk in row_chunks(frame, value):
+        found[end : end + len(chunk)] = chunk.to_series().to_numpy()
+        end += len(chunk)
     found[:end].sort()
     return found[:end]
 
@@ -92,8 +92,8 @@ def numbered(frame: Frame) -> NDArray[np.bool_]:
     """Which sequence numbers there are, of the rows of one flow."""
     last = highest(frame, "sequence")
     present = np.zeros(0 if last is None else last + 1, dtype=np.bool_)
-    for piece in pieces(frame, "sequence"):
-        present[piece.to_series().to_numpy()] = True
+    for chunk in row_chunks(frame, "sequence"):
+        present[chunk.to_series().to_numpy()] = True
     return present
 
 
@@ -121,9 +121,9 @@ def line(frame: Frame, value: pl.Expr | None = None) -> Line:
     present = np.zeros(int(lengths.sum()), dtype=np.bool_)
     values = np.zeros(0 if value is None else len(present), dtype=np.int64)
     wanted = [] if value is None else [value.alias("value")]
-    for piece in pieces(frame, *FLOW, pl.col("sequence").cast(pl.Int64), *wanted):
+    for chunk in row_chunks(frame, *FLOW, pl.col("sequence").cast(pl.Int64), *wanted):
         # Most trials have a single flow, whose messages need no search for where it begins.
-        placed = piece.with_columns(start=starts["start"].item()) if len(starts) == 1 else piece.join(starts, on=FLOW)
+        placed = chunk.with_columns(start=starts["start"].item()) if len(starts) == 1 else chunk.join(starts, on=FLOW)
         places = (placed["start"] + placed["sequence"]).to_numpy()
         present[places] = True
         if value is not None:
@@ -135,8 +135,8 @@ def _flows(frame: Frame) -> pl.DataFrame:
     """Of each flow how many rows there are, and its first and last sequence number."""
     sequence = pl.col("sequence").cast(pl.Int64)
     found = [
-        piece.group_by(FLOW).agg(rows=pl.len().cast(pl.Int64), first=sequence.min(), last=sequence.max())
-        for piece in pieces(frame, *FLOW, "sequence")
+        chunk.group_by(FLOW).agg(rows=pl.len().cast(pl.Int64), first=sequence.min(), last=sequence.max())
+        for chunk in row_chunks(frame, *FLOW, "sequence")
     ]
     own = pl.concat(found).group_by(FLOW, maintain_order=True)
     return own.agg(pl.col("rows").sum(), pl.col("first").min(), pl.col("last").max())
@@ -145,9 +145,9 @@ def _flows(frame: Frame) -> pl.DataFrame:
 def steps(whole: Line) -> NDArray[np.int64]:
     """How far each value is from that of the message right before it, in order; made in the place of the values."""
     values, end = whole.values, 0
-    for begin in range(0, len(values), PIECE_ROWS):
-        both = whole.present[begin : begin + PIECE_ROWS + 1]
-        found = np.abs(np.diff(values[begin : begin + PIECE_ROWS + 1]))[both[1:] & both[:-1]]
+    for begin in range(0, len(values), CHUNK_ROWS):
+        both = whole.present[begin : begin + CHUNK_ROWS + 1]
+        found = np.abs(np.diff(values[begin : begin + CHUNK_ROWS + 1]))[both[1:] & both[:-1]]
         values[end : end + len(found)] = found
         end += len(found)
     values[:end].sort()

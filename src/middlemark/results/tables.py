@@ -1,11 +1,7 @@
-"""The columns of every table that a trial leaves, with their types and the unit at the end of every name.
-
-Where the tables lie, and how they are read and written, `run_folder` says; `campaign` fills them.
-
-The Parquet tables of a trial, read and written whole, or scanned a piece at a time where they are large.
+"""The Parquet tables of a trial: their columns with types and units, and how they are read, scanned and written.
 
 What a table says of itself, its columns, their types and how many rows it has, is checked before any row is read.
-`schema` says what the columns are, `run_folder` where the files lie; what they mean is others' business.
+Where the files lie `trial_folder` says; what the rows mean is their readers' business.
 """
 
 from __future__ import annotations

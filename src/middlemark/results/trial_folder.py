@@ -88,7 +88,7 @@ class TrialFolder:
 
     @property
     def spec_path(self) -> Path:
-        """What every application and service was told."""
+        """The spec of every application and service."""
         return self._at("spec.json")
 
     @property

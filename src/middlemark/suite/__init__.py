@@ -12,8 +12,8 @@ from middlemark.suite.claims.claim import (
     Monotone,
     NoCommunication,
     NoLoss,
+    Operand,
     Selection,
-    Side,
 )
 from middlemark.suite.claims.parser import bound_of, parse_claim
 from middlemark.suite.conditions import (
@@ -129,6 +129,7 @@ __all__ = [
     "NodeInput",
     "NodeOutput",
     "Observation",
+    "Operand",
     "OptionValue",
     "PathLoss",
     "Pattern",
@@ -144,7 +145,6 @@ __all__ = [
     "Scheduling",
     "Search",
     "Selection",
-    "Side",
     "Step",
     "Stop",
     "StreamDemand",

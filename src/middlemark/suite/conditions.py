@@ -1,11 +1,7 @@
-"""Faults: what goes wrong within a window, and when.
+"""What else is true while a trial runs: CPUs, scheduling, deployment, load on the CPUs, links, and faults over time.
 
-A timeline names applications, services and hosts of the topology it is used with; whether they are there is checked
-where both are known, in `plan`. Some ship, in `timelines.yaml`. It does nothing to anything: `campaign` has it happen.
-
-Conditions: what else is true while a trial runs: CPUs, deployment, load on the CPUs, links, faults.
-
-It states wishes only; `plan` makes figures of them, the worker's runtime and `testbed` put them into effect.
+It states wishes only: `plan` makes values of them and checks names against the topology, the worker's runtime and
+`testbed` put them into effect. Some timelines of faults ship, in `timelines.yaml`.
 """
 
 from enum import StrEnum
@@ -46,7 +42,7 @@ class Fault(Model):
     after: Annotated[int, Field(ge=0, le=2**32 - 1, strict=True)] | None = None
     """When, by the number of messages that a publisher of the first stream was to have sent in the window."""
     do: Action
-    """`stop`: told to end; `kill`: SIGKILL; `restart`: a new process; `pause`, `resume`: SIGSTOP, SIGCONT; `start`:
+    """`stop`: asked to end; `kill`: SIGKILL; `restart`: a new process; `pause`, `resume`: SIGSTOP, SIGCONT; `start`:
     kept from starting until now (a late joiner); `link_down`, `link_up`: the links of a host, or one that is named,
     without a carrier and with it; `partition`, `heal`: such links to the other side of their networks, and back."""
     of: Many[str]
@@ -226,7 +222,7 @@ class Conditions(Model):
     spin: Annotated[int, DURATION.between(0, 1e9)] = 0
     """Publishers wake this much before each intended instant and spin until it."""
     keep_awake: bool = False
-    """Whether idle-class spinners keep every CPU from sleeping, so that waking it is not part of the figures."""
+    """Whether idle-class spinners keep every CPU from sleeping, so that waking it is not part of what is measured."""
     deployment: Deployment | None = None
     """How the processes of each host are packed; without it, `bare_metal`."""
     cpu_load: CpuLoad | None = None

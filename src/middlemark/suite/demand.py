@@ -1,32 +1,21 @@
-"""Messages as they were recorded: when each came and how large it was, read from a CSV file that a demand names.
+"""A demand: what an application asks of a middleware, as its author sees it: processes, streams, and what must be met.
 
-Its columns are `topic`, `at_ns` (from the recording's begin) and `size_bytes`; a line is a message, and contents are
-not needed. It knows no recording's own format: `campaign.recording` turns those into this file.
-
-A demand: what an application asks of a middleware, as its author sees it: processes, streams, and what must be met.
-
-Each of its processes becomes one application of a trial, all streams run at once. It names no middleware but to limit
-the choice; `plan.demand` makes experiments of it, `analysis.fitness` judges what came out.
+The messages of a stream have a size and a rate, or are those of a recording in a CSV file, which
+`campaign.import_recording` makes of other formats. `plan.demand` makes experiments of it, `analysis.decisions` judges
+the results.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar
-
-from middlemark.errors import SuiteError
-from middlemark.suite.yaml.model import Beside, Named, closest_first, refusal
-from middlemark.suite.yaml.quantity import LARGEST_MESSAGE_BYTES, SMALLEST_MESSAGE_BYTES
-
-if TYPE_CHECKING:
-    import polars as pl
-import re
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from pydantic import Field, StrictBool, ValidationInfo, model_validator
 
+from middlemark.errors import SuiteError
 from middlemark.suite.conditions import Conditions
 from middlemark.suite.measurement import Disturbance, Observation, Recording, Windows
 from middlemark.suite.suite import ALL_MIDDLEWARES, MiddlewareChoice
@@ -34,10 +23,32 @@ from middlemark.suite.topology.catalog import TopologyChoice
 from middlemark.suite.topology.link import LinkSettings
 from middlemark.suite.workload.qos import Qos, Reliability
 from middlemark.suite.workload.workload import Arrival
-from middlemark.suite.yaml.model import Many, MiddlewareName, Model, Name, ProfileName
-from middlemark.suite.yaml.quantity import DURATION, MessageSize, Rate, Share, TimeSpan
+from middlemark.suite.yaml.model import (
+    Beside,
+    Many,
+    MiddlewareName,
+    Model,
+    Name,
+    Named,
+    ProfileName,
+    closest_first,
+    refusal,
+)
+from middlemark.suite.yaml.quantity import (
+    DURATION,
+    LARGEST_MESSAGE_BYTES,
+    SMALLEST_MESSAGE_BYTES,
+    MessageSize,
+    Rate,
+    Share,
+    TimeSpan,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
 
 COLUMNS = ("topic", "at_ns", "size_bytes")
+"""Of a recording: a line is a message, `at_ns` is from the recording's begin; contents are not needed."""
 _MOST_MESSAGES = 5_000_000
 
 
@@ -94,10 +105,10 @@ def _table(file: str, beside: Beside) -> pl.DataFrame:
         raise SuiteError("these are other columns", file=path, line=1, allowed=",".join(COLUMNS))
     if not 0 < table.height <= _MOST_MESSAGES:
         raise SuiteError(f"{table.height} messages", file=path, allowed=f"1 to {_MOST_MESSAGES}")
-    figures = table.with_columns(pl.col("at_ns", "size_bytes").cast(pl.Int64, strict=False))
-    for line, problem in _wrong(figures.rows()):
+    rows_read = table.with_columns(pl.col("at_ns", "size_bytes").cast(pl.Int64, strict=False))
+    for line, problem in _wrong(rows_read.rows()):
         raise SuiteError(problem, file=path, line=line, offending=",".join(map(str, table.rows()[line - 2])))
-    return figures
+    return rows_read
 
 
 def _wrong(rows: Sequence[tuple[str, int | None, int | None]]) -> Iterator[tuple[int, str]]:
@@ -110,7 +121,7 @@ def _wrong(rows: Sequence[tuple[str, int | None, int | None]]) -> Iterator[tuple
 
 
 LOSS_OF_BEST_EFFORT = 0.01
-"""Percent: what a best-effort stream may lose where its author says nothing; a reliable one may lose nothing."""
+"""What a best-effort stream may lose where its author says nothing; a reliable one may lose nothing."""
 MOST_STREAMS = 64
 
 

@@ -1,7 +1,7 @@
 """A suite's text to a suite; every mistake in it becomes one error with its place and what is allowed.
 
-`document` knows YAML, the models know what makes sense, `explain` finds the words.
-The only files read are the one that is named, the traces that it names, and those that ship.
+`yaml.document` knows YAML, the models know what makes sense, and `yaml.model` finds the words for what is wrong. The
+only files read are the one that is named, those that it names, and those that ship.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,18 +1,7 @@
-"""How long each part of a trial lasts, what is recorded of it, and when the machine was too disturbed to count it.
+"""How a suite is measured: windows, recording, observations, repeats, the bounds of a search, and when to stop.
 
-It holds figures only; `campaign` keeps the time, `analysis` judges.
-
-What watches an experiment from outside, in trials of their own.
-
-The closed list of observations that a suite may ask for; `plan` gives each its trials, `campaign` carries them out.
-
-What a capacity search looks for: between which rates or sizes, how exactly, and what a middleware has to hold.
-
-It holds figures only; `plan` makes steps of them, `analysis.search_steps` decides which is tried next.
-
-When enough trials have been run: how narrow an interval has to be, of which figures, and after how many to give up.
-
-It says what is asked for only. Figures are named as in `compare`; `analysis.stopping` decides, `campaign` goes on.
+It holds values only. `plan` gives observations and searches their trials, `campaign` keeps the time, `analysis.search`
+decides which load is tried next and whether an interval is narrow enough.
 """
 
 from enum import StrEnum
@@ -88,7 +77,7 @@ class KernelPath(Model):
 
 
 class Search(Model):
-    """A search for the highest rate that is carried; of a workload that has a rate, for the largest size."""
+    """A search for the highest rate that is sustained; of a workload that has a rate, for the largest size."""
 
     lowest: Rate = 100.0
     """The rate that is tried first."""
@@ -99,7 +88,7 @@ class Search(Model):
     largest: MessageSize = 16_000_000
     """No larger one is tried."""
     precision: Annotated[float, SHARE.between(0.01, 0.5)] = 0.05
-    """How far apart neighbours are: the rate or size that is carried and the one that is not."""
+    """How far apart neighbours are: the rate or size that is sustained and the one that is not."""
     loss: Share = 0.001
     """The most that may be lost."""
     latency: Annotated[int, DURATION.between(1e3, 60e9)] = 10_000_000
@@ -150,7 +139,7 @@ Width = Annotated[float, SHARE.between(0.001, 1)]
 
 
 class Precision(Named):
-    """A figure, with the width of its own where that differs."""
+    """A metric, with the width of its own where that differs."""
 
     name_key: ClassVar[str] = "figure"
 

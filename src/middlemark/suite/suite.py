@@ -1,16 +1,7 @@
-"""Options: the settings of a middleware that its worker describes, with the values a suite may give them.
-
-Which options there are is each worker's knowledge; nothing here knows one.
-
-What a suite's matrix leaves out: rules over the factors of an experiment.
-
-A rule leaves out every experiment that has one of the rule's values for each of its factors.
-The factors are named as in `--only`; `plan` applies the rules.
-
-The suite: a file that names a matrix of experiments, and how often and how long each is tried.
+"""The suite: a matrix of experiments, less what `exclude` names, and how often and how long each is tried.
 
 Lists of middlewares, profiles, options, workloads, sizes, rates, QoS, topologies and conditions expand to their
-product, less what `exclude` names. The product itself is made by `plan`; files are read by `load`.
+product, which `plan.matrix` makes; files are read by `load`. Which options a middleware has is its worker's knowledge.
 """
 
 from collections.abc import Mapping

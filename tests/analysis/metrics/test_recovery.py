@@ -246,5 +246,5 @@ def test_figures_are_the_same_where_samples_are_read_a_piece_at_a_time(
     at_once = figures_of(record, received)
     received.write_parquet(tmp_path / "received.parquet")
     for module in (streaming, recovery):
-        monkeypatch.setattr(module, "PIECE_ROWS", 16)
+        monkeypatch.setattr(module, "CHUNK_ROWS", 16)
     assert figures_of(record, stored(pl.scan_parquet(tmp_path / "received.parquet"), len(received))) == at_once

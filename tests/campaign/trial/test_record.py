@@ -32,7 +32,7 @@ def record(folder: Path, application: str, messages: int) -> None:
 
 @pytest.fixture
 def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pl.LazyFrame:
-    monkeypatch.setattr(trial_record, "PIECE_ROWS", 4)
+    monkeypatch.setattr(trial_record, "CHUNK_ROWS", 4)
     for application, messages in {"drivers": 10, "idle": 0, "control": 3}.items():
         record(tmp_path, application, messages)
     return trial_record.published(dict.fromkeys(("drivers", "idle", "control", "silent"), tmp_path))

@@ -15,8 +15,8 @@ from middlemark.suite import (
     Monotone,
     NoCommunication,
     NoLoss,
+    Operand,
     Selection,
-    Side,
     load_claims,
     parse_claim,
     parse_suite,
@@ -32,8 +32,8 @@ workloads: [imu]
 topologies: [C1-1, D1-1]
 claims:
 """
-ZENOH = Side("median(latency)", Selection((("middleware", "zenoh"), ("topology", "D1-1"))))
-MQTT = Side("median(latency)", Selection((("middleware", "mqtt"),)))
+ZENOH = Operand("median(latency)", Selection((("middleware", "zenoh"), ("topology", "D1-1"))))
+MQTT = Operand("median(latency)", Selection((("middleware", "mqtt"),)))
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,14 @@ MQTT = Side("median(latency)", Selection((("middleware", "mqtt"),)))
         ),
         (
             "p99(latency)[size=1000kB] < 1 ms",
-            Bound(Side("p99(latency)", Selection((("size", "1 MB"),))), above=False, bound=1e6),
+            Bound(Operand("p99(latency)", Selection((("size", "1 MB"),))), above=False, bound=1e6),
         ),
-        ("loss < 0.1 %", Bound(Side("loss", Selection()), above=False, bound=0.001)),
-        ("goodput > 80 MB/s", Bound(Side("goodput", Selection()), above=True, bound=80e6)),
-        ("cpu < 50 %", Bound(Side("cpu", Selection()), above=False, bound=50)),
+        ("loss < 0.1 %", Bound(Operand("loss", Selection()), above=False, bound=0.001)),
+        ("goodput > 80 MB/s", Bound(Operand("goodput", Selection()), above=True, bound=80e6)),
+        ("cpu < 50 %", Bound(Operand("cpu", Selection()), above=False, bound=50)),
         ('no loss[link="1 Gbit/s, 10 ms"]', NoLoss(Selection((("link", "1 Gbit/s, 10 ms"),)))),
         ("no communication[middleware=mqtt]", NoCommunication(Selection((("middleware", "mqtt"),)))),
-        ("monotone in size: p99(latency)", Monotone("size", Side("p99(latency)", Selection()))),
+        ("monotone in size: p99(latency)", Monotone("size", Operand("p99(latency)", Selection()))),
     ],
 )
 def test_every_form_is_read(written: str, statement: Statement) -> None:

@@ -75,7 +75,7 @@ def test_an_unknown_column_suggests_the_closest(tmp_path: Path) -> None:
     assert told("at_s,rate_mbits\n0,1\n", tmp_path).splitlines()[:2] == snapshot(
         [
             "walk.csv:1: unknown column `rate_mbits`",
-            "allowed: did you mean `rate_mbit_s`? (at_us, at_ms, at_s, rate_bit_s, rate_kbit_s, rate_mbit_s, rate_gbit_s, queue_frames, delay_us, delay_ms, delay_s, jitter_us, jitter_ms, jitter_s, loss_percent, duplication_percent, reordering_percent, corruption_percent); figures also after `outgoing_` and `incoming_`",
+            "allowed: did you mean `rate_mbit_s`? (at_us, at_ms, at_s, rate_bit_s, rate_kbit_s, rate_mbit_s, rate_gbit_s, queue_frames, delay_us, delay_ms, delay_s, jitter_us, jitter_ms, jitter_s, loss_percent, duplication_percent, reordering_percent, corruption_percent); each also after `outgoing_` and `incoming_`",
         ]
     )
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import polars as pl
 
-from middlemark.results.streaming import PIECE_ROWS
+from middlemark.results.streaming import CHUNK_ROWS
 
 
 class ChainPart(StrEnum):
@@ -148,7 +148,7 @@ def follow_chain(route: Route, rows: Rows) -> FollowedChain:
     )
     newest = [_newest(route, rows, position) for position in range(1, length)]
     ways = pl.concat(
-        [_ways(piece, route, rows, newest) for piece in begun.iter_slices(PIECE_ROWS)]
+        [_ways(piece, route, rows, newest) for piece in begun.iter_slices(CHUNK_ROWS)]
         or [_ways(begun, route, rows, newest)]
     )
     parts = [part_column(part, position) for part in ChainPart for position in positions(part, length)]

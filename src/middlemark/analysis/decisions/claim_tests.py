@@ -84,7 +84,7 @@ def judge_comparison(
     asked: Comparison, sides: tuple[ExperimentFindings, ExperimentFindings], streams: Streams, confidence: float
 ) -> Part:
     """The first side against the second, each with its stream."""
-    figures = metric_named(asked.first.figure), metric_named(asked.second.figure)
+    figures = metric_named(asked.first.metric), metric_named(asked.second.metric)
     stream = streams[0] or streams[1]
     first, second = (each.evidence(own, name) for each, own, name in zip(sides, figures, streams, strict=True))
     found = _against(second, first, sides, confidence)
@@ -104,7 +104,7 @@ def judge_comparison(
 
 def judge_bound(asked: Bound, each: ExperimentFindings, stream: str | None, confidence: float) -> Part:
     """A figure against its bound."""
-    own = metric_named(asked.side.figure)
+    own = metric_named(asked.operand.metric)
     found = judge_against_bound(each.evidence(own, stream), asked.bound, above=asked.above, confidence=confidence)
     effect = None
     if found.value is not None and found.low is not None and found.high is not None:

@@ -42,7 +42,9 @@ def claim_parts(statement: Statement, experiments: Sequence[ExperimentFindings],
         case Bound():
             return tuple(
                 judge_bound(statement, each, stream, confidence)
-                for each, stream in _streams(statement.side.selection, experiments, metric_named(statement.side.figure))
+                for each, stream in _streams(
+                    statement.operand.selection, experiments, metric_named(statement.operand.metric)
+                )
             )
         case NoLoss(selection):
             return tuple(judge_no_loss(each, stream, confidence) for each, stream in _streams(selection, experiments))
@@ -77,14 +79,14 @@ def _streams(
 
 
 def _comparisons(asked: Comparison, experiments: Sequence[ExperimentFindings], confidence: float) -> Iterator[Part]:
-    figures = [metric_named(side.figure) for side in (asked.first, asked.second)]
-    named = {name for side in (asked.first, asked.second) for name, _ in side.selection.factors}
+    metrics = [metric_named(operand.metric) for operand in (asked.first, asked.second)]
+    named = {name for operand in (asked.first, asked.second) for name, _ in operand.selection.factors}
     firsts, seconds = (
-        list(_streams(side.selection, experiments, own))
-        for side, own in zip((asked.first, asked.second), figures, strict=True)
+        list(_streams(operand.selection, experiments, own))
+        for operand, own in zip((asked.first, asked.second), metrics, strict=True)
     )
     for (first, stream), (second, other) in product(firsts, seconds):
-        apart = first is not second or (asked.first.figure, stream) != (asked.second.figure, other)
+        apart = first is not second or (asked.first.metric, stream) != (asked.second.metric, other)
         if (
             apart
             and fixed_factors(first.experiment, named) == fixed_factors(second.experiment, named)
@@ -100,9 +102,9 @@ def _go_together(stream: str | None, other: str | None, first: ExperimentFinding
 
 
 def _monotones(asked: Monotone, experiments: Sequence[ExperimentFindings], confidence: float) -> Iterator[Part]:
-    own = metric_named(asked.side.figure)
+    own = metric_named(asked.operand.metric)
     groups: dict[tuple[tuple[tuple[str, str], ...], str | None], dict[float, tuple[ExperimentFindings, Evidence]]] = {}
-    for each, stream in _streams(asked.side.selection, experiments, own):
+    for each, stream in _streams(asked.operand.selection, experiments, own):
         level = magnitude(asked.factor, each.experiment.factors.get(asked.factor, ""))
         if level is not None:
             group = groups.setdefault((fixed_factors(each.experiment, {asked.factor}), stream), {})

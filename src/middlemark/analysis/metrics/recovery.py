@@ -21,7 +21,7 @@ from middlemark.analysis.stats.quantiles import Measured, NoSchedule, Partial, S
 from middlemark.plan import Burst, Periodic, Recorded, Stream
 from middlemark.results.counts import SubscriberCounts
 from middlemark.results.record import HappenedFault, TrialRecord, Window
-from middlemark.results.streaming import PIECE_ROWS, Frame, ascending, numbered, pieces
+from middlemark.results.streaming import CHUNK_ROWS, Frame, ascending, numbered, row_chunks
 from middlemark.suite import Action, Arrival
 
 Instants = NDArray[np.int64]
@@ -163,7 +163,7 @@ def _held_against(asked: Instants, own: Frame, since_ns: int, stream: Stream) ->
 
 def _is_followed(asked: Instants, own: Frame) -> bool:
     """Whether messages were intended at the instants of the schedule."""
-    for piece in pieces(own, "sequence", "intended_ns"):
+    for piece in row_chunks(own, "sequence", "intended_ns"):
         numbers = piece["sequence"].to_numpy()
         if len(numbers) and (numbers.max() >= len(asked) or (asked[numbers] != piece["intended_ns"].to_numpy()).any()):
             return False
@@ -176,7 +176,7 @@ def _longest_gap_ns(arrivals: Samples, begin_ns: int, end_ns: int) -> int:
     within = arrivals[first:beyond]
     if not len(within):
         return end_ns - begin_ns
-    parts = (within[place : place + PIECE_ROWS + 1] for place in range(0, len(within) - 1, PIECE_ROWS))
+    parts = (within[place : place + CHUNK_ROWS + 1] for place in range(0, len(within) - 1, CHUNK_ROWS))
     gaps_ns = [int(np.diff(part).max()) for part in parts]
     return max(int(within[0]) - begin_ns, end_ns - int(within[-1]), *gaps_ns)
 

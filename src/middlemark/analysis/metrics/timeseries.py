@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from middlemark.analysis.stats.quantiles import Measured, is_measurable, needed
 from middlemark.plan import Caution, Experiment, Stream, WarningKind
 from middlemark.results.record import TrialRecord, Window
-from middlemark.results.streaming import Frame, drawn, pieces
+from middlemark.results.streaming import Frame, drawn, row_chunks
 
 PARTS = 60
 FEWEST_PARTS = 20
@@ -239,7 +239,7 @@ def _series(record: TrialRecord, window: Window, stream: Stream, arrived: Frame)
     within = arrived.filter(pl.col("received_ns").is_between(window.begin_ns, window.end_ns - 1))
     part = (pl.col("received_ns") - window.begin_ns) // part_ns
     numbers = np.zeros(-(-window_ns // part_ns), dtype=np.int64)
-    for piece in pieces(within, part):
+    for piece in row_chunks(within, part):
         numbers += np.bincount(piece.to_series().to_numpy(), minlength=len(numbers))
     together, bound_ns = _parts_of_a_median(numbers), _bound_ns(record, stream)
     looked_at = drawn(within, LOOKED_AT, (part // together).alias("part"), _latency(stream).alias("latency_ns"))

@@ -23,7 +23,7 @@ from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, NotAppl
 from middlemark.results.counts import Counts, FirstMessage, InputCounts, NodeCounts, PublisherCounts, SubscriberCounts
 from middlemark.results.progress import Headline
 from middlemark.results.record import Effective, PathProof, Resources, TrialRecord
-from middlemark.results.streaming import PIECE_ROWS, Frame
+from middlemark.results.streaming import CHUNK_ROWS, Frame
 from middlemark.results.tables import (
     EXECUTIONS_SCHEMA,
     INPUTS_SCHEMA,
@@ -243,7 +243,7 @@ def _records(path: Path) -> Iterator[NDArray[np.void]]:
     with path.open("rb") as file:
         file.seek(begin_bytes)
         while left > 0:
-            records = np.fromfile(file, kind, min(left, PIECE_ROWS))
+            records = np.fromfile(file, kind, min(left, CHUNK_ROWS))
             left -= len(records)
             yield records
 

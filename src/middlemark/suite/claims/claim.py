@@ -29,19 +29,19 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Side:
-    """One figure of what is selected."""
+class Operand:
+    """One metric of what is selected."""
 
-    figure: str
+    metric: str
     selection: Selection
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """`A < B`, and `A / B > 2`: the ratio of two sides is beyond a number, which is 1 where none is written."""
+    """`A < B`, and `A / B > 2`: a ratio above or below a number, which is 1 where none is written."""
 
-    first: Side
-    second: Side
+    first: Operand
+    second: Operand
     above: bool
     ratio: float = 1.0
 
@@ -50,7 +50,7 @@ class Comparison:
 class Bound:
     """`A < 1 ms`."""
 
-    side: Side
+    operand: Operand
     above: bool
     bound: float
     """In the unit that the metric's name ends in; shares as parts of one."""
@@ -72,10 +72,10 @@ class NoCommunication:
 
 @dataclass(frozen=True)
 class Monotone:
-    """`monotone in size: A`: the figure goes one way only as a factor grows."""
+    """`monotone in size: A`: the metric changes in one direction only as a factor grows."""
 
     factor: str
-    side: Side
+    operand: Operand
 
 
 Statement = Comparison | Bound | NoLoss | NoCommunication | Monotone
@@ -94,7 +94,7 @@ class Claim:
         match self.statement:
             case Comparison(first, second):
                 return first.selection, second.selection
-            case Bound(side) | Monotone(_, side):
-                return (side.selection,)
+            case Bound(operand) | Monotone(_, operand):
+                return (operand.selection,)
             case NoLoss(selection) | NoCommunication(selection):
                 return (selection,)

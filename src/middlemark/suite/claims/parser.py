@@ -1,7 +1,7 @@
-"""The text of a claim to the claim: its grammar, and what is told of a text that does not follow it.
+"""The text of a claim to the claim: its grammar, and what is said of a text that does not follow it.
 
 As an annotation, `ClaimText` reads a claim wherever a suite may have one. Whether the suite has what a claim names is
-`suite`'s and `plan`'s to say; what the measurements say of it is `analysis.claims`'.
+`suite`'s and `plan`'s to say; what the measurements say of it is `analysis.decisions`'.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from middlemark.suite.claims.claim import (
     Monotone,
     NoCommunication,
     NoLoss,
+    Operand,
     Selection,
-    Side,
     Statement,
 )
 from middlemark.suite.metrics import Dimension, metric_named, metric_of
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 _GRAMMAR = r"""
 ?start: comparison | ratio | bound | no_loss | no_communication | monotone
-comparison: side RELATION side
-ratio: side "/" side RELATION NUMBER
-bound: side RELATION QUANTITY
+comparison: operand RELATION operand
+ratio: operand "/" operand RELATION NUMBER
+bound: operand RELATION QUANTITY
 no_loss: "no" "loss" selection
 no_communication: "no" "communication" selection
-monotone: "monotone" "in" NAME ":" side
-side: figure selection
-figure: NAME "(" NAME ")" | NAME
+monotone: "monotone" "in" NAME ":" operand
+operand: metric selection
+metric: NAME "(" NAME ")" | NAME
 selection: ("[" factor ("," factor)* "]")?
 factor: FACTOR "=" (VALUE | QUOTED)
 
@@ -121,24 +121,24 @@ def _statement(tree: ParseTree) -> Statement:
     parts: list[Any] = list(tree.children)
     match str(tree.data):
         case "comparison":
-            return _comparison(_side(parts[0]), _side(parts[2]), parts[1])
+            return _comparison(_operand(parts[0]), _operand(parts[2]), parts[1])
         case "ratio":
-            return _comparison(_side(parts[0]), _side(parts[1]), parts[2], parts[3])
+            return _comparison(_operand(parts[0]), _operand(parts[1]), parts[2], parts[3])
         case "bound":
-            side = _side(parts[0])
-            return Bound(side, parts[1] == ">", _bound(side.figure, parts[2]))
+            operand = _operand(parts[0])
+            return Bound(operand, parts[1] == ">", _bound(operand.metric, parts[2]))
         case "no_loss":
             return NoLoss(_selection(parts[0]))
         case "no_communication":
             return NoCommunication(_selection(parts[0]))
         case _:
-            return Monotone(_growing(parts[0]), _side(parts[1]))
+            return Monotone(_growing(parts[0]), _operand(parts[1]))
 
 
-def _comparison(first: Side, second: Side, relation: Token, number: Token | None = None) -> Comparison:
-    what, other = metric_named(first.figure).dimension, metric_named(second.figure).dimension
+def _comparison(first: Operand, second: Operand, relation: Token, number: Token | None = None) -> Comparison:
+    what, other = metric_named(first.metric).dimension, metric_named(second.metric).dimension
     if what is not other:
-        allowed = f"two metrics of one kind; {first.figure} is a number of {what}, {second.figure} of {other}"
+        allowed = f"two metrics of one kind; {first.metric} is a number of {what}, {second.metric} of {other}"
         raise _at(relation, "these can't be compared", allowed)
     if number is None:
         return Comparison(first, second, relation == ">")
@@ -149,15 +149,15 @@ def _comparison(first: Side, second: Side, relation: Token, number: Token | None
     return Comparison(first, second, relation == ">", float(number))
 
 
-def _side(tree: ParseTree) -> Side:
-    figure, selection = (part for part in tree.children if not isinstance(part, str))
-    names: list[Any] = list(figure.children)
+def _operand(tree: ParseTree) -> Operand:
+    named, selection = (part for part in tree.children if not isinstance(part, str))
+    names: list[Any] = list(named.children)
     try:
         metric = metric_of(str(names[0]) if len(names) > 1 else None, str(names[-1]))
     except PydanticCustomError as error:
         context = error.context or {}
         raise _at(names[0], context["problem"], context["allowed"]) from error
-    return Side(metric.name, _selection(selection))
+    return Operand(metric.name, _selection(selection))
 
 
 def _selection(tree: Any) -> Selection:  # noqa: ANN401 - a branch of lark's tree
@@ -176,11 +176,11 @@ def _growing(name: Token) -> str:
     return str(name)
 
 
-def _bound(figure: str, written: Token) -> float:
-    what = metric_named(figure).dimension
+def _bound(metric: str, written: Token) -> float:
+    what = metric_named(metric).dimension
     value = bound_of(what, written)
     if value is None:
-        raise _at(written, f"`{written}` is no bound of {figure}", f"a value as `{what.example}`")
+        raise _at(written, f"`{written}` is no bound of {metric}", f"a value as `{what.example}`")
     return value
 
 

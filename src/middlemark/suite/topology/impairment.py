@@ -41,7 +41,7 @@ class Effect:
     name: str
     """In suites, in a trace's columns, in words and charts."""
     field: str
-    """In plans and records, and as the relay is told it: with its unit."""
+    """In plans and records, and in the relay's spec: with its unit."""
     quantity: Quantity | None
     """What it is written as; None for a count of frames."""
     probed: Probed
@@ -64,7 +64,7 @@ EFFECTS: Final[tuple[Effect, ...]] = (
     Effect("reordering", "reordering", SHARE, Probed.OVERTAKING, netem="reorder"),
     Effect("corruption", "corruption", SHARE, Probed.LOST, netem="corrupt"),
 )
-"""All that a link may do, in the order in which it is told."""
+"""All that a link may do, in the order in which it is stated."""
 _FIRST: Final = 8
 """So many of them there were when the first runs were stored."""
 SHARES: Final = tuple(effect for effect in EFFECTS if effect.is_share)
@@ -207,7 +207,7 @@ def _column(name: str, path: str) -> Column:
         direction, _, effect = name.strip().partition("_")
         plain = [each for each in known if not each.startswith(DIRECTIONS)]
         wanted = closest_first(effect if direction in DIRECTIONS else name, plain)
-        allowed = f"{wanted}; figures also after `outgoing_` and `incoming_`"
+        allowed = f"{wanted}; each also after `outgoing_` and `incoming_`"
         raise SuiteError(f"unknown column `{name}`", file=path, line=1, allowed=allowed)
     return known[name.strip()]
 

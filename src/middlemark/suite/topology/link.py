@@ -1,11 +1,8 @@
-"""A link over Wi-Fi whose host stands at a distance from the access point, or moves away from it and back.
-
-It states the way and the surroundings only; `plan.mobility` makes a link's rate, delay and loss of them.
-
-Links: what joins a host to a network, and what it does to the frames of each direction, always or over time.
+"""Links: what joins a host to a network, and what it does to the frames of each direction, always or over time.
 
 `outgoing` is from the host to the network, `incoming` from the network to the host; what stands beside them holds for
-both. It states wishes only: `plan` makes figures of them, `testbed` puts them into effect and measures them.
+both. It states wishes only: `plan` makes values of them, those of Wi-Fi by `plan.wifi`; `testbed` puts them into
+effect and measures them.
 """
 
 from enum import StrEnum
@@ -129,8 +126,8 @@ class LinkSettings(Impairment):
     def _fixed(self) -> list[str]:
         """What it sets that a mobility decides on, or that is a trace."""
         ways = [self, *(way for way in (self.outgoing, self.incoming) if way is not None)]
-        figures = [name for name in OF_MOBILITY if any(getattr(way, name) is not None for way in ways)]
-        return figures + (["trace"] if self.trace is not None else [])
+        fixed = [name for name in OF_MOBILITY if any(getattr(way, name) is not None for way in ways)]
+        return fixed + (["trace"] if self.trace is not None else [])
 
     def _said(self) -> list[str]:
         mtu = [] if self.mtu is None else [f"MTU {SIZE.text(self.mtu)}"]

@@ -44,7 +44,7 @@ class Take(StrEnum):
     QUEUE = "queue"
 
 
-_FIGURES: dict[Distribution | None, tuple[str, ...]] = {
+_PARAMETERS: dict[Distribution | None, tuple[str, ...]] = {
     None: ("constant",),
     Distribution.UNIFORM: ("minimum", "maximum"),
     Distribution.NORMAL: ("mean", "deviation"),
@@ -70,12 +70,12 @@ class Compute(Named):
     """The standard deviation of the time itself; what is drawn below zero counts as zero."""
 
     @model_validator(mode="after")
-    def _has_its_figures(self) -> Self:
-        wanted = _FIGURES[self.distribution]
-        given = {name for names in _FIGURES.values() for name in names if getattr(self, name) is not None}
+    def _has_its_parameters(self) -> Self:
+        wanted = _PARAMETERS[self.distribution]
+        given = {name for names in _PARAMETERS.values() for name in names if getattr(self, name) is not None}
         for name in sorted(given ^ set(wanted)):
             problem = f"this computation has no `{name}`" if name in wanted else f"`{name}` does not belong here"
-            kinds = [f"{kind}: {', '.join(names)}" for kind, names in _FIGURES.items() if kind]
+            kinds = [f"{kind}: {', '.join(names)}" for kind, names in _PARAMETERS.items() if kind]
             allowed = f"a time; or {'; '.join(kinds)}"
             raise refusal(problem, allowed=allowed, at=(name,))
         if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
@@ -171,7 +171,7 @@ class Node(Model):
 
 
 class Chain(Model):
-    """A path through the graph whose time from end to end is told."""
+    """A path through the graph whose time from end to end is reported."""
 
     chain: Name
     path: Annotated[tuple[Name, ...], Field(min_length=2)]

@@ -78,7 +78,7 @@ class Workload(Named):
     nodes: Annotated[tuple[Node, ...], Field(min_length=1, max_length=1000)] | None = None
     """Of a pipeline: its nodes, with the streams between them."""
     chains: tuple[Chain, ...] | None = None
-    """Of a pipeline: the paths through it whose time from end to end is told."""
+    """Of a pipeline: the paths through it whose time from end to end is reported."""
     applications: tuple[PipelineApplication, ...] | None = None
     """Of a pipeline: nodes that share a process; every other node is an application of its own."""
     search: Search | None = None

@@ -1,18 +1,8 @@
-"""What names and numbers may be, wherever a model is read: in suites, in plans, and in what is stored of a run.
+"""What every model is built on: frozen values, shorthands, one-or-many, changes over a whole, and the bounds of names.
 
-A name becomes a folder, a file or a host, and a number an index or a length: neither may be more than it is for.
-
-What every model at an edge is built on: frozen values, shorthands, one-or-many, and changes laid over a whole.
-
-It knows no model of the suite and reads no file; `suite` and `plan` build theirs on it.
-
-What pydantic found wrong, in words for whoever wrote the file: what is wrong, and what is allowed.
-
-The models' own refusals say both already; here are the words for the refusals that pydantic makes itself.
-
-The files that a suite names: read from its folder, or from what was kept of them with a run.
-
-Whoever plans a suite keeps what was read, so that it can be planned again where the files are not.
+A name becomes a folder, a file or a host, and a number an index or a length: neither may be more than it is for. What
+pydantic found wrong is put into words for whoever wrote the file, and the files that a suite names are read from its
+folder or from what a run kept of them.
 """
 
 from __future__ import annotations

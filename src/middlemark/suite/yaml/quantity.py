@@ -1,11 +1,7 @@
-"""Quantities as people write them (`4 MB`, `200 Hz`, `10 s`, `2 %`), and the figures in base units they become.
+"""Quantities as people write them (`4 MB`, `200 Hz`, `10 s`, `2 %`), and the values in base units that they become.
 
-A missing unit, a unit of another dimension or a value out of bounds is refused with what is allowed.
-The registry knows the dimensions of a suite and nothing else: `MB` is a million bytes and never a megabit.
-
-Factors: what tells one experiment from another, and how their values are written.
-
-The same words stand in keys, in tables, on the command line (`--only`) and in `exclude`.
+A missing unit, a unit of another dimension or a value out of bounds is refused with what is allowed; `MB` is a million
+bytes and never a megabit. Factors have their values in the same words: in keys, in tables, in `--only` and `exclude`.
 """
 
 from __future__ import annotations
@@ -84,7 +80,7 @@ class Quantity:
         return exact or f"{written:g} {self.units[0][0]}"
 
     def parse(self, written: object) -> float:
-        """The figure in `base` units; refuses what is not this quantity within its bounds."""
+        """The value in `base` units; refuses what is not this quantity within its bounds."""
         value = self._magnitude(written)
         if not isfinite(value):
             raise self._refusal(f"`{written}` is out of bounds")
@@ -202,7 +198,7 @@ def percent(share: float) -> float:
 
 
 def magnitude(factor: str, written: str) -> float | None:
-    """A quantity's figure in base units; None where the value is none."""
+    """A quantity's value in base units; None where the value is none."""
     try:
         return _QUANTITIES[factor].parse(written) if factor in _QUANTITIES else None
     except PydanticCustomError:
