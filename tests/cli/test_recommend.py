@@ -51,7 +51,7 @@ def test_what_keeps_its_deadlines_is_recommended_and_what_is_programmed_to_be_la
     answer = recommend(application, "--out", tmp_path / "run", "--json")
     assert answer.exit_code == 0, answer.output
     said = json.loads(answer.stdout)["recommendation"]
-    assert said["headline"] == "Only the baseline UDP sockets surely meets all requirements of small"
+    assert said["headline"] == "Only the baseline UDP sockets is shown to meet all requirements of small"
     assert [row[0] for row in said["fitting"]["rows"]] == ["UDP sockets †"]
     (label, reason), *rest = said["others"]
     assert (label, rest) == ("Synthetic †", [])

@@ -91,7 +91,7 @@ TOLD = {
     "stored_capacity": ("48 kB", "not 72 kB (size)", "3 of 5 claims hold, 2 refuted", "Enough trials"),
     "stored_demand": ("Whether anything meets all requirements of stored_demand is undecided", "not applicable"),
     "stored_sides": ("UDP sockets (default, base)", "base: no loss", "0 of 5 claims hold"),
-    "stored_observers": ("seen from outside", "packets on a message's way"),
+    "stored_observers": ("seen from outside", "packets on a message's path"),
 }
 """In the terminal."""
 

@@ -242,7 +242,7 @@ def test_the_list_reads_no_trial_and_no_estimate(runs: Path, tmp_path: Path) -> 
     page = Client(site([few], ["127.0.0.1"])).get("/")
     assert page.status_code == 200
     assert page.text.count("<tr><th") == 2 + 1
-    assert '<td class="figure">12</td>' in page.text
+    assert '<td class="value">12</td>' in page.text
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,1 @@
-"""The command line, one file a command: parse, call, print; no logic.
-
-A command's module imports what it needs when it runs, so that help and completion come at once.
-"""
+"""The command line: a module for each command, which parses, calls and prints, and imports only when it runs."""

@@ -1,8 +1,6 @@
-"""What the shell completes: names of suites and middlewares, and conditions of `--only`.
+"""What commands share: the option `--trust`, and the names that the shell completes.
 
 Completion never fails: where something can't be read there is nothing to complete.
-
-The option `--trust` of every command that reads a run: it may be one that another user owns.
 """
 
 from typing import Annotated

@@ -1,8 +1,7 @@
-"""The end of a command that read a run some of whose trials are damaged: it did its work, names them, and says so.
+"""The boundary where errors end: each becomes one message on standard error and the program's exit code.
 
-The boundary where errors end: each becomes one message on standard error and the program's exit code.
-
-What was raised on purpose says itself what to do; anything else is a mistake of Middlemark and goes into a log file.
+What was raised on purpose says itself what to do; anything else is a mistake of Middlemark and goes into a log file. A
+command that read a run with damaged trials does its work and ends here too, with their names.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
 """`middlemark claims`: judges claims on a stored run, its suite's own or others.
 
-It finds the claims, has `analysis.claims` judge and `report.claims` show; the exit code tells of a claim only if asked.
+It finds the claims; `analysis.decisions.claims` judges and `report.conclusions.claims` shows. The exit code depends on
+a claim only if requested.
 """
 
 import json

@@ -1,10 +1,7 @@
-"""The sides that `compare` and `gate` are given: several runs, one run and a factor, or one run that has two sides.
+"""`middlemark compare`: what differs between two runs, or within one run between the values of a factor.
 
-It only finds them; `analysis.pairing` and `analysis.base_runs` pair their experiments.
-
-`middlemark compare`: what differs between two runs, or within one run between the values of a factor.
-
-It reads, has `analysis.pairing` compare and `report.compared` show; the one decision here is which of the two is asked.
+It finds the runs and what is base and head in them, for `middlemark gate` too; `analysis.compare` pairs and compares
+their experiments, and `report.conclusions.comparison` shows the result.
 """
 
 import json
@@ -128,7 +125,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     from rich.console import Console
 
     from middlemark.report.conclusions.comparison import print_compared
-    from middlemark.report.conclusions.digest import print_over_settings
+    from middlemark.report.output.terminal import print_over_settings
 
     print_compared(found, margin / 100, Console())
     print_over_settings(over_settings(found), Console())

@@ -1,6 +1,7 @@
 """`middlemark gate`: whether a change may go in, by conditions on what was measured before and after it.
 
-`analysis.gate` decides, `report.gated` shows; a failed condition ends the program with exit code 1.
+`analysis.decisions.gate` decides and `report.conclusions.gate` shows; a failed condition ends the program with exit
+code 1.
 """
 
 import json
@@ -115,7 +116,7 @@ def _check(
             remedy = "give the last three or more runs of the base before the head, or measure both in turns with "
             remedy += "`middlemark run --against`"
         if all(each.judged.judgement is not Judgement.REFUTED for each in found):
-            remedy += "; with --undecided pass only what surely got worse fails"
+            remedy += "; with --undecided pass only what got significantly worse fails"
         raise ResultsNotAccepted(headline(found), remedy=remedy)
     if undecided_fails and pairs.gone:
         raise ResultsNotAccepted(

@@ -11,7 +11,7 @@ import typer
 
 from middlemark.cli import claims, compare, gate, recommend, report, run, selftest
 from middlemark.cli.boundary import told_errors
-from middlemark.cli.inspect import clean, describe, doctor
+from middlemark.cli.inspect import describe, machine
 from middlemark.cli.inspect import list as list_command
 
 app = typer.Typer(
@@ -53,8 +53,8 @@ app.command("footprint")(describe.footprint_command)
 app.command("gate")(gate.command)
 app.command("selftest")(selftest.command)
 app.command("serve")(report.serve_command)
-app.command("doctor")(doctor.command)
-app.command("clean")(clean.command)
+app.command("doctor")(machine.doctor_command)
+app.command("clean")(machine.clean_command)
 
 
 def main() -> None:

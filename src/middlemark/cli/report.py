@@ -1,14 +1,7 @@
-"""`middlemark report`: makes a run's report again from stored data alone.
+"""`middlemark report`, `export` and `serve`: a stored run as a page, as files, and many runs as local pages.
 
-It analyses once and hands the findings to those who write and print; damaged trials end it with exit code 1.
-
-`middlemark export`: writes a run in the forms that other tools read.
-
-`report.exported` makes the files; here is chosen which and where. Damaged trials end it with exit code 1.
-
-`middlemark serve`: shows many runs on a local page until it is ended by Ctrl-C.
-
-`report.site` makes the pages; here is decided where they are served, and to whom.
+What is written is `report.output`'s and `serve`'s; here is decided from which run, into which folder, and to whom it is
+served. A run with damaged trials ends the program with exit code 1.
 """
 
 import json
@@ -110,7 +103,7 @@ def _json(findings: "RunFindings", report: Path) -> str:
     from middlemark.analysis.dataframes import summary_table
     from middlemark.analysis.decisions.claims import judge_own_claims
     from middlemark.report.conclusions.claims import as_data
-    from middlemark.report.conclusions.recommendation import recommendation
+    from middlemark.report.conclusions.recommendation import recommendation, recommendation_data
     from middlemark.report.conclusions.warnings import uncounted_data, warnings_data
     from middlemark.report.elements.labels import contenders
     from middlemark.report.traffic.capacity import as_data as capacities_data
@@ -123,7 +116,7 @@ def _json(findings: "RunFindings", report: Path) -> str:
         "report": str(report),
         "warnings": warnings_data(findings, who),
         "not_counted": uncounted_data(findings, who),
-        "recommendation": None if recommended is None else asdict(recommended),
+        "recommendation": None if recommended is None else recommendation_data(recommended),
         "rankings": [
             {
                 "setting": dict(comparison.setting.factors),

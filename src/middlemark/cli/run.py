@@ -1,10 +1,7 @@
-"""What `middlemark run --dry-run` prints: the experiments, their trials in the order of running, and how long it takes.
+"""`middlemark run`: runs a suite, or resumes an interrupted run, and says where the report is.
 
-It plans nothing: it shows a plan that is given.
-
-`middlemark run`: runs a suite, or goes on with a run that was interrupted, and says where the report is.
-
-It plans, runs and reports by calling those who do; the only decision here is which of them.
+It plans, runs and reports by calling those who do. With `--dry-run` it prints the plan alone: the experiments, their
+trials in the order of running, and how long they take.
 """
 
 import json
@@ -23,7 +20,7 @@ from rich.text import Text
 
 from middlemark.cli import arguments
 from middlemark.cli.arguments import Trust
-from middlemark.cli.inspect import clean
+from middlemark.cli.inspect.machine import kept_lines
 from middlemark.plan import Experiment, Trial, campaign_duration_ns, varying_factors
 from middlemark.report.elements.topology_text import pipeline_text
 
@@ -226,7 +223,7 @@ def _watched(run: "Callable[[Observer], None]", as_json: bool) -> None:
     from middlemark.testbed.processes import ledger
 
     # What runs left that were killed.
-    for line in clean.kept_lines(ledger.sweep()):
+    for line in kept_lines(ledger.sweep()):
         typer.echo(line, err=True)
     with nullcontext(Unobserved()) if as_json else live(Console(stderr=True)) as observer:
         run(observer)

@@ -1,6 +1,7 @@
-"""`middlemark selftest`: runs the same against the same and counts how often a difference is found that is not there.
+"""`middlemark selftest`: runs the same against the same, and counts how often a difference is found that is not there.
 
-One long campaign holds all trials; `analysis.chance` deals them to campaigns of two equal sides and compares these.
+One long campaign holds all trials; `analysis.compare.selftest` divides them into campaigns of base and head, and
+compares these.
 """
 
 import json

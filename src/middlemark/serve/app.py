@@ -1,8 +1,7 @@
-"""The pages over many runs: the list, the history of a figure, two runs compared, each run's own report.
+"""The pages over many runs: the list, the history of a metric, two runs compared, each run's own report.
 
-It only reads: there is nothing to post, no path of the disk in an address, and nothing is asked of any other host. Who
-asks under another name than this machine's own is refused, so that no page elsewhere can read the runs through a
-browser (DNS rebinding). `library` finds the runs, `analysis` computes.
+It only reads, and shows no path of the disk in an address. Who requests under another name than this machine's own is
+refused, so that no page elsewhere can read the runs through a browser (DNS rebinding); `runs` finds the runs.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
-"""The history of a figure in tables, and the words that tell its settings apart.
+"""The history of a metric over runs: a chart and a table for each setting, with a mark where its level changed.
 
-What one run alone measured has no history and stands in one table. `analysis.history` found the changes; nothing is
-estimated here; `past_charts` draws.
-
-The history of a figure, drawn: a chart a setting, a line a middleware, a mark where its level changed.
-
-It draws what two runs or more measured and estimates nothing: `analysis.history` found the changes, `past` has all
-values in tables.
+What one run alone measured has no history and stands in one table. It estimates nothing: `analysis.compare.history`
+found the changes.
 """
 
 from __future__ import annotations
@@ -21,9 +16,9 @@ import altair as alt
 from middlemark.analysis.compare.history import History, Point
 from middlemark.report.conclusions.comparison import unit_of
 from middlemark.report.elements.chart import INK, Chart, finished
-from middlemark.report.elements.formatting import ABSENT, Unit, factor, span
+from middlemark.report.elements.formatting import Unit, count_range, factor
 from middlemark.report.elements.labels import COLOURS, DASHES
-from middlemark.report.elements.tables import Table
+from middlemark.report.elements.tables import MIDDLEWARE, Cell, Column, Table, named, sentences, table
 from middlemark.suite import Dimension
 from middlemark.suite.metrics import Metric
 
@@ -56,49 +51,33 @@ def history_tables(series: Sequence[History], figure: Metric) -> list[Table]:
 def _measured_once(series: Sequence[History], figure: Metric, common: Sequence[str]) -> Table:
     unit = unit_of(figure)
     points = [(each, point) for each in series for point in each.points]
-    return Table(
-        title="Measured in one run only",
-        headings=("middleware", "setting", "run", "began", f"{figure.name}, {unit.name}", "interval"),
-        rows=tuple(
-            (
-                each.middleware,
-                setting_words(each, common),
-                point.run,
-                _began(point),
-                unit.write(point.value),
-                _interval(point, unit),
-            )
+    return table(
+        "Measured in one run only",
+        (MIDDLEWARE, sentences("setting"), *named("run", "began"), Column(figure.name, unit.name)),
+        [
+            (each.middleware, setting_words(each, common), point.run, _began(point), _value(point, unit))
             for each, point in points
-        ),
+        ],
     )
 
 
 def _table(each: History, figure: Metric, common: Sequence[str]) -> Table:
     unit = unit_of(figure)
-    headings = (
-        "run",
-        "began",
-        "version of the library",
-        "Middlemark",
-        f"{figure.name}, {unit.name}",
-        "interval",
-        "level",
-    )
-    return Table(
-        title=f"{each.middleware}: {setting_words(each, common)}",
-        headings=headings,
-        rows=tuple(
+    names = named("run", "began", "version of the library", "Middlemark")
+    return table(
+        f"{each.middleware}: {setting_words(each, common)}",
+        (*names, Column(figure.name, unit.name), Column("level")),
+        [
             (
                 point.run,
                 _began(point),
                 point.library_version,
                 point.middlemark_version,
-                unit.write(point.value),
-                _interval(point, unit),
+                _value(point, unit),
                 next((f"× {factor(change.times)}" for change in each.changes if change.run == point.run), ""),
             )
             for point in each.points
-        ),
+        ],
     )
 
 
@@ -106,10 +85,8 @@ def _began(point: Point) -> str:
     return point.started_at[:16].replace("T", " ")
 
 
-def _interval(point: Point, unit: Unit) -> str:
-    if point.low is None or point.high is None:
-        return ABSENT
-    return f"{unit.write(point.low)}–{unit.write(point.high)}"
+def _value(point: Point, unit: Unit) -> Cell:
+    return Cell(point.value, unit, point.low, point.high)
 
 
 SCALES = {
@@ -144,7 +121,7 @@ def _chart(
     title, unit = setting_words(series[0], [*common, *long]), unit_of(figure).name
     rows, changes = _rows(series, figure), _changes(series)
     layers = [*_lines(rows, unit, [each.middleware for each in series], order), *(_marks() if changes else [])]
-    n = span([point.n_trials for each in series for point in each.points], "trial")
+    n = count_range([point.n_trials for each in series for point in each.points], "trial")
     return Chart(
         id=f"history-{number}",
         title=title,

@@ -1,8 +1,7 @@
-"""The runs below some folders, found anew at each look: of each as much is read as what is asked for needs.
+"""The runs below some folders, found anew at each look; of each as much is read as the page needs.
 
-The list needs the heads of their manifests, a history the rows of one figure, a comparison two runs. What was read is
-kept until the run changes. A run is known by its place in the list, never by a path that a reader gives. It writes
-nothing; a run that can't be read is named, the others are shown.
+What was read is kept until the run changes. A run is known by its place in the list, never by a path that a reader
+gives; a run that can't be read is named, and the others are shown.
 """
 
 from __future__ import annotations

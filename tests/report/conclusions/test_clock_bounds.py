@@ -10,10 +10,10 @@ from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.conclusions.heatmap import heat_maps
 from middlemark.report.conclusions.ranking import CLOCKS, ranking_table
 from middlemark.report.elements.labels import contenders
-from middlemark.report.elements.tables import quantile_table
 from middlemark.report.internals.chains import ChainShown, chain_shown
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
+from middlemark.report.traffic.setting_tables import quantile_table
 from middlemark.report.traffic.timeseries import time_charts
 from middlemark.suite.metrics import Distribution
 from report_page import opened, specs
@@ -108,10 +108,10 @@ def test_a_refused_figure_has_its_reason_in_its_place_and_is_not_drawn(wide: Run
 
 def test_a_chain_s_tables_give_the_reason_and_what_one_clock_tells(wide: RunFindings) -> None:
     shown = chain_of(wide)
-    (row, *_) = shown.split.rows
+    (row, *_) = shown.split.lines
     assert row[2] == row[3] == REASON
     assert row[5].startswith("3.00")
-    fate = dict(zip(shown.fates.headings, shown.fates.rows[0], strict=True))
+    fate = dict(zip(shown.fates.headings, shown.fates.lines[0], strict=True))
     assert (fate["deadline, ms"], fate["missed, %"]) == ("40.0", REASON)
 
 
@@ -120,8 +120,8 @@ def test_a_chain_of_which_one_part_is_refused_has_no_bar(runs: SharedRuns, narro
     assert [chart.id for chart in chain_of(narrow).charts] == ["chainway", "chainshares"]
     shown = chain_of(run(runs, tmp_path, 200_000))
     assert shown.charts == ()
-    assert "± 0.2" in shown.split.rows[0][2]
-    assert shown.split.rows[0][3] == "one-way: within the clocks' ± 200 µs"
+    assert "± 0.2" in shown.split.lines[0][2]
+    assert shown.split.lines[0][3] == "one-way: within the clocks' ± 200 µs"
 
 
 def test_the_table_of_quantiles_names_what_clocks_do_not_tell(wide: RunFindings, narrow: RunFindings) -> None:
@@ -130,5 +130,5 @@ def test_the_table_of_quantiles_names_what_clocks_do_not_tell(wide: RunFindings,
     own, refused = (next(c for c in found.comparisons if not c.setting.of_chain) for found in (narrow, wide))
     table = quantile_table(own, who, kind)
     assert table is not None
-    assert "± 40.0" in table.rows[0][2]
+    assert "± 40.0" in table.lines[0][2]
     assert quantile_table(refused, who, kind) is None

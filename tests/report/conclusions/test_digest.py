@@ -30,8 +30,8 @@ def test_who_leads_in_every_setting_is_told_with_how_far_behind_the_others_are(t
         slow=Behaviour(latency_ns=80_000),
     )
     assert whole is not None
-    assert whole.sentence == "Of 2 settings: in 2 one leads surely."
-    rows = {row[0]: row[1:] for row in whole.table.rows}
+    assert whole.sentence == "Of 2 settings: in 2 one leads significantly."
+    rows = {row[0]: row[1:] for row in whole.table.lines}
     assert rows.keys() == {"fast", "slow"}  # baselines don't count
     assert rows["fast"] == ("2", "0", "0", "0", "0", "1.00\u202f×")
     assert rows["slow"][:5] == ("0", "0", "2", "0", "0")
@@ -46,7 +46,7 @@ def test_what_cannot_be_told_apart_ties_and_what_loses_is_not_ranked(tmp_path: P
         leaky=Behaviour(latency_ns=5_000, loss=0.2),
     )
     assert whole is not None
-    rows = {row[0]: row[1:] for row in whole.table.rows}
+    rows = {row[0]: row[1:] for row in whole.table.lines}
     assert rows["leaky"] == ("0", "0", "0", "0", "2", "–")
     assert int(rows["one"][1]) + int(rows["one"][2]) + int(rows["one"][0]) == 2
     assert whole.sentence.startswith("Of 2 settings: in ")

@@ -41,14 +41,14 @@ def test_the_one_with_the_most_to_spare_is_recommended_with_its_margin(tmp_path:
     assert found.sentences[0].startswith("Its tightest stream is imu: 99 % of its messages take at most ")
     assert "of the 5 ms allowed" in found.sentences[0]
     assert found.fitting is not None
-    assert [(row[0], row[1], row[3]) for row in found.fitting.rows] == [("fast", "1", "imu"), ("slow", "2", "imu")]
+    assert [(row[0], row[1], row[3]) for row in found.fitting.lines] == [("fast", "1", "imu"), ("slow", "2", "imu")]
 
 
 def test_equals_are_a_tie_and_never_a_winner(tmp_path: Path) -> None:
     found = judged(tmp_path, one=Behaviour(latency_ns=MS), other=Behaviour(latency_ns=MS))
     assert found.headline.endswith("meet all requirements with no significant difference in what they have to spare")
     assert found.fitting is not None
-    assert {row[1] for row in found.fitting.rows} == {"1–2"}
+    assert {row[1] for row in found.fitting.lines} == {"1–2"}
 
 
 def test_a_baseline_is_no_recommendation_where_anything_else_fits(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_where_all_messages_have_a_deadline_it_is_said_what_none_late_means(tmp_
 def test_without_a_deadline_nothing_is_ranked(tmp_path: Path) -> None:
     text = AMR.replace(", deadline: 5 ms", "").replace(", deadline: 20 ms, within: p90", "")
     found = judged(tmp_path, text, one=Behaviour(), other=Behaviour())
-    assert "no deadline is asked for that could rank them" in found.headline
+    assert "no deadline is required that could rank them" in found.headline
 
 
 def test_terminal_and_page_say_the_same(tmp_path: Path) -> None:

@@ -8,13 +8,12 @@ from middlemark.report.elements.formatting import (
     MEBIBYTES,
     MICROSECONDS,
     PERCENT,
-    Shown,
     digits,
     fact,
     listed,
-    show,
     times,
 )
+from middlemark.report.elements.tables import estimate_cell
 
 
 @pytest.mark.parametrize(
@@ -27,23 +26,32 @@ def test_figures_have_about_three_digits(value: float, text: str) -> None:
 
 def test_an_estimate_is_shown_with_its_interval_and_pooled_ones_are_marked() -> None:
     estimate = Estimate(41_200, 39_000, 44_100, 0.95, 3, 1200, Method.POOLED)
-    assert show(estimate, MICROSECONDS) == Shown("41.2", "39.0–44.1", "pooled")
+    cell = estimate_cell(estimate, MICROSECONDS)
+    assert (cell.text, cell.interval, cell.is_pooled) == ("41.2", "39.0–44.1", True)
+    assert cell.line == "41.2 (39.0–44.1) pooled"
+    assert cell.words == "41.2 µs (39.0–44.1)"
 
 
 def test_an_interval_of_trials_too_far_apart_is_marked_as_rough() -> None:
     estimate = Estimate(41_200, 39_000, 44_100, None, 3, 1200, Method.POOLED)
-    assert show(estimate, MICROSECONDS) == Shown("41.2", "≈\u202f39.0–44.1", "pooled")
+    assert estimate_cell(estimate, MICROSECONDS).line == "41.2 (≈\u202f39.0–44.1) pooled"
     few = Estimate(41_200, 39_000, 44_100, 0.75, 3, 1200, Method.MEDIAN_OF_TRIALS)
-    assert show(few, MICROSECONDS) == Shown("41.2", "39.0–44.1")
+    assert estimate_cell(few, MICROSECONDS).line == "41.2 (39.0–44.1)"
 
 
 def test_an_interval_whose_ends_look_alike_is_left_out() -> None:
-    assert show(Estimate(0.0, 0.0, 0.0, 0.75, 3, 9, Method.MEDIAN_OF_TRIALS), PERCENT) == Shown("0")
+    assert estimate_cell(Estimate(0.0, 0.0, 0.0, 0.75, 3, 9, Method.MEDIAN_OF_TRIALS), PERCENT).line == "0"
 
 
 def test_a_missing_figure_is_replaced_by_its_reason() -> None:
-    assert show(no_estimate("too few samples (n = 7)"), MICROSECONDS) == Shown("too few samples (n = 7)", missing=True)
-    assert show(None, MICROSECONDS).missing
+    cell = estimate_cell(no_estimate("too few samples (n = 7)"), MICROSECONDS)
+    assert (cell.is_missing, cell.line, cell.words) == (True, *["too few samples (n = 7)"] * 2)
+    assert estimate_cell(None, MICROSECONDS).line == "–"
+
+
+def test_a_part_has_its_share_of_the_whole() -> None:
+    part = Estimate(25_000, 24_000, 26_000, 0.95, 6, 9, Method.MEDIAN_OF_TRIALS)
+    assert estimate_cell(part, MICROSECONDS, 100_000).line == "25.0 (24.0–26.0), 25 %"
 
 
 def test_units_are_those_of_the_screen() -> None:

@@ -60,7 +60,7 @@ def shown(driven: Findings, chain: int = 0) -> ChainShown:
 
 
 def by_name(table: Table) -> list[dict[str, str]]:
-    return [dict(zip(table.headings, row, strict=True)) for row in table.rows]
+    return [dict(zip(table.headings, row, strict=True)) for row in table.lines]
 
 
 def drawn_rows(chart: Chart) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ def drawn_rows(chart: Chart) -> list[dict[str, Any]]:
 
 def test_the_split_is_told_with_the_share_of_each_part(driven: Findings) -> None:
     quick, *_ = by_name(shown(driven).split)
-    assert (quick[""], quick["way"]) == ("Quick", "typical")
+    assert (quick["middleware"], quick["path"]) == ("Quick", "typical")
     assert quick["computation, ms"].startswith("6.00")
     parts = ("communication, ms", "idle, ms", "computation, ms")
     assert sum(int(quick[part].split(", ")[-1].removesuffix(" %")) for part in parts) in {99, 100, 101}
@@ -95,10 +95,10 @@ def test_the_bar_has_every_step_in_the_order_of_the_way(driven: Findings) -> Non
 
 def test_nodes_are_told_one_by_one(driven: Findings) -> None:
     places, nodes = by_name(shown(driven).tables[0]), by_name(shown(driven).tables[-1])
-    plan = next(row for row in places if (row[""], row["node"]) == ("Quick", "plan"))
+    plan = next(row for row in places if (row["middleware"], row["node"]) == ("Quick", "plan"))
     assert plan["computation, µs"] == "3\u202f000"
     assert plan["passed over, %"].startswith("50")
-    assert [row["start-up, ms"] for row in nodes if row[""] == "Quick"] == ["50.0", "100", "150", "200"]
+    assert [row["start-up, ms"] for row in nodes if row["middleware"] == "Quick"] == ["50.0", "100", "150", "200"]
 
 
 @pytest.mark.parametrize(("chain", "share"), [(0, "0"), (1, "100")])
@@ -150,4 +150,4 @@ def test_an_exported_ranking_names_the_units_of_its_columns(driven: Findings) ->
 def test_every_table_of_a_chain_is_exported(driven: Findings) -> None:
     way = shown(driven)
     titles = {table.title for _, table in tables(*driven)}
-    assert {way.split.title, way.fates.title, *(table.title for table in way.tables if table.rows)} <= titles
+    assert {way.split.title, way.fates.title, *(table.title for table in way.tables if table.lines)} <= titles

@@ -37,7 +37,7 @@ def row_of(runs: SharedRuns, path: Path, sent_bytes: int, segments: tuple[str, .
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
     table = path_table(findings.comparisons[0], who)
     assert table is not None
-    return dict(zip(table.headings, table.rows[0], strict=True))
+    return dict(zip(table.headings, table.lines[0], strict=True))
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def shown(runs: SharedRuns, observe: str = "[resources, wire]", **how: float) ->
 
 def table(found: Observed, title: str) -> list[dict[str, str]]:
     (wanted,) = (each for each in found.tables if each.title == title)
-    return [dict(zip(wanted.headings, row, strict=True)) for row in wanted.rows]
+    return [dict(zip(wanted.headings, row, strict=True)) for row in wanted.lines]
 
 
 def test_a_process_has_its_cpu_time_by_message(runs: SharedRuns) -> None:
@@ -50,13 +50,13 @@ def test_a_process_has_its_cpu_time_by_message(runs: SharedRuns) -> None:
 
 def test_an_observer_that_doubles_the_latency_is_said_to(runs: SharedRuns) -> None:
     found = shown(runs, observed_times=2.0, drift=0.001)
-    assert all(row[3].startswith(("1.9", "2.0")) and "no difference" not in row[3] for row in found.cost.rows)
-    assert {row[1] for row in found.cost.rows} == {"resources", "wire"}
+    assert all(row[3].startswith(("1.9", "2.0")) and "no difference" not in row[3] for row in found.cost.lines)
+    assert {row[1] for row in found.cost.lines} == {"resources", "wire"}
 
 
 def test_an_observer_that_costs_nothing_is_not_said_to_cost(runs: SharedRuns) -> None:
     found = shown(runs, observe="wire")
-    assert all("no significant difference" in row[3] for row in found.cost.rows)
+    assert all("no significant difference" in row[3] for row in found.cost.lines)
 
 
 def test_what_could_not_be_seen_is_said_once_with_its_reason(runs: SharedRuns) -> None:
@@ -64,7 +64,7 @@ def test_what_could_not_be_seen_is_said_once_with_its_reason(runs: SharedRuns) -
 
 
 def test_the_wire_is_told_by_phase_and_by_message(runs: SharedRuns) -> None:
-    (row,) = table(shown(runs), "On the wire, all hosts together")
+    (row,) = table(shown(runs), "On the wire")
     assert row["discovery"] == "500 B, 5.00 packets"
     assert row["data in the window"] == row["control in the window"] == "can't be told apart"
     assert (row["bytes a message"], row["wire to payload"]) in {("200 B", "2.00"), ("1.10 kB", "1.10")}
@@ -75,14 +75,14 @@ def test_the_overhead_falls_with_the_size(runs: SharedRuns) -> None:
     overhead = overhead_table(findings.experiments, who)
     assert overhead is not None
     assert overhead.headings[2:] == ("100 B", "1.00 kB")
-    assert overhead.rows[0][2:] == ("2.00", "1.10")
+    assert overhead.lines[0][2:] == ("2.00", "1.10")
     assert overhead_chart(findings.experiments, who) is not None
 
 
 def test_the_way_of_a_message_is_told_in_its_parts_and_drawn(runs: SharedRuns) -> None:
     found = shown(runs, observe="kernel_path")
-    (row,) = table(found, "The way of a typical message")
-    assert {name: cell.split(", ")[-1] for name, cell in row.items() if name not in {"", "whole, µs"}} == {
+    (row,) = table(found, "The path of a typical message")
+    assert {name: cell.split(", ")[-1] for name, cell in row.items() if name not in {"middleware", "whole, µs"}} == {
         "middleware, sender": "10 %",
         "kernel, sender": "10 %",
         "queue": "10 %",
@@ -146,7 +146,7 @@ def test_captured_frames_are_counted_and_their_file_is_named(runs: SharedRuns) -
     assert len(rows) == 4
     for row in rows:
         assert row["file in the run's folder"].endswith("/capture.pcapng")
-        assert (row["frames"], row["cut"], row["beyond"], row["lost"]) == ("18", "4", "2", "0")
+        assert (row["frames"], row["cut"], row["overflow"], row["lost"]) == ("18", "4", "2", "0")
         assert row["dissectors"] == "rtps; someip (decode its ports)"
 
 

@@ -11,13 +11,15 @@ import pytest
 
 from middlemark.analysis.run import RunFindings
 from middlemark.report.elements.labels import contenders
-from middlemark.report.elements.tables import Table
+from middlemark.report.elements.tables import Column, table
 from middlemark.report.output.figures import as_csv, as_latex, as_markdown, figures, standing_alone, tables, write_parts
 from middlemark.report.output.formats import ReportFormat
 from middlemark.report.output.html import render
 from shared_runs import SharedRuns
 
-AWKWARD = Table("Rates, 50 %", ("", "a_b & c"), (("x|y", "1\u202f000 −5"),), "At most ≥ 10 % of $n$.")
+AWKWARD = table(
+    "Rates", (Column(""), Column("a_b & c")), [("x|y", "1\u202f000 −5")], "At most ≥ 10 % of $n$.", detail="50 %"
+)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +66,7 @@ def test_every_table_of_the_page_is_a_file_too(runs: SharedRuns, name: str) -> N
     findings = runs.golden(name).findings
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
     page = render(findings)
-    said = {table.title for _, table in tables(findings, who)}
+    said = {each.full_title for _, each in tables(findings, who)}
     on_page = {html.unescape(title).strip(". ") for title in re.findall(r"<caption>([^<]+)<", page)}
     assert on_page
     assert on_page - said == set()
@@ -88,7 +90,7 @@ def test_markdown_keeps_a_bar_within_its_cell() -> None:
 
 
 def test_csv_gives_back_every_cell() -> None:
-    assert [tuple(row) for row in csv.reader(io.StringIO(as_csv("", AWKWARD)))] == [AWKWARD.headings, *AWKWARD.rows]
+    assert [tuple(row) for row in csv.reader(io.StringIO(as_csv("", AWKWARD)))] == [AWKWARD.headings, *AWKWARD.lines]
 
 
 def test_every_table_of_the_page_has_a_name_of_its_own(golden: RunFindings) -> None:
@@ -96,5 +98,5 @@ def test_every_table_of_the_page_has_a_name_of_its_own(golden: RunFindings) -> N
     names = [name for name, _ in tables(golden, who)]
     assert len(names) == len(set(names))
     ranking = dict(tables(golden, who))["s1-imu-ranking"]
-    assert [row[0] for row in ranking.rows] == ["Beta", "Alpha", "Gamma"]
+    assert [row[0] for row in ranking.lines] == ["Beta", "Alpha", "Gamma"]
     assert "Alpha is not ranked: loses 5.5 % of its messages." in ranking.caption

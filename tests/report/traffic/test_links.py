@@ -65,7 +65,7 @@ def test_what_was_asked_stands_beside_what_was_measured_before_and_after(finding
     table = link_table(findings.comparisons[0])
     assert table is not None
     assert table.headings[4:] == ("round trip, ms", "outgoing loss, %", "problem")
-    before, after = table.rows
+    before, after = table.lines
     asked = "delay 10 ms, loss 1 %"
     assert before == ("host_0 – lan", asked, "netem on the host's end", "before", "20.2 (20.1–20.3)", "1", "none")
     assert after[-1] == "the round trip is too long"
@@ -86,7 +86,7 @@ def test_copies_order_and_spread_stand_in_the_table_where_they_were_asked(runs: 
         trial.write_record(trial.read_record().model_copy(update={"links": (seen,)}))
     table = link_table(analyse(run).comparisons[0])
     assert table is not None
-    found = dict(zip(table.headings, table.rows[0], strict=True))
+    found = dict(zip(table.headings, table.lines[0], strict=True))
     assert found["round trip spread, ms"] == "1.70"
     assert (found["incoming duplicated, %"], found["incoming overtaking, %"]) == ("2", "5")
 
@@ -96,12 +96,12 @@ def test_in_the_terminal_links_that_are_as_asked_are_one_line(runs: SharedRuns, 
     probe(run, (20_100_000, 20_300_000, 20_200_000))
     (line,) = link_lines(analyse(run).comparisons[0])
     asked = "host_0 – lan: delay 10 ms, loss 1 %"
-    assert line == f"links as asked, before and after each trial: {asked} (by netem on the host's end)"
+    assert line == f"links as requested, before and after each trial: {asked} (by netem on the host's end)"
 
 
 def test_in_the_terminal_each_measurement_is_a_line_where_one_is_not_as_asked(findings: RunFindings) -> None:
     before, after = link_lines(findings.comparisons[0])
-    asked = "host_0 – lan, asked delay 10 ms, loss 1 %, made by netem on the host's end"
+    asked = "host_0 – lan, requested delay 10 ms, loss 1 %, made by netem on the host's end"
     assert before == f"{asked}; before: round trip 20.2 (20.1–20.3) ms, outgoing loss 1 %"
     assert after.endswith("problem the round trip is too long")
 
@@ -109,7 +109,7 @@ def test_in_the_terminal_each_measurement_is_a_line_where_one_is_not_as_asked(fi
 def test_a_link_that_no_probe_saw_is_said_to_be_unmeasured(runs: SharedRuns) -> None:
     table = link_table(runs.findings(SUITE, {"one": Behaviour()}).comparisons[0])
     assert table is not None
-    assert table.rows == (("host_0 – lan", "delay 10 ms, loss 1 %", "–", "not measured", "–"),)
+    assert table.lines == (("host_0 – lan", "delay 10 ms, loss 1 %", "–", "not measured", "–"),)
 
 
 def test_plain_links_that_no_probe_saw_are_left_out(runs: SharedRuns) -> None:
@@ -126,7 +126,7 @@ def test_directions_that_differ_are_told_apart() -> None:
 
 
 def test_hosts_and_links_are_told_under_conditions_and_the_topology_is_drawn(findings: RunFindings) -> None:
-    (row,) = topology_table(findings).rows
+    (row,) = topology_table(findings).lines
     assert row[0] == "D1-1"
     assert "host_0 (netns): publisher_0" in row[1]
     assert "host_0 delay 10 ms, loss 1 %" in row[2]

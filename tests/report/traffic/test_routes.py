@@ -41,7 +41,7 @@ def test_a_route_is_a_row_with_what_is_declared_and_what_was_measured(tmp_path: 
     (comparison,) = findings.comparisons
     table = route_table(comparison)
     assert table is not None
-    assert table.rows == (
+    assert table.lines == (
         ("far – farther over cable", "1 Gbit/s", "before", "0.12", "0.15", "0.3", "0", "1", "940", "941"),
     )
     assert link_table(comparison) is None

@@ -34,7 +34,7 @@ def test_what_lies_between_trials_is_told_of_each(findings: RunFindings) -> None
 def test_the_table_stands_folded_on_the_page_with_both(findings: RunFindings) -> None:
     table = spread_table(findings, contenders(findings.manifest, (each.experiment for each in findings.experiments)))
     assert table is not None
-    assert {row[0] for row in table.rows} == {"even", "apart"}
+    assert {row[0] for row in table.lines} == {"even", "apart"}
     page = render(findings)
     assert '<section id="spread">' in page
     assert "Whether trials are independent" in page

@@ -1,10 +1,7 @@
-"""`middlemark describe`: what a middleware's worker says of itself, its profiles and options first of all.
+"""`middlemark describe`: what a worker says of itself; `middlemark footprint`: how much code and data it holds.
 
-It shows what `worker.description` has; nothing is added to it.
-
-`middlemark footprint`: how much code and data each middleware's worker and its libraries hold before they run.
-
-It shows what `worker.footprint` measures and adds nothing but sums.
+The first shows what `worker.description` reads, the second what `worker.executables` measures, with nothing added but
+sums.
 """
 
 from typing import TYPE_CHECKING, Annotated

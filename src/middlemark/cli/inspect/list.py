@@ -1,10 +1,7 @@
-"""`middlemark list`: what there is to name in a suite and on the command line.
+"""`middlemark list`: the names that suites and the command line know; `middlemark topology`: what a topology is.
 
-It shows what ships, what `suite` knows and what the workers say of themselves.
-
-`middlemark topology`: shows what a topology is: its hosts, networks and links, and what sits where.
-
-It reads and prints; `suite` knows the topologies, `report` draws them.
+It reads and prints what ships, what `suite` knows and what the workers say of themselves; `report.elements` draws the
+topologies.
 """
 
 import json

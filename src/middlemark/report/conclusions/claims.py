@@ -1,6 +1,7 @@
-"""Claims with what became of them, for the terminal, for the page, and as data; `analysis.claims` judged.
+"""Judged claims for the terminal, for the page, and as data.
 
-A claim of one part has its effect beside it; one of several says in how many it holds, and each part has a line.
+A claim of one part has its effect beside it; one of several says in how many it holds, and each part has a line. It
+judges nothing: `analysis.decisions.claims` did.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from middlemark.plan import varying_factors
 from middlemark.plan.schedule import is_whole
 from middlemark.report.conclusions.comparison import UNITS, points, told
 from middlemark.report.elements.formatting import PERCENT, plural, times
-from middlemark.report.elements.tables import Table
+from middlemark.report.elements.tables import Table, named, sentences, table, values
 from middlemark.suite import Dimension
 from middlemark.suite.claims.claim import STREAM
 
@@ -61,12 +62,13 @@ def shown(judged: Sequence[JudgedClaim]) -> list[ClaimShown]:
 
 def claims_table(claims: Sequence[ClaimShown]) -> Table | None:
     """Claims and their parts as rows; None where there are none."""
-    rows = tuple(
+    rows = [
         (line.what, line.judgement.value, line.effect, line.n, line.test, line.why)
         for claim in claims
         for line in (claim.line, *claim.parts)
-    )
-    return Table("Claims", ("claim", "judgement", "effect", "n", "test", "why"), rows, READING) if rows else None
+    ]
+    columns = (sentences("claim"), *named("judgement"), *values("effect", "n"), sentences("test"), sentences("why"))
+    return table("Claims", columns, rows, READING) if rows else None
 
 
 def _shown(each: JudgedClaim) -> ClaimShown:

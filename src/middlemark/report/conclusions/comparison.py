@@ -1,8 +1,7 @@
-"""A comparison in words and tables: each figure on both sides, how they differ, and what that comes to.
+"""A comparison in words and tables: each metric in base and head, how they differ, and the verdict; a self-test too.
 
-For the terminal and, as the same rows, for Markdown; JSON keeps every digit. It judges nothing: `verdict` did.
-
-What a self-test found, in a table and in one sentence. It judges nothing: `analysis.chance` did.
+The terminal and Markdown have the same rows, JSON keeps every digit. It judges nothing: `analysis.verdicts` and
+`analysis.compare.selftest` did.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ from middlemark.report.elements.formatting import (
     Unit,
     digits,
     plural,
-    show,
     times,
 )
+from middlemark.report.elements.tables import estimate_cell
 from middlemark.suite import Dimension
 from middlemark.suite.metrics import Metric
 
@@ -125,8 +124,8 @@ def _why(compared: MetricComparison) -> str:
 
 
 def _value(estimate: Estimate | None, unit: Unit) -> str:
-    shown = show(estimate, unit)
-    return ABSENT if shown.missing else shown.text
+    shown = estimate_cell(estimate, unit)
+    return ABSENT if shown.is_missing else shown.text
 
 
 def print_compared(all_compared: Sequence[MetricComparison], margin: float, console: Console) -> None:

@@ -1,10 +1,7 @@
-"""The geometric means over all settings as a table for the terminal and for pages, and as data.
+"""What all settings of a run come to: who leads in how many of them and by how much, and the geometric means.
 
-`analysis.over_settings` has the figures; nothing is computed here.
-
-The answer of a run with many settings, in a sentence and a table: who leads in how many of them, by how much.
-
-It counts what `answer` found of each setting and ranks nothing anew. Baselines are the machine's limit and don't count.
+It counts what `headline` found of each setting and ranks nothing anew; baselines don't count. The means are
+`analysis.compare.metrics`'.
 """
 
 from __future__ import annotations
@@ -15,19 +12,14 @@ from dataclasses import dataclass, field
 from enum import Enum
 from statistics import median
 
-from rich import box
-from rich.console import Console
-from rich.table import Table as Grid
-from rich.text import Text
-
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.compare.metrics import OverSettings
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.report.conclusions.comparison import told
 from middlemark.report.conclusions.headline import Answer
-from middlemark.report.elements.formatting import ABSENT, NARROW_SPACE, factor, plural, times
+from middlemark.report.elements.formatting import NARROW_SPACE, factor, plural, times
 from middlemark.report.elements.labels import Contender
-from middlemark.report.elements.tables import Table
+from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, named, sentences, table, values
 
 MEANS_CAPTION = (
     "Geometric means of the ratios in all settings, each with the same weight; a stream of an experiment is a setting. "
@@ -48,8 +40,8 @@ def mean_words(found: OverSettings) -> str:
     """The mean with its interval, or why there is none."""
     if found.value is None:
         more = len(found.missing) - _NAMED
-        named = "; ".join(found.missing[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
-        return f"none: {len(found.missing)} of {plural(found.n_settings, 'setting')} without a ratio ({named})"
+        names = "; ".join(found.missing[:_NAMED]) + (f"; and {more} more" if more > 0 else "")
+        return f"none: {len(found.missing)} of {plural(found.n_settings, 'setting')} without a ratio ({names})"
     if found.low is None or found.high is None:
         return f"{factor(found.value)}{NARROW_SPACE}×"
     return times(_Span(found.value, found.low, found.high))
@@ -57,29 +49,13 @@ def mean_words(found: OverSettings) -> str:
 
 def means_table(found: Sequence[OverSettings]) -> Table:
     """One row a figure and two sides; where no setting has a ratio there is nothing to sum up."""
-    headings = ("second / first", "figure", "settings", "geometric mean")
-    rows = tuple(
-        (f"{each.names[1]} / {each.names[0]}", each.figure.name, str(each.n_settings), mean_words(each))
+    columns = (*named("second / first", "metric"), *values("settings"), sentences("geometric mean"))
+    rows = [
+        (f"{each.names[1]} / {each.names[0]}", each.figure.name, Cell(each.n_settings), mean_words(each))
         for each in found
         if len(each.missing) < each.n_settings
-    )
-    return Table("Over all settings", headings, rows, MEANS_CAPTION)
-
-
-def print_over_settings(found: Sequence[OverSettings], console: Console) -> None:
-    """Nothing where there are no two settings."""
-    shown = means_table(found)
-    if not shown.rows:
-        return
-    console.print()
-    console.print(Text(shown.title, "bold"))
-    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    for heading in shown.headings:
-        grid.add_column(heading, overflow="fold", justify="right" if heading == "settings" else "left")
-    for row in shown.rows:
-        grid.add_row(*map(Text, row))
-    console.print(grid)
-    console.print(Text(MEANS_CAPTION, "dim"))
+    ]
+    return table("Over all settings", columns, rows, MEANS_CAPTION)
 
 
 def means_data(found: Iterable[OverSettings]) -> list[dict[str, object]]:
@@ -112,10 +88,10 @@ class Standing(Enum):
 
 
 CAPTION = (
-    "In how many settings each stands how. Leads: all others are surely behind it. Tied first: no other is surely "
-    "better. Behind: one is surely better. Alone: nothing else could be ranked. Not ranked: it can't do it, could not "
-    "keep up, or delivered too little. Beside the best: its figure over that of the best, the median of the settings "
-    "in which both are ranked; how sure each is, the settings say. Baselines are left out."
+    "In how many settings each stands how. Leads: all others are significantly behind it. Tied first: no other is "
+    "significantly better. Behind: one is significantly better. Alone: nothing else could be ranked. Not ranked: it "
+    "can't do it, could not keep up, or delivered too little. Relative to the best: its value over that of the best, "
+    "the median of the settings in which both are ranked; how sure each is, the settings say. Baselines are left out."
 )
 
 
@@ -148,9 +124,9 @@ def digest(comparisons: Sequence[Comparison], answers: Sequence[Answer], who: Ma
                 tally.times_the_best += _times(comparison, each, best)
     if not tallies:
         return None
-    rows = tuple(_row(label, tally) for label, tally in sorted(tallies.items(), key=_order))
-    headings = ("middleware", *(standing.value for standing in Standing), "beside the best")
-    return Digest(_sentence(decided), Table("Over all settings", headings, rows, CAPTION))
+    rows = [_row(label, tally) for label, tally in sorted(tallies.items(), key=_order)]
+    columns = (MIDDLEWARE, *values(*(standing.value for standing in Standing), "relative to the best"))
+    return Digest(_sentence(decided), table("Over all settings", columns, rows, CAPTION))
 
 
 def _standings(
@@ -195,15 +171,15 @@ def _order(item: tuple[str, _Tally]) -> tuple[int, int, str]:
     return -tally.standings[Standing.LEADS], -tally.standings[Standing.TIED], label
 
 
-def _row(label: str, tally: _Tally) -> tuple[str, ...]:
-    beside = f"{factor(median(tally.times_the_best))}{NARROW_SPACE}×" if tally.times_the_best else ABSENT
-    return (label, *(str(tally.standings[standing]) for standing in Standing), beside)
+def _row(label: str, tally: _Tally) -> tuple[Cell | str, ...]:
+    relative = f"{factor(median(tally.times_the_best))}{NARROW_SPACE}×" if tally.times_the_best else NOTHING
+    return (label, *(Cell(tally.standings[standing]) for standing in Standing), relative)
 
 
 def _sentence(decided: Sequence[Standing]) -> str:
     count = Counter(decided)
     told = (
-        (Standing.LEADS, "one leads surely"),
+        (Standing.LEADS, "one leads significantly"),
         (Standing.TIED, "several tie for first"),
         (Standing.ALONE, "only one could be ranked"),
         (Standing.UNRANKED, "no middleware could be ranked"),

@@ -1,6 +1,6 @@
 """What a gate decided, for people and for CI: a terminal table, Markdown for a pull request, JUnit XML, data for JSON.
 
-Undecided is told apart from passed everywhere; in JUnit's words it is skipped. It decides nothing: `analysis.gate` did.
+Undecided is never shown as passed; in JUnit's words it is skipped. It decides nothing: `analysis.decisions.gate` did.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The answer in sentences, made from the figures alone: what is best, by how much, and how sure that is.
+"""The answer to one setting in sentences: what is best, by how much, and whether that is significant.
 
-Baselines are the machine's limit and don't win; they are told beside the winner. It draws and prints nothing.
+Baselines are the machine's limit and don't win; the winner is compared with the best of them. It draws and prints
+nothing.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from middlemark.analysis.run import RunFindings
 from middlemark.analysis.stats.intervals import APART, CONFIDENCE, coverage
 from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS
 from middlemark.analysis.verdicts.judge import Verdict, judge_difference
-from middlemark.report.elements.formatting import listed, plural, show, times, unit_of
+from middlemark.report.elements.formatting import listed, plural, times, unit_of
 from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.tables import estimate_cell
 from middlemark.report.traffic.faults import fault_sentence
 
 
@@ -27,7 +29,7 @@ class Answer:
     asked: str
     """The load in words."""
     winners: tuple[Contender, ...]
-    """One, or those that nothing is surely better than; none where nothing could be ranked."""
+    """One, or those that nothing is significantly better than; none where nothing could be ranked."""
     headline: str
     sentences: tuple[str, ...]
 
@@ -133,8 +135,8 @@ def _headline(comparison: Comparison, best: ExperimentFindings, winners: tuple[C
 def _figure(comparison: Comparison, best: ExperimentFindings, winners: tuple[Contender, ...]) -> str:
     estimate = best.estimate(comparison.setting.subject, comparison.criterion.metric)
     unit = unit_of(comparison.criterion.distribution)
-    shown = show(estimate, unit)
-    if estimate is None or shown.missing:
+    shown = estimate_cell(estimate, unit)
+    if estimate is None or shown.is_missing:
         return ""
     kind = {
         "round_trip": "median round trip",

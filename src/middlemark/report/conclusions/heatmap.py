@@ -1,6 +1,6 @@
 """The overview of a run with many settings: a heat map a load, middlewares down, topologies or what else varies across.
 
-Each cell is the median that its section ranks by, or the word for why there is none. It ranks nothing.
+Each cell is the median that its setting ranks by, or the word for why there is none. It ranks nothing.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.stats.estimate import Method
 from middlemark.report.conclusions.headline import SAID, distinguishing, in_words
-from middlemark.report.elements.formatting import ABSENT, show, unit_of
+from middlemark.report.elements.formatting import unit_of
 from middlemark.report.elements.labels import Contender, Trials, trials_behind
-from middlemark.report.elements.tables import Table
+from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Table, estimate_cell, table, values
 
 ACROSS = ("topology", "faults", "deployment", "cpu_load", "link", "size", "rate")
 """What columns may stand for, the first that varies."""
@@ -25,7 +25,7 @@ WITH_TOPOLOGY = ("link", "host")
 
 
 @dataclass(frozen=True)
-class Cell:
+class HeatCell:
     """One experiment."""
 
     text: str
@@ -43,7 +43,7 @@ class HeatMap:
     title: str
     unit: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, str, tuple[Cell | None, ...]], ...]
+    rows: tuple[tuple[str, str, tuple[HeatCell | None, ...]], ...]
     """Label, colour, and a cell for each column; None where nothing was planned."""
     trials: Trials
     """By label."""
@@ -63,16 +63,15 @@ def heat_maps(comparisons: Sequence[Comparison], ids: Sequence[str], who: Mappin
 
 def heat_table(heat_map: HeatMap) -> Table:
     """A map in words, for a file of its own."""
-    rows = tuple(
-        (label, *(ABSENT if cell is None else cell.text for cell in cells)) for label, _, cells in heat_map.rows
-    )
-    told = [
+    rows = [(label, *(NOTHING if cell is None else cell.text for cell in cells)) for label, _, cells in heat_map.rows]
+    notes = [
         f"{label}, {column}: {cell.note}"
         for label, _, cells in heat_map.rows
         for column, cell in zip(heat_map.columns, cells, strict=True)
         if cell is not None and cell.note and cell.note != cell.text
     ]
-    return Table(f"{heat_map.title}, {heat_map.unit}", ("", *heat_map.columns), rows, "; ".join(told))
+    columns = (MIDDLEWARE, *values(*heat_map.columns))
+    return table(heat_map.title, columns, rows, "; ".join(notes), detail=heat_map.unit)
 
 
 def _varies(comparisons: Sequence[Comparison], name: str) -> bool:
@@ -138,15 +137,15 @@ def _value(each: ExperimentFindings, comparison: Comparison) -> float | None:
     return estimate.value if estimate and estimate.value and estimate.value > 0 else None
 
 
-def _cell(found: tuple[ExperimentFindings, Comparison, str], values: Sequence[float]) -> Cell:
+def _cell(found: tuple[ExperimentFindings, Comparison, str], values: Sequence[float]) -> HeatCell:
     each, comparison, section = found
     value = _value(each, comparison)
     why = comparison.unranked.get(each.experiment.id, "")
     if value is None:
-        return Cell(_outcome(each, comparison), None, why, section)
+        return HeatCell(_outcome(each, comparison), None, why, section)
     unit = unit_of(comparison.criterion.distribution)
     estimate = each.estimate(comparison.setting.subject, comparison.criterion.metric)
-    return Cell(show(estimate, unit).text, _heat(value, values, comparison), why, section)
+    return HeatCell(estimate_cell(estimate, unit).text, _heat(value, values, comparison), why, section)
 
 
 def _heat(value: float, values: Sequence[float], comparison: Comparison) -> float:

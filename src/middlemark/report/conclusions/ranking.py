@@ -1,70 +1,92 @@
-"""The table that answers: the contenders of one comparison in order, with what tells them apart.
+"""The ranking of one setting: the candidates in order, and one list of columns that every writer shows.
 
-It decides what is shown and in which words; the template and `summary` only set it. The tables of what stands behind it
-are those of `tables`.
+It decides what is shown; the page, the terminal and the files only set it. The other tables of a setting are
+`traffic.setting_tables`'.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.stats.estimate import Estimate, Method
+from middlemark.analysis.stats.quantiles import needed
 from middlemark.report.elements.formatting import (
     MEBIBYTES,
     MILLISECONDS,
     PERCENT,
     PERCENT_OF_CORE,
-    Shown,
-    Unit,
-    show,
     tail_unit_of,
     thousands,
     times,
     unit_of,
 )
 from middlemark.report.elements.labels import Contender
-from middlemark.suite.metrics import TRIAL, Distribution, quantile_metric
+from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Column, Row, Table, estimate_cell, named, table
+from middlemark.suite.metrics import LEVELS, TRIAL, Distribution, quantile_metric
 
 CLOCKS = "± after a one-way time: by how much the clocks of different machines may put it off."
 
 
 @dataclass(frozen=True)
 class Line:
-    """One contender's line of a ranking."""
+    """One candidate's line of a ranking."""
 
     who: Contender
     rank: str
     """`1`, or `2–5` where several come into question; empty where it is not ranked."""
     tied_with: tuple[str, ...]
-    main: Shown
-    tail: Shown
-    tail_from_intended: Shown
+    main: Cell
+    tail: Cell
+    tail_from_intended: Cell
     """Of latencies the same from the intended send, which a publisher that is held up can't hide."""
-    to_best: str
-    loss: Shown
-    first_message: Shown
-    cpu: Shown
-    memory: Shown
-    n: str
+    to_best: Cell
+    loss: Cell
+    first_message: Cell
+    cpu: Cell
+    memory: Cell
+    n: Cell
     unranked: str
     strip: tuple[float, float, float] | None
     """Where low end, value and high end lie between the table's extremes, on a logarithmic scale from 0 to 1."""
+
+
+class Terminal(Enum):
+    """Where a terminal shows a column."""
+
+    ALWAYS = "always"
+    WITHOUT_INTERVAL = "without its interval"
+    WHERE_WIDE = "where there is room"
+    NEVER = "never"
+
+
+@dataclass(frozen=True)
+class RankingColumn:
+    """A column of a ranking."""
+
+    column: Column
+    cell: Callable[[Line], Cell]
+    in_terminal: Terminal
+    brief: Column
+    """The same with the shorter heading that a terminal has room for."""
 
 
 @dataclass(frozen=True)
 class Ranking:
     """The table that answers."""
 
-    main_heading: str
-    main_unit: str
-    tail_unit: str
-    from_intended: bool
-    """Whether it has the tail of the latency from the intended send too."""
-    loss_heading: str
+    columns: tuple[RankingColumn, ...]
+    """Beside the rank and the middleware; the first is what is ranked by."""
     lines: tuple[Line, ...]
+
+    @property
+    def ranked_by(self) -> str:
+        """What the ranks are of."""
+        return self.columns[0].column.name
 
     @property
     def between_clocks(self) -> bool:
@@ -72,29 +94,62 @@ class Ranking:
         return any(line.main.clocks or line.tail.clocks or line.tail_from_intended.clocks for line in self.lines)
 
 
-HEADINGS = {
-    Distribution.ROUND_TRIP: "round trip",
-    Distribution.LATENCY_FROM_SEND: "latency",
-    Distribution.END_TO_END: "end to end",
+NAMES = {
+    Distribution.ROUND_TRIP: "median round trip",
+    Distribution.LATENCY_FROM_SEND: "median latency",
+    Distribution.END_TO_END: "median end to end",
 }
 
 
 def ranking_table(comparison: Comparison, who: Mapping[str, Contender]) -> Ranking:
     """Every experiment of a comparison, the ranked ones first."""
-    kind = comparison.criterion.distribution
-    unit = unit_of(kind)
-    heading = HEADINGS[kind] if kind else "goodput"
     extremes = _extremes([_span(comparison, each) for each in comparison.experiments])
-    lines = tuple(_line(comparison, each, who, unit, extremes) for each in comparison.experiments)
-    loss_heading = "missing" if comparison.faulty else "loss"
-    return Ranking(
-        main_heading=f"median {heading}" if kind else heading,
-        main_unit=unit.name,
-        tail_unit=tail_unit_of(kind).name,
-        from_intended=kind is Distribution.LATENCY_FROM_SEND,
-        loss_heading=loss_heading,
-        lines=lines,
+    lines = tuple(_line(comparison, each, who, extremes) for each in comparison.experiments)
+    return Ranking(_columns(comparison), lines)
+
+
+def _columns(comparison: Comparison) -> tuple[RankingColumn, ...]:
+    kind = comparison.criterion.distribution
+    tail = tail_unit_of(kind).name
+    main = Column(NAMES[kind] if kind else "goodput", unit_of(kind).name)
+    intended = Column("99 %", f"intended, {tail}")
+    lost = Column("missing" if comparison.faulty else "loss", "%")
+    # The table of faults has what is missing, which a terminal prints below.
+    loss_in_terminal = Terminal.NEVER if comparison.faulty else Terminal.WITHOUT_INTERVAL
+    found = (
+        _column(main, lambda line: _once(line.main, line)),
+        _column(Column("99 %", tail), lambda line: _once(line.tail, line)),
+        _column(intended, lambda line: _once(line.tail_from_intended, line), Terminal.WHERE_WIDE),
+        _column(Column("to the first", "paired ratio"), lambda line: line.to_best, Terminal.NEVER),
+        _column(lost, lambda line: line.loss, loss_in_terminal),
+        _column(Column("first message", "ms"), lambda line: line.first_message, Terminal.WITHOUT_INTERVAL, "first"),
+        _column(Column("CPU", "% of one core"), lambda line: line.cpu, Terminal.WITHOUT_INTERVAL, "CPU", "% core"),
+        _column(Column("peak memory", "MiB"), lambda line: line.memory, Terminal.WITHOUT_INTERVAL, "memory"),
+        _column(Column("n", "trials × messages"), lambda line: line.n, Terminal.NEVER),
     )
+    return tuple(each for each in found if each.column is not intended or kind is Distribution.LATENCY_FROM_SEND)
+
+
+def _column(
+    column: Column,
+    cell: Callable[[Line], Cell],
+    in_terminal: Terminal = Terminal.ALWAYS,
+    brief_name: str = "",
+    brief_unit: str = "",
+) -> RankingColumn:
+    brief = replace(column, name=brief_name or column.name, unit=brief_unit or column.unit)
+    return RankingColumn(column, cell, in_terminal, brief)
+
+
+def ranking_as_table(ranking: Ranking, detail: str) -> Table:
+    """The ranking with every column, for a file of its own."""
+    rows: list[Row] = [
+        (line.who.label, line.rank, *(column.cell(line) for column in ranking.columns)) for line in ranking.lines
+    ]
+    unranked = [f"{line.who.label} is not ranked: {line.unranked}." for line in ranking.lines if line.unranked]
+    caption = "In brackets: intervals over trials. Ranks are intervals that hold together with 95 %."
+    columns = (MIDDLEWARE, *named("rank"), *(each.column for each in ranking.columns))
+    return table("Ranking", columns, rows, " ".join([caption, *unranked]), detail)
 
 
 Span = tuple[float, float, float]
@@ -111,8 +166,8 @@ def _span(comparison: Comparison, each: ExperimentFindings) -> Span | None:
 
 
 def _extremes(spans: Sequence[Span | None]) -> tuple[float, float] | None:
-    shown = [span for span in spans if span is not None]
-    return (min(low for low, _, _ in shown), max(high for _, _, high in shown)) if shown else None
+    known = [span for span in spans if span is not None]
+    return (min(low for low, _, _ in known), max(high for _, _, high in known)) if known else None
 
 
 def _strip(span: Span | None, extremes: tuple[float, float] | None) -> Span | None:
@@ -127,7 +182,6 @@ def _line(
     comparison: Comparison,
     each: ExperimentFindings,
     who: Mapping[str, Contender],
-    unit: Unit,
     extremes: tuple[float, float] | None,
 ) -> Line:
     stream, name = comparison.setting.subject, each.experiment.id
@@ -138,18 +192,29 @@ def _line(
         who=who[name],
         rank=place.text if place else "",
         tied_with=tuple(who[other].label for other in place.tied_with) if place else (),
-        main=show(main, unit),
+        main=estimate_cell(main, unit_of(comparison.criterion.distribution)),
         tail=_tail(comparison, each, comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND),
         tail_from_intended=_tail(comparison, each, Distribution.LATENCY_FROM_INTENDED),
-        to_best=times(ratio) if ratio else "",
-        loss=show(each.estimate(stream, loss_metric(comparison)), PERCENT),
-        first_message=show(each.estimate(TRIAL, "first_message_ns"), MILLISECONDS),
-        cpu=show(each.estimate(TRIAL, "cpu_percent_of_core"), PERCENT_OF_CORE),
-        memory=show(each.estimate(TRIAL, "peak_memory_bytes"), MEBIBYTES),
-        n=f"{main.n_trials} × {thousands(main.n_messages // main.n_trials)}" if main and main.n_trials else "",
+        to_best=Cell(times(ratio)) if ratio else NOTHING,
+        loss=estimate_cell(each.estimate(stream, loss_metric(comparison)), PERCENT),
+        first_message=estimate_cell(each.estimate(TRIAL, "first_message_ns"), MILLISECONDS),
+        cpu=estimate_cell(each.estimate(TRIAL, "cpu_percent_of_core"), PERCENT_OF_CORE),
+        memory=estimate_cell(each.estimate(TRIAL, "peak_memory_bytes"), MEBIBYTES),
+        n=_n(main),
         unranked=comparison.unranked.get(name, ""),
         strip=_strip(_span(comparison, each), extremes),
     )
+
+
+def _n(main: Estimate | None) -> Cell:
+    if main is None or not main.n_trials:
+        return NOTHING
+    return Cell(f"{main.n_trials} × {thousands(main.n_messages // main.n_trials)}")
+
+
+def _once(cell: Cell, line: Line) -> Cell:
+    """Without the reason of a missing value where the line says already why it has no rank."""
+    return NOTHING if cell.is_missing and line.unranked else cell
 
 
 def loss_metric(comparison: Comparison) -> str:
@@ -157,13 +222,19 @@ def loss_metric(comparison: Comparison) -> str:
     return "missing_share" if comparison.faulty else comparison.criterion.loss_metric
 
 
-def _tail(comparison: Comparison, each: ExperimentFindings, kind: Distribution) -> Shown:
+def lacks_samples(estimate: Estimate | None, level: float) -> bool:
+    """Whether a quantile has no value because there are too few messages for it, not because they are lost."""
+    if estimate is None or estimate.value is not None or estimate.method is not Method.NONE:
+        return False
+    return 0 < estimate.n_messages < needed(level)
+
+
+def _tail(comparison: Comparison, each: ExperimentFindings, kind: Distribution) -> Cell:
     """The 99 % quantile; where no number of trials supports it, the highest that is supported, named."""
     stream = comparison.setting.subject
-    asked = each.estimate(stream, quantile_metric(kind, "p99"))
+    p99, p90 = (each.estimate(stream, quantile_metric(kind, name)) for name in ("p99", "p90"))
     unit = tail_unit_of(comparison.criterion.distribution)
-    shown = show(asked, unit)
-    lower = show(each.estimate(stream, quantile_metric(kind, "p90")), unit)
-    if asked is None or not shown.missing or lower.missing or not asked.reason.startswith("too few"):
-        return shown
-    return replace(lower, note=" ".join(word for word in ("90 %", lower.note) if word))
+    lower = estimate_cell(p90, unit)
+    if lacks_samples(p99, LEVELS["p99"]) and not lower.is_missing:
+        return replace(lower, quantile="90 %")
+    return estimate_cell(p99, unit)

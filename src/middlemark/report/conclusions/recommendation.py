@@ -1,7 +1,7 @@
-"""What to take for an application, in sentences and tables made from the figures alone.
+"""What to take for an application, in sentences and tables; the page and the terminal show the same.
 
-Nothing is called best that the figures don't tell apart; baselines are the machine's limit and are not recommended
-where anything else fits. `analysis.fitness` judged; the terminal and the HTML report show the same.
+Nothing is called best without a significant difference, and baselines, the machine's limit, are recommended only where
+nothing else fits. It judges nothing: `analysis.decisions.requirements` did.
 """
 
 from __future__ import annotations
@@ -9,19 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rich import box
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table as Grid
-from rich.text import Text
-
 from middlemark.analysis.decisions.requirements import Candidate, Check, Fitness, Requirement, Use, fitness
 from middlemark.analysis.run import RunFindings
-from middlemark.analysis.stats.estimate import Estimate
 from middlemark.analysis.verdicts.judge import Judgement
-from middlemark.analysis.verdicts.ranking import Rank
 from middlemark.report.elements.formatting import (
     ABSENT,
+    LEVEL_WORDS,
     MEBIBYTES,
     MEGABITS_ON_WIRE_PER_S,
     MICROSECONDS,
@@ -30,19 +23,30 @@ from middlemark.report.elements.formatting import (
     PERCENT_OF_CORE,
     Unit,
     digits,
-    interval,
     listed,
     plural,
-    show,
 )
 from middlemark.report.elements.labels import Contender, contenders
-from middlemark.report.elements.tables import LEVEL_WORDS, Table
+from middlemark.report.elements.tables import (
+    MIDDLEWARE,
+    NOTHING,
+    Cell,
+    Column,
+    Table,
+    estimate_cell,
+    named,
+    table,
+    values,
+)
 from middlemark.suite import DURATION, Demand, StreamDemand, Within, parse_given_demand
 
 READING = (
     "Margin: how much of the tightest deadline is left, with its interval. Ranks reach from the best to the worst that "
     "the trials leave open, and hold together with 95 %. †: a baseline, the machine's own limit."
 )
+
+
+WHOLE_PERCENT = Unit("%", lambda share: f"{100 * share:.0f}")
 
 
 @dataclass(frozen=True)
@@ -55,9 +59,15 @@ class Recommendation:
     sentences: tuple[str, ...]
     fitting: Table | None
     others: tuple[tuple[str, str], ...]
-    """Contender, and why it is undecided or out."""
+    """Label, and why it is undecided or out."""
     requirements: Table
     has_fitting: bool
+
+
+def recommendation_data(said: Recommendation) -> dict[str, object]:
+    """The recommendation for a program to read."""
+    fitting = None if said.fitting is None else said.fitting.data
+    return {**vars(said), "fitting": fitting, "requirements": said.requirements.data}
 
 
 def recommendation(findings: RunFindings) -> Recommendation | None:
@@ -72,7 +82,7 @@ def recommendation(findings: RunFindings) -> Recommendation | None:
 def recommended(found: Fitness, who: Mapping[str, Contender]) -> Recommendation:
     """Put the judgement of all candidates into words."""
     first = _first(found, who)
-    said = [_figure(first, who), _baseline(first, found, who), _cheapest(found, who), *_never_late(first)]
+    said = [_use_sentence(first, who), _baseline(first, found, who), _cheapest(found, who), *_never_late(first)]
     return Recommendation(
         application=found.demand.application,
         asked=asked_words(found.demand),
@@ -93,14 +103,13 @@ def asked_words(demand: Demand) -> str:
 
 
 def _first(found: Fitness, who: Mapping[str, Contender]) -> tuple[Candidate, ...]:
-    """Those that nothing else is surely better than; baselines only where nothing but them fits."""
+    """Those that nothing else is significantly better than; baselines only where nothing but them fits."""
     field = [each for each in found.fitting if not who[each.id].baseline] or list(found.fitting)
     return tuple(each for each in field if not any(other.id in found.places[each.id].behind for other in field))
 
 
 def _label(candidate: Candidate, who: Mapping[str, Contender]) -> str:
-    each = who[candidate.id]
-    return f"{each.label}{' †' if each.baseline else ''}"
+    return f"{who[candidate.id].label}{' †' if who[candidate.id].baseline else ''}"
 
 
 def _headline(first: Sequence[Candidate], found: Fitness, who: Mapping[str, Contender]) -> str:
@@ -110,11 +119,11 @@ def _headline(first: Sequence[Candidate], found: Fitness, who: Mapping[str, Cont
             return f"Whether anything meets all requirements of {found.demand.application} is undecided"
         return f"Nothing here meets all requirements of {found.demand.application}"
     if who[first[0].id].baseline:
-        which = f"baseline {names[0]} surely meets" if len(names) == 1 else f"baselines {listed(names)} surely meet"
-        return f"Only the {which} all requirements of {found.demand.application}"
+        are = f"baseline {names[0]} is" if len(names) == 1 else f"baselines {listed(names)} are"
+        return f"Only the {are} shown to meet all requirements of {found.demand.application}"
     if first[0].use is None:
         meet = "meets" if len(names) == 1 else "meet"
-        return f"{listed(names)} {meet} all requirements; no deadline is asked for that could rank them"
+        return f"{listed(names)} {meet} all requirements; no deadline is required that could rank them"
     if len(names) == 1:
         alone = len([each for each in found.fitting if not who[each.id].baseline]) == 1
         return (
@@ -123,7 +132,7 @@ def _headline(first: Sequence[Candidate], found: Fitness, who: Mapping[str, Cont
     return f"{listed(names)} meet all requirements with no significant difference in what they have to spare"
 
 
-def _figure(first: Sequence[Candidate], who: Mapping[str, Contender]) -> str:
+def _use_sentence(first: Sequence[Candidate], who: Mapping[str, Contender]) -> str:
     if not first or first[0].use is None:
         return ""
     best = first[0]
@@ -136,31 +145,24 @@ def margin(use: Use | None) -> str:
     """What is left of the tightest deadline: `75 % (73–77)`."""
     if use is None:
         return ABSENT
-    text = f"{100 * (1 - use.value):.0f} %"
-    if use.low is None or use.high is None:
-        return text
-    low, high = f"{100 * (1 - use.high):.0f}", f"{100 * (1 - use.low):.0f}"
-    return text if low == high else f"{text} ({low}{ABSENT}{high})"
+    low, high = (None if end is None else 1 - end for end in (use.high, use.low))
+    return Cell(1 - use.value, WHOLE_PERCENT, low, high).words
 
 
 def _took(check: Check) -> str:
     """`99 % of its messages take at most 12.3 ms (11.9–12.8) of the 50 ms allowed`."""
-    estimate, deadline_ns = check.estimate, check.stream.deadline or 0
-    unit = _unit(deadline_ns)
-    span = f" ({interval(estimate, unit)})" if estimate and interval(estimate, unit) else ""
-    shown = show(estimate, unit)
-    value = ABSENT if shown.missing else " ".join(word for word in (shown.text, shown.clocks) if word)
-    part = (
-        "the slowest of its messages takes"
-        if check.stream.within is Within.ALL
-        else f"{_part(check.stream)} take at most"
-    )
-    return f"{part} {value} {unit.name}{span} of the {DURATION.text(deadline_ns)} allowed"
+    deadline_ns = check.stream.deadline or 0
+    cell = estimate_cell(check.estimate, _unit(deadline_ns))
+    took = f"{ABSENT} {cell.unit.name}" if cell.is_missing else cell.words
+    is_all = check.stream.within is Within.ALL
+    part = "the slowest of its messages takes" if is_all else f"{_share(check.stream)} of its messages take at most"
+    return f"{part} {took} of the {DURATION.text(deadline_ns)} allowed"
 
 
-def _part(stream: StreamDemand) -> str:
-    share = {"p50": "half", **LEVEL_WORDS}[stream.within.value]
-    return f"{'half' if stream.within is Within.HALF else share} of its messages"
+def _share(stream: StreamDemand) -> str:
+    """Of how many messages the deadline is: `all`, `half`, `99 %`."""
+    words = {Within.ALL: "all", Within.HALF: "half"}
+    return words.get(stream.within) or LEVEL_WORDS[stream.within.value]
 
 
 def _unit(deadline_ns: int) -> Unit:
@@ -181,18 +183,13 @@ def _cheapest(found: Fitness, who: Mapping[str, Contender]) -> str:
         return ""
     cpu = {each.id: each.cost.cpu for each in found.fitting}
     least = places[0]
-    names = [place.key for place in places if place.key == least.key or _ties(place, least)]
-    value = show(cpu[least.key], PERCENT_OF_CORE)
-    figure = f"{value.text} {PERCENT_OF_CORE.name}{f' ({value.interval})' if value.interval else ''}"
+    names = [place.key for place in places if place.key == least.key or least.key in place.tied_with]
+    cost = estimate_cell(cpu[least.key], PERCENT_OF_CORE).words
     if len(names) == 1:
-        return f"Of those that fit, {who[least.key].label} takes the least CPU time: {figure}."
+        return f"Of those that fit, {who[least.key].label} takes the least CPU time: {cost}."
     others = listed([who[name].label for name in names if name != least.key])
     differ = "does not differ" if len(names) == 2 else "do not differ"
-    return f"Of those that fit, {who[least.key].label} takes {figure} of CPU time; {others} {differ} significantly."
-
-
-def _ties(place: Rank[str], least: Rank[str]) -> bool:
-    return least.key in place.tied_with
+    return f"Of those that fit, {who[least.key].label} takes {cost} of CPU time; {others} {differ} significantly."
 
 
 def _never_late(first: Sequence[Candidate]) -> Iterable[str]:
@@ -223,7 +220,7 @@ def _missed(check: Check) -> str:
         allowed = (
             f"{PERCENT.write(check.stream.loss_allowed)} % is allowed" if check.stream.loss_allowed else "none may be"
         )
-        return f"{topic} loses {_with_interval(check.estimate, PERCENT)} of its messages, {allowed}"
+        return f"{topic} loses {estimate_cell(check.estimate, PERCENT).words} of its messages, {allowed}"
     use = (check.estimate.value or 0) / (check.stream.deadline or 1) if check.estimate else 0
     return f"{topic} misses its deadline: {_took(check)}, {digits(use)} times as long"
 
@@ -232,42 +229,36 @@ def _open(check: Check) -> str:
     if check.estimate is None or check.estimate.value is None or check.requirement is Requirement.RATE:
         return f"{check.stream.topic}: {check.reason}"
     if check.requirement is Requirement.LOSS:
-        said = (
-            f"loses {_with_interval(check.estimate, PERCENT)}, {PERCENT.write(check.stream.loss_allowed)} % is allowed"
-        )
+        allowed = PERCENT.write(check.stream.loss_allowed)
+        words = f"loses {estimate_cell(check.estimate, PERCENT).words}, {allowed} % is allowed"
     else:
-        said = _took(check)
-    return f"{check.stream.topic}: {said}{f' ({check.reason})' if check.reason else ''}"
-
-
-def _with_interval(estimate: Estimate | None, unit: Unit) -> str:
-    shown = show(estimate, unit)
-    if shown.missing:
-        return shown.text
-    return f"{shown.text} {unit.name}{f' ({shown.interval})' if shown.interval else ''}"
+        words = _took(check)
+    return f"{check.stream.topic}: {words}{f' ({check.reason})' if check.reason else ''}"
 
 
 def _fitting_table(found: Fitness, who: Mapping[str, Contender]) -> Table:
     wired = any(each.cost.wire_bits_per_s is not None for each in found.fitting)
-    headings = ("middleware", "rank", "margin", "tightest stream", "CPU, % of one core", "memory, MiB")
+    columns = (
+        MIDDLEWARE,
+        *values("rank", "margin"),
+        *named("tightest stream"),
+        Column("CPU", PERCENT_OF_CORE.name),
+        Column("memory", MEBIBYTES.name),
+        *([Column("wire", MEGABITS_ON_WIRE_PER_S.name)] if wired else []),
+    )
     rows = [
         (
             _label(each, who),
-            _rank(found.places[each.id]),
+            found.places[each.id].text,
             margin(each.use),
-            each.use.stream.topic if each.use else ABSENT,
-            _plain(each.cost.cpu),
-            ABSENT if each.cost.memory_bytes is None else MEBIBYTES.write(each.cost.memory_bytes),
-            *([_wire(each)] if wired else []),
+            each.use.stream.topic if each.use else NOTHING,
+            estimate_cell(each.cost.cpu, PERCENT_OF_CORE),
+            Cell(each.cost.memory_bytes, MEBIBYTES),
+            *([Cell(each.cost.wire_bits_per_s, MEGABITS_ON_WIRE_PER_S)] if wired else []),
         )
         for each in found.fitting
     ]
-    return Table(
-        title="Those that meet all requirements",
-        headings=(*headings, "wire, Mbit/s") if wired else headings,
-        rows=tuple(rows),
-        caption=f"{READING} {_memory_words(found.fitting)}",
-    )
+    return table("Those that meet all requirements", columns, rows, f"{READING} {_memory_words(found.fitting)}")
 
 
 def _memory_words(fitting: Sequence[Candidate]) -> str:
@@ -276,47 +267,24 @@ def _memory_words(fitting: Sequence[Candidate]) -> str:
     return "Memory of all processes and services, resident at most."
 
 
-def _plain(estimate: Estimate | None) -> str:
-    shown = show(estimate, PERCENT_OF_CORE)
-    return f"{shown.text} ({shown.interval})" if shown.interval else shown.text
-
-
-def _wire(each: Candidate) -> str:
-    bits_per_s = each.cost.wire_bits_per_s
-    return ABSENT if bits_per_s is None else MEGABITS_ON_WIRE_PER_S.write(bits_per_s)
-
-
-def _rank(place: Rank[str]) -> str:
-    return place.text
-
-
 _MARKS = {Judgement.HOLDS: "✓", Judgement.REFUTED: "✗", Judgement.UNDECIDED: "?"}
 
 
 def _requirement_table(found: Fitness, who: Mapping[str, Contender]) -> Table:
     """A row a candidate that was judged, a column a stream."""
     judged = [each for each in (*found.fitting, *found.undecided, *found.excluded) if not each.excluded]
-    return Table(
-        title="Each requirement",
-        headings=("middleware", *(_required(stream) for stream in found.demand.streams)),
-        rows=tuple((_label(each, who), *(_kept(each, stream) for stream in found.demand.streams)) for each in judged),
-        caption="✓ met, ✗ missed, ? undecided. Times are from the scheduled instant to reception.",
+    return table(
+        "Each requirement",
+        (MIDDLEWARE, *values(*(_required(stream) for stream in found.demand.streams))),
+        [(_label(each, who), *(_kept(each, stream) for stream in found.demand.streams)) for each in judged],
+        "✓ met, ✗ missed, ? undecided. Times are from the scheduled instant to reception.",
     )
 
 
 def _required(stream: StreamDemand) -> str:
-    parts = [stream.topic]
-    if stream.deadline is not None:
-        part = (
-            "all"
-            if stream.within is Within.ALL
-            else "half"
-            if stream.within is Within.HALF
-            else LEVEL_WORDS[stream.within.value]
-        )
-        parts.append(f"{part} within {DURATION.text(stream.deadline)}")
-    parts.append(f"loss ≤ {PERCENT.write(stream.loss_allowed)} %" if stream.loss_allowed else "no loss")
-    return ", ".join(parts)
+    deadline = [] if stream.deadline is None else [f"{_share(stream)} within {DURATION.text(stream.deadline)}"]
+    loss = f"loss ≤ {PERCENT.write(stream.loss_allowed)} %" if stream.loss_allowed else "no loss"
+    return ", ".join([stream.topic, *deadline, loss])
 
 
 def _kept(candidate: Candidate, stream: StreamDemand) -> str:
@@ -329,25 +297,4 @@ def _shown(check: Check) -> str:
         return f"rate {mark}"
     unit = PERCENT if check.requirement is Requirement.LOSS else _unit(check.stream.deadline or 0)
     name = "loss " if check.requirement is Requirement.LOSS else ""
-    return f"{name}{_with_interval(check.estimate, unit)} {mark}"
-
-
-def print_recommendation(said: Recommendation, console: Console) -> None:
-    """The recommendation in the terminal."""
-    console.print()
-    console.print(Text.assemble((said.application, "bold"), (f"  {said.asked}", "dim")))
-    if said.fitting is not None:
-        console.print(_grid(said.fitting))
-    for label, reason in said.others:
-        console.print(Padding(Text.assemble((label, ""), (f": {reason}", "dim")), (0, 0, 0, 2)))
-    console.print(Text.assemble((f"{said.headline}. ", "bold"), " ".join(said.sentences)))
-    console.print(Text(f"\n{READING}", "dim"))
-
-
-def _grid(table: Table) -> Grid:
-    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    for number, heading in enumerate(table.headings):
-        grid.add_column(heading.replace(", ", "\n"), justify="left" if number in {0, 3} else "right")
-    for row in table.rows:
-        grid.add_row(*map(Text, row))
-    return grid
+    return f"{name}{estimate_cell(check.estimate, unit).words} {mark}"

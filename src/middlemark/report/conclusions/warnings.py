@@ -1,11 +1,7 @@
-"""What the trials of a run warned of, each kind once: said before any figure on the page, in the terminal and in JSON.
+"""What a reader has to know before any figure: the warnings that trials had, and the trials that don't count.
 
-`analysis` finds and counts the warnings of each experiment; here those of all are put together. It judges nothing.
-
-The trials of a run that don't count, each way in which they ended once: said before any figure, wherever it is read.
-
-Not among them is what a middleware can't do, and what a capacity search came for. It judges nothing: a trial's outcome
-is stored with it, and `tables` has those of each setting.
+Each kind of warning and each outcome is said once, with whose trials had it and in how many. It judges nothing: the
+warnings are `analysis.experiment`'s, outcomes are stored with the trials.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""What every chart of a report has in common: the page's type and ink, logarithmic axes, and who has which line.
+"""What every chart of a report has in common: the page's type and ink, logarithmic axes, and the lines of series.
 
-What a chart shows is others' to say. Vega-Lite alone is spoken here, and a browser draws each in the tests.
+What a chart shows is decided where its subject is. Only here and there Vega-Lite is written; a browser draws each chart
+in the tests.
 """
 
 from __future__ import annotations

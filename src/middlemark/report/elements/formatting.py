@@ -1,26 +1,22 @@
-"""How figures are written on screen: their units, their digits, and the words in the place of a missing one.
+"""How numbers are written for people: their units, their digits, and the words around them.
 
-Files keep nanoseconds and bytes; people read µs, ms, MB/s and MiB. It rounds for the eye only and computes nothing.
-
-What a figure stands on, in the words of its caption: so many trials of so many messages each.
-
-It counts nothing: estimates know how many trials and messages they are of.
+Files keep nanoseconds and bytes; people read µs, ms, MB/s and MiB. It rounds for the eye only and computes nothing;
+what a table's cell holds besides a number is `tables`', and how many trials a figure is of is `labels`'.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from middlemark.analysis.compare.comparison import Comparison
-from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.stats.estimate import Estimate, Method
+from middlemark.analysis.stats.estimate import Estimate
 from middlemark.suite.metrics import OF_CHAINS, Distribution
 
 NARROW_SPACE = "\u202f"
 ABSENT = "–"
+LEVEL_WORDS = {"p50": "median", "p90": "90 %", "p99": "99 %", "p999": "99.9 %", "p9999": "99.99 %"}
 
 
 def digits(value: float) -> str:
@@ -62,6 +58,7 @@ MEGABITS_PER_S = Unit("Mbit/s payload", lambda per_s: digits(per_s * 8 / 1e6))
 PER_SECOND = Unit("/s", digits)
 MEGABITS_ON_WIRE_PER_S = Unit("Mbit/s", lambda bits_per_s: digits(bits_per_s / 1e6))
 COUNT = Unit("", digits)
+WHOLE = Unit("", lambda count: f"{count:,.0f}".replace(",", NARROW_SPACE))
 
 
 def tail_unit_of(kind: Distribution | None) -> Unit:
@@ -76,60 +73,18 @@ def unit_of(kind: Distribution | None) -> Unit:
     return MILLISECONDS if kind in OF_CHAINS else MICROSECONDS
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A figure ready to be shown."""
-
-    text: str
-    """The value without its unit, or why there is none."""
-    interval: str = ""
-    """Its interval; empty where there is none."""
-    note: str = ""
-    """What must be said beside it: pooled, one trial, another quantile than asked."""
-    missing: bool = False
-    clocks: str = ""
-    """By how much the clocks of different machines may put it off: `± 90`; empty where one clock told it."""
-
-
-def show(estimate: Estimate | None, unit: Unit) -> Shown:
-    """An estimate as it is written in a table."""
-    if estimate is None:
-        return Shown(ABSENT, missing=True)
-    if estimate.value is None:
-        return Shown(estimate.reason, missing=True)
-    note = "pooled" if estimate.method is Method.POOLED else ""
-    clocks = f"± {unit.write(estimate.bound_ns)}" if estimate.bound_ns else ""
-    return Shown(unit.write(estimate.value), interval(estimate, unit), note, clocks=clocks)
-
-
-def cell(shown: Shown) -> str:
-    """A figure with all that belongs to it in one line."""
-    if shown.missing:
-        return shown.text
-    span = f" ({shown.interval})" if shown.interval else ""
-    clocks = f" {shown.clocks}" if shown.clocks else ""
-    return f"{shown.text}{clocks}{span}{f' {shown.note}' if shown.note else ''}"
-
-
-def narrow(text: str) -> str:
-    """A cell's text on several lines, for a table that must fit a terminal."""
-    return text.replace("one-way: within the clocks' ", "within\nclocks' ").replace(" (", "\n(")
-
-
-def part_cell(estimate: Estimate | None, unit: Unit, whole: float | None) -> str:
-    """A part of a whole, with its share of that where it is known."""
-    if estimate is None or estimate.value is None or whole is None:
-        return cell(show(estimate, unit))
-    return f"{cell(show(estimate, unit))}, {100 * estimate.value / whole:.0f} %"
-
-
 def interval(estimate: Estimate, unit: Unit) -> str:
-    """The interval's ends, `≈` before a rough one; empty for a single trial, and where both are written alike."""
-    if estimate.low is None or estimate.high is None:
+    """The ends of an estimate's interval; empty for a single trial."""
+    return ends(estimate.low, estimate.high, unit, is_rough=estimate.is_rough)
+
+
+def ends(low: float | None, high: float | None, unit: Unit, *, is_rough: bool = False) -> str:
+    """An interval's ends, `≈` before a rough one; empty where there are none, and where both are written alike."""
+    if low is None or high is None:
         return ""
-    low, high = unit.write(estimate.low), unit.write(estimate.high)
-    rough = f"≈{NARROW_SPACE}" if estimate.is_rough else ""
-    return "" if low == high else f"{rough}{low}{ABSENT}{high}"
+    first, last = unit.write(low), unit.write(high)
+    rough = f"≈{NARROW_SPACE}" if is_rough else ""
+    return "" if first == last else f"{rough}{first}{ABSENT}{last}"
 
 
 class Span(Protocol):
@@ -216,31 +171,7 @@ def thousands(count: int) -> str:
     return f"{count:,}".replace(",", NARROW_SPACE)
 
 
-def counted(drawn: Sequence[ExperimentFindings], comparison: Comparison, kind: Distribution) -> str:
-    """What distributions of the setting's stream or chain stand on; too few for a quantile may yet be drawn."""
-    subject, metric = comparison.setting.subject, comparison.criterion.metric
-    noun = "way" if comparison.setting.of_chain else "message"
-    told = n_words((each.estimate(subject, metric) for each in drawn), noun)
-    samples = [each.shapes.curves[comparison.setting.stream, kind].n for each in drawn]
-    return told or f"n = {span(samples, noun)} of all trials together."
-
-
-def n_words(estimates: Iterable[Estimate | None], noun: str = "message") -> str:
-    """`n = 3 trials of 300 messages each.`; empty where nothing was estimated."""
-    known = [each for each in estimates if each is not None and each.n_trials]
-    if not known:
-        return ""
-    messages = [each.n_messages // each.n_trials for each in known]
-    return f"n = {span([each.n_trials for each in known], 'trial')} of {span(messages, noun)} each."
-
-
-def n_trials(estimates: Iterable[Estimate | None]) -> str:
-    """`n = 2 to 3 trials.`, of figures that a trial has one of."""
-    known = [each.n_trials for each in estimates if each is not None and each.n_trials]
-    return f"n = {span(known, 'trial')}." if known else ""
-
-
-def span(counts: Sequence[int], noun: str) -> str:
+def count_range(counts: Sequence[int], noun: str) -> str:
     """`3 trials`, or `2 to 3 trials`."""
     low, high = min(counts), max(counts)
     return plural(high, noun) if low == high else f"{low} to {plural(high, noun)}"

@@ -1,22 +1,21 @@
-"""What stands in a line of a table and a series of a chart: a middleware in one configuration, its name and its colour.
+"""Who has a line in a table or a series in a chart, its name and colour, and the trials that a figure stands on.
 
 Colours go to middlewares in the order of their names, one each throughout a report; the dash of a line tells the
-configurations of one middleware apart. No middleware is known here.
-
-The trials behind what a page shows, under the names that its readers know: a figure's link leads to their records.
-
-It only collects; the template makes the links.
+configurations of one middleware apart. No middleware is known here by name, and `tables` and `chart` do the drawing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings, TrialOutcome
+from middlemark.analysis.stats.estimate import Estimate
 from middlemark.plan import Experiment, Side
+from middlemark.report.elements.formatting import count_range
 from middlemark.results.manifest import Dissector, Manifest
+from middlemark.suite.metrics import Distribution
 
 COLOURS = 12
 """As many as the style sheet has (`--series-0` …); tellable apart with any common colour blindness, light and dark."""
@@ -114,3 +113,27 @@ def trials_behind(shown: Iterable[tuple[str, ExperimentFindings]]) -> Trials:
     for name, each in shown:
         found[name] = (*found.get(name, ()), *each.outcomes)
     return tuple(found.items())
+
+
+def n_of_distribution(drawn: Sequence[ExperimentFindings], comparison: Comparison, kind: Distribution) -> str:
+    """What distributions of the setting's stream or chain stand on; too few for a quantile may yet be drawn."""
+    subject, metric = comparison.setting.subject, comparison.criterion.metric
+    noun = "way" if comparison.setting.of_chain else "message"
+    words = n_words((each.estimate(subject, metric) for each in drawn), noun)
+    samples = [each.shapes.curves[comparison.setting.stream, kind].n for each in drawn]
+    return words or f"n = {count_range(samples, noun)} of all trials together."
+
+
+def n_words(estimates: Iterable[Estimate | None], noun: str = "message") -> str:
+    """`n = 3 trials of 300 messages each.`; empty where nothing was estimated."""
+    known = [each for each in estimates if each is not None and each.n_trials]
+    if not known:
+        return ""
+    messages = [each.n_messages // each.n_trials for each in known]
+    return f"n = {count_range([each.n_trials for each in known], 'trial')} of {count_range(messages, noun)} each."
+
+
+def n_trials(estimates: Iterable[Estimate | None]) -> str:
+    """`n = 2 to 3 trials.`, of figures that a trial has one of."""
+    known = [each.n_trials for each in estimates if each is not None and each.n_trials]
+    return f"n = {count_range(known, 'trial')}." if known else ""

@@ -1,235 +1,244 @@
-"""The report's tables as plain text in rows and columns: the quantiles, the rates, the accounting, the processes.
+"""What a table is made of: columns that say what they hold, and cells with a value, its interval, or why there is none.
 
-It decides what is shown and in which words; the template only sets it. The table that answers is `ranking`'s.
+Only the writers (the page, the terminal, LaTeX, Markdown and CSV) make text of them, and none reads that text again.
+How a number is written in its unit is `formatting`'s; the tables themselves are made where their subject is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
 
-from middlemark.analysis.compare.comparison import Comparison
-from middlemark.analysis.experiment.findings import Totals
-from middlemark.analysis.stats.estimate import FEWEST_FOR_FENCES as FEWEST_FOR_OUTLIERS
-from middlemark.analysis.stats.estimate import Estimate
-from middlemark.analysis.stats.shapes import Box
-from middlemark.report.conclusions.ranking import loss_metric
-from middlemark.report.elements.formatting import (
-    ABSENT,
-    COUNT,
-    MEBIBYTES,
-    MEGABITS_PER_S,
-    MEGABYTES_PER_S,
-    PER_SECOND,
-    PERCENT,
-    PERCENT_OF_CORE,
-    Shown,
-    Unit,
-    cell,
-    listed,
-    show,
-    thousands,
-    unit_of,
-)
-from middlemark.report.elements.labels import Contender
-from middlemark.suite.metrics import LEVELS, TRIAL, Distribution, distribution_subject, quantile_metric
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.stats.estimate import Estimate, Method
+from middlemark.report.elements.formatting import ABSENT, WHOLE, Unit, ends
 
-LEVEL_WORDS = {"p50": "median", "p90": "90 %", "p99": "99 %", "p999": "99.9 %", "p9999": "99.99 %"}
+
+class Holds(Enum):
+    """What a column holds, which says how a writer sets it."""
+
+    VALUES = "values"
+    """Short, and to be compared down the column."""
+    NAMES = "names"
+    """Short words, which stay on one line where there is room."""
+    SENTENCES = "sentences"
+    """Words that run over several lines."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table."""
+
+    name: str
+    unit: str = ""
+    holds: Holds = Holds.VALUES
+
+    @property
+    def heading(self) -> str:
+        """Its name and unit in one line: `median, µs`, `executions/s`."""
+        return f"{self.name}{'' if self.unit.startswith('/') or not self.unit else ', '}{self.unit}"
+
+
+MIDDLEWARE = Column("middleware", holds=Holds.NAMES)
+
+
+def named(*names: str) -> tuple[Column, ...]:
+    """Columns of names."""
+    return tuple(Column(name, holds=Holds.NAMES) for name in names)
+
+
+def values(*names: str) -> tuple[Column, ...]:
+    """Columns of values without a unit, or with one of their own in each cell."""
+    return tuple(map(Column, names))
+
+
+def sentences(name: str) -> Column:
+    """A column of sentences."""
+    return Column(name, holds=Holds.SENTENCES)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value with its interval, or words; where `value` is None, `reason` says why."""
+
+    value: float | str | None
+    unit: Unit = WHOLE
+    low: float | None = None
+    high: float | None = None
+    is_rough: bool = False
+    """Whether the interval is a rough one."""
+    is_pooled: bool = False
+    """Whether the value is of all trials' samples together."""
+    is_at_least: bool = False
+    """Whether nothing is known above the value."""
+    bound_ns: int = 0
+    """By how much the clocks of different machines may put it off."""
+    share: float | None = None
+    """Of a part, its share of the whole."""
+    quantile: str = ""
+    """Another quantile than the column's, which is what the trials support."""
+    reason: str = ""
+    link: str = ""
+    """Where it leads to, relative to the run's folder."""
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether there is no value."""
+        return self.value is None
+
+    @property
+    def text(self) -> str:
+        """The value without its unit, the words, or why there is no value."""
+        if self.value is None:
+            return self.reason or ABSENT
+        if isinstance(self.value, str):
+            return self.value
+        return f"{'over ' if self.is_at_least else ''}{self.unit.write(self.value)}"
+
+    @property
+    def interval(self) -> str:
+        """The interval's ends; empty where there is none."""
+        return "" if self.is_at_least else ends(self.low, self.high, self.unit, is_rough=self.is_rough)
+
+    @property
+    def clocks(self) -> str:
+        """`± 90`: by how much clocks may put it off; empty where one clock measured it."""
+        return f"± {self.unit.write(self.bound_ns)}" if self.bound_ns and not self.is_at_least else ""
+
+    @property
+    def percent_of_whole(self) -> str:
+        """`25 %`; empty where it is no part."""
+        return "" if self.share is None else f"{100 * self.share:.0f} %"
+
+    @property
+    def words(self) -> str:
+        """The value with its unit and its interval, for a sentence: `41.2 ± 90 µs (39.0–44.1)`."""
+        parts = [self.text, self.clocks, self.unit.name, f"({self.interval})" if self.interval else ""]
+        return self.text if self.is_missing else " ".join(part for part in parts if part)
+
+    @property
+    def line(self) -> str:
+        """All of it in one line: `41.2 ± 90 (39.0–44.1) pooled`."""
+        words = [
+            self.text,
+            self.clocks,
+            f"({self.interval})" if self.interval else "",
+            self.quantile,
+            "pooled" if self.is_pooled else "",
+        ]
+        line = " ".join(word for word in words if word)
+        return f"{line}, {self.percent_of_whole}" if self.percent_of_whole else line
+
+
+NOTHING = Cell(None)
+"""Where there is nothing to say."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Any other table."""
+    """A table, which every writer sets in its own way."""
 
     title: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
+    detail: str = ""
+    """What the title is followed by: a unit, or what the table is of."""
+
+    @property
+    def full_title(self) -> str:
+        """The title with its detail."""
+        return f"{self.title}, {self.detail}" if self.detail else self.title
+
+    @property
+    def name(self) -> str:
+        """The title as a part of a file's name."""
+        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
+
+    def only(self, columns: Sequence[Column]) -> Table:
+        """Some of its columns, for a narrow place."""
+        places = [self.columns.index(column) for column in columns]
+        return replace(self, columns=tuple(columns), rows=tuple(tuple(row[at] for at in places) for row in self.rows))
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """Each column's, in one line."""
+        return tuple(column.heading for column in self.columns)
+
+    @property
+    def data(self) -> dict[str, object]:
+        """For a program to read, every cell in one line of text."""
+        return {"title": self.full_title, "headings": self.headings, "rows": self.lines, "caption": self.caption}
+
+    @property
+    def lines(self) -> tuple[tuple[str, ...], ...]:
+        """Each cell of each row, in one line."""
+        return tuple(tuple(cell.line for cell in row) for row in self.rows)
 
 
-def quantile_table(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Table | None:
-    """Quantiles of one distribution with their intervals; those that nothing supports are named in the caption."""
-    stream, unit = comparison.setting.stream, unit_of(kind)
-    rows: list[tuple[str, Box, dict[str, Shown]]] = []
-    for each in comparison.experiments:
-        box = each.shapes.boxes.get((stream, kind))
-        if box is not None:
-            estimates = {
-                name: each.estimate(distribution_subject(stream, kind), quantile_metric(kind, name)) for name in LEVELS
-            }
-            shown = {name: show(estimate, unit) for name, estimate in estimates.items()}
-            rows.append((who[each.experiment.id].label, box, shown))
-    if not rows:
-        return None
-    given = [name for name in LEVELS if not all(shown[name].missing for _, _, shown in rows)]
-    left_out = {name: {shown[name].text for _, _, shown in rows} for name in LEVELS if name not in given}
-    few = [LEVEL_WORDS[name] for name, texts in left_out.items() if any(text.startswith("too few") for text in texts)]
-    within = [LEVEL_WORDS[name] for name in left_out if LEVEL_WORDS[name] not in few]
-    said = f" Too few samples for {listed(few)}." if few else ""
-    said += f" Within the clocks' bound: {listed(within)}." if within else ""
-    return Table(
-        title=f"{kind.value.replace('_', ' ').capitalize()}, {unit.name}",
-        headings=("", "fastest", *(LEVEL_WORDS[name] for name in given), "slowest", "n"),
-        rows=tuple(
-            (
-                label,
-                _end(box.minimum, unit),
-                *(cell(shown[name]) for name in given),
-                _end(box.maximum, unit),
-                thousands(box.n),
-            )
-            for label, box, shown in rows
-        ),
-        caption=f"{kind.summary[0].upper()}{kind.summary[1:]}.{said}",
+Row = Sequence[Cell | str]
+
+
+def table(
+    title: str,
+    columns: Sequence[Column],
+    rows: Iterable[Row],
+    caption: str = "",
+    detail: str = "",
+) -> Table:
+    """A table of cells and of words, which become cells."""
+    cells = tuple(tuple(Cell(each) if isinstance(each, str) else each for each in row) for row in rows)
+    return Table(title, tuple(columns), cells, caption, detail)
+
+
+def estimate_cell(estimate: Estimate | None, unit: Unit, whole: float | None = None) -> Cell:
+    """An estimate; of a part of a `whole`, with its share of that."""
+    if estimate is None:
+        return NOTHING
+    if estimate.value is None:
+        return Cell(None, unit, reason=estimate.reason)
+    return Cell(
+        estimate.value,
+        unit,
+        estimate.low,
+        estimate.high,
+        is_rough=estimate.is_rough,
+        is_pooled=estimate.method is Method.POOLED,
+        bound_ns=estimate.bound_ns,
+        share=estimate.value / whole if whole else None,
     )
 
 
-def _end(value_ns: float | None, unit: Unit) -> str:
-    return ABSENT if value_ns is None else unit.write(value_ns)
+def value_cell(cell: Cell) -> Cell:
+    """The value alone, for where its interval has no room."""
+    return replace(cell, low=None, high=None)
 
 
-def rate_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
-    """What went out and what came in, a second."""
-    columns: tuple[tuple[str, str, Unit], ...] = (
-        ("intended, messages/s", "intended_rate_hz", PER_SECOND),
-        ("achieved, messages/s", "achieved_rate_hz", PER_SECOND),
-        ("received, messages/s", "received_rate_hz", PER_SECOND),
-        ("goodput, MB/s payload", "goodput_bytes_per_s", MEGABYTES_PER_S),
-        ("goodput, Mbit/s payload", "goodput_bytes_per_s", MEGABITS_PER_S),
-        ("after the window, %", "after_window_share", PERCENT),
-    )
-    stream = comparison.setting.subject
-    rows = tuple(
-        (
-            who[each.experiment.id].label,
-            *(cell(show(each.estimate(stream, metric), unit)) for _, metric, unit in columns),
-            f"{each.delivery.overloaded.get(comparison.setting.stream, 0)} of {each.n_valid}",
-        )
-        for each in comparison.experiments
-        if each.n_valid
-    )
-    caption = (
-        "Summed over all publishers and subscribers. Received, and goodput: what arrived within the window; after it: "
-        "the share of all that arrived. Overloaded: some publisher sent less than 95 % within the window."
-    )
-    caption += _gone(comparison)
-    return Table("Rates", ("", *(heading for heading, _, _ in columns), "trials overloaded"), rows, caption)
+@dataclass(frozen=True)
+class MetricColumn:
+    """A column that shows one metric of whatever has a row."""
+
+    name: str
+    metric: str
+    unit: Unit
+
+    @property
+    def column(self) -> Column:
+        """As a table has it."""
+        return Column(self.name, self.unit.name)
+
+    def cell(self, each: ExperimentFindings, subject: str) -> Cell:
+        """The metric of a stream, a process, a node or the trial."""
+        return estimate_cell(each.estimate(subject, self.metric), self.unit)
 
 
-def accounting_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
-    """Exact counts, summed over valid trials."""
-    names = [each.name for each in fields(Totals)]
-    rows = []
-    for each in comparison.experiments:
-        for answers in (False, True):
-            totals = each.delivery.totals.get((comparison.setting.stream, answers))
-            if totals is not None:
-                label = who[each.experiment.id].label + (", answers" if answers else "")
-                rows.append((label, *(thousands(getattr(totals, name)) for name in names)))
-    caption = (
-        "Sent = received + late + lost, summed over valid trials, publishers and subscribers; checked for every flow "
-        "against the recorded samples. Duplicates, reordered, corrupt, foreign and negative (received before sent) "
-        "stand beside it; beyond samples: received, but after the sample memory was full."
-    ) + _gone(comparison)
-    headings = ("", *(name.replace("_", " ") for name in names))
-    return Table("Accounting, messages", headings, tuple(rows), caption)
+def metric_columns(columns: Iterable[MetricColumn]) -> tuple[Column, ...]:
+    """As a table has them."""
+    return tuple(each.column for each in columns)
 
 
-def loss_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
-    """What was lost, and how many in a row."""
-    columns: tuple[tuple[str, str, Unit], ...] = (
-        (f"{'missing' if comparison.faulty else 'lost'}, %", loss_metric(comparison), PERCENT),
-        ("undelivered, %", "undelivered_share", PERCENT),
-        ("longest run, messages", "longest_loss_run_messages", COUNT),
-        ("mean run, messages", "mean_loss_run_messages", COUNT),
-    )
-    stream = comparison.setting.subject
-    rows = tuple(
-        (
-            who[each.experiment.id].label,
-            *(cell(show(each.estimate(stream, metric), unit)) for _, metric, unit in columns),
-        )
-        for each in comparison.experiments
-        if each.n_valid
-    )
-    caption = (
-        "Of all messages of all valid trials. Undelivered: lost, or not even taken by the middleware, of all that were "
-        "to be sent. A run is of one flow, one message lost after the other (RFC 3357), "
-        "medians of trials. There is no run where a flow has more messages than samples."
-    )
-    return Table("Loss and loss runs", ("", *(heading for heading, _, _ in columns)), rows, caption + _gone(comparison))
-
-
-def outlier_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
-    """Trials that lie far from the others, counted; they are in every figure all the same."""
-    stream = comparison.setting.subject
-    kind = comparison.criterion.distribution
-    columns = (
-        *((("99 %", stream, quantile_metric(kind, "p99")),) if kind else ()),
-        ("first message", TRIAL, "first_message_ns"),
-        ("CPU", TRIAL, "cpu_percent_of_core"),
-        ("peak memory", TRIAL, "peak_memory_bytes"),
-    )
-    main = ("median" if kind else "goodput", stream, comparison.criterion.metric)
-    rows = tuple(
-        (
-            who[each.experiment.id].label,
-            *(_outliers(each.estimate(subject, metric)) for _, subject, metric in (main, *columns)),
-        )
-        for each in comparison.experiments
-        if each.n_valid
-    )
-    return Table(
-        "Outlying trials",
-        ("", *(heading for heading, _, _ in (main, *columns))),
-        rows,
-        "Mild: beyond Tukey's inner fences, 1.5 interquartile ranges; severe: beyond the outer, 3. Counted, and kept "
-        f"in every figure. With fewer than {FEWEST_FOR_OUTLIERS} trials none can be told.",
-    )
-
-
-def _outliers(estimate: Estimate | None) -> str:
-    if estimate is None or estimate.value is None or estimate.n_trials < FEWEST_FOR_OUTLIERS:
-        return ABSENT
-    found = estimate.outliers
-    told = [f"{count} {kind}" for count, kind in ((found.mild, "mild"), (found.severe, "severe")) if count]
-    return f"{', '.join(told) or 'none'} of {estimate.n_trials}"
-
-
-def _gone(comparison: Comparison) -> str:
-    if not comparison.faulty:
-        return ""
-    return " Flows whose publisher or subscriber ended, or came, within the window are not counted here."
-
-
-def process_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
-    """What each application and service spent."""
-    columns = (
-        ("CPU, % of one core", "cpu_percent_of_core", PERCENT_OF_CORE),
-        ("peak memory, MiB", "peak_memory_bytes", MEBIBYTES),
-        ("voluntary switches/s", "voluntary_switches_hz", PER_SECOND),
-        ("preemptions/s", "involuntary_switches_hz", PER_SECOND),
-        ("major faults", "major_faults", PER_SECOND),
-    )
-    rows = []
-    for each in comparison.experiments:
-        processes = sorted({key.subject for key in each.estimates if key.subject.startswith("process:")})
-        for subject in processes:
-            cells = (cell(show(each.estimate(subject, metric), unit)) for _, metric, unit in columns)
-            rows.append((who[each.experiment.id].label, subject.removeprefix("process:"), *cells))
-    headings = ("", "process", *(heading for heading, _, _ in columns))
-    return Table("Processes", headings, tuple(rows), "Applications and services over the window; medians of trials.")
-
-
-def outcome_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
-    """How many trials ended how, and why."""
-    rows = []
-    for each in comparison.experiments:
-        groups: dict[tuple[str, str], int] = {}
-        for outcome in each.outcomes:
-            groups[outcome.kind, outcome.detail] = groups.get((outcome.kind, outcome.detail), 0) + 1
-        rows += [
-            (who[each.experiment.id].label, kind.replace("_", " "), str(count), detail or ABSENT)
-            for (kind, detail), count in sorted(groups.items())
-        ]
-    return Table("Outcomes", ("", "outcome", "trials", "why"), tuple(rows), "Only valid trials enter figures.")
+def metric_cells(columns: Iterable[MetricColumn], each: ExperimentFindings, subject: str) -> tuple[Cell, ...]:
+    """A cell for each column, of one subject."""
+    return tuple(column.cell(each, subject) for column in columns)

@@ -1,16 +1,8 @@
-"""Where the parts of a topology's drawing stand: hosts as boxes below each other, networks as lines beside them.
+"""A topology laid out in rows and lanes, and drawn as an SVG that follows the reader's light or dark.
 
-Rows and lanes are counted, not measured: `topology_text` makes characters of them, `topology_svg` pixels.
-Topologies are stars and chains of a few hosts, so this order always does; no row has two links, which keeps them apart.
-
-A topology drawn as an SVG that needs nothing beside itself and follows the reader's light or dark.
-
-It makes pixels of what `topology_layout` has laid out; the shapes stand in `templates/topology.svg.j2`.
-
-The drawing of an experiment's topology, ready to stand in a page: made from what is stored of the experiment alone.
-
-`topology_svg` draws; here the plan's plain figures become a topology again. Links that change over time stand there
-without figures, which `links` has in words.
+Topologies are stars and chains of a few hosts, so the order of the hosts always does; no row has two links. The shapes
+stand in `templates/topology.svg.j2`, `topology_text` makes characters of the same layout, and links that change over
+time are `traffic.links`'.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""A topology drawn with characters, for the terminal.
+"""A topology and a pipeline drawn with characters, for the terminal.
 
-It draws what `topology_layout` has laid out and decides nothing.
-
-A pipeline as text: each node with where it lives, what makes it run, how long it computes and what it sends.
-
-It draws what is planned and runs nothing; the order is the plan's.
+The topology is as `topology_drawing` has laid it out, the pipeline in the order of the plan; it runs and decides
+nothing.
 """
 
 from collections.abc import Iterator

@@ -1,1 +1,1 @@
-"""What lies behind the figures: chains, the kernel, resources, the wire, configurations."""
+"""What lies behind the metrics: chains, the kernel, resources, the wire, configurations."""

@@ -1,10 +1,6 @@
-"""The parts of measured chains as rows to be drawn: step by step along the way, and summed over all nodes.
+"""Where the time of chains goes, in charts: node by node along the path, as shares, and settings beside each other.
 
-`analysis.chain_metrics` has the figures; `chain_charts` draws the rows, and `chain_tables` writes the figures out.
-
-Where the time of chains goes, in charts: node by node along the way, as shares, and settings beside each other.
-
-`chain_parts` has the rows, `stacked` the bars.
+`analysis.chains` has the values, `traffic.bars` the stacked bars; the tables are `chains`'.
 """
 
 from __future__ import annotations
@@ -22,8 +18,8 @@ from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.plan import Chain
 from middlemark.report.conclusions.headline import condition_words, distinguishing
 from middlemark.report.elements.chart import Chart
-from middlemark.report.elements.formatting import ABSENT, MILLISECONDS, interval, n_words
-from middlemark.report.elements.labels import Contender, trials_behind
+from middlemark.report.elements.formatting import ABSENT, MILLISECONDS, interval
+from middlemark.report.elements.labels import Contender, n_words, trials_behind
 from middlemark.report.traffic.bars import StackedBars
 from middlemark.suite.metrics import chain_position_subject, chain_subject
 

@@ -1,14 +1,7 @@
-"""The configuration that each middleware really ran with, side by side, and the proof of the path its messages took.
+"""What each middleware really ran with: its configuration, the path that its messages took, and the run's topologies.
 
-What an application stated and what the kernel counted are put beside each other; nothing is judged here.
-
-The path that messages really took, by the kernel's own counters, and how hosts were packed and loaded meanwhile.
-
-What a middleware said of its transport stands beside what interfaces carried and which shared memory was mapped.
-
-The topologies of a run in a table: hosts with what they may use and what lives on them, networks, and their links.
-
-It draws nothing, and says what was asked for; what links were really like is `links`'.
+What an application stated and what the kernel counted stand beside each other; nothing is judged here. What links were
+really like is `traffic.links`'.
 """
 
 from __future__ import annotations
@@ -24,7 +17,7 @@ from middlemark.plan import Experiment
 from middlemark.plan.network import Host
 from middlemark.report.elements.formatting import ABSENT, NARROW_SPACE, digits, plural, size
 from middlemark.report.elements.labels import Contender
-from middlemark.report.elements.tables import Table
+from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, named, sentences, table, values
 from middlemark.report.traffic.links import link_words
 from middlemark.results.record import Effective
 
@@ -131,27 +124,38 @@ def path_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table | 
     rows = []
     for each in shown:
         found = transmitted(each.records)
-        row = [
+        row: list[Cell | str] = [
             who[each.experiment.id].label,
             " / ".join(dict.fromkeys(effective.transport for effective in each.configuration.effective.values()))
             or ABSENT,
             str(each.experiment.conditions.deployment).replace("_", " "),
-            *(_cells(found) if found else (ABSENT,) * 4),
+            *(_path_cells(found) if found else (NOTHING,) * 4),
         ]
-        rows.append(tuple([*row, load_words(each)] if loaded else row))
-    headings = ("", "transport", "deployment", "payload", "on interfaces, a message", "shared memory", "messages went")
-    return Table("Path", (*headings, "CPU load") if loaded else headings, tuple(rows), CAPTION)
+        rows.append([*row, load_words(each)] if loaded else row)
+    columns = (
+        MIDDLEWARE,
+        *named("transport", "deployment"),
+        *values("payload", "on interfaces, a message", "shared memory"),
+        *named("messages went"),
+        *([sentences("CPU load")] if loaded else []),
+    )
+    return table("Path", columns, rows, CAPTION)
 
 
-def _cells(found: Transmitted) -> tuple[str, ...]:
+def _path_cells(found: Transmitted) -> tuple[str, ...]:
     interfaces = [f"{name} {size(spread.median)}" for name, spread in found.interfaces if spread.median >= 1]
     least, most = found.segments
     segments = plural(least, "segment") if least == most else f"{least} to {plural(most, 'segment')}"
-    return size(found.payload_bytes), ", ".join(interfaces) or "nothing", segments if most else "none", way(found)
+    return (
+        size(found.payload_bytes),
+        ", ".join(interfaces) or "nothing",
+        segments if most else "none",
+        path_words(found),
+    )
 
 
-def way(found: Transmitted) -> str:
-    """Which way the messages went, as far as the counters tell."""
+def path_words(found: Transmitted) -> str:
+    """Which path the messages took, as far as the counters show."""
     if found.outside_share >= OUTSIDE:
         return "by the network"
     return "by shared memory" if found.segments[0] else "by neither"
@@ -174,7 +178,8 @@ def topology_table(findings: RunFindings) -> Table:
     for each in findings.experiments:
         experiment = each.experiment
         found[experiment.topology, _hosts(experiment), _networks(experiment)] = None
-    return Table("Topologies", ("topology", "hosts", "networks and links"), tuple(sorted(found)))
+    columns = (*named("topology"), sentences("hosts"), sentences("networks and links"))
+    return table("Topologies", columns, sorted(found))
 
 
 def _hosts(experiment: Experiment) -> str:

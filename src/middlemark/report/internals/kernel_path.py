@@ -1,6 +1,6 @@
-"""Where the time of a setting's messages goes: the parts of their way as stacked bars and tables.
+"""Where the time of a setting's messages goes: the parts of their path as stacked bars and tables.
 
-`analysis.path_shares` has the figures; that they are of observed trials, `observed` says.
+`analysis.kernel` has the values; `observers` says which trials were observed, and `message_path` draws single messages.
 """
 
 from __future__ import annotations
@@ -22,15 +22,23 @@ from middlemark.report.elements.formatting import (
     COUNT,
     MICROSECONDS,
     Unit,
-    cell,
     interval,
-    n_words,
-    part_cell,
-    show,
     size,
 )
-from middlemark.report.elements.labels import Contender
-from middlemark.report.elements.tables import Table
+from middlemark.report.elements.labels import Contender, n_words
+from middlemark.report.elements.tables import (
+    MIDDLEWARE,
+    Column,
+    MetricColumn,
+    Row,
+    Table,
+    estimate_cell,
+    metric_cells,
+    metric_columns,
+    named,
+    table,
+    values,
+)
 from middlemark.report.traffic.bars import StackedBars
 
 PARTS: dict[Part, tuple[str, str]] = {
@@ -46,16 +54,23 @@ PARTS: dict[Part, tuple[str, str]] = {
 }
 """In the order of a message's way: what the page calls each, and its colour, alike for what belongs together."""
 COUNTS = (
-    ("system calls", "path_calls_per_message", COUNT),
-    ("packets", "path_packets_per_message", COUNT),
-    ("wake-ups", "path_wake_ups_per_message", COUNT),
-    ("context switches", "path_switches_per_message", COUNT),
-    ("copied by sockets", "path_copied_bytes_per_message", Unit("", size)),
-    ("looked at", "path_sampled_messages", COUNT),
-    *((f"set aside: {reason}".replace("_", " "), f"path_{reason}_messages", COUNT) for reason in SetAside),
-    ("set aside, %", "path_set_aside_share", Unit("%", lambda share: COUNT.write(100 * share))),
+    MetricColumn("system calls", "path_calls_per_message", COUNT),
+    MetricColumn("packets", "path_packets_per_message", COUNT),
+    MetricColumn("wake-ups", "path_wake_ups_per_message", COUNT),
+    MetricColumn("context switches", "path_switches_per_message", COUNT),
+    MetricColumn("copied by sockets", "path_copied_bytes_per_message", Unit("", size)),
+    MetricColumn("looked at", "path_sampled_messages", COUNT),
+    *(MetricColumn(f"set aside: {reason}".replace("_", " "), f"path_{reason}_messages", COUNT) for reason in SetAside),
+    MetricColumn("set aside", "path_set_aside_share", Unit("%", lambda share: COUNT.write(100 * share))),
 )
-INSTANTS = tuple((f"{end} {cut}, µs", f"path_typical_{end}_{cut}_ns") for cut in CUTS for end in ("first", "last"))
+PACKETS = (
+    MetricColumn("packets", "path_packets_per_message", COUNT),
+    *(
+        MetricColumn(f"{end} {cut}", f"path_typical_{end}_{cut}_ns", MICROSECONDS)
+        for cut in CUTS
+        for end in ("first", "last")
+    ),
+)
 MOST_SET_ASIDE = 0.2
 """Where more of a middleware's messages are set aside, the rest may not stand for all."""
 RARE = 0.05
@@ -141,54 +156,51 @@ def path_tables(seen: Comparison, who: Mapping[str, Contender]) -> list[Table]:
 
 def _parts_table(seen: Comparison, who: Mapping[str, Contender], kind: str) -> Table:
     stream = seen.setting.subject
-    rows = []
+    rows: list[Row] = []
     for each in seen.experiments:
         whole = each.estimate(stream, f"path_{kind}_whole_ns")
         if whole is not None and whole.value:
             found = (each.estimate(stream, f"path_{kind}_{part}_ns") for part in PARTS)
-            cells = (part_cell(estimate, MICROSECONDS, whole.value) for estimate in found)
-            rows.append((who[each.experiment.id].label, cell(show(whole, MICROSECONDS)), *cells))
-    headings = ("", "whole, µs", *(name for name, _ in PARTS.values()))
+            cells = (estimate_cell(estimate, MICROSECONDS, whole.value) for estimate in found)
+            rows.append((who[each.experiment.id].label, estimate_cell(whole, MICROSECONDS), *cells))
+    columns = (MIDDLEWARE, Column("whole", "µs"), *values(*(name for name, _ in PARTS.values())))
     caption = "µs and share of the whole. Medians of trials, so that parts may miss the whole by a little."
-    return Table(f"The way of {WHOLES[kind]}", headings, tuple(rows), caption)
+    return table(f"The path of {WHOLES[kind]}", columns, rows, caption)
 
 
 def _packets_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
     stream = seen.setting.subject
-    rows = []
-    for each in seen.experiments:
-        if each.estimate(stream, "path_typical_first_queued_ns") is not None:
-            number = cell(show(each.estimate(stream, "path_packets_per_message"), COUNT))
-            cells = (cell(show(each.estimate(stream, metric), MICROSECONDS)) for _, metric in INSTANTS)
-            rows.append((who[each.experiment.id].label, number, *cells))
+    rows: list[Row] = [
+        (who[each.experiment.id].label, *metric_cells(PACKETS, each, stream))
+        for each in seen.experiments
+        if each.estimate(stream, "path_typical_first_queued_ns") is not None
+    ]
     caption = (
         "When the first packet of a typical message and its last passed each cut, from the hand-over on. Where a "
         "broker is between both: the first of those to it, the last of those from it. Medians of trials."
     )
-    headings = ("", "packets", *(heading for heading, _ in INSTANTS))
-    return Table("The packets of a message", headings, tuple(rows), caption)
+    return table("The packets of a message", (MIDDLEWARE, *metric_columns(PACKETS)), rows, caption)
 
 
 def _counts_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
     stream = seen.setting.subject
-    rows = []
-    for each in seen.experiments:
-        if each.estimate(stream, "path_set_aside_share") is not None:
-            cells = (cell(show(each.estimate(stream, metric), unit)) for _, metric, unit in COUNTS)
-            rows.append((who[each.experiment.id].label, *cells))
+    rows: list[Row] = [
+        (who[each.experiment.id].label, *metric_cells(COUNTS, each, stream))
+        for each in seen.experiments
+        if each.estimate(stream, "path_set_aside_share") is not None
+    ]
     caption = (
         "Of all processes on a message's way, from its hand-over to its arrival; means over messages, medians of "
         "trials. Looked at: so many messages, evenly chosen. Set aside: no way found (no receive call or wake-up leads "
         "back to the sender), not told apart (from another message under way), not in order (a part would be negative)."
     )
-    headings = ("", *(heading for heading, _, _ in COUNTS))
-    return Table("What a message takes of the kernel", headings, tuple(rows), caption)
+    return table("What a message takes of the kernel", (MIDDLEWARE, *metric_columns(COUNTS)), rows, caption)
 
 
 def _calls_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
     """A row a call, those first that are made most."""
     stream = seen.setting.subject
-    rows = []
+    rows: list[Row] = []
     for each in seen.experiments:
         by_call: defaultdict[str, dict[Side, Estimate]] = defaultdict(dict)
         for key, found in each.estimates.items():
@@ -197,14 +209,14 @@ def _calls_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
         totals = {call: sum(found.value or 0 for found in sides.values()) for call, sides in by_call.items()}
         for call in sorted(totals, key=lambda call: (-totals[call], call)):
             if totals[call] >= RARE:
-                cells = (cell(show(by_call[call].get(side), COUNT)) for side in Side)
+                cells = (estimate_cell(by_call[call].get(side), COUNT) for side in Side)
                 rows.append((who[each.experiment.id].label, call, *cells))
     caption = (
         "Calls that were entered or left between a message's hand-over and its arrival, by any thread of the process: "
         "the publisher's sleep until its next message is one of them. Means over messages, medians of trials. Left "
         "out: what is called less than once in twenty messages."
     )
-    return Table("System calls of a message", ("", "call", *Side), tuple(rows), caption)
+    return table("System calls of a message", (MIDDLEWARE, *named("call"), *values(*Side)), rows, caption)
 
 
 def _value(each: ExperimentFindings, stream: str, metric: str) -> float | None:

@@ -1,6 +1,6 @@
 """The memory of every process over a trial, drawn: what is taken at the start, and what goes on growing.
 
-One trial of each middleware is drawn, its first; the slopes are of all trials.
+One trial of each middleware is drawn, its first; the slopes are of all trials and `analysis.metrics.resources`'.
 """
 
 from __future__ import annotations
@@ -13,9 +13,19 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.resources import LEAST_SPAN_S
 from middlemark.report.elements.chart import Chart, finished, identity, short
-from middlemark.report.elements.formatting import COUNT, Unit, plural, show
+from middlemark.report.elements.formatting import COUNT, Unit, plural
 from middlemark.report.elements.labels import Contender
-from middlemark.report.elements.tables import Table
+from middlemark.report.elements.tables import (
+    MIDDLEWARE,
+    Column,
+    Row,
+    Table,
+    estimate_cell,
+    named,
+    table,
+    value_cell,
+    values,
+)
 from middlemark.suite.metrics import Key, process_subject
 
 KIBIBYTES_PER_S = Unit("KiB/s", lambda per_s: COUNT.write(per_s / 1024))
@@ -30,15 +40,15 @@ GROWTH = (
 
 def growth_table(sampled: Comparison, who: Mapping[str, Contender]) -> Table:
     """A row a process."""
-    rows = []
+    rows: list[Row] = []
     for each in sampled.experiments:
         for process in _processes(each):
             slope, low, high = (each.estimate(process, SLOPE.format(end)) for end in ("", "_low", "_high"))
-            written = (show(end, KIBIBYTES_PER_S).text for end in (slope, low, high))
+            cells = (value_cell(estimate_cell(end, KIBIBYTES_PER_S)) for end in (slope, low, high))
             label = who[each.experiment.id].label
-            rows.append((label, process.removeprefix(process_subject("")), *written, _lasting(each, process)))
-    headings = ("", "process", "growth, KiB/s", "from", "to", "lasts")
-    return Table("Growth of memory", headings, tuple(rows), GROWTH)
+            rows.append((label, process.removeprefix(process_subject("")), *cells, _lasting(each, process)))
+    growth = (Column("growth", KIBIBYTES_PER_S.name), *values("from", "to"))
+    return table("Growth of memory", (MIDDLEWARE, *named("process"), *growth, *named("lasts")), rows, GROWTH)
 
 
 def growing(seen: ExperimentFindings | None) -> list[str]:
@@ -48,7 +58,7 @@ def growing(seen: ExperimentFindings | None) -> list[str]:
     grown = [process for process in _processes(seen) if 2 * sum(_grown(seen, process)) > len(_grown(seen, process))]
     return [
         f"memory of {process.removeprefix(process_subject(''))} grows by "
-        f"{show(seen.estimate(process, SLOPE.format('')), KIBIBYTES_PER_S).text} KiB/s"
+        f"{estimate_cell(seen.estimate(process, SLOPE.format('')), KIBIBYTES_PER_S).text} KiB/s"
         for process in grown
     ]
 

@@ -1,7 +1,7 @@
-"""Single messages' ways drawn to scale on a time axis: as charts for the page, and as text for the terminal.
+"""The paths of single messages drawn to scale on a time axis: as charts for the page, and as text for the terminal.
 
-`analysis.message_path` chooses the messages; parts and their colours are `kernel_path`'s. A way of more segments than
-can be told apart is drawn as its pixels would show it: each stretch as the part that took most of it.
+`analysis.kernel` chooses the messages; parts and their colours are `kernel_path`'s. A path of more segments than an eye
+can separate is drawn as its pixels would show it: each stretch as the part that took most of it.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""The captured frames of a setting: where each file lies, what is in it and what is not, and how Wireshark reads it.
+"""What observers saw of a setting, in tables and charts, with what observing cost and what could not be seen.
 
-Of the frames themselves it shows nothing: that is Wireshark's business.
-
-What observers saw of a setting, in tables and charts, with what observing cost and what could not be seen.
-
-Observed trials have their own findings, of which the same tables and charts are made as of any others. Figures are
-`analysis`'; what is beyond one setting, `wire` shows.
+Observed trials have their own findings, of which the same tables and charts are made as of any others. The parts of a
+message's path are `kernel_path`'s, memory over time is `memory`'s, and what was on the wire is `wire`'s.
 """
 
 from __future__ import annotations
@@ -26,93 +22,68 @@ from middlemark.report.elements.formatting import (
     PER_SECOND,
     PERCENT_OF_CORE,
     Unit,
-    cell,
     plural,
-    show,
-    size,
     times,
 )
 from middlemark.report.elements.labels import Contender
-from middlemark.report.elements.tables import Table
+from middlemark.report.elements.tables import (
+    MIDDLEWARE,
+    Column,
+    MetricColumn,
+    Row,
+    Table,
+    estimate_cell,
+    metric_cells,
+    metric_columns,
+    named,
+    table,
+    values,
+)
 from middlemark.report.internals.kernel_path import path_charts, path_doubts, path_tables
 from middlemark.report.internals.memory import growing, growth_table, memory_chart
 from middlemark.report.internals.message_path import message_charts
-from middlemark.report.internals.wire import link_traffic_table, wire_table
+from middlemark.report.internals.wire import capture_lines, capture_table, link_traffic_table, wire_table
 from middlemark.report.traffic.bars import Bars, bar_chart
-from middlemark.results.record import CaptureRecord, TrialRecord
 from middlemark.suite import Observation
-from middlemark.suite.metrics import TRIAL, Key, host_subject
-
-CAPTURES = "Captured frames"
-CAPTION = (
-    "Whole trials, from before T0 to the end of the drain; each frame where its host's link meets the network, so that "
-    "a file has it once for its sender and once for each receiver. Cut: longer than what is kept of each. Beyond: came "
-    "when the file had its size. Lost: came faster than they could be taken. Dissectors are Wireshark's names, by "
-    "which it filters too."
-)
-
-
-def capture_table(captured: Comparison, who: Mapping[str, Contender]) -> Table:
-    """A row a trial's file."""
-    rows: list[tuple[str, ...]] = []
-    for each in captured.experiments:
-        contender = who[each.experiment.id]
-        rows += [
-            (contender.label, *_cells(record, record.capture), dissector_words(contender))
-            for record in each.records
-            if record.capture is not None
-        ]
-    headings = ("", "file in the run's folder", "size", "frames", "cut", "beyond", "lost", "dissectors")
-    return Table(CAPTURES, headings, tuple(rows), CAPTION)
-
-
-def dissector_words(contender: Contender) -> str:
-    """`mqtt (what Wireshark must be told)`."""
-    words = [f"{each.name} ({each.remark})" if each.remark else each.name for each in contender.dissectors]
-    return "; ".join(words) or ABSENT
-
-
-def _cells(record: TrialRecord, capture: CaptureRecord) -> tuple[str, ...]:
-    sums = (sum(getattr(link, what) for link in capture.links) for what in ("captured", "cut", "beyond", "lost"))
-    return f"trials/{record.trial.id}/capture.pcapng", size(capture.file_bytes), *map(str, sums)
-
+from middlemark.suite.metrics import TRIAL, Key, host_subject, process_subject
 
 SHARE_OF_TIME = Unit("% of the time", COUNT.write)
+MICROSECONDS_PER_MESSAGE = Unit("µs a message", MICROSECONDS.write)
 SHOWN = (Observation.RESOURCES, Observation.WIRE, Observation.KERNEL_PATH, Observation.CAPTURE)
-Columns = tuple[tuple[str, str, Unit], ...]
+Columns = tuple[MetricColumn, ...]
 CPU: Columns = (
-    ("CPU, % of one core", "sampled_cpu_percent_of_core", PERCENT_OF_CORE),
-    ("user, % of one core", "cpu_user_percent_of_core", PERCENT_OF_CORE),
-    ("system, % of one core", "cpu_system_percent_of_core", PERCENT_OF_CORE),
-    ("CPU, µs a message", "cpu_per_message_ns", MICROSECONDS),
-    ("voluntary switches/s", "voluntary_switches_hz", PER_SECOND),
-    ("preemptions/s", "involuntary_switches_hz", PER_SECOND),
-    ("minor faults/s", "minor_faults_hz", PER_SECOND),
-    ("major faults/s", "major_faults_hz", PER_SECOND),
-    ("threads", "threads", COUNT),
-    ("descriptors", "descriptors", COUNT),
+    MetricColumn("CPU", "sampled_cpu_percent_of_core", PERCENT_OF_CORE),
+    MetricColumn("user", "cpu_user_percent_of_core", PERCENT_OF_CORE),
+    MetricColumn("system", "cpu_system_percent_of_core", PERCENT_OF_CORE),
+    MetricColumn("CPU", "cpu_per_message_ns", MICROSECONDS_PER_MESSAGE),
+    MetricColumn("voluntary switches", "voluntary_switches_hz", PER_SECOND),
+    MetricColumn("preemptions", "involuntary_switches_hz", PER_SECOND),
+    MetricColumn("minor faults", "minor_faults_hz", PER_SECOND),
+    MetricColumn("major faults", "major_faults_hz", PER_SECOND),
+    MetricColumn("threads", "threads", COUNT),
+    MetricColumn("descriptors", "descriptors", COUNT),
 )
 MEMORY: Columns = (
-    ("resident", "resident_bytes", MEBIBYTES),
-    ("proportional", "proportional_bytes", MEBIBYTES),
-    ("unique", "unique_bytes", MEBIBYTES),
-    ("heap and stacks", "anonymous_bytes", MEBIBYTES),
-    ("shared", "shared_resident_bytes", MEBIBYTES),
-    ("in /dev/shm", "dev_shm_bytes", MEBIBYTES),
-    ("peak resident", "peak_resident_bytes", MEBIBYTES),
+    MetricColumn("resident", "resident_bytes", MEBIBYTES),
+    MetricColumn("proportional", "proportional_bytes", MEBIBYTES),
+    MetricColumn("unique", "unique_bytes", MEBIBYTES),
+    MetricColumn("heap and stacks", "anonymous_bytes", MEBIBYTES),
+    MetricColumn("shared", "shared_resident_bytes", MEBIBYTES),
+    MetricColumn("in /dev/shm", "dev_shm_bytes", MEBIBYTES),
+    MetricColumn("peak resident", "peak_resident_bytes", MEBIBYTES),
 )
 CGROUP: Columns = (
-    ("memory, MiB", "cgroup_memory_bytes", MEBIBYTES),
-    ("CPU, % of one core", "cgroup_cpu_percent_of_core", PERCENT_OF_CORE),
-    ("throttled, % of the time", "cgroup_throttled_percent", SHARE_OF_TIME),
+    MetricColumn("memory", "cgroup_memory_bytes", MEBIBYTES),
+    MetricColumn("CPU", "cgroup_cpu_percent_of_core", PERCENT_OF_CORE),
+    MetricColumn("throttled", "cgroup_throttled_percent", SHARE_OF_TIME),
 )
 MACHINE: Columns = (
-    ("waiting for CPU, % of the time", "cpu_pressure_percent", SHARE_OF_TIME),
-    ("for memory", "memory_pressure_percent", SHARE_OF_TIME),
-    ("for input and output", "io_pressure_percent", SHARE_OF_TIME),
-    ("the observer, % of one core", "observer_cpu_percent_of_core", PERCENT_OF_CORE),
+    MetricColumn("waiting for CPU", "cpu_pressure_percent", SHARE_OF_TIME),
+    MetricColumn("waiting for memory", "memory_pressure_percent", SHARE_OF_TIME),
+    MetricColumn("waiting for input and output", "io_pressure_percent", SHARE_OF_TIME),
+    MetricColumn("the observer", "observer_cpu_percent_of_core", PERCENT_OF_CORE),
 )
-NARROW = (
+IN_TERMINAL = (
     (Observation.RESOURCES, "cpu_per_message_ns", MICROSECONDS, "{} µs of CPU a message"),
     (Observation.RESOURCES, "observer_cpu_percent_of_core", PERCENT_OF_CORE, "{} % of a core for the observer"),
     (Observation.WIRE, "wire_overhead_ratio", COUNT, "{} bytes on the wire for each of payload"),
@@ -132,7 +103,7 @@ class Observed:
     cost: Table
     charts: tuple[Chart, ...]
     messages: tuple[Chart, ...]
-    """Single messages' ways."""
+    """Single messages' paths."""
     tables: tuple[Table, ...]
     unavailable: tuple[str, ...]
     """What could not be seen, with the reason."""
@@ -154,7 +125,8 @@ def observed(comparison: Comparison, who: Mapping[str, Contender]) -> Observed |
             for table in (
                 *path_tables(cut, who),
                 *_resource_tables(sampled, who),
-                *_wire_tables(wired, who),
+                wire_table(wired, who),
+                link_traffic_table(wired, who),
                 capture_table(captured, who),
             )
             if table.rows
@@ -175,7 +147,7 @@ def _resource_tables(sampled: Comparison, who: Mapping[str, Contender]) -> list[
     return [
         _process_table("CPU and threads", sampled, who, CPU, cpu),
         _process_table(
-            "Memory, MiB",
+            "Memory",
             sampled,
             who,
             MEMORY,
@@ -190,90 +162,112 @@ def _resource_tables(sampled: Comparison, who: Mapping[str, Contender]) -> list[
 
 def _process_table(title: str, seen: Comparison, who: Mapping[str, Contender], columns: Columns, caption: str) -> Table:
     """A row a process that has any of the figures."""
-    rows = []
+    rows: list[Row] = []
     for each in seen.experiments:
-        metrics = {metric for _, metric, _ in columns}
+        metrics = {column.metric for column in columns}
         subjects = sorted({key.subject for key in each.estimates if key.metric in metrics and key.subject != TRIAL})
         for subject in subjects:
-            cells = (cell(show(each.estimate(subject, metric), unit)) for _, metric, unit in columns)
-            rows.append((who[each.experiment.id].label, subject.removeprefix("process:"), *cells))
-    return Table(title, ("", "process", *(heading for heading, _, _ in columns)), tuple(rows), caption)
+            name = subject.removeprefix(process_subject(""))
+            rows.append((who[each.experiment.id].label, name, *metric_cells(columns, each, subject)))
+    return table(title, (MIDDLEWARE, *named("process"), *metric_columns(columns)), rows, caption)
 
 
 def _machine_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
     """A row a machine: the one that Middlemark ran on, then the hosts that are others."""
-    rows = []
+    rows: list[Row] = []
     for each in seen.experiments:
         others = sorted({key.subject for key in each.estimates if key.subject.startswith(host_subject(""))})
         for subject in (TRIAL, *others):
-            estimates = [each.estimate(subject, metric) for _, metric, _ in MACHINE]
-            if any(estimates):
+            if any(each.estimate(subject, column.metric) for column in MACHINE):
                 machine = "this one" if subject == TRIAL else subject.removeprefix(host_subject(""))
-                cells = (cell(show(found, unit)) for found, (_, _, unit) in zip(estimates, MACHINE, strict=True))
-                rows.append((who[each.experiment.id].label, machine, *cells))
+                rows.append((who[each.experiment.id].label, machine, *metric_cells(MACHINE, each, subject)))
     caption = "Pressure: the share of the window in which some task of the machine had to wait (PSI)."
-    return Table(
-        "The machine meanwhile", ("", "machine", *(heading for heading, _, _ in MACHINE)), tuple(rows), caption
-    )
-
-
-def _wire_tables(wired: Comparison, who: Mapping[str, Contender]) -> list[Table]:
-    return [wire_table(wired, who), link_traffic_table(wired, who)]
+    columns = (MIDDLEWARE, *named("machine"), *metric_columns(MACHINE))
+    return table("The machine meanwhile", columns, rows, caption)
 
 
 def observed_lines(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[str, ...]:
-    """For a narrow place: what observing cost where that can be told, and what each middleware's observers came to."""
-    found = observed(comparison, who)
-    if found is None:
-        return ()
+    """For a narrow place: what observing cost where that is known, and what each middleware's observers came to."""
     lines = [
-        f"{label}: observing {observation.replace('_', ' ')} cost {latency} in latency, {cpu} in CPU"
-        for label, observation, _, latency, cpu in found.cost.rows
-        if {latency, cpu} != {ABSENT}
+        f"{cost.label}: observing {str(cost.observation).replace('_', ' ')} cost {_ratio_words(cost.main)} in "
+        f"{_ranked_by(comparison)}, {_ratio_words(cost.cpu)} in CPU"
+        for cost in _costs(comparison, who)
+        if cost.main or cost.cpu
     ]
     for each in comparison.experiments:
-        figures = [_figure(each, *wanted) for wanted in NARROW]
+        found = [_metric_words(each, *wanted) for wanted in IN_TERMINAL]
         packets = _packets(each, comparison.setting.subject)
-        words = ", ".join([*filter(None, figures), *packets, *growing(each.observed.get(Observation.RESOURCES))])
+        words = ", ".join([*filter(None, found), *packets, *growing(each.observed.get(Observation.RESOURCES))])
         lines += [f"{who[each.experiment.id].label}: {words}"] if words else []
-    cut = seen_by(comparison, Observation.KERNEL_PATH)
-    lines += path_doubts(cut, who)
-    captured = [row for table in found.tables if table.title == CAPTURES for row in table.rows]
-    return (*lines, *(f"{row[0]}: {row[3]} frames in {row[1]}, Wireshark: {row[-1]}" for row in captured))
+    lines += path_doubts(seen_by(comparison, Observation.KERNEL_PATH), who)
+    return (*lines, *capture_lines(seen_by(comparison, Observation.CAPTURE), who))
 
 
 def _packets(each: ExperimentFindings, stream: str) -> list[str]:
-    """How many carry a message, and between when and when."""
+    """How many transmit a message, and between when and when."""
     seen = each.observed.get(Observation.KERNEL_PATH)
     names = ("packets_per_message", "typical_first_queued_ns", "typical_last_arrived_ns")
     found = [seen.estimate(stream, f"path_{name}") if seen else None for name in names]
     if not all(found):
         return []
-    packets, first, last = (
-        show(estimate, unit).text for estimate, unit in zip(found, (COUNT, MICROSECONDS, MICROSECONDS), strict=True)
-    )
-    return [f"{packets} packets on a message's way, from {first} µs (queued) to {last} µs (arrived)"]
+    units = (COUNT, MICROSECONDS, MICROSECONDS)
+    packets, first, last = (estimate_cell(each, unit).text for each, unit in zip(found, units, strict=True))
+    return [f"{packets} packets on a message's path, from {first} µs (queued) to {last} µs (arrived)"]
 
 
-def _figure(each: ExperimentFindings, observation: Observation, metric: str, unit: Unit, words: str) -> str:
+def _metric_words(each: ExperimentFindings, observation: Observation, metric: str, unit: Unit, words: str) -> str:
     seen = each.observed.get(observation)
-    estimate = seen.estimate(TRIAL, metric) if seen else None
-    return "" if estimate is None or estimate.value is None else words.format(show(estimate, unit).text)
+    cell = estimate_cell(seen.estimate(TRIAL, metric) if seen else None, unit)
+    return "" if cell.is_missing else words.format(cell.text)
+
+
+@dataclass(frozen=True)
+class _Cost:
+    """What one observation cost one middleware, as ratios of observed to unobserved trials, paired by block."""
+
+    label: str
+    observation: Observation
+    valid: str
+    main: Difference | None
+    """Of what the setting is ranked by."""
+    cpu: Difference | None
+
+
+def _costs(comparison: Comparison, who: Mapping[str, Contender]) -> list[_Cost]:
+    return [
+        _Cost(
+            who[each.experiment.id].label,
+            observation,
+            f"{seen.n_valid} of {plural(len(seen.outcomes), 'trial')}",
+            comparison.ratio(seen, each),
+            _cpu_ratio(seen, each),
+        )
+        for each in comparison.experiments
+        for observation, seen in each.observed.items()
+    ]
+
+
+def _ranked_by(comparison: Comparison) -> str:
+    kind = comparison.criterion.distribution
+    return kind.value.replace("_", " ") if kind else "goodput"
 
 
 def _cost_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
     """Observed over unobserved, paired by block."""
-    rows = []
-    for each in comparison.experiments:
-        for observation, seen in each.observed.items():
-            ratios = (comparison.ratio(seen, each), _cpu_ratio(seen, each))
-            valid = f"{seen.n_valid} of {plural(len(seen.outcomes), 'trial')}"
-            rows.append((who[each.experiment.id].label, str(observation), valid, *map(_ratio_words, ratios)))
-    main = comparison.criterion.metric.partition("_p50")[0].replace("_", " ").removesuffix(" bytes per s")
-    return Table(
+    columns = (
+        MIDDLEWARE,
+        *named("observation"),
+        *values("valid"),
+        Column(_ranked_by(comparison), "observed to unobserved"),
+        Column("CPU", "observed to unobserved"),
+    )
+    return table(
         "What observing cost",
-        ("", "observation", "valid", f"{main}, observed to unobserved", "CPU, observed to unobserved"),
-        tuple(rows),
+        columns,
+        [
+            (cost.label, str(cost.observation), cost.valid, _ratio_words(cost.main), _ratio_words(cost.cpu))
+            for cost in _costs(comparison, who)
+        ],
         "Ratios of the medians of observed and unobserved trials, paired by block, with 95 % intervals. Observed "
         "trials enter no other figure than those of this part.",
     )

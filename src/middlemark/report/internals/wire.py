@@ -1,6 +1,7 @@
-"""What was on the wire: by phase, by link, and over message sizes, for settings whose hosts are in namespaces.
+"""What was on the wire: by phase, by link, over message sizes, and in captured frames.
 
-`analysis.wire` has the figures; which settings were observed, `observed` says.
+`analysis.metrics.wire` has the values; of the frames themselves it shows nothing, that is Wireshark's business. Which
+settings were observed, `observers` says.
 """
 
 from __future__ import annotations
@@ -16,9 +17,24 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.traffic import payload_hosts, receiving_hosts
 from middlemark.plan import varying_factors
 from middlemark.report.elements.chart import Chart, finished, identity, logarithmic_scale
-from middlemark.report.elements.formatting import ABSENT, COUNT, Unit, cell, n_trials, show, size
-from middlemark.report.elements.labels import Contender, trials_behind
-from middlemark.report.elements.tables import Table
+from middlemark.report.elements.formatting import ABSENT, COUNT, Unit, size
+from middlemark.report.elements.labels import Contender, n_trials, trials_behind
+from middlemark.report.elements.tables import (
+    MIDDLEWARE,
+    NOTHING,
+    Cell,
+    MetricColumn,
+    Row,
+    Table,
+    estimate_cell,
+    metric_cells,
+    metric_columns,
+    named,
+    sentences,
+    table,
+    values,
+)
+from middlemark.results.record import CaptureRecord, TrialRecord
 from middlemark.suite import Observation
 from middlemark.suite.metrics import TRIAL
 
@@ -34,36 +50,33 @@ ABOUT = (
 
 def wire_table(wired: Comparison, who: Mapping[str, Contender]) -> Table:
     """A row for each that was read, medians of trials."""
-    rows = []
+    rows: list[Row] = []
     for each in wired.experiments:
         if each.estimate(TRIAL, "wire_window_bytes") is not None:
             phases = [_amount(each, phase) for phase in PHASES]
-            ratios = [cell(show(each.estimate(TRIAL, name), unit)) for name, unit in _PER_MESSAGE]
+            ratios = metric_cells(_PER_MESSAGE, each, TRIAL)
             split = [_amount(each, name) if _is_told(each) else NOT_TOLD for name in ("data", "control")]
             rows.append((who[each.experiment.id].label, *phases, *split, *ratios))
-    headings = (
-        "",
-        *PHASES.values(),
-        "data in the window",
-        "control in the window",
-        "bytes a message",
-        "packets a message",
-        "wire to payload",
-    )
+    traffic = values(*PHASES.values(), "data in the window", "control in the window")
     about = (
         f"{ABOUT} Discovery: from before T0 to the last first message. Control: what hosts sent that hold no "
         "publisher, no server and no broker. Data: all else, with what little control the senders of payload add. "
         "Where every host sends payload, both can't be told apart. Medians of trials."
     )
-    return Table("On the wire, all hosts together", headings, tuple(rows), about)
+    columns = (MIDDLEWARE, *traffic, *metric_columns(_PER_MESSAGE))
+    return table("On the wire", columns, rows, about, detail="all hosts together")
 
 
-_PER_MESSAGE = (("wire_bytes_per_message", BYTES), ("wire_packets_per_message", COUNT), (OVERHEAD, COUNT))
+_PER_MESSAGE = (
+    MetricColumn("bytes a message", "wire_bytes_per_message", BYTES),
+    MetricColumn("packets a message", "wire_packets_per_message", COUNT),
+    MetricColumn("wire to payload", OVERHEAD, COUNT),
+)
 
 
 def _amount(each: ExperimentFindings, name: str) -> str:
     sent_bytes, packets = (each.estimate(TRIAL, f"wire_{name}_{what}") for what in ("bytes", "packets"))
-    return f"{show(sent_bytes, BYTES).text}, {show(packets, COUNT).text} packets"
+    return f"{estimate_cell(sent_bytes, BYTES).text}, {estimate_cell(packets, COUNT).text} packets"
 
 
 def _is_told(each: ExperimentFindings) -> bool:
@@ -72,18 +85,18 @@ def _is_told(each: ExperimentFindings) -> bool:
 
 def link_traffic_table(wired: Comparison, who: Mapping[str, Contender]) -> Table:
     """Both ways of each link in each phase."""
-    rows = []
+    rows: list[Row] = []
     for each in wired.experiments:
         for host, network in dict.fromkeys((t.host, t.network) for r in each.records for t in r.wire):
             cells = (_both_ways(each, (host, network, phase)) for phase in PHASES)
             sends = _what_is_sent(each, host)
             rows.append((who[each.experiment.id].label, f"{host} – {network}", *cells, sends))
-    headings = ("", "link", *PHASES.values(), "what the host sends in the window")
+    columns = (MIDDLEWARE, *named("link"), *values(*PHASES.values()), *named("what the host sends in the window"))
     about = (
         "Bytes, packets; medians of trials. A host that sends payload and receives some sends both data and control "
         "on one interface: only a capture tells them apart."
     )
-    return Table("Links, sent / received by the host", headings, tuple(rows), about)
+    return table("Traffic of the links", columns, rows, about, detail="sent / received by the host")
 
 
 def _what_is_sent(each: ExperimentFindings, host: str) -> str:
@@ -103,18 +116,69 @@ def _both_ways(each: ExperimentFindings, wanted: tuple[str, str, str]) -> str:
     )
 
 
+CAPTURES = (
+    "Whole trials, from before T0 to the end of the drain; each frame where its host's link meets the network, so that "
+    "a file has it once for its sender and once for each receiver. Cut: longer than what is kept of each. Overflow: "
+    "came when the file had its size. Lost: came faster than they could be taken. Dissectors are Wireshark's names, by "
+    "which it filters too."
+)
+
+
+def capture_table(captured: Comparison, who: Mapping[str, Contender]) -> Table:
+    """A row a trial's file."""
+    rows: list[Row] = []
+    for each in captured.experiments:
+        contender = who[each.experiment.id]
+        rows += [
+            (contender.label, *_capture_cells(record, record.capture), dissector_words(contender))
+            for record in each.records
+            if record.capture is not None
+        ]
+    counts = values("size", "frames", "cut", "overflow", "lost")
+    columns = (MIDDLEWARE, *named("file in the run's folder"), *counts, sentences("dissectors"))
+    return table("Captured frames", columns, rows, CAPTURES)
+
+
+def dissector_words(contender: Contender) -> str:
+    """`mqtt (what Wireshark must be told)`."""
+    words = [f"{each.name} ({each.remark})" if each.remark else each.name for each in contender.dissectors]
+    return "; ".join(words) or ABSENT
+
+
+def _capture_cells(record: TrialRecord, capture: CaptureRecord) -> tuple[Cell, ...]:
+    path = _capture_path(record)
+    sums = (sum(getattr(link, what) for link in capture.links) for what in ("captured", "cut", "beyond", "lost"))
+    return Cell(path, link=path), Cell(capture.file_bytes, BYTES), *map(Cell, sums)
+
+
+def capture_lines(captured: Comparison, who: Mapping[str, Contender]) -> list[str]:
+    """A line a trial's file, for a narrow place."""
+    return [
+        f"{contender.label}: {sum(link.captured for link in record.capture.links)} frames in {_capture_path(record)}, "
+        f"Wireshark: {dissector_words(contender)}"
+        for each in captured.experiments
+        for record in each.records
+        if record.capture is not None
+        for contender in (who[each.experiment.id],)
+    ]
+
+
+def _capture_path(record: TrialRecord) -> str:
+    return f"trials/{record.trial.id}/capture.pcapng"
+
+
 def overhead_table(experiments: Sequence[ExperimentFindings], who: Mapping[str, Contender]) -> Table | None:
     """Wire to payload over message sizes; None where no wire was read."""
     series = _series(experiments, who)
     if not series:
         return None
     sizes = sorted({size_bytes for points in series.values() for size_bytes in points})
-    rows = [
-        (*name, *(cell(show(points[s].estimate(TRIAL, OVERHEAD), COUNT)) if s in points else ABSENT for s in sizes))
+    rows: list[Row] = [
+        (*name, *(estimate_cell(points[s].estimate(TRIAL, OVERHEAD), COUNT) if s in points else NOTHING for s in sizes))
         for name, points in series.items()
     ]
-    headings = ("", "setting", *(size(size_bytes) for size_bytes in sizes))
-    return Table("Bytes on the wire for each byte of payload, by message size", headings, tuple(rows), ABOUT)
+    columns = (MIDDLEWARE, *named("setting"), *values(*map(size, sizes)))
+    return table("Bytes on the wire for each byte of payload", columns, rows, ABOUT, detail="by message size")
 
 
 def overhead_chart(experiments: Sequence[ExperimentFindings], who: Mapping[str, Contender]) -> Chart | None:

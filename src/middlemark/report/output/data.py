@@ -1,14 +1,7 @@
-"""Puts the metrics and the estimates of a run into its folder; `results` writes them whole or not at all.
+"""A run in the forms that other tools read: Parquet, CSV, JSON, OpenMetrics, HdrHistogram; and its own stored metrics.
 
-Every distribution of a run as one HdrHistogram: all valid trials of an experiment, whether or not they left samples.
-
-One trial's samples are in memory at a time, so that runs of any length can be read. These tables are for other tools'
-plots; intervals over trials are `estimate`'s.
-
-A run in the forms that other tools read: Parquet, CSV and JSON of its frames, OpenMetrics text of its estimates.
-
-`analysis.loaded` makes the frames, `analysis.percentile_tables` the percentile tables; here they become files. What
-the columns mean is said by the JSON Schema that goes with the JSON.
+`analysis.dataframes` makes the frames, and the JSON Schema that goes with the JSON says what their columns mean. One
+trial's samples are in memory at a time, so that runs of any length can be read.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The figures and tables of a report as files of their own, for papers and slides.
+"""The charts and tables of a report as files of their own, for papers and slides.
 
-`html` says which there are; each figure stands without the page: with its legend, its title and plain colours. It
-computes nothing, and captions go into a file beside the figures.
+`html` says which there are; each chart stands without the page: with its legend, its title and plain colours. It
+computes nothing, and captions go into a file beside the charts.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from middlemark.analysis.run import RunFindings
 from middlemark.report.conclusions.claims import claims_table, shown
 from middlemark.report.conclusions.digest import digest
 from middlemark.report.conclusions.heatmap import heat_maps, heat_table
-from middlemark.report.conclusions.ranking import Ranking
+from middlemark.report.conclusions.ranking import ranking_as_table
 from middlemark.report.conclusions.recommendation import recommendation
 from middlemark.report.elements.chart import INK, Chart, Spec
-from middlemark.report.elements.formatting import NARROW_SPACE, cell
+from middlemark.report.elements.formatting import NARROW_SPACE
 from middlemark.report.elements.labels import Contender, contenders
 from middlemark.report.elements.tables import Table
 from middlemark.report.internals.configuration import topology_table
@@ -69,7 +69,7 @@ def tables(findings: RunFindings, who: Mapping[str, Contender]) -> Iterator[tupl
     yield from ((name, table) for name, table in _tables_of_run(findings, sections, who) if table is not None)
     for section in sections:
         for table in _tables_of(section):
-            yield f"{section.id}-{_file_name(table.title)}", table
+            yield f"{section.id}-{table.name}", table
 
 
 def _tables_of_run(
@@ -92,8 +92,7 @@ def _tables_of_run(
 
 
 def _tables_of(section: Section) -> Iterator[Table]:
-    title = f"Ranking: {section.answer.workload.replace('_', ' ')}, {section.answer.asked}"
-    yield _ranking(title, section.ranking)
+    yield ranking_as_table(section.ranking, f"{section.answer.workload.replace('_', ' ')}, {section.answer.asked}")
     if section.chain:
         yield from (section.chain.split, section.chain.fates)
         yield from (table for table in section.chain.tables if table.rows)
@@ -101,35 +100,6 @@ def _tables_of(section: Section) -> Iterator[Table]:
     yield from (*section.quantiles, *section.tables, section.outcomes)
     if section.observed:
         yield from (section.observed.cost, *section.observed.tables)
-
-
-def _ranking(title: str, ranking: Ranking) -> Table:
-    headings = (
-        "middleware",
-        "rank",
-        f"{ranking.main_heading}, {ranking.main_unit}",
-        f"99 %, {ranking.tail_unit}",
-        *([f"99 % from the intended send, {ranking.tail_unit}"] if ranking.from_intended else []),
-        "to the first",
-        f"{ranking.loss_heading}, %",
-        "first message, ms",
-        "CPU, % of one core",
-        "peak memory, MiB",
-        "n, trials × messages",
-    )
-    rows = []
-    for line in ranking.lines:
-        figures_shown = [cell(each) for each in (line.loss, line.first_message, line.cpu, line.memory)]
-        main = line.unranked if line.main.missing and line.unranked else cell(line.main)
-        tails = [cell(line.tail), *([cell(line.tail_from_intended)] if ranking.from_intended else [])]
-        rows.append((line.who.label, line.rank, main, *tails, line.to_best, *figures_shown, line.n))
-    unranked = [f"{line.who.label} is not ranked: {line.unranked}." for line in ranking.lines if line.unranked]
-    caption = "In brackets: intervals over trials. Ranks are intervals that hold together with 95 %."
-    return Table(title, headings, tuple(rows), " ".join([caption, *unranked]))
-
-
-def _file_name(title: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", title.split(":", maxsplit=1)[0].split(",", maxsplit=1)[0].lower()).strip("-")
 
 
 # --- figures --------------------------------------------------------------------------------------------------------
@@ -202,8 +172,8 @@ def _colours() -> dict[str, str]:
 
 def as_latex(name: str, table: Table) -> str:
     """A floating table with booktabs' rules and a label."""
-    body = tabulate.tabulate(table.rows, table.headings, tablefmt="latex_booktabs", disable_numparse=True)
-    caption = _latex_text(f"{table.title}. {table.caption}" if table.caption else table.title)
+    body = tabulate.tabulate(table.lines, table.headings, tablefmt="latex_booktabs", disable_numparse=True)
+    caption = _latex_text(f"{table.full_title}. {table.caption}" if table.caption else table.full_title)
     return (
         "% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n"
         f"\\caption{{{caption}}}\n\\label{{tab:{name}}}\n{_in_latex(body)}\n\\end{{table}}\n"
@@ -223,15 +193,15 @@ def _in_latex(text: str) -> str:
 
 def as_markdown(_name: str, table: Table) -> str:
     """A table with its title above and its caption below."""
-    rows = [[each.replace("|", "\\|").replace("\n", " ") for each in row] for row in table.rows]
+    rows = [[each.replace("|", "\\|").replace("\n", " ") for each in row] for row in table.lines]
     body = tabulate.tabulate(rows, table.headings, tablefmt="pipe", disable_numparse=True)
-    return f"**{table.title}**\n\n{body}\n" + (f"\n{table.caption}\n" if table.caption else "")
+    return f"**{table.full_title}**\n\n{body}\n" + (f"\n{table.caption}\n" if table.caption else "")
 
 
 def as_csv(_name: str, table: Table) -> str:
     """The rows under their headings; numbers for computing are in `middlemark export`."""
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([table.headings, *table.rows])
+    csv.writer(out, lineterminator="\n").writerows([table.headings, *table.lines])
     return out.getvalue()
 
 

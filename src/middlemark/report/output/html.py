@@ -1,10 +1,7 @@
-"""The figures that stand on several settings: latency over size, overhead on the wire, latency over load, and chains.
+"""The page: one HTML file that needs nothing but itself, made from a run's findings.
 
-It gathers what `scaling`, `wire`, `capacity` and `chain` draw, for the page and for files of their own.
-
-The report to read: one HTML file that needs nothing but itself, made from a run's findings.
-
-It puts the parts together and writes the file; what they say is `answer`'s, `tables`', `charts`' and `config`'s.
+It puts together what the other modules of the report have made, for each setting and for what stands on several, and
+writes the file; `packing` makes it small.
 """
 
 from __future__ import annotations
@@ -33,16 +30,7 @@ from middlemark.report.conclusions.warnings import uncounted, warned_of
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import fact
 from middlemark.report.elements.labels import Contender, Trials, contenders, trials_of
-from middlemark.report.elements.tables import (
-    Table,
-    accounting_table,
-    loss_table,
-    outcome_table,
-    outlier_table,
-    process_table,
-    quantile_table,
-    rate_table,
-)
+from middlemark.report.elements.tables import Table
 from middlemark.report.elements.topology_drawing import drawing
 from middlemark.report.internals.chain_charts import chains_overview
 from middlemark.report.internals.chains import ChainShown, chain_shown
@@ -57,6 +45,15 @@ from middlemark.report.traffic.distributions import boxes, ecdf, percentile_curv
 from middlemark.report.traffic.faults import fault_table, timeline_words
 from middlemark.report.traffic.links import link_table, route_table
 from middlemark.report.traffic.scaling import scaling_charts, scaling_lines
+from middlemark.report.traffic.setting_tables import (
+    accounting_table,
+    loss_table,
+    outcome_table,
+    outlier_table,
+    process_table,
+    quantile_table,
+    rate_table,
+)
 from middlemark.report.traffic.timeseries import time_charts
 from middlemark.report.traffic.variance import spread_lines, spread_table
 from middlemark.results.files import write_text

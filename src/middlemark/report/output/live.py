@@ -1,7 +1,7 @@
-"""The live view of a campaign in the terminal: progress, time left, and the figures so far of each experiment.
+"""The live view of a campaign in the terminal: progress, time left, and the medians so far of each experiment.
 
-It shows what it is told by a campaign's events and computes no more than medians of what trials said. Where standard
-error is no terminal, each finished trial is a line.
+It shows a campaign's events and computes no more than medians of what trials reported. Where standard error is no
+terminal, each finished trial is a line.
 """
 
 from __future__ import annotations

@@ -1,16 +1,7 @@
-"""The program that draws the charts: Vega, Vega-Lite and their embedding, as one script; nothing is fetched for it.
+"""What a page carries packed: the program that draws its charts, the charts with their data, and what is folded.
 
-The package that carries them takes seconds to put them together, always to the same text: it is kept in the user's own
-cache, under the package's version and with its digest. Where nothing can be kept there it is put together each time.
-
-What a page carries packed: its program, the charts with their data by columns, and what is folded.
-
-Packing leaves nothing out; `templates/report.js` unpacks. What is alike stands together and keeps its order, because
-the compression looks back no further than 32 KiB.
-
-What a reader of the page can choose between: the middlewares, and the factors in which settings differ.
-
-The page's script hides what is not chosen; the figures stay what they are, ranks and ratios among all.
+Packing leaves nothing out, and `templates/report.js` unpacks; what is alike stands together, because the compression
+looks back no further than 32 KiB. It also lists what a reader can select, which the page's script hides and shows.
 """
 
 from __future__ import annotations

@@ -1,34 +1,36 @@
-"""The summary in the terminal: a ranking for each workload, what did not count, and what to mind.
+"""What a run came to, in the terminal: rankings, conditions, claims, recommendations, and what to mind.
 
-The same words and figures as the HTML report's, from the same tables; it prints and decides nothing.
+The words and values are the page's, from the same tables; it prints and decides nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+from textwrap import fill, wrap
 
 from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Table as Grid
 from rich.text import Text
 
 from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.compare.metrics import OverSettings
 from middlemark.analysis.decisions.claims import judge_own_claims
 from middlemark.analysis.run import RunFindings, analyse
+from middlemark.plan.trial import ACCEPTED
 from middlemark.report.conclusions.claims import print_claims
-from middlemark.report.conclusions.digest import CROWDED, Digest, digest
+from middlemark.report.conclusions.digest import CROWDED, Digest, digest, means_table
 from middlemark.report.conclusions.headline import Answer, answer, distinguishing, interval_words
-from middlemark.report.conclusions.ranking import CLOCKS, Line, ranking_table
-from middlemark.report.conclusions.recommendation import print_recommendation, recommendation
+from middlemark.report.conclusions.ranking import CLOCKS, Ranking, Terminal, ranking_table
+from middlemark.report.conclusions.recommendation import READING as MARGINS
+from middlemark.report.conclusions.recommendation import Recommendation, recommendation
 from middlemark.report.conclusions.warnings import uncounted, warned_of
-from middlemark.report.elements import tables
-from middlemark.report.elements.formatting import Shown, narrow, plural
+from middlemark.report.elements.formatting import ABSENT, plural
 from middlemark.report.elements.labels import Contender, contenders
-from middlemark.report.elements.tables import outcome_table
+from middlemark.report.elements.tables import Cell, Column, Holds, Table, value_cell
 from middlemark.report.internals.chains import lines_of_chain
 from middlemark.report.internals.configuration import load_words
 from middlemark.report.internals.message_path import message_lines
@@ -37,12 +39,17 @@ from middlemark.report.traffic.capacity import capacity_lines, stop_lines
 from middlemark.report.traffic.faults import fault_table, flow_words, timeline_words
 from middlemark.report.traffic.links import link_lines, route_lines
 from middlemark.report.traffic.scaling import scaling_lines
+from middlemark.report.traffic.setting_tables import outcome_counts
 from middlemark.report.traffic.variance import spread_lines
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Observation
 
 WIDE = 100
 """Columns of a terminal that has room for the percentile from the intended send; the page always has it."""
+HEADING_WIDTH = 17
+"""Characters in a line of a heading over values."""
+REASON_WIDTH = 12
+"""Characters in a line of the reason in a missing value's place."""
 READING = (
     "Medians of trials with intervals below; *: of all trials' samples together. Ranks reach from the best to the "
     "worst that the trials leave open, and hold together with 95 %. †: a baseline, the machine's own limit."
@@ -70,7 +77,7 @@ def _print_comparisons(findings: RunFindings, who: Mapping[str, Contender], cons
         _print_comparison(comparison, said, who, console)
     _print_digest(digest(findings.comparisons, answers, who) if len(answers) > CROWDED else None, console)
     _print_lines("Capacity", capacity_lines(findings.capacities, who), console)
-    _print_scaling(findings, console)
+    _print_lines("How latency grows with size", scaling_lines(findings.scalings), console)
     _print_lines("Spread over trials", spread_lines(findings, who), console)
     _print_lines("Enough trials", stop_lines(findings, who), console)
     claims = judge_own_claims(findings)
@@ -86,6 +93,28 @@ def _print_digest(whole: Digest | None, console: Console) -> None:
         console.print(f"\n[bold]{whole.table.title}[/]")
         _print_table(whole.table, console)
         console.print(whole.sentence)
+
+
+def print_recommendation(said: Recommendation, console: Console) -> None:
+    """Print what to take for an application."""
+    console.print()
+    console.print(Text.assemble((said.application, "bold"), (f"  {said.asked}", "dim")))
+    if said.fitting is not None:
+        _print_table(said.fitting, console)
+    for label, reason in said.others:
+        _print_line(Text.assemble((label, ""), (f": {reason}", "dim")), console)
+    console.print(Text.assemble((f"{said.headline}. ", "bold"), " ".join(said.sentences)))
+    console.print(Text(f"\n{MARGINS}", "dim"))
+
+
+def print_over_settings(found: Sequence[OverSettings], console: Console) -> None:
+    """Print the geometric means; nothing where there are no two settings."""
+    means = means_table(found)
+    if means.rows:
+        console.print()
+        console.print(Text(means.title, "bold"))
+        _print_table(means, console)
+        console.print(Text(means.caption, "dim"))
 
 
 def print_message_paths(findings: RunFindings, console: Console) -> None:
@@ -106,42 +135,49 @@ def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Co
     console.print()
     console.print(Text.assemble((said.workload, "bold"), (f"  {said.asked}", "dim")))
     ranking = ranking_table(comparison, who)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    table.add_column("", justify="right", no_wrap=True)
-    table.add_column("middleware", min_width=14)
-    main = f"{ranking.main_heading}\n{ranking.main_unit}"
-    lost = [] if comparison.faulty else ["loss\n%"]  # the table of faults has what is missing
-    from_intended = ranking.from_intended and console.width >= WIDE
-    tails = [f"99 %\n{ranking.tail_unit}", *([f"intended\n99 %, {ranking.tail_unit}"] if from_intended else [])]
-    for heading in (main, *tails, *lost, "first\nms"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("CPU\n% core", justify="right", no_wrap=True)
-    table.add_column("memory\nMiB", justify="right", no_wrap=True)
-    for line in ranking.lines:
-        if not line.unranked:
-            table.add_row(*_cells(line, from_intended=from_intended, faulty=comparison.faulty))
-    if table.row_count:
-        console.print(table)
+    _print_ranking(ranking, console)
     if ranking.between_clocks:
         _print_line(Text(CLOCKS, "dim"), console)
     for line in ranking.lines:
         if line.unranked:
             _print_line(Text.assemble((line.who.label, ""), (f": {line.unranked}", "dim")), console)
     _print_outcomes(comparison, who, console)
-    _print_surroundings(comparison, who, console)
+    _print_conditions(comparison, who, console)
     _print_observed(comparison, who, console)
     console.print(Text.assemble((f"{said.headline}. ", "bold"), " ".join(said.sentences)))
 
 
-def _print_surroundings(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:
+def _print_ranking(ranking: Ranking, console: Console) -> None:
+    """The lines that have a rank; those that have none are told below with the reason."""
+    left_out = {Terminal.NEVER} if console.width >= WIDE else {Terminal.NEVER, Terminal.WHERE_WIDE}
+    columns = [each for each in ranking.columns if each.in_terminal not in left_out]
+    grid = _grid()
+    grid.add_column("", justify="right", no_wrap=True)
+    grid.add_column("middleware", min_width=14)
+    for each in columns:
+        grid.add_column(_heading(each.brief), justify="right", no_wrap=True)
+    for line in ranking.lines:
+        if not line.unranked:
+            name = Text.assemble(line.who.label, ("†" if line.who.baseline else "", "dim"))
+            cells = (
+                cell_text(
+                    value_cell(each.cell(line)) if each.in_terminal is Terminal.WITHOUT_INTERVAL else each.cell(line),
+                    "" if place else "bold",
+                )
+                for place, each in enumerate(columns)
+            )
+            grid.add_row(Text(line.rank, "bold"), name, *cells)
+    if grid.row_count:
+        console.print(grid)
+
+
+def _print_conditions(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:
     """The split of a chain, faults, links, routes and CPU load, where the setting has any."""
-    for table in lines_of_chain(comparison, who):
-        _print_table(table, console)
     faults = fault_table(comparison, who)
-    if faults is not None:
-        _print_table(faults, console)
-    ways = (*link_lines(comparison), *route_lines(comparison))
-    for line in (*flow_words(comparison, who), *timeline_words(comparison), *ways):
+    for table in (*lines_of_chain(comparison, who), *([faults] if faults else [])):
+        _print_table(table, console, table.title.lower())
+    links = (*link_lines(comparison), *route_lines(comparison))
+    for line in (*flow_words(comparison, who), *timeline_words(comparison), *links):
         _print_line(Text(line, "dim"), console)
     for each in comparison.experiments:
         words = load_words(each)
@@ -157,53 +193,56 @@ def _print_observed(comparison: Comparison, who: Mapping[str, Contender], consol
         _print_line(Text(line, "dim"), console)
 
 
-def _print_table(shown: tables.Table, console: Console) -> None:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    for place, heading in enumerate(shown.headings):
-        name = (heading or shown.title.lower()).replace(", ", "\n").replace(" after", "\nafter")
-        table.add_column(name, justify="right" if place else "left", no_wrap=place > 0)
+def _print_table(shown: Table, console: Console, title: str = "") -> None:
+    """A table; its title stands over the first column where it is not printed above."""
+    grid = _grid()
+    for place, column in enumerate(shown.columns):
+        is_value = place > 0 and column.holds is Holds.VALUES
+        grid.add_column(
+            title if title and not place else _heading(column),
+            justify="right" if is_value else "left",
+            no_wrap=is_value,
+            overflow="fold",
+        )
     for row in shown.rows:
-        table.add_row(*(narrow(cell) for cell in row))
-    console.print(table)
+        grid.add_row(*map(cell_text, row))
+    console.print(grid)
 
 
-def _cells(line: Line, *, from_intended: bool, faulty: bool) -> tuple[Text, ...]:
-    lost = () if faulty else (line.loss,)
-    return (
-        Text(line.rank, "bold"),
-        Text.assemble(line.who.label, ("†" if line.who.baseline else "", "dim")),
-        _text(line.main, "bold"),
-        _text(line.tail),
-        *([_text(line.tail_from_intended)] if from_intended else []),
-        *(_text(replace(shown, interval="")) for shown in (*lost, line.first_message, line.cpu, line.memory)),
+def _grid() -> Grid:
+    return Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+
+
+def _heading(column: Column) -> str:
+    """The name on several lines, and the unit below it."""
+    return "\n".join(
+        [*wrap(column.name, HEADING_WIDTH, break_long_words=False), *([column.unit] if column.unit else [])]
     )
 
 
-def _text(shown: Shown, style: str = "") -> Text:
-    if shown.missing:
-        return Text(narrow(shown.text.replace(" samples (", "\n").replace(")", "")), "dim")
-    quantile = "" if shown.note in {"", "pooled"} else f"{shown.note} "
-    pooled = "*" if shown.note.endswith("pooled") else ""
-    text = Text.assemble((quantile.replace(" pooled", ""), "dim"), (shown.text + pooled, style))
-    for below in (shown.clocks, shown.interval):
+def cell_text(cell: Cell, style: str = "") -> Text:
+    """A value with what belongs to it below; a missing value's reason on several lines."""
+    if cell.is_missing:
+        reason = cell.text.replace(" = ", "\u00a0=\u00a0")  # an equation stays on one line
+        return Text(fill(reason, REASON_WIDTH, break_long_words=False), "dim")
+    quantile = f"{cell.quantile} " if cell.quantile else ""
+    text = Text.assemble((quantile, "dim"), (f"{cell.text}{'*' if cell.is_pooled else ''}", style))
+    for below in (cell.clocks, cell.interval, cell.percent_of_whole):
         text.append(f"\n{below}" if below else "", "dim")
     return text
 
 
 def _print_outcomes(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:
     """Trials that don't count, but for those that could not be asked for, which the line above tells."""
-    groups: dict[tuple[str, str], tuple[int, str]] = {}
-    for name, kind, trials, why in outcome_table(comparison, who).rows:
-        count, first = groups.get((name, kind), (0, why))
-        groups[name, kind] = (count + int(trials), first)
-    for (name, kind), (count, why) in groups.items():
-        if kind not in {"valid", "not applicable"}:
-            text = f"{name}: {plural(count, 'trial')} {kind}, {why}"
-            _print_line(Text(text, "yellow"), console)
-
-
-def _print_scaling(findings: RunFindings, console: Console) -> None:
-    _print_lines("How latency grows with size", scaling_lines(findings.scalings), console)
+    for each in comparison.experiments:
+        kinds: dict[str, tuple[int, str]] = {}
+        for (kind, why), n in sorted(outcome_counts(each).items()):
+            count, first = kinds.get(kind, (0, why))
+            kinds[kind] = (count + n, first)
+        for kind, (count, why) in kinds.items():
+            if kind not in ACCEPTED:
+                words = f"{plural(count, 'trial')} {kind.replace('_', ' ')}, {why or ABSENT}"
+                _print_line(Text(f"{who[each.experiment.id].label}: {words}", "yellow"), console)
 
 
 def _print_lines(title: str, lines: Sequence[str], console: Console) -> None:

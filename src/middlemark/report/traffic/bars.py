@@ -1,10 +1,7 @@
-"""Stacked bars: where the time of each middleware goes, part after part, with the interval of the whole as a line.
+"""Bars: one metric of every middleware with its interval, and stacked bars of where the time goes.
 
-What the parts are, and what of them is told beside a bar, `chain_charts` and `kernel_path` say.
-
-Bars and points: one figure of every middleware beside each other, with its interval over trials.
-
-Which there are of a setting is said here with what each means; `observed` draws its own the same way.
+What the metrics of a setting mean is said here; the parts of stacked bars are `internals.chain_charts`' and
+`internals.kernel_path`'s.
 """
 
 from __future__ import annotations
@@ -34,8 +31,7 @@ from middlemark.report.elements.chart import (
     short,
     with_rows,
 )
-from middlemark.report.elements.formatting import n_trials
-from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.labels import Contender, n_trials
 from middlemark.suite.metrics import TRIAL
 
 Row = Mapping[str, Any]

@@ -1,10 +1,7 @@
-"""What capacity searches came to: a table, lines for a terminal, and data for a program to read.
+"""What capacity searches found, and how narrow the intervals are of a run that goes on until they are narrow enough.
 
-It searches nothing: `analysis.capacity` did. What is not carried is told with the reason; `capacity_charts` draws.
-
-How wide the intervals are of a run that goes on until they are narrow: in lines for a terminal, and as a table.
-
-It decides nothing: the widths are the manifest's, as the campaign stored them.
+Both in a table, in lines for a terminal, and as data. It searches and decides nothing: `analysis.search` did, and
+`capacity_charts` draws.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from middlemark.plan.experiment import Sought
 from middlemark.plan.schedule import Load
 from middlemark.report.elements.formatting import ABSENT, MEGABITS_PER_S, MEGABYTES_PER_S, digits, plural
 from middlemark.report.elements.labels import Contender
-from middlemark.report.elements.tables import Table
+from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, named, sentences, table, values
 from middlemark.results.manifest import Width
 from middlemark.suite import DURATION, SHARE, SIZE
 
@@ -32,21 +29,27 @@ def capacity_table(capacities: Sequence[Capacity], who: Mapping[str, Contender])
     """A row for each search, by message, the highest capacity first."""
     if not capacities:
         return None
-    named = settings(capacities)
-    ordered = sorted(capacities, key=lambda one: (one.sought, one.given, named[one.experiment.id], -_payload(one)))
-    rows = tuple(
-        (who[each.experiment.id].label, named[each.experiment.id], *_cells(each), str(each.n_trials))
+    message_of = settings(capacities)
+    ordered = _ordered(capacities)
+    rows = [
+        (who[each.experiment.id].label, message_of[each.experiment.id], *_cells(each), Cell(each.n_trials))
         for each in ordered
-    )
-    return Table(
+    ]
+    loads = values("sustained", "payload", "not sustained")
+    return table(
         "Capacity",
-        ("", "message", "carries", "payload", "does not carry", "for", "knee", "half carried", "trials"),
+        (MIDDLEWARE, sentences("message"), *loads, sentences("for"), *values("knee", "half sustained", "trials")),
         rows,
-        f"{_what(capacities)} of each publisher that is carried, {_bounds(capacities)}; the next one above it is not. "
-        f"Both are confirmed by a majority of trials. {_several(capacities)}Knee: where latency "
-        "over load begins to climb (Kneedle). Half carried: the load that half of the trials would carry, "
+        f"{_what(capacities)} of each publisher that is sustained, {_bounds(capacities)}; the next one above it is "
+        f"not. Both are confirmed by a majority of trials. {_several(capacities)}Knee: where latency "
+        "over load begins to climb (Kneedle). Half sustained: the load that half of the trials would sustain, "
         "of a logistic curve through all trials, with its 95 % interval.",
     )
+
+
+def _ordered(capacities: Sequence[Capacity]) -> list[Capacity]:
+    message_of = settings(capacities)
+    return sorted(capacities, key=lambda one: (one.sought, one.given, message_of[one.experiment.id], -_payload(one)))
 
 
 def _what(capacities: Sequence[Capacity]) -> str:
@@ -73,19 +76,31 @@ def _bounds(capacities: Sequence[Capacity]) -> str:
     return ", or ".join(sorted(said))
 
 
-def _cells(each: Capacity) -> tuple[str, ...]:
+def _cells(each: Capacity) -> tuple[Cell | str, ...]:
     if each.state is State.NOT_APPLICABLE:
-        return (ABSENT, ABSENT, ABSENT, f"not applicable: {each.reason}", ABSENT, ABSENT)
+        return NOTHING, NOTHING, NOTHING, _not_applicable(each), NOTHING, NOTHING
+    above, knee = (NOTHING if load is None else load_words(load, each.sought) for load in (each.not_carried, each.knee))
+    payload = NOTHING if each.carried is None else payload_words(each.carried)
+    return sustained_words(each), payload, above, _limits(each) or NOTHING, knee, half_words(each)
+
+
+def _not_applicable(each: Capacity) -> str:
+    return f"not applicable: {each.reason}"
+
+
+def _limits(each: Capacity) -> str:
+    return ", ".join(limit.value.replace("_", " ") for limit in each.limits)
+
+
+def sustained_words(each: Capacity) -> str:
+    """The highest load that is sustained, as far as the search found it."""
     words = {State.AT_LEAST: "at least ", State.OPEN: "open: "}.get(each.state, "")
-    carried = "nothing" if each.carried is None else words + load_words(each.carried, each.sought)
-    carried += _scattered(each)
-    above, knee = (ABSENT if load is None else load_words(load, each.sought) for load in (each.not_carried, each.knee))
-    limits = ", ".join(limit.value.replace("_", " ") for limit in each.limits)
-    return carried, payload_words(each.carried), above, limits or ABSENT, knee, half_words(each)
+    load = "nothing" if each.carried is None else words + load_words(each.carried, each.sought)
+    return load + _scattered(each)
 
 
 def half_words(each: Capacity) -> str:
-    """The load that half of the trials carry, with its interval; an end that no trial tells is said to be open."""
+    """The load that half of the trials sustain, with its interval; an end that no trial tells is said to be open."""
     found = each.half_carried
     if not isinstance(found, Threshold):
         return found.reason
@@ -134,19 +149,21 @@ def rate(value_hz: float) -> str:
 
 def capacity_lines(capacities: Sequence[Capacity], who: Mapping[str, Contender]) -> list[str]:
     """A line for each search."""
-    table = capacity_table(capacities, who)
-    return [_line(row) for row in table.rows] if table else []
+    message_of = settings(capacities)
+    return [
+        f"{who[each.experiment.id].label}, {message_of[each.experiment.id]}: {_line(each)}"
+        for each in _ordered(capacities)
+    ]
 
 
-def _line(row: tuple[str, ...]) -> str:
-    name, message, carries, payload, refused, why, knee, half, trials = row
-    amount = f" ({payload})" if payload != ABSENT else ""
-    above = f", not {refused} ({why})" if refused != ABSENT else ""
-    bent = f", knee at {knee}" if knee != ABSENT else ""
-    if carries == ABSENT:
-        return f"{name}, {message}: {why}"
-    curve = f", half carry {half}" if half[:1].isdigit() and "(" in half else ""
-    return f"{name}, {message}: {carries}{amount}{above}{bent}{curve}, {plural(int(trials), 'trial')}"
+def _line(each: Capacity) -> str:
+    if each.state is State.NOT_APPLICABLE:
+        return _not_applicable(each)
+    amount = f" ({payload_words(each.carried)})" if each.carried else ""
+    above = f", not {load_words(each.not_carried, each.sought)} ({_limits(each) or ABSENT})" if each.not_carried else ""
+    knee = f", knee at {load_words(each.knee, each.sought)}" if each.knee else ""
+    curve = f", half sustained {half_words(each)}" if isinstance(each.half_carried, Threshold) else ""
+    return f"{sustained_words(each)}{amount}{above}{knee}{curve}, {plural(each.n_trials, 'trial')}"
 
 
 def settings(capacities: Sequence[Capacity]) -> dict[str, str]:
@@ -228,20 +245,20 @@ def stop_table(findings: RunFindings, who: Mapping[str, Contender]) -> Table | N
     if not known:
         return None
     names = _names(findings, who)
-    rows = tuple(
+    rows = [
         (
             names[each.experiment],
-            _figure(each),
-            str(each.n_trials),
-            ABSENT if each.relative_width is None else f"± {_percent(each.relative_width)}",
+            _metric(each),
+            Cell(each.n_trials),
+            NOTHING if each.relative_width is None else f"± {_percent(each.relative_width)}",
             f"± {_percent(each.allowed)}",
             "narrow enough" if each.settled else f"open: {each.reason}",
         )
         for each in sorted(known, key=lambda width: (width.settled, names[width.experiment], width.figure))
-    )
-    return Table(
+    ]
+    return table(
         "Enough trials",
-        ("", "figure", "trials", "half-width", "asked", ""),
+        (MIDDLEWARE, *named("metric"), *values("trials", "half-width", "requested"), sentences("state")),
         rows,
         f"Half of the {_percent(known[0].confidence)} interval of the median over trials, as a share of the median. "
         "Narrow enough is what was so at two looks in a row, five trials apart.",
@@ -264,10 +281,10 @@ def _names(findings: RunFindings, who: Mapping[str, Contender]) -> dict[str, str
 
 def _open_words(each: Width) -> str:
     reach = "" if each.relative_width is None else f"± {_percent(each.relative_width)} after "
-    return f"{_figure(each)} {reach}{plural(each.n_trials, 'trial')}, ± {_percent(each.allowed)} asked: {each.reason}"
+    return f"{_metric(each)} {reach}{plural(each.n_trials, 'trial')}, ± {_percent(each.allowed)} asked: {each.reason}"
 
 
-def _figure(each: Width) -> str:
+def _metric(each: Width) -> str:
     return f"{each.stream} {each.figure}" if each.stream else each.figure
 
 

@@ -1,6 +1,6 @@
-"""The charts of capacity searches: latency over load, and what is carried over the size of messages.
+"""The charts of capacity searches: latency over load, and what is sustained over the size of messages.
 
-It searches nothing and tells no figure in words: `capacity` does, whose names of the searched messages it takes.
+It searches nothing; `capacity` has the values in words, and the names of the searched messages.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from middlemark.analysis.search.capacity import Capacity, State
 from middlemark.plan.experiment import Sought
 from middlemark.plan.schedule import search_key
 from middlemark.report.elements.chart import Chart, Identity, finished, identity, logarithmic_scale
-from middlemark.report.elements.formatting import plural, span
+from middlemark.report.elements.formatting import count_range, plural
 from middlemark.report.elements.labels import Contender, Trials, trials_behind
 from middlemark.report.traffic.capacity import factors_beside, settings
 
@@ -69,7 +69,7 @@ def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, C
     ends, knees = _end_rows(group, who), _knee_rows(group, who)
     layers = [*_curves(x, y, shown, AXES[sought]), _ends(x, shown), *([_knees(x, y, shown)] if knees else [])]
     bent = " Diamond: the knee, where latency begins to climb." if knees else ""
-    n = span([point.trials for each in group for point in each.points], "trial")
+    n = count_range([point.trials for each in group for point in each.points], "trial")
     return Chart(
         id=name,
         title=f"Latency over load: {title}",
@@ -216,7 +216,7 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
             "The highest load of each publisher that is carried, a point for each search. Dot: confirmed; triangle: "
             "the end of the search is carried too; cross: the search is open"
             f"{'; gap in a line: not even the lowest is carried' if gaps else ''}. "
-            f"n = {span([each.n_trials for each in group if each.carried], 'trial')} of each search."
+            f"n = {count_range([each.n_trials for each in group if each.carried], 'trial')} of each search."
         ),
         description=f"A line for each of {plural(len(shown.names), 'middleware')}; the table has the same figures.",
         spec=finished(layers, rows=[*rows, *gaps]),

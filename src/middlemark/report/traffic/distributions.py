@@ -1,12 +1,7 @@
-"""The distributions of a comparison, drawn: all over each other, and as boxes beside each other.
+"""The distributions of a setting, drawn: cumulative shares of messages, boxes, and percentile curves.
 
-All figures come computed: no sample is shipped, no statistic is left to the browser. `tables` says the same in words,
-and the style sheet's variables make the charts follow light, dark and print.
-
-The percentile curve: how long the slowest 10 %, 1 %, 0.1 % of the messages took, each decade as wide as the last.
-
-The same points as the distribution's, seen from the tail; it ends where fewer than ten messages are beyond, or where
-all that are beyond never arrived.
+All values come computed: no sample is shipped, no statistic is left to the browser. A percentile curve ends where fewer
+than ten messages are beyond; `setting_tables` has the same in a table.
 """
 
 from __future__ import annotations
@@ -36,8 +31,7 @@ from middlemark.report.elements.chart import (
     short,
     with_rows,
 )
-from middlemark.report.elements.formatting import counted
-from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.labels import Contender, n_of_distribution
 from middlemark.suite.metrics import OF_CHAINS, Distribution
 
 
@@ -59,7 +53,7 @@ def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distributio
         title=f"{kind_title(kind)}: how many {_counted(kind)} took no longer than …",
         caption=(
             f"Empirical distribution of the {_noun(kind)} ({kind.summary}), all valid trials together, over all "
-            f"{_whole(comparison)}. Left is fast, far right is a tail. {counted(drawn, comparison, kind)}"
+            f"{_whole(comparison)}. Left is fast, far right is a tail. {n_of_distribution(drawn, comparison, kind)}"
         ),
         description=f"Step lines, one for each middleware; the quantiles are in the table below. {len(drawn)} lines.",
         spec=with_rows(_ecdf(lines, unit, shared(kind)), scale, rows=rows),
@@ -133,7 +127,7 @@ def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distributi
         caption=(
             "Box: 25 to 75 %, upright mark: median, line: 10 to 90 %, diamond: 99 %, cross: the slowest message. "
             f"A quantile with fewer than ten messages beyond it is left out. All valid trials together, {unit}. "
-            f"{counted(drawn, comparison, kind)}"
+            f"{n_of_distribution(drawn, comparison, kind)}"
         ),
         description="A box plot for each middleware, in the order of the ranking.",
         spec=with_rows(_boxes(drawn_by, unit), log_scale(inner), rows=rows),
@@ -222,7 +216,7 @@ def percentile_curve(comparison: Comparison, who: Mapping[str, Contender], kind:
         caption=(
             f"{unit} over the share of {shared(kind)}, all valid trials together; each step is ten times as rare. "
             f"A curve ends where fewer than {SAMPLES_BEYOND} messages are beyond, or all beyond were lost. "
-            f"{counted(drawn, comparison, kind)}"
+            f"{n_of_distribution(drawn, comparison, kind)}"
         ),
         description="A line for each middleware; the quantiles are in the table below.",
         spec=with_rows(_lines(lines, unit, shared(kind), farthest), scale, rows=rows),

@@ -1,27 +1,40 @@
 """What faults did, in a table and in words: messages missing, gaps, recovery, and the timeline as it really happened.
 
-The figures are `analysis.recovery`'s; whether anything is better than anything else is not judged here.
+The values are `analysis.metrics.recovery`'s; nothing is ranked here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import product
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.conditions import FaultInstant, fault_instants
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.report.elements.formatting import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, Unit, cell, digits, show
+from middlemark.report.elements.formatting import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, digits
 from middlemark.report.elements.labels import Contender
-from middlemark.report.elements.tables import Table
+from middlemark.report.elements.tables import (
+    MIDDLEWARE,
+    Cell,
+    MetricColumn,
+    Row,
+    Table,
+    estimate_cell,
+    metric_columns,
+    named,
+    table,
+)
 from middlemark.suite.metrics import TRIAL, flow_subject, stream_subject
 
-OF_STREAM: tuple[tuple[str, str, Unit], ...] = (
-    ("missing, %", "missing_share", PERCENT),
-    ("flow again after, ms", "recovery_ns", MILLISECONDS),
-    ("longest gap, ms", "longest_gap_ns", MILLISECONDS),
-    ("duplicates", "duplicates_after_faults", COUNT),
+RECOVERY = MetricColumn("flow again after", "recovery_ns", MILLISECONDS)
+OF_STREAM = (
+    MetricColumn("missing", "missing_share", PERCENT),
+    RECOVERY,
+    MetricColumn("longest gap", "longest_gap_ns", MILLISECONDS),
+    MetricColumn("duplicates", "duplicates_after_faults", COUNT),
 )
+GROWTH = MetricColumn("growth", "memory_growth_bytes", MEBIBYTES)
 CAPTION = (
     "Missing: messages that the schedule held while their subscriber's process was there, and that never came; of all "
     "trials together. Flow again: from the begin of a restart, start, resume or link up to the next message, of the "
@@ -37,17 +50,16 @@ def fault_table(comparison: Comparison, who: Mapping[str, Contender], *, by_flow
     if not comparison.faulty:
         return None
     stream = comparison.setting.subject
-    rows: list[tuple[str, ...]] = []
+    rows: list[Row] = []
     for each in comparison.experiments:
         if not each.n_valid:
             continue
         label = who[each.experiment.id].label
-        growth = cell(show(each.estimate(TRIAL, "memory_growth_bytes"), MEBIBYTES))
-        rows.append((label, *(["all"] if by_flow else []), *_cells(each, stream), growth))
+        rows.append((label, *(["all"] if by_flow else []), *_cells(each, stream), GROWTH.cell(each, TRIAL)))
         if by_flow:
             rows += [(label, name, *_cells(each, flow), "") for flow, name, _ in _flows(each, stream)]
-    headings = ("", *(["flow"] if by_flow else []), *(heading for heading, _, _ in OF_STREAM), "growth, MiB")
-    return Table("Faults", headings, tuple(rows), CAPTION) if rows else None
+    columns = (MIDDLEWARE, *(named("flow") if by_flow else ()), *metric_columns((*OF_STREAM, GROWTH)))
+    return table("Faults", columns, rows, CAPTION) if rows else None
 
 
 def flow_words(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[str, ...]:
@@ -58,8 +70,8 @@ def flow_words(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[st
         for flow, _, subscriber in _flows(each, comparison.setting.subject):
             found = each.estimate(flow, "recovery_ns")
             if found is not None and found.value is not None:
-                told = (bool(_cut_off(each, flow)), found.value, _cell(each, flow, "recovery_ns", MILLISECONDS))
-                slowest[subscriber] = max(slowest.get(subscriber, told), told)
+                recovery = (bool(_cut_off(each, flow)), found.value, _cell(each, flow, RECOVERY).line)
+                slowest[subscriber] = max(slowest.get(subscriber, recovery), recovery)
         if slowest:
             listed = ", ".join(f"{name} {text}" for name, (_, _, text) in slowest.items())
             lines.append(f"{who[each.experiment.id].label} flows again after, ms: {listed}")
@@ -77,15 +89,15 @@ def _flows(each: ExperimentFindings, stream: str) -> Iterator[tuple[str, str, st
         yield flow_subject(planned.name, publisher, subscriber), f"{sender} → {receiver}", receiver
 
 
-def _cells(each: ExperimentFindings, subject: str) -> Iterator[str]:
-    return (_cell(each, subject, metric, unit) for _, metric, unit in OF_STREAM)
+def _cells(each: ExperimentFindings, subject: str) -> Iterator[Cell]:
+    return (_cell(each, subject, column) for column in OF_STREAM)
 
 
-def _cell(each: ExperimentFindings, subject: str, metric: str, unit: Unit) -> str:
-    shown = show(each.estimate(subject, metric), unit)
-    if metric == "recovery_ns" and not shown.missing and _cut_off(each, subject):
-        return f"over {shown.text}"
-    return cell(shown)
+def _cell(each: ExperimentFindings, subject: str, column: MetricColumn) -> Cell:
+    cell = column.cell(each, subject)
+    if column is RECOVERY and not cell.is_missing and _cut_off(each, subject):
+        return replace(cell, is_at_least=True)
+    return cell
 
 
 def _cut_off(each: ExperimentFindings, subject: str) -> float:
@@ -116,15 +128,15 @@ def _ms(value_ns: float) -> str:
 def fault_sentence(each: ExperimentFindings, comparison: Comparison, name: str) -> str:
     """What the faults cost one, for the answer."""
     stream = comparison.setting.subject
-    missing = show(each.estimate(stream, "missing_share"), PERCENT)
-    recovery = show(each.estimate(stream, "recovery_ns"), MILLISECONDS)
-    if missing.missing and recovery.missing:
+    missing = estimate_cell(each.estimate(stream, "missing_share"), PERCENT)
+    recovery = RECOVERY.cell(each, stream)
+    if missing.is_missing and recovery.is_missing:
         return ""
-    told = [] if missing.missing else [f"{missing.text} % of its messages were missing"]
+    words = [] if missing.is_missing else [f"{missing.text} % of its messages were missing"]
     if _cut_off(each, stream):
-        told.append(f"some flows were still cut off when the window ended, {recovery.text} ms after the repair")
-    elif not recovery.missing:
-        told.append(f"messages flowed again after {recovery.text} ms")
+        words.append(f"some flows were still cut off when the window ended, {recovery.text} ms after the repair")
+    elif not recovery.is_missing:
+        words.append(f"messages flowed again after {recovery.text} ms")
     return (
-        f"Latency is of all messages, those that never came too; under the faults, with {name}, {' and '.join(told)}."
+        f"Latency is of all messages, those that never came too; under the faults, with {name}, {' and '.join(words)}."
     )

@@ -1,7 +1,7 @@
-"""Charts of what links were asked to do over the window, to stand below the latency on the same axis.
+"""Charts of what was requested of links over the window, below the latency on the same axis.
 
 One for each property that changes, and for a host on Wi-Fi its distance and signal. They are of the plan: what a probe
-found of a link is `links`' to say.
+measured is `links`'.
 """
 
 from __future__ import annotations

@@ -1,43 +1,50 @@
-"""The links of a setting: what was asked of each, what made it so, and what the probe measured before and after.
+"""The links and routes of a setting: what was requested of each, what made it so, and what the probe measured.
 
-It says and judges nothing of its own: a link that is not what was asked for says so in the probe's own words. What lies
-between machines, `routes` tells.
-
-The routes of a setting: what is declared of each, and what the probe measured before and after the trials.
-
-A route is not made but found; links that are made have their table in `links`.
+A link is made and a route is found, so that a route has no backend and no problem. Nothing is judged here: a link that
+is not what was requested says so in the probe's own words. Links over time are drawn by `link_charts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.conditions import ProbedLink, Spread, probed_links
 from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Link, joined
-from middlemark.report.elements.formatting import ABSENT, MEGABITS_ON_WIRE_PER_S, MILLISECONDS, PERCENT, Unit
-from middlemark.report.elements.tables import Table
+from middlemark.report.elements.formatting import MEGABITS_ON_WIRE_PER_S, MILLISECONDS, PERCENT, Unit
+from middlemark.report.elements.tables import (
+    NOTHING,
+    Cell,
+    MetricColumn,
+    Row,
+    Table,
+    metric_columns,
+    named,
+    sentences,
+    table,
+)
 from middlemark.suite import HostKind
 from middlemark.suite.topology.impairment import SHARES
 from middlemark.suite.yaml.quantity import BIT_RATE, DURATION, SHARE, SIZE
 
-MEASURED: tuple[tuple[str, str, Unit], ...] = (
-    ("round trip, ms", "round_trip_median_ns", MILLISECONDS),
-    ("round trip spread, ms", "round_trip_spread_ns", MILLISECONDS),
-    ("outgoing loss, %", "outgoing_loss_share", PERCENT),
-    ("incoming loss, %", "incoming_loss_share", PERCENT),
-    ("outgoing duplicated, %", "outgoing_duplicated_share", PERCENT),
-    ("incoming duplicated, %", "incoming_duplicated_share", PERCENT),
-    ("outgoing overtaking, %", "outgoing_overtaking_share", PERCENT),
-    ("incoming overtaking, %", "incoming_overtaking_share", PERCENT),
-    ("outgoing rate, Mbit/s", "outgoing_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
-    ("incoming rate, Mbit/s", "incoming_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
-    ("outgoing relay late, ms", "outgoing_relay_late_p99_ns", MILLISECONDS),
-    ("incoming relay late, ms", "incoming_relay_late_p99_ns", MILLISECONDS),
+MEASURED = (
+    MetricColumn("round trip", "round_trip_median_ns", MILLISECONDS),
+    MetricColumn("round trip spread", "round_trip_spread_ns", MILLISECONDS),
+    MetricColumn("outgoing loss", "outgoing_loss_share", PERCENT),
+    MetricColumn("incoming loss", "incoming_loss_share", PERCENT),
+    MetricColumn("outgoing duplicated", "outgoing_duplicated_share", PERCENT),
+    MetricColumn("incoming duplicated", "incoming_duplicated_share", PERCENT),
+    MetricColumn("outgoing overtaking", "outgoing_overtaking_share", PERCENT),
+    MetricColumn("incoming overtaking", "incoming_overtaking_share", PERCENT),
+    MetricColumn("outgoing rate", "outgoing_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
+    MetricColumn("incoming rate", "incoming_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
+    MetricColumn("outgoing relay late", "outgoing_relay_late_p99_ns", MILLISECONDS),
+    MetricColumn("incoming relay late", "incoming_relay_late_p99_ns", MILLISECONDS),
 )
-"""Of the recorded figures those that tell whether a link is what was asked for."""
-ONLY_WHERE_ASKED = {"spread_ns": "jitter_ns", "duplicated_share": "duplication", "overtaking_share": "reordering"}
-"""By the end of a figure's name, what has to be asked of a link for its column to stand there."""
+"""Of the recorded metrics those that show whether a link is what was requested."""
+ONLY_WHERE_REQUESTED = {"spread_ns": "jitter_ns", "duplicated_share": "duplication", "overtaking_share": "reordering"}
+"""By the end of a metric's name, what has to be requested of a link for its column to stand there."""
 CAPTION = (
     "Outgoing is from the host to the network, incoming the other way. The probe measures before and after each "
     "trial; medians of all middlewares' trials, with the least and the most. Spread: from the least round trip to "
@@ -47,77 +54,112 @@ CAPTION = (
 )
 
 
+@dataclass(frozen=True)
+class Measurement:
+    """One link or route as the probe measured it before or after the trials; a link that was not measured has none."""
+
+    name: str
+    requested: str
+    probed: ProbedLink | None
+    link: Link | None = None
+    """None of a route."""
+
+    def metrics(self, columns: Sequence[MetricColumn]) -> tuple[Cell, ...]:
+        """A cell for each column."""
+        known = dict(self.probed.figures) if self.probed else {}
+        return tuple(spread_cell(known.get(each.metric), each.unit) for each in columns)
+
+    def words(self, columns: Sequence[MetricColumn]) -> str:
+        """What was measured in one line: `round trip 4.7 (4.5–5.0) ms, …`."""
+        cells = zip(columns, self.metrics(columns), strict=True)
+        return ", ".join(f"{each.name} {cell.line} {each.unit.name}" for each, cell in cells if not cell.is_missing)
+
+    @property
+    def backends(self) -> str:
+        """What made the link so; empty where it was not measured."""
+        return " / ".join(self.probed.backends) if self.probed else ""
+
+    @property
+    def problems(self) -> str:
+        """What the probe found wrong; empty where nothing."""
+        return "; ".join(self.probed.problems) if self.probed else ""
+
+
 def link_table(comparison: Comparison) -> Table | None:
-    """Every link that something is asked of or is wrong with; None where there is none."""
-    records = [record for each in comparison.experiments for record in each.records]
-    probed = probed_links(records)
-    made_here = {host.name for host in comparison.experiments[0].experiment.hosts if host.kind is HostKind.NETNS}
-    links = [
-        link
-        for link in comparison.experiments[0].experiment.links
-        if link.host in made_here
-        if not link.is_plain or any(each.problems for each in _of(probed, link))
-    ]
-    if not links:
+    """Every link that something is requested of or is wrong with; None where there is none."""
+    measured = _measured_links(comparison)
+    if not measured:
         return None
-    known = {name for link in links for each in _of(probed, link) for name, found in each.figures if found}
-    columns = [column for column in MEASURED if column[1] in known and _is_told(column[1], links)]
-    rows: list[tuple[str, ...]] = []
-    for link in links:
-        own = _of(probed, link)
-        asked = link_words(link)
-        if not own:
-            rows.append((_name(link), asked, ABSENT, "not measured", *(ABSENT for _ in columns), ABSENT))
-        for each in own:
-            figures = dict(each.figures)
-            cells = (spread_words(figures.get(name), unit) for _, name, unit in columns)
-            rows.append(
-                (_name(link), asked, " / ".join(each.backends), each.when, *cells, "; ".join(each.problems) or "none")
-            )
-    headings = ("link", "asked", "made by", "measured", *(heading for heading, _, _ in columns), "problem")
-    return Table("Links", headings, tuple(rows), CAPTION)
+    columns = _columns(measured)
+    rows: list[Row] = [
+        (
+            each.name,
+            each.requested,
+            each.backends or NOTHING,
+            each.probed.when if each.probed else "not measured",
+            *each.metrics(columns),
+            each.problems or ("none" if each.probed else NOTHING),
+        )
+        for each in measured
+    ]
+    names = (*named("link"), sentences("requested"), *named("made by", "measured"))
+    return table("Links", (*names, *metric_columns(columns), sentences("problem")), rows, CAPTION)
 
 
 def link_lines(comparison: Comparison) -> tuple[str, ...]:
-    """The table for a narrow place: one line where all links are as asked, else one a link and measurement."""
-    table = link_table(comparison)
-    if table is None:
+    """For a narrow place: one line where all links are as requested, else one a link and measurement."""
+    measured = _measured_links(comparison)
+    if not measured:
         return ()
-    if _are_as_asked(table):
-        made = " / ".join(dict.fromkeys(row[2] for row in table.rows))
-        asked = "; ".join(f"{name}: {words}" for name, words in {row[0]: row[1] for row in table.rows}.items())
-        return (f"links as asked, before and after each trial: {asked} (by {made})",)
-    lines = []
-    for name, asked, made_by, when, *cells in table.rows:
-        figures = zip(table.headings[4:], cells, strict=True)
-        told = [_told(heading, figure) for heading, figure in figures if figure not in {ABSENT, "none"}]
-        made = "" if made_by == ABSENT else f", made by {made_by}"
-        lines.append(f"{name}, asked {asked}{made}; {when}{': ' if told else ''}{', '.join(told)}")
-    return tuple(lines)
+    if all(each.probed and not each.problems for each in measured):
+        made = " / ".join(dict.fromkeys(each.backends for each in measured))
+        requested = "; ".join(f"{name}: {words}" for name, words in {m.name: m.requested for m in measured}.items())
+        return (f"links as requested, before and after each trial: {requested} (by {made})",)
+    columns = _columns(measured)
+    return tuple(_link_line(each, columns) for each in measured)
 
 
-def _is_told(figure: str, links: Sequence[Link]) -> bool:
-    wanted = next((asked for end, asked in ONLY_WHERE_ASKED.items() if figure.endswith(end)), None)
-    return wanted is None or any(getattr(way, wanted) for link in links for way in _ways(link))
+def _link_line(each: Measurement, columns: Sequence[MetricColumn]) -> str:
+    when = each.probed.when if each.probed else "not measured"
+    made = f", made by {each.backends}" if each.backends else ""
+    problem = f"problem {each.problems}" if each.problems else ""
+    words = ", ".join(word for word in (each.words(columns), problem) if word)
+    return f"{each.name}, requested {each.requested}{made}; {when}{': ' if words else ''}{words}"
 
 
-def _ways(link: Link) -> list[Direction]:
+def _measured_links(comparison: Comparison) -> list[Measurement]:
+    """Of links that this machine made; those that are plain and without a problem are left out."""
+    probed = probed_links([record for each in comparison.experiments for record in each.records])
+    experiment = comparison.experiments[0].experiment
+    made_here = {host.name for host in experiment.hosts if host.kind is HostKind.NETNS}
+    found = []
+    for link in experiment.links:
+        own = _of(probed, link)
+        if link.host in made_here and (not link.is_plain or any(each.problems for each in own)):
+            name = f"{link.host} – {link.network}"
+            found += [Measurement(name, link_words(link), each, link) for each in (*own, *([] if own else [None]))]
+    return found
+
+
+def _columns(measured: Sequence[Measurement]) -> list[MetricColumn]:
+    """Of the recorded metrics those that any of the links has, and that say something of what was requested of it."""
+    known = {name for each in measured if each.probed for name, found in each.probed.figures if found}
+    links = [each.link for each in measured if each.link]
+    return [column for column in MEASURED if column.metric in known and _is_requested(column.metric, links)]
+
+
+def _is_requested(metric: str, links: Sequence[Link]) -> bool:
+    wanted = next((name for end, name in ONLY_WHERE_REQUESTED.items() if metric.endswith(end)), None)
+    return wanted is None or any(getattr(direction, wanted) for link in links for direction in _directions(link))
+
+
+def _directions(link: Link) -> list[Direction]:
     """Both directions at all its instants."""
-    return [link.outgoing, link.incoming, *(way for point in link.trace for way in (point.outgoing, point.incoming))]
-
-
-def _are_as_asked(table: Table) -> bool:
-    """Whether every link was measured and the probe found nothing wrong with any."""
-    return all(row[2] != ABSENT and row[-1] == "none" for row in table.rows)
-
-
-def _told(heading: str, figure: str) -> str:
-    words, _, unit = heading.partition(", ")
-    return f"{words} {figure} {unit}".strip()
+    return [link.outgoing, link.incoming, *(each for point in link.trace for each in (point.outgoing, point.incoming))]
 
 
 def link_words(link: Link) -> str:
-    """What is asked of a link: `1 Gbit/s, delay 10 ms ± 2 ms`."""
+    """What is requested of a link: `1 Gbit/s, delay 10 ms ± 2 ms`."""
     if link.mobility is not None:
         return str(link.mobility)
     if link.trace:
@@ -129,23 +171,23 @@ def link_words(link: Link) -> str:
     return "; ".join(word for word in [*both, *mtu] if word) or "plain"
 
 
-def direction_words(asked: Direction) -> str:
-    """What is asked of one direction; empty where nothing is."""
-    words = [] if asked.rate_bits_per_s is None else [BIT_RATE.text(asked.rate_bits_per_s)]
-    words += [] if asked.queue_frames is None else [f"queue of {asked.queue_frames} frames"]
-    if asked.delay_ns or asked.jitter_ns:
-        jitter = f" ± {DURATION.text(asked.jitter_ns)}" if asked.jitter_ns else ""
-        words.append(f"delay {DURATION.text(asked.delay_ns)}{jitter}")
-    shares = {effect.name: getattr(asked, effect.field) for effect in SHARES}
+def direction_words(requested: Direction) -> str:
+    """What is requested of one direction; empty where nothing is."""
+    words = [] if requested.rate_bits_per_s is None else [BIT_RATE.text(requested.rate_bits_per_s)]
+    words += [] if requested.queue_frames is None else [f"queue of {requested.queue_frames} frames"]
+    if requested.delay_ns or requested.jitter_ns:
+        jitter = f" ± {DURATION.text(requested.jitter_ns)}" if requested.jitter_ns else ""
+        words.append(f"delay {DURATION.text(requested.delay_ns)}{jitter}")
+    shares = {effect.name: getattr(requested, effect.field) for effect in SHARES}
     return ", ".join([*words, *(f"{name} {SHARE.text(share)}" for name, share in shares.items() if share)])
 
 
 def _trace_words(link: Link) -> str:
-    directions = [way for point in link.trace for way in (point.outgoing, point.incoming)]
+    directions = [each for point in link.trace for each in (point.outgoing, point.incoming)]
     words = [
-        _range("delay", [way.delay_ns for way in directions], DURATION.text),
-        _range("loss", [way.loss for way in directions], SHARE.text),
-        _range("", [way.rate_bits_per_s for way in directions if way.rate_bits_per_s is not None], BIT_RATE.text),
+        _range("delay", [each.delay_ns for each in directions], DURATION.text),
+        _range("loss", [each.loss for each in directions], SHARE.text),
+        _range("", [each.rate_bits_per_s for each in directions if each.rate_bits_per_s is not None], BIT_RATE.text),
     ]
     return f"a trace of {len(link.trace)} points: {', '.join(word for word in words if word) or 'plain'}"
 
@@ -162,26 +204,19 @@ def _of(probed: Sequence[ProbedLink], link: Link) -> list[ProbedLink]:
     return [each for each in probed if (each.host, each.network, each.to) == (link.host, link.network, None)]
 
 
-def _name(link: Link) -> str:
-    return f"{link.host} – {link.network}"
-
-
-def spread_words(found: Spread | None, unit: Unit) -> str:
+def spread_cell(found: Spread | None, unit: Unit) -> Cell:
     """The median, with the least and the most where they differ from it."""
-    if found is None:
-        return ABSENT
-    median, low, high = (unit.write(value) for value in (found.median, found.least, found.most))
-    return median if low == high else f"{median} ({low}{ABSENT}{high})"
+    return NOTHING if found is None else Cell(found.median, unit, found.least, found.most)
 
 
-ROUTE_MEASURED: tuple[tuple[str, str, Unit], ...] = (
-    ("round trip, ms", "round_trip_median_ns", MILLISECONDS),
-    ("90 % within, ms", "round_trip_p90_ns", MILLISECONDS),
-    ("longest, ms", "round_trip_max_ns", MILLISECONDS),
-    ("outgoing loss, %", "outgoing_loss_share", PERCENT),
-    ("incoming loss, %", "incoming_loss_share", PERCENT),
-    ("outgoing rate, Mbit/s", "outgoing_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
-    ("incoming rate, Mbit/s", "incoming_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
+ROUTE_MEASURED = (
+    MetricColumn("round trip", "round_trip_median_ns", MILLISECONDS),
+    MetricColumn("90 % within", "round_trip_p90_ns", MILLISECONDS),
+    MetricColumn("longest", "round_trip_max_ns", MILLISECONDS),
+    MetricColumn("outgoing loss", "outgoing_loss_share", PERCENT),
+    MetricColumn("incoming loss", "incoming_loss_share", PERCENT),
+    MetricColumn("outgoing rate", "outgoing_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
+    MetricColumn("incoming rate", "incoming_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
 )
 ROUTE_CAPTION = (
     "Between two hosts of which one at least is another machine, over the links of both; outgoing is from the first to "
@@ -193,41 +228,32 @@ ROUTE_CAPTION = (
 
 def route_table(comparison: Comparison) -> Table | None:
     """Every route that was measured; None where there is none."""
-    probed = [
-        each for each in probed_links([record for each in comparison.experiments for record in each.records]) if each.to
-    ]
-    if not probed:
+    routes = _measured_routes(comparison)
+    if not routes:
         return None
-    links = comparison.experiments[0].experiment.links
-    rows = [(each.name, _declared(each, links), each.when, *_cells(dict(each.figures))) for each in probed]
-    return Table(
-        "Routes",
-        ("route", "declared", "measured", *(name for name, _, _ in ROUTE_MEASURED)),
-        tuple(rows),
-        ROUTE_CAPTION,
-    )
+    rows: list[Row] = [
+        (each.name, each.requested, each.probed.when, *each.metrics(ROUTE_MEASURED)) for each in routes if each.probed
+    ]
+    columns = (*named("route"), sentences("declared"), *named("measured"), *metric_columns(ROUTE_MEASURED))
+    return table("Routes", columns, rows, ROUTE_CAPTION)
 
 
 def route_lines(comparison: Comparison) -> tuple[str, ...]:
     """The table for a narrow place: a line for each route and measurement."""
-    table = route_table(comparison)
-    if table is None:
-        return ()
-    lines = []
-    for name, declared, when, *cells in table.rows:
-        told = ", ".join(
-            f"{heading.partition(', ')[0]} {cell} {heading.partition(', ')[2]}"
-            for heading, cell in zip(table.headings[3:], cells, strict=True)
-        )
-        lines.append(f"route {name}, declared {declared}; {when}: {told}")
-    return tuple(lines)
+    return tuple(
+        f"route {each.name}, declared {each.requested}; {each.probed.when}: {each.words(ROUTE_MEASURED)}"
+        for each in _measured_routes(comparison)
+        if each.probed
+    )
+
+
+def _measured_routes(comparison: Comparison) -> list[Measurement]:
+    probed = probed_links([record for each in comparison.experiments for record in each.records])
+    links = comparison.experiments[0].experiment.links
+    return [Measurement(each.name, _declared(each, links), each) for each in probed if each.to]
 
 
 def _declared(route: ProbedLink, links: Sequence[Link]) -> str:
     own = {link.host: link for link in links if link.network == route.network}
     words = link_words(joined(own[route.host], own[route.to])) if route.to in own and route.host in own else "plain"
     return "nothing" if words == "plain" else words
-
-
-def _cells(figures: Mapping[str, Spread | None]) -> tuple[str, ...]:
-    return tuple(spread_words(figures.get(name), unit) for _, name, unit in ROUTE_MEASURED)

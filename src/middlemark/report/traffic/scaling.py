@@ -1,6 +1,6 @@
-"""The scaling factors of a run in words, one line each, and as charts of latency over size with their lines.
+"""How latency grows with the size of messages: the scaling factors in words, and charts with the fitted lines.
 
-It computes nothing but where a line passes at a size: `analysis.scaling` fitted it.
+It computes nothing but where a line passes at a size: `analysis.compare.scaling` fitted it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Charts over the window's time: latency, and where something changes within it, arrivals and the links.
 
-Of each middleware one trial is drawn, the one that stands in the middle. Figures over trials are the tables'.
+Of each middleware one trial is drawn, the one in the middle; values over trials are in the tables.
 """
 
 from __future__ import annotations

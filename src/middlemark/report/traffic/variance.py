@@ -1,7 +1,7 @@
-"""What trials scatter by, and whether they are independent: a table, lines for a terminal, and data for a program.
+"""How much trials vary, and whether they are independent: a table, lines for a terminal, and data for a program.
 
-`analysis.levels` and `analysis.independence` computed it; trials that follow each other have a warning too, which
-`cautions` shows.
+`analysis.experiment.variance` and `analysis.compare.independence` computed it; trials that depend on each other have a
+warning too, which `conclusions.warnings` shows.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.experiment.variance import Advice, NoVarianceComponents, Pays, VarianceComponents, advise
 from middlemark.analysis.run import RunFindings
 from middlemark.report.conclusions.headline import describe_load, distinguishing
-from middlemark.report.elements.formatting import ABSENT, digits, listed
+from middlemark.report.elements.formatting import Unit, digits, listed
 from middlemark.report.elements.labels import Contender
-from middlemark.report.elements.tables import Table
+from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Column, Table, sentences, table, values
 from middlemark.suite.metrics import Key
 
 WORDS = {
@@ -27,6 +27,7 @@ WORDS = {
     Pays.AS_IT_IS: "as it is",
     Pays.UNDECIDED: "undecided",
 }
+SHARE_OF_VARIANCE = Unit("%", lambda share: digits(100 * share))
 NO_COST = NoVarianceComponents("too few trials ran one after another to tell what one costs beside its window")
 OF_CHAINS = NoVarianceComponents("chains have no course within the window")
 
@@ -45,9 +46,16 @@ def spread_table(findings: RunFindings, who: Mapping[str, Contender]) -> Table |
         return None
     fixed_ns = findings.beside_window_ns
     cost = "" if fixed_ns is None else f" A trial takes {_seconds(fixed_ns)} beside its window."
-    return Table(
+    return table(
         "Spread over trials",
-        ("", "setting", "trials", "lag 1", "between trials, %", "best window", "pays"),
+        (
+            MIDDLEWARE,
+            sentences("setting"),
+            *values("trials", "lag 1"),
+            Column("between trials", "%"),
+            *values("best window"),
+            sentences("pays"),
+        ),
         rows,
         "Of the median that is ranked, or the goodput. Lag 1: how alike the ranks of neighbouring trials are, 0 where "
         "they are independent; * where that is significant over all rows together. Between trials: the share of the "
@@ -121,19 +129,19 @@ def _setting(comparison: Comparison, beside: frozenset[str]) -> str:
     return f"{name.replace('_', ' ')}, {describe_load(setting, beside)}"
 
 
-def _cells(findings: RunFindings, comparison: Comparison, each: ExperimentFindings) -> tuple[str, ...]:
+def _cells(findings: RunFindings, comparison: Comparison, each: ExperimentFindings) -> tuple[Cell | str, ...]:
     found, said = _levels(comparison, each), _advice(findings, comparison, each)
-    n_trials = str(len(each.known(_key(comparison)).finite))
+    n_trials = Cell(len(each.known(_key(comparison)).finite))
     own = _neighbours(findings, comparison, each)
     alike = next((near for near in own if near.looked is TrialSequence.VALUES), None)
     mark = "*" if any(near.is_significant for near in own) else ""
-    lag_1 = ABSENT if alike is None else f"{alike.lag_1:.2f}{mark}"
+    lag_1 = NOTHING if alike is None else f"{alike.lag_1:.2f}{mark}"
     if isinstance(found, NoVarianceComponents):
-        return n_trials, lag_1, ABSENT, ABSENT, found.reason
-    low, value, high = (digits(100 * share) if share else "0" for share in found.share_between)
-    between = f"{value} ({low}–{high})"
+        return n_trials, lag_1, NOTHING, NOTHING, found.reason
+    low, value, high = found.share_between
+    between = Cell(value, SHARE_OF_VARIANCE, low, high)
     if isinstance(said, NoVarianceComponents):
-        return n_trials, lag_1, between, ABSENT, said.reason
+        return n_trials, lag_1, between, NOTHING, said.reason
     best = "the longer the better" if said.best_window_ns == math.inf else _seconds(said.best_window_ns)
     return n_trials, lag_1, between, best, WORDS[said.pays]
 

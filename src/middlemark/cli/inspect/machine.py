@@ -1,6 +1,7 @@
-"""`middlemark doctor`: which workers there are, which are missing and why, and how ready the machine is.
+"""`middlemark doctor`: how ready this machine is; `middlemark clean`: removes what killed runs left on it.
 
-It shows what `campaign.order` and `testbed.machine` find out; it changes nothing, each line names its remedy.
+The one shows what `campaign.order` and `testbed.machine` find out, the other removes only what the ledgers list, and
+nothing of runs that are under way.
 """
 
 import json
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
 
     from middlemark.campaign.order import Worker
     from middlemark.testbed.machine.readiness import Fact
+    from middlemark.testbed.processes.ledger import Removed
 
 
-def command(
+def doctor_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """Say what is present, what is missing and its remedy, and how ready the machine is."""
@@ -30,7 +32,7 @@ def command(
     workers, left_out = available()
     facts = [*readiness.facts(), *capabilities.facts(), container.containers_fact()]
     if as_json:
-        typer.echo(json.dumps(_as_data(workers, left_out, facts), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(_doctor_data(workers, left_out, facts), indent=2, ensure_ascii=False))
     else:
         from rich.console import Console
 
@@ -50,7 +52,7 @@ def _check(workers: "Mapping[str, Worker]") -> None:
         )
 
 
-def _as_data(
+def _doctor_data(
     workers: "Mapping[str, Worker]", left_out: "Mapping[str, str]", facts: "Sequence[Fact]"
 ) -> dict[str, object]:
     return {
@@ -80,12 +82,12 @@ def _print_machine(facts: "Sequence[Fact]", console: "Console") -> None:
     marks = {True: Text("✔", "green"), False: Text("!", "yellow"), None: Text(" ")}
     rows = []
     for fact in facts:
-        name, value = _shown(fact)
+        name, value = fact_words(fact)
         rows.append((marks[fact.ready], name, value, fact.remedy if fact.ready is False else ""))
     _print_table(("", "machine", "value", "remedy"), rows, console)
 
 
-def _shown(fact: "Fact") -> tuple[str, str]:
+def fact_words(fact: "Fact") -> tuple[str, str]:
     """The name without its unit, and the value with it."""
     name, _, unit = fact.name.rpartition("_")
     match fact.value, unit:
@@ -110,3 +112,62 @@ def _print_table(columns: "Sequence[str]", rows: "Sequence[Sequence[object]]", c
     for row in rows:
         table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
     console.print(table)
+
+
+def clean_command(
+    forget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TARGET",
+            help="Remove nothing, and forget the folders on a machine that is gone for good: user@address:port.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
+) -> None:
+    """Remove what killed runs left: processes, folders, shared memory."""
+    from middlemark.testbed.processes import ledger
+
+    if forget is not None:
+        _forget(forget, as_json)
+        return
+    swept = ledger.sweep()
+    if as_json:
+        typer.echo(json.dumps([asdict(each) for each in swept], indent=2))
+        return
+    for each in swept:
+        if each.problem is None:
+            typer.echo(f"removed {each.kind}: {each.what}")
+    for line in kept_lines(swept):
+        typer.echo(line)
+    if not swept:
+        typer.echo("nothing was left to remove")
+
+
+def kept_lines(swept: "Sequence[Removed]") -> list[str]:
+    """What could not be removed and why, and for each machine that is to blame how its entries come to an end."""
+    from middlemark.testbed.processes import ledger
+
+    kept = [f"not removed {each.kind}: {each.what}: {each.problem}" for each in swept if each.problem is not None]
+    ends = [
+        f"what is on {target} stays entered, and every `middlemark run` and `middlemark clean` tries again; "
+        f"if that machine is gone for good: middlemark clean --forget {target}"
+        for target in ledger.out_of_reach(swept)
+    ]
+    return kept + ends
+
+
+def _forget(target: str, as_json: bool) -> None:
+    from middlemark.errors import UsageError
+    from middlemark.testbed.processes import ledger
+
+    forgotten = ledger.forget(target)
+    if not forgotten:
+        raise UsageError(
+            f"no folder on `{target}` is left to forget",
+            remedy="`middlemark clean` names the machines that it can't reach",
+        )
+    if as_json:
+        typer.echo(json.dumps([asdict(each) for each in forgotten], indent=2))
+        return
+    for each in forgotten:
+        typer.echo(f"forgotten, not removed {each.kind}: {each.what}")

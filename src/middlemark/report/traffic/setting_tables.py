@@ -1,0 +1,235 @@
+"""The tables of one setting: quantiles, rates, accounting, loss, outlying trials, processes, outcomes.
+
+They say what was measured and rank nothing: the ranking is `conclusions.ranking`'s, and each other subject (faults,
+links, chains, observers) has its tables in its own module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+
+from middlemark.analysis.compare.comparison import Comparison
+from middlemark.analysis.experiment.findings import ExperimentFindings, Totals
+from middlemark.analysis.stats.estimate import FEWEST_FOR_FENCES as FEWEST_FOR_OUTLIERS
+from middlemark.analysis.stats.estimate import Estimate, Method
+from middlemark.report.conclusions.ranking import lacks_samples, loss_metric
+from middlemark.report.elements.formatting import (
+    COUNT,
+    LEVEL_WORDS,
+    MEBIBYTES,
+    MEGABITS_PER_S,
+    MEGABYTES_PER_S,
+    PER_SECOND,
+    PERCENT,
+    PERCENT_OF_CORE,
+    Unit,
+    listed,
+    unit_of,
+)
+from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.tables import (
+    MIDDLEWARE,
+    NOTHING,
+    Cell,
+    Column,
+    MetricColumn,
+    Row,
+    Table,
+    estimate_cell,
+    metric_cells,
+    metric_columns,
+    named,
+    sentences,
+    table,
+    values,
+)
+from middlemark.suite.metrics import LEVELS, TRIAL, Distribution, distribution_subject, process_subject, quantile_metric
+
+MESSAGES = Unit("messages", COUNT.write)
+RATES = (
+    MetricColumn("intended messages", "intended_rate_hz", PER_SECOND),
+    MetricColumn("achieved messages", "achieved_rate_hz", PER_SECOND),
+    MetricColumn("received messages", "received_rate_hz", PER_SECOND),
+    MetricColumn("goodput", "goodput_bytes_per_s", MEGABYTES_PER_S),
+    MetricColumn("goodput", "goodput_bytes_per_s", MEGABITS_PER_S),
+    MetricColumn("after the window", "after_window_share", PERCENT),
+)
+PROCESSES = (
+    MetricColumn("CPU", "cpu_percent_of_core", PERCENT_OF_CORE),
+    MetricColumn("peak memory", "peak_memory_bytes", MEBIBYTES),
+    MetricColumn("voluntary switches", "voluntary_switches_hz", PER_SECOND),
+    MetricColumn("preemptions", "involuntary_switches_hz", PER_SECOND),
+    MetricColumn("major faults", "major_faults", COUNT),
+)
+
+
+def quantile_table(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Table | None:
+    """Quantiles of one distribution with their intervals; those that nothing supports are named in the caption."""
+    stream, unit = comparison.setting.stream, unit_of(kind)
+    shown = [each for each in comparison.experiments if each.shapes.boxes.get((stream, kind)) is not None]
+    if not shown:
+        return None
+    estimates = {name: [_quantile(each, stream, kind, name) for each in shown] for name in LEVELS}
+    known = [name for name in LEVELS if any(each and each.value is not None for each in estimates[name])]
+    rows: list[Row] = []
+    for place, each in enumerate(shown):
+        box = each.shapes.boxes[stream, kind]
+        quantiles = (estimate_cell(estimates[name][place], unit) for name in known)
+        least, most = Cell(box.minimum, unit), Cell(box.maximum, unit)
+        rows.append((who[each.experiment.id].label, least, *quantiles, most, Cell(box.n)))
+    missing = {name: estimates[name] for name in LEVELS if name not in known}
+    return table(
+        f"{kind.value.replace('_', ' ').capitalize()}",
+        (MIDDLEWARE, *values("fastest", *(LEVEL_WORDS[name] for name in known), "slowest", "n")),
+        rows,
+        f"{kind.summary[0].upper()}{kind.summary[1:]}.{_missing_words(missing)}",
+        detail=unit.name,
+    )
+
+
+def _quantile(each: ExperimentFindings, stream: str, kind: Distribution, name: str) -> Estimate | None:
+    return each.estimate(distribution_subject(stream, kind), quantile_metric(kind, name))
+
+
+def _missing_words(missing: Mapping[str, list[Estimate | None]]) -> str:
+    """Which quantiles have no column, and why."""
+    reasons: dict[str, list[str]] = {}
+    for name, estimates in missing.items():
+        if any(lacks_samples(each, LEVELS[name]) for each in estimates):
+            reason = "Too few samples for"
+        elif any(each and each.method is Method.WITHIN_CLOCKS for each in estimates):
+            reason = "Within the clocks' bound:"
+        else:
+            reason = "No value, as messages are missing, for"
+        reasons.setdefault(reason, []).append(LEVEL_WORDS[name])
+    return "".join(f" {reason} {listed(names)}." for reason, names in reasons.items())
+
+
+def rate_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+    """What was sent and what was received, a second."""
+    rows: list[Row] = [
+        (
+            who[each.experiment.id].label,
+            *metric_cells(RATES, each, comparison.setting.subject),
+            f"{each.delivery.overloaded.get(comparison.setting.stream, 0)} of {each.n_valid}",
+        )
+        for each in comparison.experiments
+        if each.n_valid
+    ]
+    caption = (
+        "Summed over all publishers and subscribers. Received, and goodput: what arrived within the window; after it: "
+        "the share of all that arrived. Overloaded: some publisher sent less than 95 % within the window."
+    )
+    columns = (MIDDLEWARE, *metric_columns(RATES), *values("trials overloaded"))
+    return table("Rates", columns, rows, caption + _of_faults(comparison))
+
+
+def accounting_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+    """Exact counts, summed over valid trials."""
+    names = [each.name for each in fields(Totals)]
+    rows: list[Row] = []
+    for each in comparison.experiments:
+        for answers in (False, True):
+            totals = each.delivery.totals.get((comparison.setting.stream, answers))
+            if totals is not None:
+                label = who[each.experiment.id].label + (", answers" if answers else "")
+                rows.append((label, *(Cell(getattr(totals, name)) for name in names)))
+    caption = (
+        "Sent = received + late + lost, summed over valid trials, publishers and subscribers; checked for every flow "
+        "against the recorded samples. Duplicates, reordered, corrupt, foreign and negative (received before sent) "
+        "stand beside it; beyond samples: received, but after the sample memory was full."
+    ) + _of_faults(comparison)
+    columns = (MIDDLEWARE, *values(*(name.replace("_", " ") for name in names)))
+    return table("Accounting", columns, rows, caption, detail="messages")
+
+
+def loss_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+    """What was lost, and how many in a row."""
+    columns = (
+        MetricColumn("missing" if comparison.faulty else "lost", loss_metric(comparison), PERCENT),
+        MetricColumn("undelivered", "undelivered_share", PERCENT),
+        MetricColumn("longest run", "longest_loss_run_messages", MESSAGES),
+        MetricColumn("mean run", "mean_loss_run_messages", MESSAGES),
+    )
+    rows: list[Row] = [
+        (who[each.experiment.id].label, *metric_cells(columns, each, comparison.setting.subject))
+        for each in comparison.experiments
+        if each.n_valid
+    ]
+    caption = (
+        "Of all messages of all valid trials. Undelivered: lost, or not even taken by the middleware, of all that were "
+        "to be sent. A run is of one flow, one message lost after the other (RFC 3357), "
+        "medians of trials. There is no run where a flow has more messages than samples."
+    )
+    return table("Loss and loss runs", (MIDDLEWARE, *metric_columns(columns)), rows, caption + _of_faults(comparison))
+
+
+def outlier_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+    """Trials that lie far from the others, counted; they are in every figure all the same."""
+    stream = comparison.setting.subject
+    kind = comparison.criterion.distribution
+    columns = (
+        ("median" if kind else "goodput", stream, comparison.criterion.metric),
+        *((("99 %", stream, quantile_metric(kind, "p99")),) if kind else ()),
+        ("first message", TRIAL, "first_message_ns"),
+        ("CPU", TRIAL, "cpu_percent_of_core"),
+        ("peak memory", TRIAL, "peak_memory_bytes"),
+    )
+    rows: list[Row] = [
+        (who[each.experiment.id].label, *(_outliers(each.estimate(subject, metric)) for _, subject, metric in columns))
+        for each in comparison.experiments
+        if each.n_valid
+    ]
+    return table(
+        "Outlying trials",
+        (MIDDLEWARE, *values(*(name for name, _, _ in columns))),
+        rows,
+        "Mild: beyond Tukey's inner fences, 1.5 interquartile ranges; severe: beyond the outer, 3. Counted, and kept "
+        f"in every figure. With fewer than {FEWEST_FOR_OUTLIERS} trials none can be told.",
+    )
+
+
+def _outliers(estimate: Estimate | None) -> Cell:
+    if estimate is None or estimate.value is None or estimate.n_trials < FEWEST_FOR_OUTLIERS:
+        return NOTHING
+    found = estimate.outliers
+    kinds = [f"{count} {kind}" for count, kind in ((found.mild, "mild"), (found.severe, "severe")) if count]
+    return Cell(f"{', '.join(kinds) or 'none'} of {estimate.n_trials}")
+
+
+def _of_faults(comparison: Comparison) -> str:
+    if not comparison.faulty:
+        return ""
+    return " Flows whose publisher or subscriber ended, or came, within the window are not counted here."
+
+
+def process_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+    """What each application and service spent."""
+    rows: list[Row] = []
+    for each in comparison.experiments:
+        processes = sorted({key.subject for key in each.estimates if key.subject.startswith(process_subject(""))})
+        for subject in processes:
+            name = subject.removeprefix(process_subject(""))
+            rows.append((who[each.experiment.id].label, name, *metric_cells(PROCESSES, each, subject)))
+    columns = (MIDDLEWARE, *named("process"), *metric_columns(PROCESSES))
+    return table("Processes", columns, rows, "Applications and services over the window; medians of trials.")
+
+
+def outcome_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+    """How many trials ended how, and why."""
+    rows: list[Row] = [
+        (who[each.experiment.id].label, kind.replace("_", " "), Cell(count), detail or NOTHING)
+        for each in comparison.experiments
+        for (kind, detail), count in sorted(outcome_counts(each).items())
+    ]
+    columns = (MIDDLEWARE, *named("outcome"), Column("trials"), sentences("why"))
+    return table("Outcomes", columns, rows, "Only valid trials enter figures.")
+
+
+def outcome_counts(each: ExperimentFindings) -> dict[tuple[str, str], int]:
+    """How many trials ended in each outcome and for each reason."""
+    counts: dict[tuple[str, str], int] = {}
+    for outcome in each.outcomes:
+        counts[outcome.kind, outcome.detail] = counts.get((outcome.kind, outcome.detail), 0) + 1
+    return counts
