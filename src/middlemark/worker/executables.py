@@ -25,6 +25,9 @@ CHECKOUT = Path(__file__).resolve().parents[3]
 BUILD_RECORD = "middlemark-workers.json"
 
 
+LOADER = "ldd"
+
+
 @dataclass(frozen=True)
 class Build:
     """What the build said of one worker."""
@@ -83,9 +86,6 @@ def builds() -> list[Build]:
         return []
     names = [field.name for field in fields(Build)]
     return [Build(**{name: entry.get(name) for name in names}) for entry in record["workers"]]
-
-
-LOADER = "ldd"
 
 
 @dataclass(frozen=True)

@@ -21,22 +21,9 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from middlemark.errors import WorkerFailed
 
-TAIL_BYTES = 8192
-
-
-def last_lines(log: Path, count: int = 10) -> tuple[str, ...]:
-    """The last lines of a log; empty where there is none."""
-    try:
-        with log.open("rb") as file:
-            file.seek(0, 2)
-            file.seek(max(0, file.tell() - TAIL_BYTES))
-            return tuple(file.read().decode(errors="replace").splitlines()[-count:])
-    except OSError:
-        return ()
-
-
 E = TypeVar("E")
 
+TAIL_BYTES = 8192
 LONGEST_LINE_BYTES = 16 << 20
 # How long its last words are waited for when the process has ended but a child of it holds its standard output.
 LAST_WORDS_S = 0.5
@@ -203,3 +190,14 @@ def _spawn(command: Sequence[str], environment: Mapping[str, str], log: Path) ->
             )
         except OSError as error:
             raise WorkerFailed(f"{command[0]} can't be started: {error.strerror}", exit_status=None) from error
+
+
+def last_lines(log: Path, count: int = 10) -> tuple[str, ...]:
+    """The last lines of a log; empty where there is none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(0, 2)
+            file.seek(max(0, file.tell() - TAIL_BYTES))
+            return tuple(file.read().decode(errors="replace").splitlines()[-count:])
+    except OSError:
+        return ()

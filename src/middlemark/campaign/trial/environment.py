@@ -77,7 +77,6 @@ def prepared(trial: Trial, resources: CampaignResources) -> Iterator[TrialEnviro
         shown=(worker.path.parent, state_folder()),
         executables=_executables(experiment, worker),
     )
-    contents, deployment = Contents(worker.path, programs_of(worker.description)), experiment.conditions.deployment
     with ExitStack() as stack:
         slot = stack.enter_context(slots.reserved())
         testbed = stack.enter_context(built(plan, slot, ledger))
@@ -85,6 +84,7 @@ def prepared(trial: Trial, resources: CampaignResources) -> Iterator[TrialEnviro
         if experiment.conditions.keep_awake:
             stack.enter_context(cpus.kept_awake(resources.cpus, ledger))
         folder = _folders(testbed, experiment.timeline, slot, ledger, stack)
+        contents, deployment = Contents(worker.path, programs_of(worker.description)), experiment.conditions.deployment
         hosts = {
             name: stack.enter_context(deployed(host, deployment, contents, folder, ledger, experiment.host(name)))
             for name, host in testbed.hosts.items()

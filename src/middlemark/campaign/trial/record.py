@@ -34,6 +34,8 @@ from middlemark.results.tables import (
 from middlemark.suite import Disturbance
 from middlemark.worker import contract
 
+_TRIGGERS = {0: "message", 1: "timer", 2: "source"}
+
 
 @dataclass(frozen=True)
 class FinishedTrial:
@@ -177,9 +179,6 @@ def _resources(lifecycle: Lifecycle, applications: list[str]) -> dict[str, Resou
     }
     heard |= {name: lifecycle.last(name, contract.ServiceMeasured) for name in lifecycle.specs.services}
     return {name: Resources.model_validate(event.resources.model_dump()) for name, event in heard.items() if event}
-
-
-_TRIGGERS = {0: "message", 1: "timer", 2: "source"}
 
 
 def received(folders: Mapping[str, Path]) -> pl.LazyFrame:

@@ -26,6 +26,11 @@ from middlemark.testbed.processes.ledger import Ledger
 # Faster than this no clock runs away from another: Linux slews at most 500 ppm, to each side (adjtimex(2)).
 MOST_DRIFT = 1e-3
 
+EXCHANGES = 300
+ENDING_S = 10.0
+PTP_QUERY = ("pmc", "-u", "-b", "0", "GET CURRENT_DATA_SET", "GET PARENT_DATA_SET", "GET PORT_DATA_SET")
+PTP_QUERY_S = 5.0
+_PTP_STATES = {"SLAVE", "MASTER", "GRAND_MASTER"}
 Source = Literal["exchanges", "ptp"]
 
 
@@ -112,13 +117,6 @@ class PtpClock:
     realtime_ns: int
     error_ns: int
     """How far its time of day may be from the grandmaster's, as far as PTP can see, and how far apart it was read."""
-
-
-EXCHANGES = 300
-ENDING_S = 10.0
-PTP_QUERY = ("pmc", "-u", "-b", "0", "GET CURRENT_DATA_SET", "GET PARENT_DATA_SET", "GET PORT_DATA_SET")
-PTP_QUERY_S = 5.0
-_PTP_STATES = {"SLAVE", "MASTER", "GRAND_MASTER"}
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,11 @@ TRIAL_S = 30.0
 REMEDY = "apt-get install podman runc crun; deployment: bare_metal needs none of them"
 
 
+HOLDER = "holder"
+# A container's `/dev/shm` may hold as much as the machine's, so that its size makes no difference to bare metal.
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where the kernel's shared memory is
+
+
 def held_open() -> Path:
     """The program that lives as long as its standard input: the first process of a container that is for others."""
     return Path(shutil.which("cat") or "/bin/cat")
@@ -103,11 +108,6 @@ def _refusal(candidate: Runtime, entries: Ledger) -> str | None:
 def _podman_version() -> str:
     answer = subprocess.run(["podman", "--version"], capture_output=True, text=True, check=False)
     return answer.stdout.strip().replace(" version", "")
-
-
-HOLDER = "holder"
-# A container's `/dev/shm` may hold as much as the machine's, so that its size makes no difference to bare metal.
-SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where the kernel's shared memory is
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,9 @@ REMOVAL_S = 20.0
 MOST_FILES, MOST_PROCESSES = 1 << 20, 32768
 
 
+_FOLDERS = {"root": "root", "runroot": "run", "tmpdir": "tmp"}
+
+
 @dataclass(frozen=True)
 class Runtime:
     """The program that makes containers of Podman's orders, and who makes their control groups."""
@@ -76,9 +79,6 @@ class Storage:
         for top in (*CGROUPS.glob(self.folder.name), *CGROUPS.glob(f"*/{self.folder.name}")):
             for folder, _, _ in os.walk(top, topdown=False):
                 yield Path(folder)
-
-
-_FOLDERS = {"root": "root", "runroot": "run", "tmpdir": "tmp"}
 
 
 def parent_folder() -> Path:
