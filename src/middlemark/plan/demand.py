@@ -47,10 +47,10 @@ def experiments_of(demand: Demand, profiles: Mapping[str, Sequence[str]]) -> tup
     topology = topology_of(demand)
     windows = _windows(demand)
     streams = tuple(_stream(stream, windows.window_ns) for stream in demand.streams)
-    found = {}
+    experiments = {}
     for subject in _subjects(demand, profiles):
         factors = _factors(demand, subject, topology, streams)
-        found[experiment_id(factors)] = Experiment(
+        experiments[experiment_id(factors)] = Experiment(
             id=experiment_id(factors),
             factors=factors,
             middleware=subject.middleware,
@@ -69,7 +69,7 @@ def experiments_of(demand: Demand, profiles: Mapping[str, Sequence[str]]) -> tup
             samples=demand.recording.samples,
             verify=demand.verify,
         )
-    return tuple(found.values())
+    return tuple(experiments.values())
 
 
 def observed(demand: Demand) -> tuple[Observation, ...]:
@@ -132,7 +132,8 @@ def _subjects(demand: Demand, profiles: Mapping[str, Sequence[str]]) -> Iterator
         raise EnvironmentNotReady("no worker is built", remedy="build the workers: `make workers`")
     for choice in demand.middlewares:
         every = choice.middleware == ALL_MIDDLEWARES
-        for name in [each for each in profiles if each not in demand.exclude] if every else [choice.middleware]:
+        chosen = [middleware for middleware in profiles if middleware not in demand.exclude]
+        for name in chosen if every else [choice.middleware]:
             if name not in profiles:
                 raise EnvironmentNotReady(
                     f"`{demand.application}` asks for `{name}`, and there is no worker for it here",
@@ -142,39 +143,41 @@ def _subjects(demand: Demand, profiles: Mapping[str, Sequence[str]]) -> Iterator
 
 
 def _configurations(demand: Demand, choice: MiddlewareChoice, name: str, there: Sequence[str]) -> Iterator[Subject]:
-    asked = choice.profiles or demand.profiles
-    chosen = there if asked is None else [profile for profile in asked if profile in there]
+    requested = choice.profiles or demand.profiles
+    chosen = there if requested is None else [profile for profile in requested if profile in there]
     for profile, values in product(chosen, product(*choice.options.values())):
         yield Subject(name, profile, dict(zip(choice.options, values, strict=True)))
 
 
-def _stream(asked: StreamDemand, window_ns: int) -> Stream:
-    recorded = None if asked.recorded is None else _recorded(asked, asked.recorded, window_ns)
-    rate_hz = asked.rate or 0.0
-    size_bytes = asked.size or 0
+def _stream(requested: StreamDemand, window_ns: int) -> Stream:
+    recorded = None if requested.recorded is None else _recorded(requested, requested.recorded, window_ns)
+    rate_hz = requested.rate or 0.0
+    size_bytes = requested.size or 0
     if recorded is not None:
         rate_hz = len(recorded.offsets_ns) / recorded.period_ns * 1e9
         size_bytes = max(recorded.sizes_bytes)
     return Stream(
-        name=asked.name,
+        name=requested.name,
         size_bytes=size_bytes,
-        pattern=Periodic(rate_hz=rate_hz, arrival=asked.arrival if recorded is None else Arrival.FIXED),
+        pattern=Periodic(rate_hz=rate_hz, arrival=requested.arrival if recorded is None else Arrival.FIXED),
         recorded=recorded,
-        qos=quality(asked.qos),
-        publishers=asked.publishers,
-        subscribers=asked.subscribers,
+        qos=quality(requested.qos),
+        publishers=requested.publishers,
+        subscribers=requested.subscribers,
     )
 
 
-def _recorded(asked: StreamDemand, messages: RecordedMessages, window_ns: int) -> Recorded:
+def _recorded(requested: StreamDemand, messages: RecordedMessages, window_ns: int) -> Recorded:
     """The part of a recording that a window holds."""
     if not messages.offsets_ns:
-        raise UsageError(f"the recording of `{asked.topic}` was not read", remedy="name the application by its file")
+        raise UsageError(
+            f"the recording of `{requested.topic}` was not read", remedy="name the application by its file"
+        )
     period_ns = min(messages.period_ns, window_ns)
     inside = sum(at_ns < period_ns for at_ns in messages.offsets_ns)
     if not inside:
         raise UsageError(
-            f"the first {period_ns / 1e9:g} s of the recording have no message of `{asked.topic}`",
+            f"the first {period_ns / 1e9:g} s of the recording have no message of `{requested.topic}`",
             remedy=f"a `window` beyond {messages.offsets_ns[0] / 1e9:.3g} s, or leave the stream out",
         )
     offsets_ns, sizes_bytes = messages.offsets_ns[:inside], messages.sizes_bytes[:inside]
@@ -182,17 +185,17 @@ def _recorded(asked: StreamDemand, messages: RecordedMessages, window_ns: int) -
 
 
 def _windows(demand: Demand) -> Windows:
-    asked = demand.windows
+    requested = demand.windows
     late_after = demand.recording.late_after
     first_ns = max(
         (s.recorded.offsets_ns[0] for s in demand.streams if s.recorded and s.recorded.offsets_ns), default=0
     )
     return Windows(
-        first_message_ns=asked.first_message + first_ns,
-        warm_up_ns=asked.warm_up,
+        first_message_ns=requested.first_message + first_ns,
+        warm_up_ns=requested.warm_up,
         window_ns=demand.window or _window_ns(demand),
-        drain_ns=asked.drain,
-        late_after_ns=asked.drain if late_after is None else late_after,
+        drain_ns=requested.drain,
+        late_after_ns=requested.drain if late_after is None else late_after,
     )
 
 
@@ -237,7 +240,7 @@ def _words(stream: Stream) -> str:
         load = f"{len(stream.recorded.offsets_ns)} recorded messages {digest}"
     elif isinstance(pattern, Periodic) and pattern.arrival is not Arrival.FIXED:
         load += f", {pattern.arrival}"
-    ways = f"{'+'.join(stream.publishers)} to {'+'.join(stream.subscribers)}"
+    path = f"{'+'.join(stream.publishers)} to {'+'.join(stream.subscribers)}"
     history = getattr(qos.history, "depth", "all")
-    words = [load, str(qos.reliability), f"history {history}", str(qos.durability), str(qos.congestion), ways]
+    words = [load, str(qos.reliability), f"history {history}", str(qos.durability), str(qos.congestion), path]
     return ", ".join(words + ([] if qos.level is None else [f"level {qos.level}"]))

@@ -52,7 +52,7 @@ class Endpoint(Model):
 
 
 class Application(Model):
-    """One worker process of the experiment."""
+    """One worker process: a suite's `Application` with an endpoint of a stream for each of its roles."""
 
     name: Name
     host: Name
@@ -65,7 +65,7 @@ class Application(Model):
 
 
 class Windows(Model):
-    """How long each part of a trial lasts."""
+    """How long each part of a trial lasts: a suite's `Windows`, and from when on a message is late."""
 
     first_message_ns: Nanoseconds
     """The deadline for the last first message, from T0."""
@@ -79,7 +79,7 @@ class Windows(Model):
 
 
 class Conditions(Model):
-    """What else is true while a trial runs."""
+    """What else is true while a trial runs: a suite's `Conditions` but links and faults, which the experiment has."""
 
     cpus: Cpus
     scheduling: Scheduling
@@ -98,7 +98,7 @@ class Sought(StrEnum):
 
 
 class Search(Model):
-    """What the experiment's rate, or its size, is a step of: a search for the highest that is sustained."""
+    """What the experiment's rate, or its size, is a step of: a suite's `Search` on its one ladder."""
 
     lowest_hz: Hertz | None = None
     highest_hz: Hertz | None = None
@@ -152,9 +152,9 @@ class Search(Model):
 
     @model_validator(mode="after")
     def _has_one_ladder(self) -> Self:
-        given = [end is not None for end in (self.lowest_hz, self.highest_hz, self.smallest_bytes, self.largest_bytes)]
+        is_set = [end is not None for end in (self.lowest_hz, self.highest_hz, self.smallest_bytes, self.largest_bytes)]
         low, high = self.ends
-        if given not in ([True, True, False, False], [False, False, True, True]) or low >= high:
+        if is_set not in ([True, True, False, False], [False, False, True, True]) or low >= high:
             raise ValueError("a search has a ladder of rates or one of sizes, with an end above its begin")
         return self
 
@@ -227,35 +227,35 @@ class Experiment(Model):
 
     def _named(self) -> Iterator[tuple[str, list[str], list[str]]]:
         """What is named by others within it: the noun, the names, and what there is."""
-        streams, nodes = [each.name for each in self.streams], [each.name for each in self.nodes]
+        streams, nodes = [stream.name for stream in self.streams], [node.name for node in self.nodes]
         yield "factors", ["middleware", "workload", "topology"], list(self.factors)
         yield (
             "applications",
             [name for stream in self.streams for name in (*stream.publishers, *stream.subscribers)]
             + [node.application for node in self.nodes],
-            [each.name for each in self.applications],
+            [application.name for application in self.applications],
         )
         yield (
             "hosts",
-            [each.host for each in self.applications]
-            + [each.host for each in self.links]
+            [application.host for application in self.applications]
+            + [link.host for link in self.links]
             + [*self.services, *(host for network in self.networks for host in network.hosts)],
-            [each.name for each in self.hosts],
+            [host.name for host in self.hosts],
         )
-        yield "networks", [link.network for link in self.links], [each.name for each in self.networks]
+        yield "networks", [link.network for link in self.links], [network.name for network in self.networks]
         yield (
             "streams",
             [endpoint.stream for application in self.applications for endpoint in application.endpoints]
-            + [each.stream for node in self.nodes for each in node.inputs]
-            + [name for each in self.nodes for name in each.outputs]
-            + [name for each in self.chains for name in each.streams],
+            + [entry.stream for node in self.nodes for entry in node.inputs]
+            + [name for node in self.nodes for name in node.outputs]
+            + [name for chain in self.chains for name in chain.streams],
             streams,
         )
-        ends = [f"{each.host}/{each.network}" for each in self.links]
+        ends = [f"{link.host}/{link.network}" for link in self.links]
         cut = [event.target for event in self.timeline if event.action.is_of_links]
-        yield "links", cut, [*ends, *(each.name for each in self.hosts)]
-        yield "nodes", [name for each in self.chains for name in each.nodes], nodes
-        yield "chains", [], [each.name for each in self.chains]
+        yield "links", cut, [*ends, *(host.name for host in self.hosts)]
+        yield "nodes", [name for chain in self.chains for name in chain.nodes], nodes
+        yield "chains", [], [chain.name for chain in self.chains]
 
     @property
     def key(self) -> str:

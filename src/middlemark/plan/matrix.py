@@ -94,8 +94,8 @@ def _loads(suite: Suite, choice: MiddlewareChoice) -> Iterator[Load]:
         base = (shipped.qos if shipped else None) or (Qos(),)
         changes = entry.qos or choice.qos or suite.qos
         qos = [b.changed_by(change) for b in base for change in changes] if changes else base
-        for size, rate, asked in product(sizes, _rates(whole), qos):
-            yield Load(whole, size, rate, asked)
+        for size, rate, requested in product(sizes, _rates(whole), qos):
+            yield Load(whole, size, rate, requested)
 
 
 def _sizes(suite: Suite, entry: Workload, whole: Workload) -> tuple[int | None, ...]:
@@ -165,7 +165,7 @@ FACTOR = "side"
 
 def sided(experiments: Sequence[Experiment]) -> tuple[Experiment, ...]:
     """Each experiment on both sides."""
-    return tuple(_on(side, each) for each in experiments for side in Side)
+    return tuple(_on(side, experiment) for experiment in experiments for side in Side)
 
 
 def _on(side: Side, experiment: Experiment) -> Experiment:

@@ -14,7 +14,7 @@ STANDARD_MTU_BYTES = 1500
 
 
 class Direction(Model):
-    """What a link does to the frames of one direction; shares are fractions of 1."""
+    """What a link does to the frames of one direction: a suite's `Impairment` with nothing left open."""
 
     rate_bits_per_s: Count | None = None
     queue_frames: Count | None = None
@@ -40,7 +40,7 @@ class TracePoint(Model):
 
 
 class Link(Model):
-    """One host's way to one network: outgoing from the host, incoming to it."""
+    """One host's link to one network, outgoing from the host: all that a suite says of it in one, by direction."""
 
     host: Name
     network: Name
@@ -71,7 +71,7 @@ def joined(near: Link, far: Link) -> Link:
 
 def _in_a_row(first: Direction, second: Direction) -> Direction:
     """Of what can be declared of a link that is not shaped: rate, delay, jitter, loss."""
-    rates = [way.rate_bits_per_s for way in (first, second) if way.rate_bits_per_s is not None]
+    rates = [direction.rate_bits_per_s for direction in (first, second) if direction.rate_bits_per_s is not None]
     return Direction(
         rate_bits_per_s=min(rates, default=None),
         delay_ns=first.delay_ns + second.delay_ns,
@@ -81,14 +81,14 @@ def _in_a_row(first: Direction, second: Direction) -> Direction:
 
 
 class Network(Model):
-    """A switch; its hosts in the order of their addresses."""
+    """A switch: a suite's `Network` without its links; its hosts in the order of their addresses."""
 
     name: Name
     hosts: tuple[Name, ...]
 
 
 class Host(Model):
-    """Where applications live."""
+    """Where applications live: a suite's `Host` with its limits as the test-bed takes and runs store them."""
 
     name: Name
     kind: HostKind

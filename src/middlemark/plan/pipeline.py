@@ -169,19 +169,19 @@ def _trigger(node: Node, source_hz: float | None, approach_hz: float) -> planned
     return planned.Timer(rate_hz=node.rate or 0.0)
 
 
-def _compute(asked: Compute | None) -> planned.ComputeTime:
-    if asked is None:
+def _compute(requested: Compute | None) -> planned.ComputeTime:
+    if requested is None:
         return planned.ConstantTime(time_ns=0)
-    mean, deviation = asked.mean or 0, asked.deviation or 0
-    match asked.distribution:
+    mean, deviation = requested.mean or 0, requested.deviation or 0
+    match requested.distribution:
         case Distribution.UNIFORM:
-            return planned.UniformTime(minimum_ns=asked.minimum or 0, maximum_ns=asked.maximum or 0)
+            return planned.UniformTime(minimum_ns=requested.minimum or 0, maximum_ns=requested.maximum or 0)
         case Distribution.NORMAL:
             return planned.NormalTime(mean_ns=mean, deviation_ns=deviation)
         case Distribution.LOGNORMAL:
             return planned.LognormalTime(mean_ns=mean, deviation_ns=deviation)
         case _:
-            return planned.ConstantTime(time_ns=asked.constant or 0)
+            return planned.ConstantTime(time_ns=requested.constant or 0)
 
 
 def _take(node: Node, entry: NodeInput) -> planned.TakeNewest | planned.TakeQueue:

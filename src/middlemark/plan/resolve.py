@@ -44,8 +44,8 @@ from middlemark.suite import (
     factor_text,
     shipped_workloads,
 )
-from middlemark.suite import Conditions as AskedConditions
-from middlemark.suite import Search as AskedSearch
+from middlemark.suite import Conditions as RequestedConditions
+from middlemark.suite import Search as RequestedSearch
 
 _MS = 1_000_000
 _PERIODIC = (Pattern.PERIODIC, Pattern.CAPACITY)
@@ -80,12 +80,12 @@ class Point:
     subject: Subject
     load: Load
     topology: Topology
-    conditions: AskedConditions
+    conditions: RequestedConditions
 
 
 def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
     """The experiment at one point of the matrix, which has these factors."""
-    subject, load, topology, asked = point.subject, point.load, point.topology, point.conditions
+    subject, load, topology, requested = point.subject, point.load, point.topology, point.conditions
     sent = _sent(load, topology)
     windows = _windows(suite, load.workload)
     return Experiment(
@@ -99,14 +99,14 @@ def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
         topology=topology.name,
         hosts=hosts(topology),
         networks=networks(topology),
-        links=links(topology, asked.link, windows.window_ns + windows.drain_ns),
+        links=links(topology, requested.link, windows.window_ns + windows.drain_ns),
         services=topology.services,
         applications=sent.applications,
         streams=sent.streams,
         nodes=sent.nodes,
         chains=sent.chains,
-        conditions=conditions(asked),
-        timeline=timeline(asked.faults, topology, sent.applications, sent.streams[0], windows.window_ns),
+        conditions=conditions(requested),
+        timeline=timeline(requested.faults, topology, sent.applications, sent.streams[0], windows.window_ns),
         windows=windows,
         samples=suite.recording.samples,
         capture=CaptureBounds(snap_bytes=suite.capture.snap, most_bytes=suite.capture.most),
@@ -117,7 +117,7 @@ def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
 
 def factors_of(point: Point) -> dict[str, str]:
     """Every factor as text; what a point doesn't have is left out."""
-    subject, load, topology, asked = point.subject, point.load, point.topology, point.conditions
+    subject, load, topology, requested = point.subject, point.load, point.topology, point.conditions
     workload, qos = load.workload, load.qos
     factors: dict[str, object] = {
         "middleware": subject.middleware,
@@ -142,17 +142,17 @@ def factors_of(point: Point) -> dict[str, str]:
         "level": qos.level,
         "topology": topology.name,
         "placement": topology.placement,
-        **condition_factors(asked),
-        **link_and_host_factors(topology, asked.link),
-        "faults": asked.faults and asked.faults.timeline,
+        **condition_factors(requested),
+        **link_and_host_factors(topology, requested.link),
+        "faults": requested.faults and requested.faults.timeline,
     }
     return {name: factor_text(name, value) for name, value in factors.items() if value is not None}
 
 
-def condition_factors(asked: AskedConditions) -> dict[str, str]:
+def condition_factors(requested: RequestedConditions) -> dict[str, str]:
     """The conditions that any experiment has, as text; links and faults stand for themselves."""
     names = ("cpus", "scheduling", "priority", "spin", "keep_awake", "deployment", "cpu_load")
-    set_here = {name: getattr(asked, name) for name in names if getattr(asked, name) is not None}
+    set_here = {name: getattr(requested, name) for name in names if getattr(requested, name) is not None}
     return {name: factor_text(name, value) for name, value in set_here.items()}
 
 
@@ -162,34 +162,34 @@ def _sent(load: Load, topology: Topology) -> Pipeline:
     if workload.pattern is not Pattern.PIPELINE:
         return Pipeline(_applications(workload.workload, topology), (_stream(load, topology),), (), ())
     outputs = [output for node in workload.nodes or () for output in node.outputs]
-    qos_of = {each.stream: quality(load.qos.changed_by(each.qos) if each.qos else load.qos) for each in outputs}
+    qos_of = {output.stream: quality(load.qos.changed_by(output.qos) if output.qos else load.qos) for output in outputs}
     return pipeline(workload, NodeDefaults(load.size_bytes, load.rate_hz, qos_of), topology)
 
 
 def _search(workload: Workload) -> Search | None:
     if workload.pattern is not Pattern.CAPACITY:
         return None
-    asked = workload.search or AskedSearch()
+    requested = workload.search or RequestedSearch()
     of_sizes = workload.needs("rate")
     return Search(
-        lowest_hz=None if of_sizes else asked.lowest,
-        highest_hz=None if of_sizes else asked.highest,
-        smallest_bytes=asked.smallest if of_sizes else None,
-        largest_bytes=asked.largest if of_sizes else None,
-        precision=asked.precision,
-        loss_share=asked.loss,
-        latency_ns=asked.latency,
-        confirm=asked.confirm,
-        max_trials=asked.max_trials,
-        searches=asked.searches,
+        lowest_hz=None if of_sizes else requested.lowest,
+        highest_hz=None if of_sizes else requested.highest,
+        smallest_bytes=requested.smallest if of_sizes else None,
+        largest_bytes=requested.largest if of_sizes else None,
+        precision=requested.precision,
+        loss_share=requested.loss,
+        latency_ns=requested.latency,
+        confirm=requested.confirm,
+        max_trials=requested.max_trials,
+        searches=requested.searches,
     )
 
 
 def _bounds(workload: Workload) -> str | None:
     if workload.pattern is not Pattern.CAPACITY:
         return None
-    asked = workload.search or AskedSearch()
-    return f"loss {SHARE.text(asked.loss)}, latency {DURATION.text(asked.latency)}"
+    requested = workload.search or RequestedSearch()
+    return f"loss {SHARE.text(requested.loss)}, latency {DURATION.text(requested.latency)}"
 
 
 def _applications(stream: str, topology: Topology) -> tuple[Application, ...]:
@@ -234,27 +234,27 @@ def _pattern(load: Load) -> StreamPattern:
     return Periodic(rate_hz=rate_hz, arrival=workload.arrival or Arrival.FIXED)
 
 
-def quality(asked: Qos) -> StreamQos:
+def quality(requested: Qos) -> StreamQos:
     """What is asked of a stream's delivery."""
     return StreamQos(
-        reliability=asked.reliability,
-        history=KeepLast(depth=asked.depth) if asked.history is History.KEEP_LAST else KeepAll(),
-        durability=asked.durability,
-        congestion=asked.congestion,
-        level=asked.level,
+        reliability=requested.reliability,
+        history=KeepLast(depth=requested.depth) if requested.history is History.KEEP_LAST else KeepAll(),
+        durability=requested.durability,
+        congestion=requested.congestion,
+        level=requested.level,
     )
 
 
-def conditions(asked: AskedConditions) -> Conditions:
+def conditions(requested: RequestedConditions) -> Conditions:
     """What else is true while a trial runs."""
     return Conditions(
-        cpus=asked.cpus,
-        scheduling=asked.scheduling,
-        priority=asked.priority,
-        spin_ns=asked.spin,
-        keep_awake=asked.keep_awake,
-        deployment=asked.deployment or Deployment(),
-        cpu_load=asked.cpu_load,
+        cpus=requested.cpus,
+        scheduling=requested.scheduling,
+        priority=requested.priority,
+        spin_ns=requested.spin,
+        keep_awake=requested.keep_awake,
+        deployment=requested.deployment or Deployment(),
+        cpu_load=requested.cpu_load,
     )
 
 

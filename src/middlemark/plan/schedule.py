@@ -120,13 +120,13 @@ def order_trials(
         for executed in _shuffled(_of_block(block, experiments), (None, *dict.fromkeys(observe)), block, seed)
     ]
     digits = len(str(max(len(order), most_trials)))
-    begin = {each.id: SearchStep(search=1, step=0) for each in experiments if each.search is not None}
+    begin = {experiment.id: SearchStep(search=1, step=0) for experiment in experiments if experiment.search is not None}
     return tuple(_trial(number, digits, seed, begin, *executed) for number, executed in enumerate(order, start=1))
 
 
 def _of_block(block: int, experiments: Sequence[Experiment]) -> Sequence[Experiment]:
     """A search begins with one trial; what it came to says which is next."""
-    return experiments if block == 1 else [each for each in experiments if each.search is None]
+    return experiments if block == 1 else [experiment for experiment in experiments if experiment.search is None]
 
 
 def next_block(
@@ -192,22 +192,26 @@ def campaign_duration_ns(trials: Iterable[Trial], *, fixed_cost_ns: int = FIXED_
     return sum(trial_duration_ns(trial, fixed_cost_ns=fixed_cost_ns) for trial in trials)
 
 
-def replanned(given: Suite | Demand, stored: Sequence[Trial]) -> tuple[Trial, ...]:
+def replanned(requested: Suite | Demand, stored: Sequence[Trial]) -> tuple[Trial, ...]:
     """The trials that the suite's plan has in place of the stored ones: the same, unless those are of another plan."""
     if not stored:
         return ()
-    known = {each.id: each for each in _experiments(given, stored)}
+    known = {experiment.id: experiment for experiment in _experiments(requested, stored)}
     steps = {(trial.block, trial.experiment.id): trial.step for trial in stored if trial.step is not None}
-    observe = (given.observe or ()) if isinstance(given, Suite) else observed(given)
+    observe = (requested.observe or ()) if isinstance(requested, Suite) else observed(requested)
     blocks = [_block(number, stored, known) for number in range(1, stored[-1].block + 1)] if _is_short(stored) else []
     trials: tuple[Trial, ...] = ()
-    for number, own in enumerate(blocks, start=1):
+    for number, experiments in enumerate(blocks, start=1):
         if number > 1:
-            at = {each.id: steps[number, each.id] for each in own if each.search is not None}
-            trials += next_block(trials, own, seed=given.seed, observe=observe, steps=at) if trials else ()
+            at = {
+                experiment.id: steps[number, experiment.id]
+                for experiment in experiments
+                if experiment.search is not None
+            }
+            trials += next_block(trials, experiments, seed=requested.seed, observe=observe, steps=at) if trials else ()
         else:
             at_least = 10 ** (len(stored[0].id.partition("-")[0]) - 1)
-            trials = order_trials(own, blocks=1, seed=given.seed, observe=observe, most_trials=at_least)
+            trials = order_trials(experiments, blocks=1, seed=requested.seed, observe=observe, most_trials=at_least)
     return trials
 
 
@@ -216,24 +220,25 @@ def _is_short(stored: Sequence[Trial]) -> bool:
     return stored[-1].block <= len(stored)
 
 
-def _experiments(given: Suite | Demand, stored: Sequence[Trial]) -> Sequence[Experiment]:
+def _experiments(requested: Suite | Demand, stored: Sequence[Trial]) -> Sequence[Experiment]:
     """All of the suite, for the middlewares that the campaign had; of a search the step that it begins at."""
     had: dict[str, set[str]] = {
-        choice.middleware: set() for choice in given.middlewares if choice.middleware != ALL_MIDDLEWARES
+        choice.middleware: set() for choice in requested.middlewares if choice.middleware != ALL_MIDDLEWARES
     }
     for trial in stored:
         had.setdefault(trial.experiment.middleware, set()).add(trial.experiment.profile)
-    if isinstance(given, Demand):
-        as_often = given.model_copy(update={"trials": stored[-1].block})
+    if isinstance(requested, Demand):
+        as_often = requested.model_copy(update={"trials": stored[-1].block})
         return experiments_of(as_often, {name: sorted(profiles) for name, profiles in had.items()})
-    whole = expand(given, available=sorted(had))
+    whole = expand(requested, available=sorted(had))
     return sided(whole) if any(trial.experiment.side for trial in stored) else whole
 
 
 def _block(number: int, stored: Sequence[Trial], known: Mapping[str, Experiment]) -> list[Experiment]:
     """The experiments of one block, as the suite has them; what it hasn't is left out, and so missed by the caller."""
-    own = {trial.experiment.id: trial for trial in stored if trial.block == number}
-    return [found for name, each in own.items() if (found := known.get(name) or _at_its_step(each, known)) is not None]
+    by_experiment = {trial.experiment.id: trial for trial in stored if trial.block == number}
+    planned = (known.get(name) or _at_its_step(trial, known) for name, trial in by_experiment.items())
+    return [experiment for experiment in planned if experiment is not None]
 
 
 def _at_its_step(stored: Trial, known: Mapping[str, Experiment]) -> Experiment | None:

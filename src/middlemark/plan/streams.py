@@ -237,7 +237,7 @@ class TakeQueue(Model):
 
 
 class NodeInput(Model):
-    """One stream that a node reads."""
+    """One stream that a node reads: a suite's `NodeInput` with its place among the subscribers and how it takes."""
 
     stream: StreamName
     subscriber: Index
@@ -246,7 +246,7 @@ class NodeInput(Model):
 
 
 class Node(Model):
-    """One node."""
+    """One node: a suite's `Node` in its application, with what makes it run."""
 
     name: Name
     application: Name
@@ -258,7 +258,7 @@ class Node(Model):
 
 
 class Chain(Model):
-    """A path of nodes, with the streams between them."""
+    """A path of nodes: a suite's `Chain` with the streams between them."""
 
     name: Name
     nodes: tuple[Name, ...]

@@ -5,6 +5,7 @@ nothing: the worker's runtime, `testbed` and `campaign` do.
 """
 
 from collections.abc import Sequence
+from itertools import cycle
 
 from middlemark.errors import UsageError
 from middlemark.plan.experiment import Application, Event, Experiment
@@ -61,21 +62,24 @@ def links(topology: Topology, condition: LinkSettings | None, lasting_ns: int) -
             remedy="exclude the pair, or use a topology with networks: D1-1, routed-3, …",
         )
     kinds = {host.name: host.kind for host in topology.hosts}
-    for (host, network), asked in settings.items():
+    for (host, network), requested in settings.items():
         if kinds[host] is not HostKind.NETNS:
-            _check_not_shaped(f"the link of `{host}` to `{network}`, which is {kinds[host]}", asked, condition)
-    return tuple(_link(host, network, asked, lasting_ns) for (host, network), asked in settings.items())
+            _check_not_shaped(f"the link of `{host}` to `{network}`, which is {kinds[host]}", requested, condition)
+    return tuple(_link(host, network, requested, lasting_ns) for (host, network), requested in settings.items())
 
 
-def _check_not_shaped(which: str, asked: LinkSettings, condition: LinkSettings | None) -> None:
+def _check_not_shaped(which: str, requested: LinkSettings, condition: LinkSettings | None) -> None:
     """Another machine's link is what it is: a topology may declare what that is, a condition can't change it."""
     if condition is not None and not condition.is_plain:
         raise UsageError(
             f"the condition `link: {condition}` asks something of {which}: only links of netns hosts can be shaped",
             remedy="exclude the pair; what such a link really is may stand in the topology: it is measured and judged",
         )
-    ways = [asked, *(way for way in (asked.outgoing, asked.incoming) if way is not None)]
-    set_there = dict.fromkeys(name for way in ways for name, value in way if value is not None)
+    directions = [
+        requested,
+        *(direction for direction in (requested.outgoing, requested.incoming) if direction is not None),
+    ]
+    set_there = dict.fromkeys(name for direction in directions for name, value in direction if value is not None)
     unmeasured = [name for name in set_there if name not in {*DECLARABLE, "outgoing", "incoming"}]
     if unmeasured:
         raise UsageError(
@@ -90,22 +94,24 @@ def link_and_host_factors(topology: Topology, condition: LinkSettings | None) ->
     settings = topology.links_under(condition)
     if condition is not None and not settings:
         return asked_of_hosts | {"link": str(condition)}
-    if len({str(asked) for asked in settings.values()}) == 1:
+    if len({str(requested) for requested in settings.values()}) == 1:
         common = next(iter(settings.values()))
         return asked_of_hosts | ({} if common.is_plain else {"link": str(common)})
-    asked_of_links = {f"link.{host}/{network}": asked for (host, network), asked in settings.items()}
-    return asked_of_hosts | {name: str(asked) for name, asked in asked_of_links.items() if not asked.is_plain}
+    asked_of_links = {f"link.{host}/{network}": requested for (host, network), requested in settings.items()}
+    return asked_of_hosts | {
+        name: str(requested) for name, requested in asked_of_links.items() if not requested.is_plain
+    }
 
 
 def _link(host: str, network: str, settings: LinkSettings, lasting_ns: int) -> Link:
     trace = _trace(settings, lasting_ns)
     outgoing = trace[0].outgoing if trace else _direction(settings.direction(settings.outgoing))
     incoming = trace[0].incoming if trace else _direction(settings.direction(settings.incoming))
-    for name, ways in (
+    for name, directions in (
         ("outgoing", [outgoing, *(point.outgoing for point in trace)]),
         ("incoming", [incoming, *(point.incoming for point in trace)]),
     ):
-        _check_effect(f"the {name} direction of the link of `{host}` to `{network}`", ways)
+        _check_effect(f"the {name} direction of the link of `{host}` to `{network}`", directions)
     plain = outgoing.is_plain and incoming.is_plain and not trace
     return Link(
         host=host,
@@ -119,14 +125,16 @@ def _link(host: str, network: str, settings: LinkSettings, lasting_ns: int) -> L
     )
 
 
-def _check_effect(which: str, ways: Sequence[Direction]) -> None:
+def _check_effect(which: str, directions: Sequence[Direction]) -> None:
     """A queue is that of a rate, and a frame that is reordered skips a delay: alone, neither would do anything."""
-    if any(way.queue_frames for way in ways) and not any(way.queue_frames and way.rate_bits_per_s for way in ways):
+    queued = [direction for direction in directions if direction.queue_frames]
+    if queued and not any(direction.rate_bits_per_s for direction in queued):
         raise UsageError(
             f"{which} has a `queue` and no `rate`: nothing ever waits in it",
             remedy="give the rate that frames wait for: `{rate: 10 Mbit/s, queue: 50}`",
         )
-    if any(way.reordering for way in ways) and not any(way.reordering and way.delay_ns for way in ways):
+    reordered = [direction for direction in directions if direction.reordering]
+    if reordered and not any(direction.delay_ns for direction in reordered):
         raise UsageError(
             f"{which} has a `reordering` and no `delay`: frames overtake by skipping it",
             remedy="give the delay that they skip: `{delay: 10 ms, reordering: 1 %}`",
@@ -135,7 +143,7 @@ def _check_effect(which: str, ways: Sequence[Direction]) -> None:
 
 def _trace(settings: LinkSettings, lasting_ns: int) -> tuple[TracePoint, ...]:
     if settings.mobility is not None:
-        outgoing, incoming = (settings.direction(way) for way in (settings.outgoing, settings.incoming))
+        outgoing, incoming = (settings.direction(direction) for direction in (settings.outgoing, settings.incoming))
         return trace_of(settings.mobility, _direction(outgoing), _direction(incoming), lasting_ns)
     if settings.trace is None:
         return ()
@@ -155,34 +163,34 @@ def _point(step: Step, settings: LinkSettings) -> TracePoint:
     )
 
 
-def _direction(asked: Impairment) -> Direction:
+def _direction(requested: Impairment) -> Direction:
     """What is left out is not done."""
-    values = {effect.field: getattr(asked, effect.name) for effect in EFFECTS}
+    values = {effect.field: getattr(requested, effect.name) for effect in EFFECTS}
     return Direction(**{field: value for field, value in values.items() if value is not None})
 
 
 def timeline(
-    asked: Timeline | None,
+    requested: Timeline | None,
     topology: Topology,
     applications: Sequence[Application],
     stream: Stream,
     window_ns: int,
 ) -> tuple[Event, ...]:
     """The faults in the order in which they happen, all within the window."""
-    if asked is None:
+    if requested is None:
         return ()
     events = [
-        Event(at_ns=_instant_ns(fault, asked, stream), action=fault.do, target=target)
-        for fault in asked.events
+        Event(at_ns=_instant_ns(fault, requested, stream), action=fault.do, target=target)
+        for fault in requested.events
         for target in fault.of
     ]
     for event in events:
-        _check_target(event, asked, topology, applications)
-        _check_reach(event, asked, topology, applications)
+        _check_target(event, requested, topology, applications)
+        _check_reach(event, requested, topology, applications)
         if event.at_ns >= window_ns:
             raise UsageError(
-                f"`{asked.timeline}` has {event.action} of `{event.target}` {event.at_ns / 1e9:g} s after the window's "
-                f"begin, and the window lasts {window_ns / 1e9:g} s",
+                f"`{requested.timeline}` has {event.action} of `{event.target}` {event.at_ns / 1e9:g} s after the "
+                f"window's begin, and the window lasts {window_ns / 1e9:g} s",
                 remedy="a longer `windows: window`, or an earlier event",
             )
     return tuple(sorted(events, key=lambda event: event.at_ns))
@@ -239,26 +247,27 @@ def share_cpus(experiment: Experiment, available: Sequence[int]) -> dict[str, tu
     """The CPUs of each application; an empty tuple lets the system decide."""
     owned = {host.name: host.cpus for host in experiment.hosts if host.cpus}
     elsewhere = {host.name for host in experiment.hosts if host.kind is HostKind.SSH} - owned.keys()
-    taken = {cpu for cpus in owned.values() for cpu in cpus}
-    left = [cpu for cpu in available if cpu not in taken] or available
+    reserved = {cpu for cpus in owned.values() for cpu in cpus}
+    left = [cpu for cpu in available if cpu not in reserved] or available
     groups = {host: _on(host, experiment) for host in owned}
     rule = experiment.conditions.cpus
     shares = {name: cpus for host, group in groups.items() for name, cpus in _share(group, rule, owned[host]).items()}
-    shares |= dict.fromkeys((each.name for each in experiment.applications if each.host in elsewhere), ())
-    free = [each for each in experiment.applications if each.name not in shares]
+    shares |= {application.name: () for host in elsewhere for application in _on(host, experiment)}
+    free = [application for application in experiment.applications if application.name not in shares]
     shares |= _share(free, rule, left, whole=())
     return {application.name: shares[application.name] for application in experiment.applications}
 
 
 def loaded_hosts(experiment: Experiment) -> tuple[str, ...]:
     """The hosts on which the condition `cpu_load` has work done beside the applications."""
-    asked = experiment.conditions.cpu_load
-    if asked is None:
+    requested = experiment.conditions.cpu_load
+    if requested is None:
         return ()
-    if asked.hosts is LoadedHosts.ALL:
+    if requested.hosts is LoadedHosts.ALL:
         return tuple(host.name for host in experiment.hosts)
-    publish = asked.hosts is LoadedHosts.PUBLISHERS
-    return tuple(dict.fromkeys(each.host for each in experiment.applications if each.publishes is publish))
+    publish = requested.hosts is LoadedHosts.PUBLISHERS
+    loaded = [application.host for application in experiment.applications if application.publishes is publish]
+    return tuple(dict.fromkeys(loaded))
 
 
 def _on(host: str, experiment: Experiment) -> list[Application]:
@@ -272,15 +281,20 @@ def _share(
     if cpus.rule is CpuRule.SPREAD:
         return _spread(applications, available)
     if cpus.rule is CpuRule.EXPLICIT:
-        return {each.name: cpus.publishers if each.publishes else cpus.subscribers for each in applications}
+        return {
+            application.name: cpus.publishers if application.publishes else cpus.subscribers
+            for application in applications
+        }
     one_for_all = (available[-1],) if cpus.rule is CpuRule.SAME_CORE else tuple(available) if whole is None else whole
-    return {each.name: one_for_all for each in applications}
+    return {application.name: one_for_all for application in applications}
 
 
 def _spread(applications: Sequence[Application], available: Sequence[int]) -> dict[str, tuple[int, ...]]:
     """Equal shares that don't overlap; where there are more applications than CPUs, they take turns."""
     count = len(applications)
     if count > len(available):
-        return {each.name: (available[index % len(available)],) for index, each in enumerate(applications)}
+        turns = cycle((cpu,) for cpu in available)
+        return {application.name: cpus for application, cpus in zip(applications, turns, strict=False)}
     share = len(available) // count if count else 0
-    return {each.name: tuple(available[index * share :][:share]) for index, each in enumerate(applications)}
+    parts = (tuple(available[index * share :][:share]) for index in range(count))
+    return {application.name: cpus for application, cpus in zip(applications, parts, strict=True)}

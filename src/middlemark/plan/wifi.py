@@ -74,11 +74,11 @@ def distance_m(mobility: Mobility, at_ns: int) -> float:
     """Where the host is, from its access point, at an instant of the window."""
     if mobility.farthest is None or mobility.speed is None:
         return mobility.distance or 0.0
-    way_m = mobility.farthest - mobility.nearest
+    span_m = mobility.farthest - mobility.nearest
     gone_m = max(0, at_ns) / 1e9 * mobility.speed
-    if mobility.rounds is not None and gone_m >= 2 * way_m * mobility.rounds:
+    if mobility.rounds is not None and gone_m >= 2 * span_m * mobility.rounds:
         return mobility.nearest
-    return mobility.nearest + way_m - abs(way_m - gone_m % (2 * way_m))
+    return mobility.nearest + span_m - abs(span_m - gone_m % (2 * span_m))
 
 
 def path_loss_db(mobility: Mobility, distance: float) -> float:
@@ -105,13 +105,13 @@ def trace_of(mobility: Mobility, outgoing: Direction, incoming: Direction, lasti
     """What the link does until then, beside what is asked of each direction; a point only where something changes."""
     points: list[TracePoint] = []
     for at_ns in range(0, lasting_ns, STEP_NS) if mobility.distance is None else (0,):
-        ways = [direction_at(mobility, asked, at_ns) for asked in (outgoing, incoming)]
-        if not points or [points[-1].outgoing, points[-1].incoming] != ways:
-            points.append(TracePoint(at_ns=at_ns, outgoing=ways[0], incoming=ways[1]))
+        directions = [direction_at(mobility, requested, at_ns) for requested in (outgoing, incoming)]
+        if not points or [points[-1].outgoing, points[-1].incoming] != directions:
+            points.append(TracePoint(at_ns=at_ns, outgoing=directions[0], incoming=directions[1]))
     return tuple(points)
 
 
-def direction_at(mobility: Mobility, asked: Direction, at_ns: int) -> Direction:
+def direction_at(mobility: Mobility, requested: Direction, at_ns: int) -> Direction:
     """One direction of the link at an instant."""
     now = channel(received_dbm(mobility, distance_m(mobility, at_ns)))
     values = {
@@ -121,7 +121,7 @@ def direction_at(mobility: Mobility, asked: Direction, at_ns: int) -> Direction:
         "delay_ns": round(now.delay_ns, -4),
         "jitter_ns": round(now.jitter_ns, -4),
     }
-    return asked.model_copy(update=values)
+    return requested.model_copy(update=values)
 
 
 def _channel(rate_bits_per_s: int, sensitivity_dbm: float, power_dbm: float) -> Channel:

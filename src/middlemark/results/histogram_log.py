@@ -57,8 +57,8 @@ def read_log(path: Path) -> list[Logged]:
         struct.error,
         zlib.error,
     ) as cause:
-        said = f": {cause}" if str(cause) else ""
-        raise StoreError(path, f"it can't be read{said}", RESTORE) from cause
+        message = f": {cause}" if str(cause) else ""
+        raise StoreError(path, f"it can't be read{message}", RESTORE) from cause
 
 
 def _few(entries: list[str]) -> list[str]:

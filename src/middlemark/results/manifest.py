@@ -121,9 +121,9 @@ class Manifest(RunHead):
 
 def _by_id(trials: Iterable[Trial]) -> dict[str, list[Experiment]]:
     """The different experiments that have one id."""
-    found: dict[str, list[Experiment]] = {}
+    experiments: dict[str, list[Experiment]] = {}
     for trial in trials:
-        same = found.setdefault(trial.experiment.id, [])
+        same = experiments.setdefault(trial.experiment.id, [])
         if trial.experiment not in same:
             same.append(trial.experiment)
-    return found
+    return experiments

@@ -34,10 +34,10 @@ def read_metrics(folder: TrialFolder, model: type[M], computed_by: int) -> M | N
         return None
     content = read_bytes(path, MOST_METRICS_BYTES)
     try:
-        said = pydantic_core.from_json(content, allow_inf_nan=False)
-        if isinstance(said, dict) and said.get("computed_by") != computed_by:
+        document = pydantic_core.from_json(content, allow_inf_nan=False)
+        if isinstance(document, dict) and document.get("computed_by") != computed_by:
             return None
-        return model.model_validate(said)
+        return model.model_validate(document)
     except ValueError as cause:  # pydantic's own is one
         raise StoreError(path, "it can't be read", REMEDY) from cause
 

@@ -235,19 +235,21 @@ class TrialRecord(Model):
 
     @model_validator(mode="after")
     def _speaks_of_its_own_trial(self) -> Self:
-        streams = {each.name: each for each in self.trial.experiment.streams}
-        paths = [(each.stream, each.publisher, each.subscriber) for each in self.counts.subscribers]
+        streams = {stream.name: stream for stream in self.trial.experiment.streams}
+        paths = [
+            (subscriber.stream, subscriber.publisher, subscriber.subscriber) for subscriber in self.counts.subscribers
+        ]
         paths += [(each.stream, each.publisher, each.subscriber) for each in self.first_message]
-        sent = [(each.stream, each.publisher) for each in self.counts.publishers]
+        sent = [(publisher.stream, publisher.publisher) for publisher in self.counts.publishers]
         for stream, publisher in (*sent, *(path[:2] for path in paths)):
             if stream not in streams or publisher >= len(streams[stream].publishers):
                 raise ValueError(f"the trial has no publisher {publisher} of {stream}")
         for stream, _, subscriber in paths:
             if subscriber >= len(streams[stream].subscribers):
                 raise ValueError(f"the trial has no subscriber {subscriber} of {stream}")
-        applications = {each.name for each in self.trial.experiment.applications}
+        applications = {application.name for application in self.trial.experiment.applications}
         strange = {*self.effective, *self.path, *self.interrupted} - applications
-        strange |= {each.node for each in self.nodes} - {each.name for each in self.trial.experiment.nodes}
+        strange |= {node.node for node in self.nodes} - {node.name for node in self.trial.experiment.nodes}
         if strange:
             raise ValueError(f"the trial has no {', '.join(sorted(strange))}")
         return self

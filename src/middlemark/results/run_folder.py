@@ -83,13 +83,13 @@ class RunFolder:
         self._check_is_run()
         path = self.manifest_path
         try:
-            said = pydantic_core.from_json(read_bytes(path, MOST_MANIFEST_BYTES))
-            if not (isinstance(said, dict) and isinstance(said.get("trials"), list)):
+            document = pydantic_core.from_json(read_bytes(path, MOST_MANIFEST_BYTES))
+            if not (isinstance(document, dict) and isinstance(document.get("trials"), list)):
                 raise StoreError(path, "it can't be read: it names no trials", RESTORE)
-            head = RunHead.model_validate({name: said[name] for name in RunHead.model_fields if name in said})
+            head = RunHead.model_validate({name: document[name] for name in RunHead.model_fields if name in document})
         except ValueError as cause:  # pydantic's own is one
             raise StoreError(path, f"it can't be read: {str(cause).splitlines()[0]}", RESTORE) from cause
-        return head, len(said["trials"])
+        return head, len(document["trials"])
 
     def _check_is_run(self) -> None:
         if not self.path.is_dir():

@@ -64,28 +64,28 @@ def count(frame: Frame) -> int:
 
 def highest(frame: Frame, column: str) -> int | None:
     """The largest value of a column of whole numbers."""
-    found = [chunk.item() for chunk in row_chunks(frame, pl.col(column).max())]
-    return max((int(value) for value in found if value is not None), default=None)
+    chunk_values = [chunk.item() for chunk in row_chunks(frame, pl.col(column).max())]
+    return max((int(value) for value in chunk_values if value is not None), default=None)
 
 
 def drawn(frame: Frame, most: int, *wanted: pl.Expr) -> pl.DataFrame:
     """What is wanted of every row, or of so many at random; always of the same."""
     share = most / max(count(frame), 1)
-    found = row_chunks(frame, *wanted)
+    chunks = row_chunks(frame, *wanted)
     if share >= 1:
-        return pl.concat(found)
-    return pl.concat(chunk.sample(fraction=share, seed=number) for number, chunk in enumerate(found))
+        return pl.concat(chunks)
+    return pl.concat(chunk.sample(fraction=share, seed=number) for number, chunk in enumerate(chunks))
 
 
 def ascending(frame: Frame, value: pl.Expr) -> NDArray[np.int64]:
     """A value of each row, in order; no second array of that length is made on the way."""
-    found = np.empty(len(frame) if isinstance(frame, pl.DataFrame) else frame.n, dtype=np.int64)
+    values = np.empty(len(frame) if isinstance(frame, pl.DataFrame) else frame.n, dtype=np.int64)
     end = 0
     for chunk in row_chunks(frame, value):
-        found[end : end + len(chunk)] = chunk.to_series().to_numpy()
+        values[end : end + len(chunk)] = chunk.to_series().to_numpy()
         end += len(chunk)
-    found[:end].sort()
-    return found[:end]
+    values[:end].sort()
+    return values[:end]
 
 
 def numbered(frame: Frame) -> NDArray[np.bool_]:
@@ -134,21 +134,21 @@ def line(frame: Frame, value: pl.Expr | None = None) -> Line:
 def _flows(frame: Frame) -> pl.DataFrame:
     """Of each flow how many rows there are, and its first and last sequence number."""
     sequence = pl.col("sequence").cast(pl.Int64)
-    found = [
+    by_chunk = [
         chunk.group_by(FLOW).agg(rows=pl.len().cast(pl.Int64), first=sequence.min(), last=sequence.max())
         for chunk in row_chunks(frame, *FLOW, "sequence")
     ]
-    own = pl.concat(found).group_by(FLOW, maintain_order=True)
-    return own.agg(pl.col("rows").sum(), pl.col("first").min(), pl.col("last").max())
+    by_flow = pl.concat(by_chunk).group_by(FLOW, maintain_order=True)
+    return by_flow.agg(pl.col("rows").sum(), pl.col("first").min(), pl.col("last").max())
 
 
 def steps(whole: Line) -> NDArray[np.int64]:
     """How far each value is from that of the message right before it, in order; made in the place of the values."""
     values, end = whole.values, 0
     for begin in range(0, len(values), CHUNK_ROWS):
-        both = whole.present[begin : begin + CHUNK_ROWS + 1]
-        found = np.abs(np.diff(values[begin : begin + CHUNK_ROWS + 1]))[both[1:] & both[:-1]]
-        values[end : end + len(found)] = found
-        end += len(found)
+        pair_present = whole.present[begin : begin + CHUNK_ROWS + 1]
+        differences = np.abs(np.diff(values[begin : begin + CHUNK_ROWS + 1]))[pair_present[1:] & pair_present[:-1]]
+        values[end : end + len(differences)] = differences
+        end += len(differences)
     values[:end].sort()
     return values[:end]

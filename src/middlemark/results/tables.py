@@ -189,12 +189,12 @@ def write_table(path: Path, table: Table, schema: pl.Schema) -> None:
 def _checked(path: Path, schema: pl.Schema, added: tuple[str, ...] = ()) -> tuple[pl.LazyFrame, int]:
     n_bytes = size_bytes(path)
     table = pl.scan_parquet(path, glob=False)
-    found = table.collect_schema()
-    later = [name for name in added if name not in found]
-    _check_columns(path, found, pl.Schema({name: kind for name, kind in schema.items() if name not in later}))
+    columns = table.collect_schema()
+    missing = [name for name in added if name not in columns]
+    _check_columns(path, columns, pl.Schema({name: kind for name, kind in schema.items() if name not in missing}))
     n = int(table.select(pl.len()).collect().item())
     check_rows(path, n, n_bytes)
-    return table.with_columns(pl.lit(None, schema[name]).alias(name) for name in later).select(schema.names()), n
+    return table.with_columns(pl.lit(None, schema[name]).alias(name) for name in missing).select(schema.names()), n
 
 
 @contextmanager
@@ -205,6 +205,6 @@ def _reading(path: Path) -> Iterator[None]:
         raise StoreError(path, "it can't be read", RESTORE) from cause
 
 
-def _check_columns(path: Path, found: pl.Schema, schema: pl.Schema) -> None:
-    if found != schema:
-        raise StoreError(path, f"its columns are {dict(found)}, not {dict(schema)}", "write it anew")
+def _check_columns(path: Path, columns: pl.Schema, schema: pl.Schema) -> None:
+    if columns != schema:
+        raise StoreError(path, f"its columns are {dict(columns)}, not {dict(schema)}", "write it anew")

@@ -176,8 +176,8 @@ class TrialFolder:
                 scan_table(self.published_path, PUBLISHED_SCHEMA),
             )
         except _CONTRADICTIONS as cause:
-            said = f"{type(cause).__name__}: {cause}".splitlines()[0]
-            raise StoreError(self.path, f"its samples can't be those of its trial: {said}", RESTORE) from cause
+            message = f"{type(cause).__name__}: {cause}".splitlines()[0]
+            raise StoreError(self.path, f"its samples can't be those of its trial: {message}", RESTORE) from cause
 
     def read_beyond(self) -> list[Logged]:
         """Read the histograms of messages beyond the sample memory; none where it held all."""

@@ -99,8 +99,8 @@ def _table(file: str, beside: Beside) -> pl.DataFrame:
     try:
         table = pl.read_csv(beside.read(file), infer_schema=False)
     except pl.exceptions.PolarsError as error:
-        said = str(error).splitlines()[0]
-        raise SuiteError(f"this is no CSV: {said}", file=path, allowed=",".join(COLUMNS)) from error
+        message = str(error).splitlines()[0]
+        raise SuiteError(f"this is no CSV: {message}", file=path, allowed=",".join(COLUMNS)) from error
     if tuple(table.columns) != COLUMNS:
         raise SuiteError("these are other columns", file=path, line=1, allowed=",".join(COLUMNS))
     if not 0 < table.height <= _MOST_MESSAGES:

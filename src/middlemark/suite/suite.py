@@ -40,7 +40,7 @@ def _check(written: object) -> object:
 NOT_SET = "none"
 """In a rule of `exclude`, the value of an option that an experiment leaves as it is."""
 OptionValue = bool | int | str
-AskedOptions = dict[OptionName, Many[Annotated[OptionValue, BeforeValidator(_check)]]]
+RequestedOptions = dict[OptionName, Many[Annotated[OptionValue, BeforeValidator(_check)]]]
 """Each option with one value, or with several that widen the matrix."""
 
 
@@ -52,7 +52,7 @@ class Exclusion(Model):
 
     middleware: Many[str] | None = None
     profile: Many[str] | None = None
-    options: AskedOptions = {}
+    options: RequestedOptions = {}
     """Options with their values; `none` where the experiment leaves one as it is."""
     workload: Many[str] | None = None
     pattern: Many[Pattern] | None = None
@@ -112,7 +112,7 @@ class MiddlewareChoice(Named):
     """Its named configurations; without it, the suite's."""
     qos: Many[Qos] | None = None
     """QoS for every workload that is given none, in place of the suite's."""
-    options: AskedOptions = {}
+    options: RequestedOptions = {}
     """Options set beyond the profile, as `middlemark describe` shows them; lists widen the matrix."""
 
 

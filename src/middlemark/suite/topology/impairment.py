@@ -180,8 +180,8 @@ def _read(file: str, beside: Beside) -> tuple[Step, ...]:
     try:
         table = pl.read_csv(beside.read(file), infer_schema=False).fill_null("")
     except pl.exceptions.PolarsError as error:
-        said = str(error).splitlines()[0]
-        raise SuiteError(f"this is no CSV: {said}", file=path, allowed="a line of columns, then values") from error
+        message = str(error).splitlines()[0]
+        raise SuiteError(f"this is no CSV: {message}", file=path, allowed="a line of columns, then values") from error
     columns = [_column(name, path) for name in table.columns]
     if not any(place == ("at",) for place, _ in columns):
         raise SuiteError("there is no column `at_…`", file=path, line=1, allowed="at_s, at_ms, at_us")

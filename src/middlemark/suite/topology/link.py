@@ -79,9 +79,9 @@ class Mobility(Model):
         return {name: value for name, value in written.items() if name in self.model_fields_set}
 
     def __str__(self) -> str:
-        return "802.11n, " + ", ".join([self._way(), *self._surroundings()])
+        return "802.11n, " + ", ".join([self._route(), *self._surroundings()])
 
-    def _way(self) -> str:
+    def _route(self) -> str:
         if self.farthest is None or self.speed is None:
             return f"{DISTANCE.text(self.distance or 0)} away"
         rounds = "" if self.rounds is None else f" {self.rounds} ×"
@@ -89,9 +89,9 @@ class Mobility(Model):
         return f"{nearest}{DISTANCE.text(self.farthest)} and back{rounds} at {SPEED.text(self.speed)}"
 
     def _surroundings(self) -> list[str]:
-        said = [f"ramp {DECIBEL.text(self.ramp)}"] if self.path_loss is PathLoss.RAMP else []
-        said += [f"exponent {self.exponent:g}"] if self.exponent != 2 else []
-        return said + ([DECIBEL_MILLIWATT.text(self.transmit_power)] if self.transmit_power != 20 else [])
+        words = [f"ramp {DECIBEL.text(self.ramp)}"] if self.path_loss is PathLoss.RAMP else []
+        words += [f"exponent {self.exponent:g}"] if self.exponent != 2 else []
+        return words + ([DECIBEL_MILLIWATT.text(self.transmit_power)] if self.transmit_power != 20 else [])
 
 
 OF_MOBILITY = ("rate", "delay", "jitter", "loss")
@@ -125,16 +125,24 @@ class LinkSettings(Impairment):
 
     def _fixed(self) -> list[str]:
         """What it sets that a mobility decides on, or that is a trace."""
-        ways = [self, *(way for way in (self.outgoing, self.incoming) if way is not None)]
-        fixed = [name for name in OF_MOBILITY if any(getattr(way, name) is not None for way in ways)]
+        directions = [self, *(direction for direction in (self.outgoing, self.incoming) if direction is not None)]
+        fixed = [name for name in OF_MOBILITY if any(getattr(direction, name) is not None for direction in directions)]
         return fixed + (["trace"] if self.trace is not None else [])
 
     def _said(self) -> list[str]:
         mtu = [] if self.mtu is None else [f"MTU {SIZE.text(self.mtu)}"]
         offloads = [] if self.offloads is None else [f"offloads {'on' if self.offloads else 'off'}"]
-        ways = [(name, way) for name in ("outgoing", "incoming") if (way := getattr(self, name)) is not None]
+        directions = [
+            (name, direction) for name in ("outgoing", "incoming") if (direction := getattr(self, name)) is not None
+        ]
         over_time = [str(source) for source in (self.trace, self.mobility) if source is not None]
-        return [*over_time, *super()._said(), *mtu, *offloads, *(f"{name} ({way})" for name, way in ways)]
+        return [
+            *over_time,
+            *super()._said(),
+            *mtu,
+            *offloads,
+            *(f"{name} ({direction})" for name, direction in directions),
+        ]
 
     @property
     def is_plain(self) -> bool:
@@ -144,16 +152,24 @@ class LinkSettings(Impairment):
     def changed_by(self, change: Self) -> Self:
         """This link with what `change` sets; what that sets for both directions holds in both."""
         base = self._yielding_to(change)
-        ways = {"outgoing": (base.outgoing, change.outgoing), "incoming": (base.incoming, change.incoming)}
-        kept = {name: _way(own, change, differing) for name, (own, differing) in ways.items() if own is not None}
+        directions = {"outgoing": (base.outgoing, change.outgoing), "incoming": (base.incoming, change.incoming)}
+        kept = {
+            name: _direction_after(own, change, differing)
+            for name, (own, differing) in directions.items()
+            if own is not None
+        }
         return super(LinkSettings, base).changed_by(change).model_copy(update=kept)
 
     def _yielding_to(self, change: Self) -> Self:
         """This link without what can't stand beside the change."""
         if change.mobility is not None:
             gone = dict.fromkeys(OF_MOBILITY)
-            ways = {"outgoing": self.outgoing, "incoming": self.incoming}
-            left = {name: way.model_copy(update=gone) for name, way in ways.items() if way is not None}
+            directions = {"outgoing": self.outgoing, "incoming": self.incoming}
+            left = {
+                name: direction.model_copy(update=gone)
+                for name, direction in directions.items()
+                if direction is not None
+            }
             return self.model_copy(update={**gone, **left, "trace": None})
         return self.model_copy(update={"trace": None, "mobility": None}) if change._fixed() else self
 
@@ -163,7 +179,7 @@ class LinkSettings(Impairment):
         return both if differing is None else both.changed_by(differing)
 
 
-def _way(own: Impairment, both: LinkSettings, differing: Impairment | None) -> Impairment:
+def _direction_after(own: Impairment, both: LinkSettings, differing: Impairment | None) -> Impairment:
     """What differed in one direction before a change and still does after it."""
     kept = {name: getattr(own, name) for name in own.model_fields_set - both.model_fields_set}
     still = Impairment.model_construct(**kept)

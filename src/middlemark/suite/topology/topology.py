@@ -159,7 +159,8 @@ class Topology(Model):
             yield link.network, list(on), ("links", number, "network")
             yield link.host, on.get(link.network, hosts), ("links", number, "host")
         yield from (
-            (each.host, hosts, ("applications", number, "host")) for number, each in enumerate(self.applications)
+            (application.host, hosts, ("applications", number, "host"))
+            for number, application in enumerate(self.applications)
         )
         yield from ((name, hosts, ("services", number)) for number, name in enumerate(self.services))
 

@@ -72,8 +72,8 @@ class Compute(Named):
     @model_validator(mode="after")
     def _has_its_parameters(self) -> Self:
         wanted = _PARAMETERS[self.distribution]
-        given = {name for names in _PARAMETERS.values() for name in names if getattr(self, name) is not None}
-        for name in sorted(given ^ set(wanted)):
+        present = {name for names in _PARAMETERS.values() for name in names if getattr(self, name) is not None}
+        for name in sorted(present ^ set(wanted)):
             problem = f"this computation has no `{name}`" if name in wanted else f"`{name}` does not belong here"
             kinds = [f"{kind}: {', '.join(names)}" for kind, names in _PARAMETERS.items() if kind]
             allowed = f"a time; or {'; '.join(kinds)}"
@@ -278,20 +278,22 @@ def _check_chain(chain: Chain, known: dict[str, Node], number: int) -> None:
 
 
 def _check_applications(applications: Sequence[PipelineApplication], nodes: Sequence[str]) -> None:
-    _check_names("applications", [each.application for each in applications])
-    taken: dict[str, str] = {}
-    for number, each in enumerate(applications):
-        for index, name in enumerate(each.nodes):
+    _check_names("applications", [application.application for application in applications])
+    application_of: dict[str, str] = {}
+    for number, application in enumerate(applications):
+        for index, name in enumerate(application.nodes):
             at = ("applications", number, "nodes", index)
             if name not in nodes:
                 raise refusal(f"there is no node `{name}`", allowed=closest_first(name, nodes), at=at)
-            if name in taken:
-                raise refusal(f"`{taken[name]}` has the node `{name}` already", allowed="each node once", at=at)
-            taken[name] = each.application
-    for number, each in enumerate(applications):
-        if each.application in nodes and each.application not in taken:
+            if name in application_of:
+                raise refusal(
+                    f"`{application_of[name]}` has the node `{name}` already", allowed="each node once", at=at
+                )
+            application_of[name] = application.application
+    for number, application in enumerate(applications):
+        if application.application in nodes and application.application not in application_of:
             raise refusal(
-                f"the node `{each.application}` is an application of its own, of the same name",
+                f"the node `{application.application}` is an application of its own, of the same name",
                 allowed="another name, or the node in it",
                 at=("applications", number),
             )

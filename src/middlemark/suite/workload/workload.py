@@ -113,8 +113,8 @@ class Workload(Named):
                 f"`{self.workload}` is no shipped workload, and no pattern is given", allowed=", ".join(Pattern)
             )
         self._refuse_fields_of_other_patterns(pattern)
-        taken = {"pattern": pattern} | self._taken_from(base, pattern)
-        whole = self.model_copy(update=taken)
+        changes = {"pattern": pattern} | self._defaults_from(base, pattern)
+        whole = self.model_copy(update=changes)
         if pattern is Pattern.PIPELINE:
             whole._check_graph()  # noqa: SLF001 - of the same class
         if pattern is Pattern.CAPACITY:
@@ -157,7 +157,7 @@ class Workload(Named):
                 allowed = f"a {'source' if field == 'rate' else 'stream'} that has none of its own"
                 raise refusal(f"every node has its own {field}", allowed=allowed, at=(field,))
 
-    def _taken_from(self, base: "Workload | None", pattern: Pattern) -> dict[str, object]:
+    def _defaults_from(self, base: "Workload | None", pattern: Pattern) -> dict[str, object]:
         fields = {"summary", "size", "qos", "faults", *FIELDS_OF_PATTERN[pattern]}
         if pattern is Pattern.CAPACITY:
             fields -= {"rate"} if self.rate is None else {"size"}

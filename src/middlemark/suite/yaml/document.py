@@ -107,8 +107,8 @@ def _said(error: MarkedYAMLError) -> str:
     return f"this is no YAML: {problem}{hint}"
 
 
-def _first_line(said: object) -> str:
-    lines = str(said).strip().splitlines()
+def _first_line(message: object) -> str:
+    lines = str(message).strip().splitlines()
     return lines[0] if lines else "it can't be read"
 
 

@@ -153,8 +153,8 @@ def explain(error: ErrorDetails) -> tuple[str, KeyPath, str | None]:
     if kind == "enum":
         return f"`{error['input']}` is none of the words", path, _words(str(error["input"]), facts["expected"])
     allowed = _ALLOWED[kind](facts) if kind in _ALLOWED else None
-    said = f"{_shown(error['input'])} can't stand here"
-    return said if allowed is not None else f"{said}: {error['msg']}", path, allowed
+    message = f"{_shown(error['input'])} can't stand here"
+    return message if allowed is not None else f"{message}: {error['msg']}", path, allowed
 
 
 def _words(written: str, expected: str) -> str:
@@ -209,5 +209,5 @@ class Beside:
         except UnicodeDecodeError as error:
             raise SuiteError("this is no text in UTF-8", file=self.path(file), allowed="a CSV file") from error
         except (OSError, ValueError) as error:
-            said = getattr(error, "strerror", None) or str(error)
-            raise refusal(f"`{file}` can't be read: {said}", allowed=f"a CSV file in {self.folder}") from error
+            message = getattr(error, "strerror", None) or str(error)
+            raise refusal(f"`{file}` can't be read: {message}", allowed=f"a CSV file in {self.folder}") from error
