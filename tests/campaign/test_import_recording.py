@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from mcap.writer import Writer
 
-from middlemark.campaign.import_recording import RecordedTopic, derived, read_recording
+from middlemark.campaign.import_recording import RecordedTopic, read_recording, recorded_demand
 from middlemark.errors import UsageError
 from middlemark.plan import experiments_of
 from middlemark.suite import Durability, Reliability, load_demand
@@ -129,7 +129,7 @@ def test_an_empty_recording_is_refused(tmp_path: Path) -> None:
 def test_the_derived_demand_plays_the_recording_and_says_what_is_left_out(tmp_path: Path) -> None:
     late = RecordedTopic("/map", ((90_000 * MS, 10),), None, None)
     topics = [*EXPECTED, late, RecordedTopic("/clock", tuple((n * MS, 8) for n in range(21_000)), None, None)]
-    found = derived("2024 Drive", "drive.mcap", "drive.messages.csv", topics)
+    found = recorded_demand("2024 Drive", "drive.mcap", "drive.messages.csv", topics)
     assert "#   /map: its first message comes 90 s after the begin" in found.demand
     (tmp_path / "drive.yaml").write_text(found.demand)
     (tmp_path / "drive.messages.csv").write_text(found.messages)
@@ -146,4 +146,4 @@ def test_the_derived_demand_plays_the_recording_and_says_what_is_left_out(tmp_pa
 
 def test_a_recording_without_a_topic_that_can_be_played_is_refused() -> None:
     with pytest.raises(UsageError, match="no topic that could be played"):
-        derived("drive", "drive.mcap", "m.csv", [RecordedTopic("/a topic", ((0, 10),), None, None)])
+        recorded_demand("drive", "drive.mcap", "m.csv", [RecordedTopic("/a topic", ((0, 10),), None, None)])

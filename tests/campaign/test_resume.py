@@ -9,7 +9,7 @@ import pytest
 
 from middlemark.analysis.dataframes import load
 from middlemark.campaign.campaign import resume_run, run_new
-from middlemark.campaign.manifest import gather, resumed
+from middlemark.campaign.manifest import new_manifest, resumed
 from middlemark.campaign.order import order_suite
 from middlemark.errors import StoreError, UsageError
 from middlemark.plan import WarningKind
@@ -24,7 +24,7 @@ THREE = suite_text().replace("trials: 1", "trials: 3")
 def run(tmp_path: Path) -> RunFolder:
     """Planned, and cut off before its first trial."""
     folder = RunFolder(tmp_path / "run")
-    folder.write_manifest(gather(placed(THREE)))
+    folder.write_manifest(new_manifest(placed(THREE)))
     return folder
 
 
@@ -82,7 +82,7 @@ def test_further_blocks_are_of_experiments_that_the_suite_has(run: RunFolder) ->
             "{workload: imu, rate: 200 Hz, size: 100 B}", "{workload: x, pattern: capacity, size: 64 B}"
         ),
     ):
-        run.write_manifest(gather(placed(text)))
+        run.write_manifest(new_manifest(placed(text)))
         resumed(run, [], across=False)
 
 
@@ -131,7 +131,7 @@ def test_the_workers_of_a_base_are_those_that_the_user_names_again(tmp_path: Pat
     install_fake_worker(tmp_path / "base")
     loaded = LoadedSuite(file="staged.yaml", text=THREE, suite=parse_suite(THREE, file="staged.yaml"))
     run = RunFolder(tmp_path / "run")
-    run.write_manifest(gather(order_suite(loaded, [], None, [tmp_path / "base"])))
+    run.write_manifest(new_manifest(order_suite(loaded, [], None, [tmp_path / "base"])))
     with pytest.raises(UsageError, match="name their folders again") as caught:
         resume_run(run.path)
     assert f"--against {tmp_path / 'base'}" in (caught.value.remedy or "")
@@ -151,7 +151,7 @@ def test_the_files_that_a_suite_names_are_kept_with_the_run(tmp_path: Path) -> N
     text = suite_text("{topology: D1-1, link: {trace: walk.csv}}")
     (tmp_path / "mine.yaml").write_text(text)
     run = RunFolder(tmp_path / "run")
-    run.write_manifest(gather(order_suite(load_suite(str(tmp_path / "mine.yaml")), [], None)))
+    run.write_manifest(new_manifest(order_suite(load_suite(str(tmp_path / "mine.yaml")), [], None)))
     (tmp_path / "walk.csv").unlink()
     resumed(run, [], across=False)
     edit(run, lambda m: m.update(suite_files={"walk.csv": "at_ms,loss_percent\n0,0\n100,6\n"}))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from middlemark.analysis.metrics.stored import StoredResult, read_result
 from middlemark.analysis.search.stopping import asks_for_more, next_trials
-from middlemark.campaign.manifest import Resumed, gather, resumed
+from middlemark.campaign.manifest import Resumed, new_manifest, resumed
 from middlemark.campaign.order import CampaignResources, Order
 from middlemark.campaign.trial.record import FinishedTrial
 from middlemark.campaign.trial.run import run_trial
@@ -48,7 +48,7 @@ _DISTURBANCES = (InvalidKind.STEAL, InvalidKind.LINK)
 
 def run_new(path: Path, order: Order, observer: Observer | None = None) -> None:
     """Runs all trials of an order into a new run folder; returns when all are stored."""
-    manifest = gather(order)
+    manifest = new_manifest(order)
     with RunFolder.created(path, manifest) as run, ledger.opened() as entries:
         resources = CampaignResources(order.workers, order.base, entries, order.definition.disturbance)
         asyncio.run(Campaign(run, order.definition, manifest, resources, observer or Unobserved()).run())

@@ -147,7 +147,7 @@ def _word(profiles: str, policy: str, by_number: Mapping[int, W]) -> W | None:
 
 
 @dataclass(frozen=True)
-class Derived:
+class RecordedDemand:
     """The two files that a recording becomes."""
 
     demand: str
@@ -155,7 +155,7 @@ class Derived:
     """The CSV file that the demand names."""
 
 
-def derived(name: str, source: str, messages_file: str, topics: Sequence[RecordedTopic]) -> Derived:
+def recorded_demand(name: str, source: str, messages_file: str, topics: Sequence[RecordedTopic]) -> RecordedDemand:
     """The demand of what was recorded."""
     last_ns = max(topic.messages[-1][0] for topic in topics)
     window_ns = min(max(last_ns // _STEP_NS * _STEP_NS, _SHORTEST_WINDOW_NS), LONGEST_WINDOW_NS)
@@ -177,7 +177,7 @@ def derived(name: str, source: str, messages_file: str, topics: Sequence[Recorde
         *(line for topic in playable for line in _stream(topic, messages_file)),
         *(["# Left out:", *left_out] if left_out else []),
     ]
-    return Derived("\n".join(lines) + "\n", _messages(playable))
+    return RecordedDemand("\n".join(lines) + "\n", _messages(playable))
 
 
 def _stream(topic: RecordedTopic, messages_file: str) -> list[str]:

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from middlemark import __version__
-from middlemark.campaign.order import Order, Worker, available, base_workers, needed
+from middlemark.campaign.order import Order, Worker, available_workers, base_workers, needed_workers
 from middlemark.errors import EnvironmentNotReady, StoreError, SuiteError, UsageError
 from middlemark.plan import Caution, Side, WarningKind, replanned
 from middlemark.results.manifest import Dissector, Library, Manifest, Middleware
@@ -41,7 +41,7 @@ WARNED_OF = {
 }
 
 
-def gather(order: Order) -> Manifest:
+def new_manifest(order: Order) -> Manifest:
     """The manifest of a run that is about to begin."""
     facts = readiness.facts()
     return Manifest(
@@ -123,9 +123,9 @@ def resumed(run: RunFolder, against: Sequence[Path], *, across: bool) -> Resumed
     manifest = run.read_manifest()
     definition = _planned_anew(run, manifest)
     _check_against(run, manifest, against)
-    workers = needed(manifest.trials, *available())
+    workers = needed_workers(manifest.trials, *available_workers())
     of_base = [trial for trial in manifest.trials if trial.experiment.side is Side.BASE]
-    base = needed(of_base, base_workers(against), {})
+    base = needed_workers(of_base, base_workers(against), {})
     differences = differing(_origin_of(manifest), _origin_now(workers, base))
     if differences and not across:
         raise StoreError(

@@ -102,7 +102,7 @@ def order_suite(
 ) -> Order:
     """Plans a suite with the workers that there are here, and those of the base as a second side where one is named."""
     suite = loaded.suite
-    workers, unfit = available()
+    workers, unfit = available_workers()
     check_settings(loaded, workers)
     base = base_workers(against)
     if against:
@@ -124,10 +124,10 @@ def order_suite(
         definition=suite,
         text=loaded.text,
         trials=planned,
-        workers=needed(planned, workers, unfit),
+        workers=needed_workers(planned, workers, unfit),
         left_out=unfit if wants_all else {},
         against=tuple(folder.resolve() for folder in against),
-        base=needed(planned, base, {}) if against else {},
+        base=needed_workers(planned, base, {}) if against else {},
         files=loaded.files,
     )
 
@@ -135,7 +135,7 @@ def order_suite(
 def order_demand(loaded: LoadedDemand, conditions: Sequence[str], trials: int | None) -> Order:
     """Plans the trials of an application with the workers that there are here."""
     demand = loaded.demand if trials is None else loaded.demand.model_copy(update={"trials": trials})
-    workers, unfit = available()
+    workers, unfit = available_workers()
     check_demand(loaded, workers)
     profiles = {name: tuple(worker.description.profiles) for name, worker in workers.items()}
     experiments = only(experiments_of(demand, profiles), conditions)
@@ -145,7 +145,7 @@ def order_demand(loaded: LoadedDemand, conditions: Sequence[str], trials: int | 
         definition=demand,
         text=loaded.text,
         trials=planned,
-        workers=needed(planned, workers, unfit),
+        workers=needed_workers(planned, workers, unfit),
         left_out=unfit if wants_all else {},
         files=loaded.files,
     )
@@ -166,7 +166,7 @@ def base_workers(against: Sequence[Path]) -> dict[str, Worker]:
     return {name: Worker(path, describe(path)) for name, path in executables.workers(against).items()}
 
 
-def available() -> tuple[dict[str, Worker], dict[str, str]]:
+def available_workers() -> tuple[dict[str, Worker], dict[str, str]]:
     """The workers that answer, and the middlewares that have none that does, with the reason."""
     fit: dict[str, Worker] = {}
     unfit = {build.worker: build.reason or "not built" for build in executables.builds() if build.status != "built"}
@@ -178,7 +178,9 @@ def available() -> tuple[dict[str, Worker], dict[str, str]]:
     return fit, {middleware: reason for middleware, reason in unfit.items() if middleware not in fit}
 
 
-def needed(trials: Sequence[Trial], workers: Mapping[str, Worker], unfit: Mapping[str, str]) -> dict[str, Worker]:
+def needed_workers(
+    trials: Sequence[Trial], workers: Mapping[str, Worker], unfit: Mapping[str, str]
+) -> dict[str, Worker]:
     """The workers of these trials."""
     middlewares = sorted({trial.experiment.middleware for trial in trials})
     for middleware in middlewares:

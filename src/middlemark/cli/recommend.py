@@ -41,7 +41,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
 def _derive(application: Path, recording: Path) -> None:
     """Write the application's file and beside it the messages; what is there already is its author's."""
-    from middlemark.campaign.import_recording import derived, read_recording
+    from middlemark.campaign.import_recording import read_recording, recorded_demand
     from middlemark.errors import UsageError
     from middlemark.results.files import write_text
 
@@ -52,7 +52,7 @@ def _derive(application: Path, recording: Path) -> None:
                 f"`{file}` is there already, and `--from` would write it",
                 remedy=f"middlemark recommend {application}, or name another file",
             )
-    found = derived(application.stem, recording.name, messages.name, read_recording(recording))
+    found = recorded_demand(application.stem, recording.name, messages.name, read_recording(recording))
     write_text(messages, found.messages)
     write_text(application, found.demand)
     typer.echo(f"written: {application}, {messages}", err=True)

@@ -5,7 +5,7 @@ Pure: it judges a record and its samples by the suite's bounds; how metrics are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from middlemark.analysis.metrics.accounting import accountable, contradictions
 from middlemark.analysis.metrics.trial import TrialMetrics
@@ -87,7 +87,7 @@ def cautions(record: TrialRecord, metrics: TrialMetrics) -> tuple[Caution, ...]:
         WarningKind.CLOCK_OFFSET: _clocks_apart(record, metrics),
         WarningKind.CPU_LOAD: _load_missed(record),
     }
-    return tuple(Caution(kind=kind, text=said[0], remedy=said[1]) for kind, said in texts.items() if said)
+    return tuple(Caution(kind=kind, text=text[0], remedy=text[1]) for kind, text in texts.items() if text)
 
 
 def headline(record: TrialRecord, metrics: TrialMetrics) -> Headline:
@@ -95,20 +95,20 @@ def headline(record: TrialRecord, metrics: TrialMetrics) -> Headline:
     stream = record.trial.experiment.streams[0]
     round_trip = isinstance(stream.pattern, PingPong)
     kind = Distribution.ROUND_TRIP if round_trip else Distribution.LATENCY_FROM_SEND
-    values: Mapping[str, float] = {
-        f"{key.subject} {key.metric}": value.value
-        for key, value in metrics.values.items()
-        if isinstance(value, Measured)
-    }
-    first_message_ns = values.get(f"{TRIAL} first_message_ns")
+    first_message_ns = _value(metrics, TRIAL, "first_message_ns")
     return Headline(
         first_message_ns=None if first_message_ns is None else int(first_message_ns),
-        latency_median_ns=values.get(f"{stream_subject(stream.name)} {quantile_metric(kind, 'p50')}"),
-        latency_p99_ns=values.get(f"{stream_subject(stream.name)} {quantile_metric(kind, 'p99')}"),
+        latency_median_ns=_value(metrics, stream_subject(stream.name), quantile_metric(kind, "p50")),
+        latency_p99_ns=_value(metrics, stream_subject(stream.name), quantile_metric(kind, "p99")),
         round_trip=round_trip,
         sent=sum(flow.sent for flow in metrics.flows),
         received=sum(flow.received for flow in metrics.flows),
     )
+
+
+def _value(metrics: TrialMetrics, subject: str, metric: str) -> float | None:
+    value = metrics.values.get(Key(subject, metric))
+    return value.value if isinstance(value, Measured) else None
 
 
 def _rates(metrics: TrialMetrics) -> Iterator[str]:

@@ -24,12 +24,12 @@ def doctor_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """Say what is present, what is missing and its remedy, and how ready the machine is."""
-    from middlemark.campaign.order import available
+    from middlemark.campaign.order import available_workers
     from middlemark.testbed import capabilities
     from middlemark.testbed.hosts import container
     from middlemark.testbed.machine import readiness
 
-    workers, left_out = available()
+    workers, left_out = available_workers()
     facts = [*readiness.facts(), *capabilities.facts(), container.containers_fact()]
     if as_json:
         typer.echo(json.dumps(_doctor_data(workers, left_out, facts), indent=2, ensure_ascii=False))

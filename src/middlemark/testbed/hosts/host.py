@@ -7,7 +7,6 @@ makes hosts of an experiment's.
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import tempfile
 from abc import ABC, abstractmethod
@@ -125,8 +124,3 @@ class LocalHost(Host):
         """Nothing to bring: the folder is on this machine already."""
         del into
         return folder
-
-
-def free_bytes(path: Path) -> int:
-    """How much can still be written there."""
-    return shutil.disk_usage(path).free

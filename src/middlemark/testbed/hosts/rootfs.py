@@ -1,7 +1,7 @@
 """The root file system of a container: a worker, the programs it executes, and exactly the libraries they need.
 
 It is copied from this machine, needs no registry, and is kept under the state folder by the hash of its contents.
-It is never written to again: containers get it read-only, see `container`.
+It is never written to again: `container` gives it to containers to be read only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import secrets
 import shutil
 import subprocess
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -150,12 +150,3 @@ def _forget_unused(kept: Path) -> None:
     for folder in kept.iterdir():
         if time.time() - folder.stat().st_mtime > KEPT_UNUSED_S:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def size_bytes(folder: Path) -> int:
-    """What the files in it take."""
-    return sum(file.lstat().st_size for file in _files(folder))
-
-
-def _files(folder: Path) -> Iterable[Path]:
-    return (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
