@@ -69,7 +69,7 @@ def test_searches_interrupted_again_and_again_repeat_no_trial_and_find_what_is_t
     assert [trial.id for trial in run.read_manifest().trials] == list(stored(run))
     findings = analyse(run)
     found = {each.experiment.side: each for each in findings.capacities}
-    assert {side: (each.state, each.carried, each.n_trials) for side, each in found.items()} == {
+    assert {side: (each.state, each.sustained, each.n_trials) for side, each in found.items()} == {
         Side.HEAD: (State.FOUND, Load(45.0, 100), 8),
         Side.BASE: (State.FOUND, Load(67.5, 100), 8),
     }

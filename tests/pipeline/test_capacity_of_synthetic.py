@@ -43,7 +43,7 @@ def test_the_largest_size_that_is_found_is_what_the_link_carries(
     run_new(tmp_path / "run", order.order_suite(suite, [], None))
     (found,) = analyse(RunFolder(tmp_path / "run")).capacities
     assert found.state is State.FOUND
-    assert found.carried is not None
-    assert found.not_carried is not None
-    assert found.carried.size_bytes <= CARRIED_BYTES < found.not_carried.size_bytes
+    assert found.sustained is not None
+    assert found.not_sustained is not None
+    assert found.sustained.size_bytes <= CARRIED_BYTES < found.not_sustained.size_bytes
     assert set(found.limits) <= {Limit.LATENCY, Limit.LOSS}

@@ -174,7 +174,7 @@ def test_a_capacity_search_ends_where_it_ended_and_its_claims_come_to_the_same(r
     findings = stored(runs, "capacity").findings
     (found,) = findings.capacities
     assert found.state is State.FOUND
-    assert [load and load.size_bytes for load in (found.carried, found.not_carried)] == [48_000, 72_000]
+    assert [load and load.size_bytes for load in (found.sustained, found.not_sustained)] == [48_000, 72_000]
     judgements = [each.judgement.value for each in judge_own_claims(findings)]
     assert judgements == ["holds", "refuted", "holds", "holds", "refuted"]
     assert [(width.n_trials, width.settled) for width in findings.manifest.widths] == [(3, False)] * 4

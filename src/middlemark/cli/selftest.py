@@ -77,7 +77,7 @@ def _rates(folder: Path, blocks: int) -> "tuple[ChanceRate, ...]":
 def _check(rates: "Sequence[ChanceRate]") -> None:
     from middlemark.errors import ResultsNotAccepted
 
-    broken = [f"{each.stream or 'trial'} {each.figure}" for each in rates if not each.holds]
+    broken = [f"{each.stream or 'trial'} {each.metric}" for each in rates if not each.holds]
     if broken:
         raise ResultsNotAccepted(
             f"differences are found that are not there: {', '.join(broken)}",

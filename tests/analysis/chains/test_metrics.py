@@ -160,10 +160,10 @@ def test_chains_are_compared_in_the_place_of_their_streams(run: RunFindings) -> 
 
 def test_a_comparison_is_of_chains_and_of_streams_only_on_demand(run: RunFindings) -> None:
     pairs = pair_within_run(run.experiments, "middleware").pairs[:1]
-    subjects = {each.figure.key(each.stream or "").subject for each in compare_usual_metrics(pairs, 0.05)}
+    subjects = {each.metric.key(each.stream or "").subject for each in compare_usual_metrics(pairs, 0.05)}
     assert subjects == {"chain:by_camera", "chain:by_lidar", "chain:to_show", TRIAL}
     with_streams = compare_usual_metrics(pairs, 0.05, streams=True)
-    assert {each.stream for each in with_streams if each.figure.name == "goodput"} == {
+    assert {each.stream for each in with_streams if each.metric.name == "goodput"} == {
         stream.name for stream in run.experiments[0].experiment.streams
     }
 

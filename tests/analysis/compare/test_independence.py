@@ -109,7 +109,7 @@ def test_a_middleware_that_grows_slower_from_trial_to_trial_is_warned_of(tmp_pat
     assert any(one.kind is WarningKind.DEPENDENT_TRIALS for one, _ in in_section["wandering"])
     who = contenders(found.manifest, (each.experiment for each in found.experiments))
     warned = next(each for each in warned_of(found, who) if each.first.kind is WarningKind.DEPENDENT_TRIALS)
-    assert "12 trials tell as much as about" in warned.first.text
+    assert "12 trials count as about" in warned.first.text
     assert "too narrow" in warned.first.text
 
 

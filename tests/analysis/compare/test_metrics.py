@@ -40,11 +40,11 @@ def compared(findings: RunFindings) -> tuple[MetricComparison, ...]:
 
 
 def means(findings: RunFindings) -> dict[str, OverSettings]:
-    return {each.figure.name: each for each in over_settings(compared(findings))}
+    return {each.metric.name: each for each in over_settings(compared(findings))}
 
 
 def test_it_is_the_geometric_mean_of_the_ratios_that_are_shown(findings: RunFindings) -> None:
-    ratios = [each.difference for each in compared(findings) if each.figure.name == "median(latency)"]
+    ratios = [each.difference for each in compared(findings) if each.metric.name == "median(latency)"]
     logs = [math.log(each.value) for each in ratios if isinstance(each, Difference)]
     assert len(logs) == 3
     mean = means(findings)["median(latency)"]

@@ -44,7 +44,7 @@ def test_what_does_not_vary_is_no_test_of_chance(tmp_path: Path) -> None:
     suite = "suite: s\ntrials: 20\nmiddlewares: all\nworkloads: [{workload: imu, windows: {window: 200 ms}}]\n"
     experiments = analyse(build_run(tmp_path / "run", suite, {"one": Behaviour()})).experiments
     rates = chance_rates(experiments, [metric_named("loss"), metric_named("median(latency)")], blocks=5, seed=1)
-    assert [each.figure for each in rates] == ["median(latency)"]
+    assert [each.metric for each in rates] == ["median(latency)"]
 
 
 def test_a_workload_names_an_experiment_where_no_other_has_it(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from middlemark.errors import UsageError
 )
 def test_a_condition_is_read(written: str, metric: str, bound: float, *, above: bool, of_change: bool) -> None:
     found = parse_condition(written)
-    assert (found.figure.stored_name, found.above, found.of_change) == (metric, above, of_change)
+    assert (found.metric.stored_name, found.above, found.of_change) == (metric, above, of_change)
     assert found.bound == pytest.approx(bound)
 
 

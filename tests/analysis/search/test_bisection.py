@@ -21,7 +21,7 @@ def searched(truth: int, noise: float, rng: np.random.Generator) -> tuple[dict[i
             return steps, n_trials
         tried = steps.setdefault(step, StepTrials())
         if (step <= truth) != (rng.random() < noise):
-            tried.carried += 1
+            tried.sustained += 1
         else:
             tried.limits[Limit.LOSS] += 1
     raise AssertionError("it went beyond its most trials")

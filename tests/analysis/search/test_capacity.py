@@ -133,9 +133,9 @@ def test_a_run_has_the_capacity_of_each_with_its_bracket_and_limit(found: RunFin
         for size_bytes in (64, 1000):
             each = said[middleware, size_bytes]
             assert each.state is State.FOUND
-            assert each.carried is not None
-            assert each.not_carried is not None
-            assert each.carried.rate_hz <= truth < each.not_carried.rate_hz <= 1.11 * each.carried.rate_hz
+            assert each.sustained is not None
+            assert each.not_sustained is not None
+            assert each.sustained.rate_hz <= truth < each.not_sustained.rate_hz <= 1.11 * each.sustained.rate_hz
             assert each.limits == (limit,)
     assert said["mute", 64].state is State.BELOW
     assert found.comparisons == ()
@@ -186,10 +186,12 @@ def test_at_a_given_rate_the_largest_size_is_found_and_one_that_is_refused_is_it
         for rate_hz in (50.0, 500.0):
             each = said[middleware, rate_hz]
             assert (each.sought, each.state, each.limits) == (Sought.SIZE, State.FOUND, (limit,))
-            assert each.carried is not None
-            assert each.not_carried is not None
-            assert each.carried.rate_hz == each.not_carried.rate_hz == rate_hz
-            assert each.carried.size_bytes <= truth < each.not_carried.size_bytes <= 1.11 * each.carried.size_bytes
+            assert each.sustained is not None
+            assert each.not_sustained is not None
+            assert each.sustained.rate_hz == each.not_sustained.rate_hz == rate_hz
+            assert (
+                each.sustained.size_bytes <= truth < each.not_sustained.size_bytes <= 1.11 * each.sustained.size_bytes
+            )
     assert set(campaign.outcomes(folder)) == {"valid", "not_applicable"}
     console = Console(record=True, width=160)
     print_summary(found, console)

@@ -83,7 +83,7 @@ def compared_of(found: tuple[MetricComparison, ...], middleware: str) -> MetricC
 def test_so_many_searches_run_one_after_another_each_from_the_lowest(base: RunFindings) -> None:
     for each in base.capacities:
         assert [one.state for one in each.searches] == [State.FOUND] * 3
-        assert len({one.carried for one in each.searches}) == 1
+        assert len({one.sustained for one in each.searches}) == 1
         assert each.n_trials % 3 == 0
     lowest = [each for each in base.experiments if load_of(each.experiment).rate_hz == 500.0]
     assert [len(each.outcomes) for each in lowest] == [3, 3]
@@ -127,7 +127,7 @@ def test_a_run_from_before_steps_were_stored_has_the_same_searches_and_goes_on_a
 
 def test_two_runs_are_compared_by_what_each_middleware_carries(base: RunFindings, head: RunFindings) -> None:
     found = compare_usual_metrics(pair_runs(base, head).pairs, 0.05)
-    assert [each.figure.name for each in found] == ["capacity"] * 2
+    assert [each.metric.name for each in found] == ["capacity"] * 2
     slower = compared_of(found, "slow")
     assert isinstance(slower.difference, Difference)
     assert slower.difference.low < 600 / 900 < slower.difference.high < 1
@@ -193,7 +193,7 @@ def test_claims_of_other_figures_speak_of_the_loads_that_were_tried(base: RunFin
 def test_one_search_of_each_tells_no_difference_and_says_what_to_do(runs: SharedRuns) -> None:
     stored = runs.golden("run-format-1-capacity").findings
     pairs = pair_runs(stored, stored)
-    capacity = [each for each in compare_usual_metrics(pairs.pairs, 0.05) if each.figure.of_search]
+    capacity = [each for each in compare_usual_metrics(pairs.pairs, 0.05) if each.metric.of_search]
     (found,) = capacity
     assert isinstance(found.difference, NoDifference)
     assert "searches: 5" in found.difference.reason
@@ -269,7 +269,7 @@ def soft_search(middle: float, softness: float, rng: np.random.Generator) -> tup
         n_trials += 1
         tried = steps.setdefault(step, StepTrials())
         if rng.random() < 1 / (1 + math.exp(min((step - middle) / softness, 700.0))):
-            tried.carried += 1
+            tried.sustained += 1
         else:
             tried.limits[Limit.LOSS] += 1
     below, above = bracket(steps)

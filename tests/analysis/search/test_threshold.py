@@ -23,7 +23,7 @@ def searches(rng: np.random.Generator, true_hz: float, steepness: float, n_searc
             load = SEARCH.value_at(step)
             carried = rng.random() < 1 / (1 + (load / true_hz) ** steepness)
             tried = steps.setdefault(step, StepTrials())
-            tried.carried += carried
+            tried.sustained += carried
             tried.limits[Limit.LOSS] += not carried
             trials.append((load, bool(carried)))
             n += 1
@@ -65,6 +65,6 @@ def test_an_end_that_no_trial_tells_is_open() -> None:
 
 
 def test_one_sided_searches_and_too_few_have_a_reason_in_its_place() -> None:
-    assert fit_threshold([(1000.0, True)] * 9, 3) == NoThreshold("every load that was tried is carried")
-    assert fit_threshold([(1000.0, False)] * 9, 3) == NoThreshold("no load that was tried is carried")
+    assert fit_threshold([(1000.0, True)] * 9, 3) == NoThreshold("every load that was tried is sustained")
+    assert fit_threshold([(1000.0, False)] * 9, 3) == NoThreshold("no load that was tried is sustained")
     assert fit_threshold([(1000.0, True), (2000.0, False)] * 9, 2) == NoThreshold("needs 3 searches")

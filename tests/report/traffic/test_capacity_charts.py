@@ -25,7 +25,7 @@ def climbing(searched: Capacity, *, bent: bool) -> Capacity:
     medians_ns = (20e3, 21e3, 22e3, 220e3, 2200e3)
     points = tuple(Point(load, 3, 3, at_ns, 3 * at_ns, 0.0) for load, at_ns in zip(loads, medians_ns, strict=True))
     return replace(
-        searched, points=points, middle=replace(searched.middle, carried=loads[3]), knee=loads[2] if bent else None
+        searched, points=points, middle=replace(searched.middle, sustained=loads[3]), knee=loads[2] if bent else None
     )
 
 
@@ -53,7 +53,7 @@ def test_a_size_of_which_nothing_is_carried_is_a_gap_in_the_line_and_no_bridge(f
     who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
     brackets = [(Load(4000.0, 64), None), (None, Load(500.0, 1000)), (Load(2000.0, 64_000), None)]
     own = [
-        replace(searched, middle=replace(searched.middle, carried=carried, not_carried=not_carried))
+        replace(searched, middle=replace(searched.middle, sustained=carried, not_sustained=not_carried))
         for carried, not_carried in brackets
     ]
     rates = capacity_charts(own, findings.experiments, who)[0]

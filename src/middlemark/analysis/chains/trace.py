@@ -28,7 +28,7 @@ class Fate(StrEnum):
     """What became of what began at the first node."""
 
     ENDED = "ended"
-    """It came to the last node's end, and is in the figures."""
+    """It came to the last node's end, and is in the metrics."""
     LOST = "lost"
     """A message of it never arrived."""
     PASSED_OVER = "passed_over"
@@ -92,7 +92,7 @@ class FollowedChain:
 
     @property
     def ended(self) -> pl.DataFrame:
-        """Those that the figures are of."""
+        """Those that the metrics are of."""
         return self.instances.filter(_ENDED)
 
     def of_ended(self, wanted: pl.Expr) -> pl.Series:
@@ -153,7 +153,7 @@ def follow_chain(route: Route, rows: Rows) -> FollowedChain:
     )
     parts = [part_column(part, position) for part in ChainPart for position in positions(part, length)]
     is_in_order = pl.min_horizontal(parts) >= 0
-    told = ways.lazy().select(
+    instances = ways.lazy().select(
         "begun_ns",
         "whole_ns",
         _fate(rows.end_ns - _horizon_ns(ways, route), is_in_order).alias("fate"),
@@ -161,7 +161,7 @@ def follow_chain(route: Route, rows: Rows) -> FollowedChain:
         _in_time(route, rows.end_ns, is_in_order).alias("in_time"),
         *parts,
     )
-    return FollowedChain(told.collect(), length)
+    return FollowedChain(instances.collect(), length)
 
 
 def _ways(begun: pl.DataFrame, route: Route, rows: Rows, newest: Sequence[object]) -> pl.DataFrame:

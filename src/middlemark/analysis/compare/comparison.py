@@ -55,7 +55,7 @@ _CRITERIA = {
 }
 
 _LONG_NS = 1_000_000_000_000
-"""So long that rates below one a second can be told apart."""
+"""So long that rates below one a second can be distinguished."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Setting:
 
     @property
     def subject(self) -> str:
-        """What its figures are of."""
+        """What its metrics are of."""
         return chain_subject(self.stream) if self.of_chain else stream_subject(self.stream)
 
 
@@ -105,16 +105,16 @@ class Comparison:
 
     @property
     def best(self) -> ExperimentFindings | None:
-        """The first of those that none is surely better than."""
+        """The first of those that none is significantly better than."""
         return next((each for each in self.ranked if self.places[each.experiment.id].first == 1), None)
 
     def of(self, findings: Iterable[ExperimentFindings]) -> Comparison:
-        """The same of its experiments as they are told here."""
+        """The same of its experiments as they are given here."""
         by_id = {each.experiment.id: each for each in findings}
         return replace(self, experiments=tuple(by_id[each.experiment.id] for each in self.experiments))
 
     def is_behind(self, each: ExperimentFindings, other: ExperimentFindings) -> bool:
-        """Whether the other is surely better, as surely as the table holds together."""
+        """Whether the other is significantly better, within the error rate of the whole table."""
         return other.experiment.id in self.places[each.experiment.id].behind
 
     def ratio(self, first: ExperimentFindings, second: ExperimentFindings) -> Difference | None:
@@ -142,7 +142,7 @@ def comparisons(findings: Iterable[ExperimentFindings]) -> tuple[Comparison, ...
 
 
 def _place(setting: Setting, experiment: Experiment) -> tuple[str, int, int, str]:
-    """Where a setting stands: of a workload the small and the rare messages come first, which no text's order tells."""
+    """Where a setting stands: of a workload the small and the rare messages come first, which no text's order gives."""
     size_bytes = max(stream.size_bytes for stream in experiment.streams)
     messages = max(stream.most_messages(_LONG_NS) for stream in experiment.streams)
     return setting.workload, size_bytes, messages, setting.id
@@ -222,7 +222,7 @@ def _why_not_ranked(each: ExperimentFindings, setting: Setting, criterion: Crite
         return f"not applicable: {each.not_applicable}"
     if not each.n_valid:
         return "no valid trial"
-    # Under faults messages are meant to go missing: `recovery` has the figures, and the report puts them beside.
+    # Under faults messages are meant to go missing: `recovery` has the metrics, and the report shows them.
     if not each.experiment.timeline and (undelivered := _undelivered(each, setting, criterion)):
         return undelivered
     key = Key(setting.subject, criterion.metric)

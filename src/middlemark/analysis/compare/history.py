@@ -20,7 +20,7 @@ from middlemark.results.manifest import RunHead
 from middlemark.suite.metrics import TRIAL, Metric
 
 FEWEST = 6
-"""Runs from which on a change of level can be told from chance: three on either side."""
+"""Runs from which on a change of level can be separated from chance: three on either side."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class PastRun:
 
 @dataclass(frozen=True)
 class Point:
-    """The figure in one run."""
+    """The metric in one run."""
 
     run: str
     started_at: str
@@ -60,23 +60,23 @@ class Change:
 
 @dataclass(frozen=True)
 class History:
-    """One figure of one middleware in one setting on one machine, over runs."""
+    """One metric of one middleware in one setting on one machine, over runs."""
 
     middleware: str
     setting: str
     stream: str | None
-    """Or the chain; None where the figure is of the trial."""
+    """Or the chain; None where the metric is of the trial."""
     machine: str
     points: tuple[Point, ...]
     changes: tuple[Change, ...]
 
 
-def histories(runs: Sequence[PastRun], figure: Metric) -> list[History]:
-    """Every series that has the figure, by setting and middleware; points in the order in which runs began."""
+def histories(runs: Sequence[PastRun], metric: Metric) -> list[History]:
+    """Every series that has the metric, by setting and middleware; points in the order in which runs began."""
     found: dict[tuple[str, str, str, str], list[Point]] = {}
     for run in sorted(runs, key=lambda each: each.manifest.started_at):
         machine = machine_of(run.manifest)
-        for row in run.estimates.filter(rows_of_metric(figure)).iter_rows(named=True):
+        for row in run.estimates.filter(rows_of_metric(metric)).iter_rows(named=True):
             key = (_setting(row), row["middleware"], row["subject"], machine)
             found.setdefault(key, []).append(_point(run, row))
     return [
@@ -86,7 +86,7 @@ def histories(runs: Sequence[PastRun], figure: Metric) -> list[History]:
 
 
 def machine_of(manifest: RunHead) -> str:
-    """What tells a machine from others: `AMD EPYC 9354 (machine 5d41402a…)`; without its id, what it is made of."""
+    """What identifies a machine: `AMD EPYC 9354 (machine 5d41402a…)`; without its id, what it is made of."""
     facts = manifest.machine
     model = str(facts.get("cpu_model", "unknown"))
     if facts.get("machine_id", "unknown") != "unknown":
@@ -100,12 +100,12 @@ def machine_of(manifest: RunHead) -> str:
     return ", ".join(part for part in (model, *parts) if part)
 
 
-def rows_of_metric(figure: Metric) -> pl.Expr:
-    """Which estimates a history of the figure is of: those of unobserved trials, where there is one."""
-    of_each = pl.col("subject").str.starts_with(figure.key("").subject)
-    subject = pl.col("subject") == TRIAL if figure.of_trial else of_each
+def rows_of_metric(metric: Metric) -> pl.Expr:
+    """Which estimates a history of the metric is of: those of unobserved trials, where there is one."""
+    of_each = pl.col("subject").str.starts_with(metric.key("").subject)
+    subject = pl.col("subject") == TRIAL if metric.of_trial else of_each
     known = pl.col("estimate").is_not_null() & pl.col("observation").is_null()
-    return (pl.col("metric") == figure.stored_name) & subject & known
+    return (pl.col("metric") == metric.stored_name) & subject & known
 
 
 def _setting(row: dict[str, str]) -> str:
@@ -132,7 +132,7 @@ def _point(run: PastRun, row: dict[str, float]) -> Point:
 
 
 def level_changes(points: Sequence[Point]) -> tuple[Change, ...]:
-    """Where the level changed; none where runs are too few to tell, or a value has no logarithm."""
+    """Where the level changed; none where runs are too few, or a value has no logarithm."""
     values = np.array([point.value for point in points])
     if len(values) < FEWEST or values.min() <= 0:
         return ()

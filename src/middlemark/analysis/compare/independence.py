@@ -24,14 +24,14 @@ from middlemark.suite.metrics import Key
 FEWEST_TRIALS = 10
 """With fewer no ratio is out of the ordinary: Bartels's own approximation begins here."""
 FEWEST_DISTINCT = 0.5
-"""Of the values: where more of them are equal, ranks tell nothing of their order."""
+"""Of the values: where more of them are equal, ranks say nothing of their order."""
 
 
 class TrialSequence(StrEnum):
     """At what of a trial."""
 
     VALUES = "values"
-    """Its own values: the interval of the figure supposes that they are independent."""
+    """Its own values: the interval of the metric supposes that they are independent."""
     BESIDE_OTHERS = "beside_others"
     """What is left of them without the common drift of the block: comparisons by block suppose it of this."""
 
@@ -69,9 +69,9 @@ def serial_correlations(comparisons: Iterable[Comparison]) -> tuple[SerialCorrel
                 (TrialSequence.VALUES, values),
                 (TrialSequence.BESIDE_OTHERS, without_drift(values, others)),
             ):
-                told = lag_1_test([sequence[block] for block in sorted(sequence)])
-                if told is not None:
-                    found[name, key, looked] = SerialCorrelation(name, key, looked, len(sequence), *told)
+                result = lag_1_test([sequence[block] for block in sorted(sequence)])
+                if result is not None:
+                    found[name, key, looked] = SerialCorrelation(name, key, looked, len(sequence), *result)
     significant = holm({key: each.p_value for key, each in found.items()})
     return tuple(replace(each, is_significant=key in significant) for key, each in found.items())
 
@@ -130,7 +130,7 @@ def dependence_caution(found: SerialCorrelation) -> Caution:
     }[found.looked]
     text = (
         f"{found.key.metric} of {found.key.subject}: each trial resembles the one before it "
-        f"(lag 1: {found.lag_1:.2f}, p = {found.p_value:.2g}), {what} too narrow: {found.n_trials} trials tell as much "
+        f"(lag 1: {found.lag_1:.2f}, p = {found.p_value:.2g}), {what} too narrow: {found.n_trials} trials count "
         f"as about {max(found.n_independent, 1):.0f} independent ones"
     )
     remedy = (

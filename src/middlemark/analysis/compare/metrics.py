@@ -32,12 +32,12 @@ from middlemark.suite.metrics import Metric, metric_named, usual_metrics
 
 @dataclass(frozen=True)
 class MetricComparison:
-    """One figure of one stream on both sides."""
+    """One metric of one stream, base and head."""
 
     pair: Pair
-    figure: Metric
+    metric: Metric
     stream: str | None
-    """None where the figure is of the trial."""
+    """None where the metric is of the trial."""
     estimates: tuple[Estimate | None, Estimate | None]
     difference: Difference | NoDifference
     decided: Decision
@@ -45,20 +45,20 @@ class MetricComparison:
     """Trials of either side that could not keep up."""
 
 
-def compare_metrics(pairs: Sequence[Pair], figures: Sequence[Metric], margin: float) -> tuple[MetricComparison, ...]:
-    """Every figure that a pair has, of every stream."""
+def compare_metrics(pairs: Sequence[Pair], metrics: Sequence[Metric], margin: float) -> tuple[MetricComparison, ...]:
+    """Every metric that a pair has, of every stream."""
     return tuple(
-        _compare_metric(pair, figure, stream, margin)
+        _compare_metric(pair, metric, stream, margin)
         for pair in pairs
-        for figure in figures
-        for stream in _streams(pair, figure)
+        for metric in metrics
+        for stream in _streams(pair, metric)
     )
 
 
 def compare_usual_metrics(
     pairs: Sequence[Pair], margin: float, *, streams: bool = False
 ) -> tuple[MetricComparison, ...]:
-    """What is worth comparing where no figure is named: of a pipeline its chains, and its streams on demand."""
+    """What is worth comparing where no metric is named: of a pipeline its chains, and its streams on demand."""
     return tuple(
         each
         for pair in pairs
@@ -80,38 +80,40 @@ def names_of(metric: Metric, experiment: Experiment) -> list[str | None]:
     return [each.name for each in (experiment.chains if metric.of_chain else experiment.streams)]
 
 
-def _streams(pair: Pair, figure: Metric) -> list[str | None]:
-    """The streams of which at least one side has the figure; `None` for the trial as a whole."""
-    names = names_of(figure, pair.sides[0].experiment)
-    return [name for name in names if any(figure.key(name or "") in side.estimates for side in pair.sides)]
+def _streams(pair: Pair, metric: Metric) -> list[str | None]:
+    """The streams of which at least one of the pair has the metric; `None` for the trial as a whole."""
+    names = names_of(metric, pair.sides[0].experiment)
+    return [name for name in names if any(metric.key(name or "") in side.estimates for side in pair.sides)]
 
 
-def _compare_metric(pair: Pair, figure: Metric, stream: str | None, margin: float) -> MetricComparison:
-    runs = [each.evidence(figure, stream) for each in pair.base_runs or pair.sides[:1]]
-    second = pair.sides[1].evidence(figure, stream)
+def _compare_metric(pair: Pair, metric: Metric, stream: str | None, margin: float) -> MetricComparison:
+    runs = [each.evidence(metric, stream) for each in pair.base_runs or pair.sides[:1]]
+    second = pair.sides[1].evidence(metric, stream)
     setbacks = runs[-1].setbacks, second.setbacks
     if pair.base_runs:
         setbacks = setbacks_over_runs([each.setbacks for each in runs], second.setbacks)
     found = _difference(pair, runs, second)
     return MetricComparison(
         pair=pair,
-        figure=figure,
+        metric=metric,
         stream=stream,
         estimates=(estimate_over_runs(runs), second.estimate),
         difference=found,
-        decided=judge_difference(found, lower_is_better=figure.lower_is_better, margin=margin, setbacks=setbacks),
+        decided=judge_difference(found, lower_is_better=metric.lower_is_better, margin=margin, setbacks=setbacks),
         setbacks=setbacks,
     )
 
 
 def _difference(pair: Pair, runs: Sequence[Evidence], second: Evidence) -> Difference | NoDifference:
-    told = [each for each in runs if each.has_values]
-    missing = {} if told else {pair.names[0]: runs[-1].missing}
+    known = [each for each in runs if each.has_values]
+    missing = {} if known else {pair.names[0]: runs[-1].missing}
     missing |= {} if second.has_values else {pair.names[1]: second.missing}
     if missing:
         return NoDifference(_said_once(missing))
     return (
-        difference_to_next_run(told, second) if pair.base_runs else difference_of(told[-1], second, paired=pair.paired)
+        difference_to_next_run(known, second)
+        if pair.base_runs
+        else difference_of(known[-1], second, paired=pair.paired)
     )
 
 
@@ -137,10 +139,10 @@ def _said_once(missing: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class OverSettings:
-    """One figure of the same two sides over all settings that have it, a stream of an experiment being one."""
+    """One metric of the same two names over all settings that have it, a stream of an experiment being one."""
 
     names: tuple[str, str]
-    figure: Metric
+    metric: Metric
     n_settings: int
     value: float | None
     """The geometric mean of the second side's ratios to the first; None where a setting has no ratio."""
@@ -152,28 +154,28 @@ class OverSettings:
 
 
 def over_settings(all_compared: Iterable[MetricComparison]) -> tuple[OverSettings, ...]:
-    """Of every figure that has ratios, where two settings or more have been compared."""
+    """Of every metric that has ratios, where two settings or more have been compared."""
     groups: dict[tuple[tuple[str, str], Metric], list[MetricComparison]] = {}
     for each in all_compared:
-        if not each.figure.is_share:
-            groups.setdefault((each.pair.names, each.figure), []).append(each)
-    return tuple(_over(names, figure, own) for (names, figure), own in groups.items() if len(own) > 1)
+        if not each.metric.is_share:
+            groups.setdefault((each.pair.names, each.metric), []).append(each)
+    return tuple(_over(names, metric, own) for (names, metric), own in groups.items() if len(own) > 1)
 
 
-def _over(names: tuple[str, str], figure: Metric, own: Sequence[MetricComparison]) -> OverSettings:
+def _over(names: tuple[str, str], metric: Metric, own: Sequence[MetricComparison]) -> OverSettings:
     missing = tuple(_setting(each) for each in own if each.decided.reason)
     ratios = [each.difference for each in own if isinstance(each.difference, Difference)]
     if missing or len(ratios) < len(own):
-        return OverSettings(names, figure, len(own), None, missing=missing)
+        return OverSettings(names, metric, len(own), None, missing=missing)
     value = geometric_mean([each.value for each in ratios])
     first, second = (
-        _of_blocks([each.pair.sides[n].evidence(figure, each.stream).known for each in own]) for n in (0, 1)
+        _of_blocks([each.pair.sides[n].evidence(metric, each.stream).known for each in own]) for n in (0, 1)
     )
     found = ratio(first, second, paired=own[0].pair.paired)
     if not isinstance(found, Difference):
-        return OverSettings(names, figure, len(own), value)
+        return OverSettings(names, metric, len(own), value)
     # Of medians over blocks, the mean and the median of means differ a little.
-    return OverSettings(names, figure, len(own), value, min(found.low, value), max(found.high, value))
+    return OverSettings(names, metric, len(own), value, min(found.low, value), max(found.high, value))
 
 
 def _setting(each: MetricComparison) -> str:
@@ -182,12 +184,12 @@ def _setting(each: MetricComparison) -> str:
 
 def _of_blocks(settings: Sequence[BlockValues]) -> BlockValues:
     """By block the geometric mean over all settings, of the blocks that have a value in each."""
-    told = [each.finite for each in settings]
-    blocks = sorted(set.intersection(*(set(each.low) for each in told)))
-    low = _means([each.low for each in told], blocks)
-    if all(each.is_exact for each in told):
+    finite = [each.finite for each in settings]
+    blocks = sorted(set.intersection(*(set(each.low) for each in finite)))
+    low = _means([each.low for each in finite], blocks)
+    if all(each.is_exact for each in finite):
         return BlockValues(low)
-    return BlockValues(low, _means([each.upper for each in told], blocks), told[0].of_searches)
+    return BlockValues(low, _means([each.upper for each in finite], blocks), finite[0].of_searches)
 
 
 def _means(settings: Sequence[Values], blocks: Sequence[Block]) -> Values:

@@ -55,8 +55,8 @@ def scalings(findings: Sequence[ExperimentFindings]) -> tuple[Scaling, ...]:
             kind = Distribution.ROUND_TRIP if stream.pattern.kind == "ping_pong" else Distribution.LATENCY_FROM_SEND
             metric = quantile_metric(kind, "p50")
             values = each.by_block.get(Key(stream_subject(stream.name), metric), {})
-            told = values and math.inf not in values.values()
-            if told and stream.pattern.kind != "unthrottled":
+            known = values and math.inf not in values.values()
+            if known and stream.pattern.kind != "unthrottled":
                 groups.setdefault((common, stream.name, metric), {})[stream.size_bytes] = values
     fitted = (fit(points) for points in groups.values())
     return tuple(

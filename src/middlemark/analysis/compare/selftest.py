@@ -29,12 +29,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ChanceRate:
-    """How many of the comparisons of one figure found what is not there."""
+    """How many of the comparisons of one metric found what is not there."""
 
     experiment: str
     label: str
-    """The experiment in as few words as tell it from the others."""
-    figure: str
+    """The experiment in as few words as distinguish it from the others."""
+    metric: str
     stream: str | None
     found: int
     comparisons: int
@@ -52,7 +52,7 @@ class ChanceRate:
 
     @property
     def holds(self) -> bool:
-        """Whether the bound is kept, as far as so many comparisons can tell."""
+        """Whether the bound is kept, as far as so many comparisons can show."""
         return self.interval[0] <= BOUND
 
 
@@ -70,34 +70,34 @@ def campaigns(values: Mapping[Block, T], blocks: int, seed: int) -> list[tuple[d
 
 
 def chance_rates(
-    experiments: Sequence[ExperimentFindings], figures: Sequence[Metric], blocks: int, seed: int
+    experiments: Sequence[ExperimentFindings], metrics: Sequence[Metric], blocks: int, seed: int
 ) -> tuple[ChanceRate, ...]:
-    """The rate of every figure of every experiment that has enough trials for a campaign."""
+    """The rate of every metric of every experiment that has enough trials for a campaign."""
     rates = []
     labels = _labels([each.experiment for each in experiments])
     for each in experiments:
-        for figure in figures:
-            for stream in names_of(figure, each.experiment):
-                verdicts = _verdicts(each, figure, stream, blocks, seed)
-                told = [verdict for verdict in verdicts if verdict is not None]
-                if told:
+        for metric in metrics:
+            for stream in names_of(metric, each.experiment):
+                verdicts = _verdicts(each, metric, stream, blocks, seed)
+                known = [verdict for verdict in verdicts if verdict is not None]
+                if known:
                     label = labels[each.experiment.id]
-                    rates.append(ChanceRate(each.experiment.id, label, figure.name, stream, sum(told), len(told)))
+                    rates.append(ChanceRate(each.experiment.id, label, metric.name, stream, sum(known), len(known)))
     return tuple(rates)
 
 
 def _labels(experiments: Sequence[Experiment]) -> dict[str, str]:
-    """The workload where it tells an experiment from all others, else its whole name; by its name."""
+    """The workload where it distinguishes an experiment from all others, else its whole name; by its name."""
     workloads = Counter(each.workload for each in experiments)
     return {each.id: each.workload if workloads[each.workload] == 1 else each.id for each in experiments}
 
 
 def _verdicts(
-    each: ExperimentFindings, figure: Metric, stream: str | None, blocks: int, seed: int
+    each: ExperimentFindings, metric: Metric, stream: str | None, blocks: int, seed: int
 ) -> list[bool | None]:
     """Of each campaign whether its sides differ; None where nothing varies, and so nothing was tested."""
-    key = figure.key(stream or "")
-    if figure.is_share:
+    key = metric.key(stream or "")
+    if metric.is_share:
         dealt = campaigns(each.counted.get(key, {}), blocks, seed)
         return [
             None

@@ -25,7 +25,7 @@ class ClaimTest(StrEnum):
     """How a part that is about neither two sides nor a bound was judged, in the words that a reader is shown."""
 
     OUTCOMES = "outcomes of trials, Clopper and Pearson's interval"
-    STEPS = "ends certainly differ, and no step goes back by more than 5 % (shares: 0.1 pp); paired by block"
+    STEPS = "ends differ significantly, and no step goes back by more than 5 % (shares: 0.1 pp); paired by block"
     NONE = "none"
 
 
@@ -40,7 +40,7 @@ class Scale(StrEnum):
     DIFFERENCE = "difference"
     """By how much a share is larger."""
     VALUE = "value"
-    """The figure itself, in the unit that its metric's name ends in."""
+    """The metric itself, in the unit that its metric's name ends in."""
     TRIALS = "trials"
     """A share of trials."""
 
@@ -84,9 +84,9 @@ def judge_comparison(
     asked: Comparison, sides: tuple[ExperimentFindings, ExperimentFindings], streams: Streams, confidence: float
 ) -> Part:
     """The first side against the second, each with its stream."""
-    figures = metric_named(asked.first.metric), metric_named(asked.second.metric)
+    metrics = metric_named(asked.first.metric), metric_named(asked.second.metric)
     stream = streams[0] or streams[1]
-    first, second = (each.evidence(own, name) for each, own, name in zip(sides, figures, streams, strict=True))
+    first, second = (each.evidence(own, name) for each, own, name in zip(sides, metrics, streams, strict=True))
     found = _against(second, first, sides, confidence)
     bound = 0.0 if first.is_share else asked.ratio
     judged = judge_change(
@@ -103,7 +103,7 @@ def judge_comparison(
 
 
 def judge_bound(asked: Bound, each: ExperimentFindings, stream: str | None, confidence: float) -> Part:
-    """A figure against its bound."""
+    """A metric against its bound."""
     own = metric_named(asked.operand.metric)
     found = judge_against_bound(each.evidence(own, stream), asked.bound, above=asked.above, confidence=confidence)
     effect = None
@@ -152,7 +152,7 @@ def judge_no_communication(each: ExperimentFindings, confidence: float) -> Part:
 
 
 def judge_monotone(steps: Sequence[tuple[ExperimentFindings, Evidence]], stream: str | None, confidence: float) -> Part:
-    """A figure over the levels of a factor, in their order; the effect is that of the last level against the first."""
+    """A metric over the levels of a factor, in their order; the effect is that of the last level against the first."""
     subjects = tuple(each for each, _ in steps)
     levels = [found for _, found in steps if found.known]
     if len(levels) < FEWEST_LEVELS:
@@ -170,13 +170,13 @@ def judge_monotone(steps: Sequence[tuple[ExperimentFindings, Evidence]], stream:
 
 
 def _goes_on(ends: Difference, levels: Sequence[Evidence], confidence: float) -> Judgement:
-    """Whether the ends differ and no step may go back beyond the margin; refuted where steps surely go both ways."""
+    """Whether the ends differ and no step may go back beyond the margin; refuted where they go both ways."""
     strictly = 1 - (1 - confidence) / (len(levels) - 1)
     if {direction(_step(first, later, strictly)) for first, later in pairwise(levels)} >= {-1, 1}:
         return Judgement.REFUTED
     steps = [_step(first, later, confidence) for first, later in pairwise(levels)]
-    way = direction(ends)
-    goes_on = way and all(isinstance(step, Difference) and not may_go_back(step, way) for step in steps)
+    sign = direction(ends)
+    goes_on = sign and all(isinstance(step, Difference) and not may_go_back(step, sign) for step in steps)
     return Judgement.HOLDS if goes_on else Judgement.UNDECIDED
 
 

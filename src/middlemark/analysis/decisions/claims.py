@@ -57,7 +57,7 @@ def claim_parts(statement: Statement, experiments: Sequence[ExperimentFindings],
 def _selected(
     selection: Selection, experiments: Sequence[ExperimentFindings], asked: Metric | None = None
 ) -> list[ExperimentFindings]:
-    """Of a capacity the searches, each as one; of every other figure the experiments with their loads."""
+    """Of a capacity the searches, each as one; of every other metric the experiments with their loads."""
     of_search = asked is not None and asked.of_search
     having = [each for each in experiments if is_whole(each.experiment) == of_search]
     return [each for each in having if is_selected(each.experiment, selection)]
@@ -66,7 +66,7 @@ def _selected(
 def _streams(
     selection: Selection, experiments: Sequence[ExperimentFindings], asked: Metric | None = None
 ) -> Iterator[tuple[ExperimentFindings, str | None]]:
-    """Every experiment with each of its streams (or chains) that has the figure; with the first where none has."""
+    """Every experiment with each of its streams (or chains) that has the metric; with the first where none has."""
     for each in _selected(selection, experiments, asked):
         if asked is not None and asked.of_trial:
             yield each, None
@@ -167,5 +167,5 @@ def judge_claim(claim: Claim, experiments: Sequence[ExperimentFindings]) -> Judg
     strictly = claim_parts(claim.statement, experiments, 1 - (1 - CONFIDENCE) / len(found))
     if any(part.judgement is Judgement.REFUTED for part in strictly):
         return JudgedClaim(claim, Judgement.REFUTED, found)
-    reason = f"no part is refuted so surely that it could not be chance among {len(found)}"
+    reason = f"no part is refuted at a level that excludes chance among {len(found)}"
     return JudgedClaim(claim, Judgement.UNDECIDED, found, reason)

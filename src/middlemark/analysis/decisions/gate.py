@@ -20,7 +20,7 @@ from middlemark.suite import bound_of
 from middlemark.suite.metrics import Metric, metric_named
 
 EXAMPLES = "`p99(latency) > +5 %`, `goodput < -10 %`, `loss > +0.1 pp`, `median(round_trip) > 200 µs`"
-_WRITTEN = re.compile(r"\s*(?P<figure>[^<>]+?)\s*(?P<side>[<>])\s*(?P<sign>[+-]?)\s*(?P<bound>[^<>+-]+?)\s*")
+_WRITTEN = re.compile(r"\s*(?P<metric>[^<>]+?)\s*(?P<side>[<>])\s*(?P<sign>[+-]?)\s*(?P<bound>[^<>+-]+?)\s*")
 _POINTS = re.compile(r"(?P<number>\d+(\.\d+)?)\s*pp")
 _PERCENT = re.compile(r"(?P<number>\d+(\.\d+)?)\s*%")
 
@@ -30,7 +30,7 @@ class Condition:
     """When a change is not accepted."""
 
     text: str
-    figure: Metric
+    metric: Metric
     above: bool
     """Whether it is met above its bound rather than below."""
     of_change: bool
@@ -41,7 +41,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class JudgedCondition:
-    """A condition at one figure of one pair."""
+    """A condition at one metric of one pair."""
 
     condition: Condition
     compared: MetricComparison
@@ -56,7 +56,7 @@ def parse_condition(written: str) -> Condition:
     parts = _WRITTEN.fullmatch(written)
     if parts is None:
         raise UsageError(f"`{written}` is no condition", remedy=f"as in {EXAMPLES}")
-    asked = metric_named(parts["figure"])
+    asked = metric_named(parts["metric"])
     of_change = bool(parts["sign"])
     read = _change(parts["bound"], asked) if of_change else bound_of(asked.dimension, parts["bound"])
     if read is None:
@@ -78,18 +78,18 @@ def _wanted(asked: Metric, *, of_change: bool) -> str:
 
 
 def judge_conditions(pairs: Sequence[Pair], conditions: Sequence[Condition]) -> tuple[JudgedCondition, ...]:
-    """Every condition at every pair and stream that has its figure."""
+    """Every condition at every pair and stream that has its metric."""
     return tuple(
-        _gated(each, asked) for asked in conditions for each in compare_metrics(pairs, [asked.figure], margin=0.0)
+        _gated(each, asked) for asked in conditions for each in compare_metrics(pairs, [asked.metric], margin=0.0)
     )
 
 
 def _gated(each: MetricComparison, asked: Condition) -> JudgedCondition:
     if asked.of_change:
-        bound = asked.bound if asked.figure.is_share else 1 + asked.bound
-        lower, setbacks = asked.figure.lower_is_better, each.setbacks
+        bound = asked.bound if asked.metric.is_share else 1 + asked.bound
+        lower, setbacks = asked.metric.lower_is_better, each.setbacks
         judged = judge_change(each.difference, bound, above=asked.above, lower_is_better=lower, setbacks=setbacks)
         return JudgedCondition(asked, each, judged)
-    head = each.pair.sides[1].evidence(asked.figure, each.stream)
+    head = each.pair.sides[1].evidence(asked.metric, each.stream)
     found = judge_against_bound(head, asked.bound, above=not asked.above)
     return JudgedCondition(asked, each, found.judged, found)

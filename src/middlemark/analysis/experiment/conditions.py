@@ -16,7 +16,7 @@ from middlemark.results.record import TrialRecord
 
 @dataclass(frozen=True)
 class Spread:
-    """A figure over trials."""
+    """A value over trials."""
 
     median: float
     least: float
@@ -64,7 +64,7 @@ class ProbedLink:
 
 @dataclass(frozen=True)
 class Transmitted:
-    """What the interfaces carried for each message sent, over all hosts with applications."""
+    """What the interfaces transmitted for each message sent, over all hosts with applications."""
 
     interfaces: tuple[tuple[str, Spread], ...]
     """By name: bytes that left through it."""

@@ -90,7 +90,7 @@ class MeasuredTrial:
         return self.metrics.samples
 
     def median(self, name: str, kind: Distribution) -> float | None:
-        """Of a stream or chain; None of few messages, and where clocks of different machines don't tell it.
+        """Of a stream or chain; None of few messages, and where clocks of different machines can't measure it.
 
         Infinite where most messages never arrived.
         """
@@ -186,9 +186,9 @@ class ExperimentFindings:
             else with_bound(values, estimate.bound_ns if estimate else 0)
         )
 
-    def evidence(self, figure: Metric, name: str | None) -> Evidence:
-        """All that is known of a figure of a stream or chain, None for that of the trial."""
-        key = figure.key(name or "")
+    def evidence(self, metric: Metric, name: str | None) -> Evidence:
+        """All that is known of a metric of a stream or chain, None for that of the trial."""
+        key = metric.key(name or "")
         known = self.known(key)
         return Evidence(
             known=known,
@@ -196,9 +196,9 @@ class ExperimentFindings:
             estimate=self.estimates.get(key),
             setbacks=self.setbacks(key, name, known),
             n_lost=self._n_lost(key),
-            is_share=figure.is_share,
+            is_share=metric.is_share,
             is_maximum=key.metric.endswith("_max_ns"),
-            lower_is_better=figure.lower_is_better,
+            lower_is_better=metric.lower_is_better,
             missing=self.why_missing(key),
         )
 

@@ -34,21 +34,21 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class NoVarianceComponents:
-    """Why the levels can't be told apart."""
+    """Why the levels can't be separated."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class VarianceComponents:
-    """The variance of a trial's figure, as logarithms, by where it comes from."""
+    """The variance of a trial's metric, as logarithms, by where it comes from."""
 
     n_trials: int
     n_stretches: int
     """Into so many a window is cut, long enough for each to be little alike to the one before it."""
     window_ns: int
     within: float
-    """The variance of a trial's figure that comes from within its window: a window twice as long has half of it."""
+    """The variance of a trial's metric that comes from within its window: a window twice as long has half of it."""
     ratio: tuple[float, float, float]
     """The variance between trials over that, with the ends of its 95 % interval: low, value, high; none below 0."""
 
@@ -82,32 +82,32 @@ class Advice:
 
 
 def variance_components(
-    experiment: Experiment, courses: Sequence[TimeSeries], *, of_received: bool
+    experiment: Experiment, series: Sequence[TimeSeries], *, of_received: bool
 ) -> VarianceComponents | NoVarianceComponents:
-    """The levels of one stream, from the course of each of its trials; `of_received` where its rate is its figure."""
+    """The levels of one stream, from its time series of each trial; `of_received` where its rate is its metric."""
     if changes_within_window(experiment):
         return NoVarianceComponents("what happens within the window is not alike throughout")
-    if len(courses) < FEWEST_TRIALS:
-        return NoVarianceComponents(f"fewer than {FEWEST_TRIALS} trials with a figure")
-    parts = _parts(courses, of_received=of_received)
+    if len(series) < FEWEST_TRIALS:
+        return NoVarianceComponents(f"fewer than {FEWEST_TRIALS} trials with a value")
+    parts = _parts(series, of_received=of_received)
     if len(parts) < FEWEST_TRIALS or len(parts[0]) < FEWEST_STRETCHES:
-        return NoVarianceComponents("too few messages for the parts of a window to have a figure each")
+        return NoVarianceComponents("too few messages for the parts of a window to have a value each")
     found = long_stretches(np.log(np.array(parts, dtype=np.float64)))
     if found is None:
         return NoVarianceComponents(
             "it changes so slowly within the window that no part is independent of the one before it"
         )
-    window_ns = courses[0].part_ns * len(courses[0].received)
+    window_ns = series[0].part_ns * len(series[0].received)
     return components_of_stretches(found, window_ns)
 
 
-def _parts(courses: Sequence[TimeSeries], *, of_received: bool) -> list[tuple[float, ...]]:
-    """The figure of each part by trial; of the trials only that are cut alike and have one in each part."""
-    cut = Counter((each.latency_part_ns, len(each.received)) for each in courses).most_common(1)[0][0]
-    alike = [each for each in courses if (each.latency_part_ns, len(each.received)) == cut]
+def _parts(series: Sequence[TimeSeries], *, of_received: bool) -> list[tuple[float, ...]]:
+    """The value of each part by trial; of the trials only that are cut alike and have one in each part."""
+    cut = Counter((each.latency_part_ns, len(each.received)) for each in series).most_common(1)[0][0]
+    alike = [each for each in series if (each.latency_part_ns, len(each.received)) == cut]
     rows = [each.received if of_received else each.latency_p50_ns for each in alike]
-    told = len(rows[0]) - 1 if len(rows[0]) > FEWEST_STRETCHES else len(rows[0])  # the last may be cut short
-    found = [tuple(float(value or 0) for value in row[:told]) for row in rows]
+    n = len(rows[0]) - 1 if len(rows[0]) > FEWEST_STRETCHES else len(rows[0])  # the last may be cut short
+    found = [tuple(float(value or 0) for value in row[:n]) for row in rows]
     return [row for row in found if min(row) > 0]
 
 

@@ -94,7 +94,7 @@ def _row(trace: KernelTrace, message: Mapping[str, int], path: MessagePath) -> d
         "calls": len(path.calls),
         "wake_ups": sum(trace.count(process, Kind.WOKEN, *span) for process in processes),
         "switches": sum(trace.count(process, Kind.SWITCHED, *span) for process in processes),
-        "copied_bytes": sum(trace.carried_bytes(process, *span) for process in processes),
+        "copied_bytes": sum(trace.copied_bytes(process, *span) for process in processes),
     }
 
 
@@ -106,13 +106,13 @@ SHARES = (0.5, 0.99)
 """The median message and the one that 99 % of all are no slower than."""
 # With fewer, the slowest hundredth is one message, which may be anything.
 _SHOWN_SLOW_NEED = 100
-# How far from its rank a message may be whose way is found.
+# How far from its rank a message may be whose path is found.
 _NEIGHBOURS = 25
 
 
 @dataclass(frozen=True)
 class ExampleMessage:
-    """One message with its way, and what it stands for."""
+    """One message with its path, and what it stands for."""
 
     share: float
     """The share of all messages of its stream that were no slower."""
@@ -128,12 +128,12 @@ def example_messages(
     ends: Callable[[int, int], Ends],
     call_names: Mapping[int, str],
 ) -> tuple[ExampleMessage, ...]:
-    """The messages of one stream at each of `SHARES`; where a way isn't found, of a neighbour by one-way time."""
+    """The messages of one stream at each of `SHARES`; where a path isn't found, of a neighbour by one-way time."""
     messages = messages.sort(pl.col("received_ns") - pl.col("sent_ns"))
     pairs = [ends(*pair) for pair in messages.select("publisher", "subscriber").unique().iter_rows()]
     applications = frozenset(process for pair in pairs for process in (pair.sender, pair.receiver))
     n = len(messages)
-    told = []
+    examples = []
     for share in SHARES:
         if n and (share <= 0.5 or n >= _SHOWN_SLOW_NEED):
             rank = int(share * (n - 1))
@@ -141,9 +141,9 @@ def example_messages(
                 message = messages.row(place, named=True)
                 found = follow_message(trace, message, ends(message["publisher"], message["subscriber"]), applications)
                 if not isinstance(found, SetAside):
-                    told.append(ExampleMessage((place + 1) / n if place != rank else share, n, found, call_names))
+                    examples.append(ExampleMessage((place + 1) / n if place != rank else share, n, found, call_names))
                     break
-    return tuple(told)
+    return tuple(examples)
 
 
 def _outwards(rank: int, n: int) -> list[int]:
@@ -222,23 +222,23 @@ def ends_of(experiment: Experiment, recording: KernelRecording, stream: Stream) 
 
 
 def _values(found: SampledPaths, names: Mapping[int, str]) -> dict[str, Value]:
-    aside, told = sum(found.set_aside.values()), len(found.parts)
-    if not aside + told:
+    aside, n = sum(found.set_aside.values()), len(found.parts)
+    if not aside + n:
         return {}
     values: dict[str, Value] = {
-        "path_set_aside_share": Measured(aside / (aside + told), aside + told),
-        "path_sampled_messages": Measured(aside + told, aside + told),
-        **{f"path_{reason}_messages": Measured(found.set_aside.get(reason, 0), aside + told) for reason in SetAside},
+        "path_set_aside_share": Measured(aside / (aside + n), aside + n),
+        "path_sampled_messages": Measured(aside + n, aside + n),
+        **{f"path_{reason}_messages": Measured(found.set_aside.get(reason, 0), aside + n) for reason in SetAside},
     }
-    if not told:
+    if not n:
         return values
     for (side, number), per_message in found.calls.items():
-        values[calls_metric(side, names.get(number, f"call_{number}"))] = Measured(per_message, told)
+        values[calls_metric(side, names.get(number, f"call_{number}"))] = Measured(per_message, n)
     ordered = found.parts.sort("whole_ns")
-    middle = ordered.slice(2 * told // 5, told // 5 + 1)
+    middle = ordered.slice(2 * n // 5, n // 5 + 1)
     values |= _parts("path_typical", middle) | _packet_instants(middle)
     values |= {f"path_{name}_per_message": _mean(ordered, name) for name in _COUNTS}
-    return values | (_parts("path_slow", ordered.tail(told // 100)) if told >= _SLOW_NEED else {})
+    return values | (_parts("path_slow", ordered.tail(n // 100)) if n >= _SLOW_NEED else {})
 
 
 def _parts(name: str, messages: pl.DataFrame) -> dict[str, Value]:
@@ -247,10 +247,10 @@ def _parts(name: str, messages: pl.DataFrame) -> dict[str, Value]:
 
 def _packet_instants(messages: pl.DataFrame) -> dict[str, Value]:
     """When the first packet and the last pass each cut, from the hand-over on; none where memory is shared."""
-    carried = messages.filter(pl.col("first_queued_ns").is_not_null())
-    if not len(carried):
+    in_packets = messages.filter(pl.col("first_queued_ns").is_not_null())
+    if not len(in_packets):
         return {}
-    since = carried.with_columns(pl.col(PACKET_INSTANTS) - pl.col("sent_ns"))
+    since = in_packets.with_columns(pl.col(PACKET_INSTANTS) - pl.col("sent_ns"))
     return {f"path_typical_{name}": _mean(since, name) for name in PACKET_INSTANTS}
 
 

@@ -40,13 +40,13 @@ class _Message:
     receiver: int
     apart: bool
     strangers: frozenset[int]
-    """The others that publish or subscribe, none of which can be on its way."""
+    """The others that publish or subscribe, none of which can be on its path."""
     sent_ns: int
     received_ns: int
     size_bytes: int
 
     def side(self, process: int) -> Side:
-        """On which side of the way a process is."""
+        """Whose process it is."""
         if process == self.sender:
             return Side.SENDER
         return Side.RECEIVER if process == self.receiver else Side.SERVICE
@@ -75,7 +75,7 @@ class _Path:
 def follow_message(
     trace: KernelTrace, message: Mapping[str, int], ends: Ends, applications: frozenset[int]
 ) -> MessagePath | SetAside:
-    """The way of one message between two processes; `applications` are all that publish or subscribe."""
+    """The path of one message between two processes; `applications` are all that publish or subscribe."""
     instants = message["sent_ns"], message["received_ns"]
     sought = _Message(*ends, applications - {ends.sender, ends.receiver}, *instants, message["size_bytes"])
     found = _followed(trace, sought)
@@ -146,14 +146,14 @@ def _taken(trace: KernelTrace, process: int, message: _Message, until_ns: int) -
 
     Where none does, packets only told of what memory holds: then it is the last of them.
     """
-    told: list[tuple[Take, Packet]] = []
+    candidates: list[tuple[Take, Packet]] = []
     for take, packet in _candidates(trace, process, message, until_ns):
-        told.append((take, packet))
+        candidates.append((take, packet))
         if trace.brings(packet, message.sent_ns, message.size_bytes):
             return lambda path, side: _through_packet(trace, message, until_ns, take, packet, path, side)
-    if not told:
+    if not candidates:
         return None
-    return lambda path, side: _through_packet(trace, message, until_ns, *told[0], path, side)
+    return lambda path, side: _through_packet(trace, message, until_ns, *candidates[0], path, side)
 
 
 def _candidates(trace: KernelTrace, process: int, message: _Message, until_ns: int) -> Iterator[tuple[Take, Packet]]:

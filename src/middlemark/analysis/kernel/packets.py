@@ -58,12 +58,12 @@ class Packet:
 
 
 def packets(events: pl.DataFrame, thread_of: ThreadOf, forwarders: Collection[int]) -> list[Packet]:
-    """All that arrived, in the order of their arrival; `forwarders` are processes that carry others' packets on."""
+    """All that arrived, in the order of their arrival; `forwarders` are processes that forward others' packets."""
     senders = _Senders(events, thread_of)
-    courses = _courses(events)
-    queues = _Queues(courses)
-    sent, carried = [], []
-    came = courses.filter(pl.col("transmitted_ns").is_not_null() & pl.col("arrived_ns").is_not_null())
+    passages = _passages(events)
+    queues = _Queues(passages)
+    sent, forwarded = [], []
+    came = passages.filter(pl.col("transmitted_ns").is_not_null() & pl.col("arrived_ns").is_not_null())
     for row in came.iter_rows(named=True):
         queued = row if row["kind"] == Kind.QUEUED else queues.parent(row)
         if queued is None:
@@ -72,16 +72,16 @@ def packets(events: pl.DataFrame, thread_of: ThreadOf, forwarders: Collection[in
         about = {name: row[name] for name in ("namespace", "ports", "mark", "length")}
         # The kernel also sends for others' sockets while a forwarder happens to run.
         if queued["process"] in forwarders and not senders.know(queued["other"]):
-            carried.append(Packet(queued["process"], queued["thread"], 0, *cuts, first=cuts, **about))
+            forwarded.append(Packet(queued["process"], queued["thread"], 0, *cuts, first=cuts, **about))
             continue
         process, thread, sent_ns = senders.of(queued)
         called_ns = thread_of(thread).called_before(sent_ns)
         if called_ns is not None:
             sent.append(Packet(process, thread, called_ns, *cuts, first=cuts, **about))
-    return sorted(_whole(_carried_on(sent, carried)), key=arrived)
+    return sorted(_whole(_forwarded(sent, forwarded)), key=arrived)
 
 
-def _courses(events: pl.DataFrame) -> pl.DataFrame:
+def _passages(events: pl.DataFrame) -> pl.DataFrame:
     """One row a packet: it begins where one with a socket is queued; forwarded further on, it has none any more.
 
     A segment of a queued packet begins where it is transmitted, and says there what it is.
@@ -125,10 +125,10 @@ def _differs(is_own: pl.Expr) -> pl.Expr:
 class _Queues:
     """What was queued, to be found by a segment of it."""
 
-    def __init__(self, courses: pl.DataFrame) -> None:
+    def __init__(self, passages: pl.DataFrame) -> None:
         self._queued: defaultdict[int, list[Row]] = defaultdict(list)
         # Whatever was transmitted itself was not cut.
-        cut = courses.filter((pl.col("kind") == Kind.QUEUED) & pl.col("transmitted_ns").is_null())
+        cut = passages.filter((pl.col("kind") == Kind.QUEUED) & pl.col("transmitted_ns").is_null())
         for row in cut.iter_rows(named=True):
             self._queued[row["ports"]].append(row)
 
@@ -142,8 +142,8 @@ class _Queues:
         return None
 
 
-def _carried_on(sent: Sequence[Packet], carried: Sequence[Packet]) -> list[Packet]:
-    """The packets as they arrived behind the last relay that carried them on: all between is the wire.
+def _forwarded(sent: Sequence[Packet], forwarded: Sequence[Packet]) -> list[Packet]:
+    """The packets as they arrived behind the last relay that forwarded them: all between is the wire.
 
     Each is found again by its mark. One that a relay doubled is two, of which the second went the same way.
     """
@@ -151,7 +151,7 @@ def _carried_on(sent: Sequence[Packet], carried: Sequence[Packet]) -> list[Packe
     latest: dict[tuple[int, int, int], tuple[int, set[int]]] = {}
     waiting = iter(sorted(enumerate(sent), key=lambda each: each[1].arrived_ns))
     place, packet = next(waiting, (0, None))
-    for again in sorted(carried, key=lambda each: each.queued_ns):
+    for again in sorted(forwarded, key=lambda each: each.queued_ns):
         while packet is not None and packet.arrived_ns <= again.queued_ns:
             latest[_identity(packet)] = (place, set())
             place, packet = next(waiting, (0, None))

@@ -35,7 +35,7 @@ class Part(StrEnum):
 
 
 class Side(StrEnum):
-    """Which of the processes on a message's way."""
+    """Which of the processes on a message's path."""
 
     SENDER = "sender"
     SERVICE = "service"
@@ -51,19 +51,19 @@ OUTSIDE = {
 
 
 class SetAside(StrEnum):
-    """Why a message's path isn't told."""
+    """Why a message's path isn't reported."""
 
     NO_WAY_FOUND = "no_way_found"
     """No receive call or wake-up leads from the arrival back to the sender after the hand-over."""
     NOT_TOLD_APART = "not_told_apart"
-    """Its packets can't be told from those of another message that a process between both had under way as well."""
+    """Its packets can't be distinguished from those of another message that a process in between also had."""
     NOT_IN_ORDER = "not_in_order"
     """Some part would be negative."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of a message's way, within one part of it."""
+    """A stretch of a message's path, within one part of it."""
 
     part: Part
     side: Side | None
@@ -74,7 +74,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """The packets that carried a message from one process to another, and when the first and the last passed."""
+    """The packets that transmitted a message from one process to another, and when the first and the last passed."""
 
     packets: int
     first: Cuts
@@ -83,7 +83,7 @@ class Crossing:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A system call that one of the processes on a message's way entered or left meanwhile."""
+    """A system call that one of the processes on a message's path entered or left meanwhile."""
 
     side: Side
     number: int
@@ -93,13 +93,13 @@ class Call:
 
 @dataclass(frozen=True)
 class MessagePath:
-    """The whole way of one message; its segments have no gaps."""
+    """The whole path of one message; its segments have no gaps."""
 
     sent_ns: int
     received_ns: int
     segments: tuple[Segment, ...]
     crossings: tuple[Crossing, ...]
-    """In the order of its way; none where it went through memory or a local socket."""
+    """In the order of its path; none where it went through memory or a local socket."""
     calls: tuple[Call, ...]
     processes: tuple[int, ...]
 

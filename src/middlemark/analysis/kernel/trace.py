@@ -47,7 +47,7 @@ class KernelTrace:
     """All events of a recording, by thread, by packet and by receive call."""
 
     def __init__(self, events: pl.DataFrame, forwarders: Collection[int] = ()) -> None:
-        """`forwarders` are processes that carry others' packets on."""
+        """`forwarders` are processes that forward others' packets."""
         events = events.sort("at_ns", maintain_order=True)
         self._threads: Mapping[int, Thread] = threads(events)
         self._threads_of = _threads_of(events)
@@ -62,10 +62,10 @@ class KernelTrace:
             (int(process), int(kind)): frame["at_ns"].to_numpy()
             for (process, kind), frame in events.group_by(["process", "kind"], maintain_order=True)
         }
-        carried = events.filter(pl.col("kind").is_in([Kind.SENT, Kind.TAKEN]) & (pl.col("value") > 0))
-        self._carried = {
+        copied = events.filter(pl.col("kind").is_in([Kind.SENT, Kind.TAKEN]) & (pl.col("value") > 0))
+        self._copied = {
             int(process): (frame["at_ns"].to_numpy(), frame["value"].cum_sum().to_numpy())
-            for (process,), frame in carried.group_by(["process"], maintain_order=True)
+            for (process,), frame in copied.group_by(["process"], maintain_order=True)
         }
 
     def thread(self, number: int) -> Thread:
@@ -84,11 +84,11 @@ class KernelTrace:
             return 0
         return int(np.searchsorted(instants, end_ns, side="right") - np.searchsorted(instants, begin_ns))
 
-    def carried_bytes(self, process: int, begin_ns: int, end_ns: int) -> int:
+    def copied_bytes(self, process: int, begin_ns: int, end_ns: int) -> int:
         """How many bytes a process's sockets took from it and gave to it within a span: each is copied once."""
-        if process not in self._carried:
+        if process not in self._copied:
             return 0
-        instants, totals = self._carried[process]
+        instants, totals = self._copied[process]
         totals = np.concatenate(([0], totals))
         return int(
             totals[np.searchsorted(instants, end_ns, side="right")] - totals[np.searchsorted(instants, begin_ns)]
@@ -99,11 +99,11 @@ class KernelTrace:
 
         Fewer bytes than its own are in all of them where packets only tell of a message that memory holds.
         """
-        return self._outgoing[_way(last)].back_from(last, begin_ns, size_bytes)
+        return self._outgoing[_route(last)].back_from(last, begin_ns, size_bytes)
 
     def brings(self, last: Packet, begin_ns: int, size_bytes: int) -> bool:
         """Whether a message's bytes are in the packets that left from an instant on, up to this one."""
-        return self._outgoing[_way(last)].bytes_up_to(last, begin_ns) >= size_bytes
+        return self._outgoing[_route(last)].bytes_up_to(last, begin_ns) >= size_bytes
 
     def are_together(self, one: int, other: int) -> bool:
         """Whether two processes were seen to use sockets in the same network namespace."""
@@ -159,11 +159,11 @@ class _Sources:
         for number in range(first, bisect_right(waiting, at_ns, key=arrived)):
             if waiting[number].length == taken["value"]:
                 self._next[key] = number + 1
-                return (waiting[number], *_either_way(waiting, waiting[number]))
+                return (waiting[number], *_either_route(waiting, waiting[number]))
         return ()
 
     def _segment(self, taken: Mapping[str, int]) -> Packet | None:
-        """By the position of the byte in its stream, as the sequence numbers tell it."""
+        """By the position of the byte in its stream, by the sequence numbers."""
         own, peer = taken["ports"] >> 16, taken["ports"] & 0xFFFF
         self._position[taken["subject"]] += taken["value"]
         last = self._position[taken["subject"]] - 1
@@ -186,7 +186,7 @@ class _Sources:
             yield (packet.mark - first) % SEQUENCE_NUMBERS, packet
 
 
-def _either_way(waiting: Sequence[Packet], packet: Packet) -> Iterator[Packet]:
+def _either_route(waiting: Sequence[Packet], packet: Packet) -> Iterator[Packet]:
     """Other processes' packets that arrived at the same time, on another CPU: any may be the first in the queue."""
     begin = bisect_left(waiting, packet.arrived_ns - SAME_TIME_NS, key=arrived)
     end = bisect_right(waiting, packet.arrived_ns + SAME_TIME_NS, key=arrived)
@@ -217,7 +217,7 @@ class _Outgoing:
         return min(int(np.searchsorted(self._queued_ns, begin_ns)), end), end
 
 
-def _way(packet: Packet) -> tuple[int, int, int]:
+def _route(packet: Packet) -> tuple[int, int, int]:
     return packet.process, packet.ports & 0xFFFF, packet.namespace
 
 
@@ -234,8 +234,8 @@ def _outgoing(packets: list[Packet]) -> Mapping[tuple[int, int, int], _Outgoing]
     found: defaultdict[tuple[int, int, int], list[Packet]] = defaultdict(list)
     for packet in packets:
         if packet.length:
-            found[_way(packet)].append(packet)
-    return {way: _Outgoing(list({_identity(each): each for each in sent}.values())) for way, sent in found.items()}
+            found[_route(packet)].append(packet)
+    return {route: _Outgoing(list({_identity(each): each for each in sent}.values())) for route, sent in found.items()}
 
 
 def _threads_of(events: pl.DataFrame) -> dict[int, list[int]]:

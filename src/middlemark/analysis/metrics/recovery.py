@@ -51,13 +51,13 @@ class AffectedFlow:
     is_cut_off: bool
     """Whether no message came any more after the last such fault, so that recovery took longer than it says."""
     duplicates: int | None
-    """Received again since the first such fault began; None where that can't be told."""
+    """Received again since the first such fault began; None where that is not known."""
     bound_ns: int
     """By how much the subscriber's clock may be off that by which the faults were made."""
 
 
 OF_SAMPLES = {"missing_share", "longest_gap_ns", "recovery_ns", "cut_off_flows"}
-"""The figures that stand on samples."""
+"""The metrics that rest on samples."""
 
 
 def affected_flows(record: TrialRecord, number: int, stream: Stream, received: Frame) -> list[AffectedFlow]:
@@ -75,22 +75,22 @@ def affected_flows(record: TrialRecord, number: int, stream: Stream, received: F
 
 
 def fault_metrics(flows: Sequence[AffectedFlow]) -> dict[str, Value]:
-    """The figures of flows together, or of a single one: a share, times in ns, messages; empty where there is none."""
+    """The metrics of flows together, or of a single one: a share, times in ns, messages; empty where there is none."""
     if not flows:
         return {}
-    figures: dict[str, Value] = {
+    metrics: dict[str, Value] = {
         "longest_gap_ns": Measured(float(max(flow.longest_gap_ns for flow in flows)), len(flows))
     }
     duplicates = [flow.duplicates for flow in flows if flow.duplicates is not None]
     if len(duplicates) == len(flows):
-        figures["duplicates_after_faults"] = Measured(float(sum(duplicates)), len(flows))
-    figures |= _missing(flows)
+        metrics["duplicates_after_faults"] = Measured(float(sum(duplicates)), len(flows))
+    metrics |= _missing(flows)
     resumed = [after_ns for flow in flows for after_ns in flow.resumed_after_ns]
     if resumed:
         bound_ns = max(flow.bound_ns for flow in flows)
-        figures["recovery_ns"] = with_clock_bound(Measured(float(max(resumed)), len(resumed)), bound_ns)
-        figures["cut_off_flows"] = Measured(float(sum(flow.is_cut_off for flow in flows)), len(flows))
-    return figures | _partial(flows, figures.keys() & OF_SAMPLES)
+        metrics["recovery_ns"] = with_clock_bound(Measured(float(max(resumed)), len(resumed)), bound_ns)
+        metrics["cut_off_flows"] = Measured(float(sum(flow.is_cut_off for flow in flows)), len(flows))
+    return metrics | _partial(flows, metrics.keys() & OF_SAMPLES)
 
 
 def _missing(flows: Sequence[AffectedFlow]) -> dict[str, Value]:
@@ -104,7 +104,7 @@ def _missing(flows: Sequence[AffectedFlow]) -> dict[str, Value]:
 
 
 def _partial(flows: Sequence[AffectedFlow], metrics: Iterable[str]) -> dict[str, Value]:
-    """What can't be told as messages left no sample: who was there when is known of the others alone."""
+    """What is not known as messages left no sample: who was there when is known of the others alone."""
     unsampled, arrived = sum(flow.unsampled for flow in flows), sum(flow.arrived for flow in flows)
     return dict.fromkeys(metrics, Partial(arrived, arrived + unsampled)) if unsampled else {}
 
@@ -190,7 +190,7 @@ def _next_ns(arrivals: Samples, at_ns: int, end_ns: int) -> int:
 def _duplicates(counts: Sequence[SubscriberCounts], mended_ns: Sequence[int]) -> int | None:
     """How many came since the first repair; a worker keeps when the first of them came, and the number of all.
 
-    A subscriber that is gone has told of none.
+    A subscriber that is gone has reported none.
     """
     total = sum(each.duplicates for each in counts)
     if not mended_ns:

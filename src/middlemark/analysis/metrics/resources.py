@@ -55,7 +55,7 @@ class Growth:
 
     slope: Slope
     lasts: bool | None
-    """Whether it grew in the window's first half and in its second; None where the window is too short to tell."""
+    """Whether it grew in the window's first half and in its second; None where the window is too short."""
 
 
 def growth(at_s: Values, size_bytes: Values) -> Growth | None:

@@ -83,7 +83,7 @@ def stored_form(measured: MeasuredTrial) -> tuple[StoredMetrics, pl.DataFrame]:
     for key, value in measured.metrics.values.items():
         values.setdefault(key.subject, {})[key.metric] = value
     sketches = measured.metrics.samples
-    figures = StoredMetrics.model_construct(
+    kept = StoredMetrics.model_construct(
         values=values,
         overloaded=measured.metrics.overloaded,
         sketches=tuple(_form(name, kind, sketch) for (name, kind), sketch in sketches.items()),
@@ -92,7 +92,7 @@ def stored_form(measured: MeasuredTrial) -> tuple[StoredMetrics, pl.DataFrame]:
         memory=measured.memory,
         messages=dict(measured.example_messages),
     )
-    return figures, sketches_table([(each.values, each.counts) for each in sketches.values()])
+    return kept, sketches_table([(each.values, each.counts) for each in sketches.values()])
 
 
 def _form(name: str, kind: Distribution, sketch: Sketch) -> SketchForm:
@@ -108,57 +108,55 @@ def _form(name: str, kind: Distribution, sketch: Sketch) -> SketchForm:
 
 def read_stored(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial | None:
     """The metrics of a valid trial as they were stored; None where there are none, or another version's."""
-    figures = read_metrics(folder, StoredMetrics, METRICS_VERSION)
-    if figures is None:
+    kept = read_metrics(folder, StoredMetrics, METRICS_VERSION)
+    if kept is None:
         return None
-    points = read_sketches(folder, [each.n_values for each in figures.sketches])
-    problem = next(_contradictions(figures, points, record), None)
+    points = read_sketches(folder, [each.n_values for each in kept.sketches])
+    problem = next(_contradictions(kept, points, record), None)
     if problem is not None:
         raise StoreError(folder.metrics_path, problem, REMEDY)
     sketches = {
         (form.name, form.distribution): Sketch(values, counts, form.n, form.bound_ns, form.lost)
-        for form, (values, counts) in zip(figures.sketches, points, strict=True)
+        for form, (values, counts) in zip(kept.sketches, points, strict=True)
     }
     counts, _ = accountable(record, _NO_ROWS)
-    values = {Key(subject, name): value for subject, own in figures.values.items() for name, value in own.items()}
+    values = {Key(subject, name): value for subject, own in kept.values.items() for name, value in own.items()}
     return MeasuredTrial(
         record,
-        TrialMetrics(values, sketches, flows(counts), figures.overloaded),
-        figures.courses,
-        memory=figures.memory,
-        example_messages=figures.messages,
-        settling=figures.settling,
+        TrialMetrics(values, sketches, flows(counts), kept.overloaded),
+        kept.courses,
+        memory=kept.memory,
+        example_messages=kept.messages,
+        settling=kept.settling,
     )
 
 
-def _contradictions(figures: StoredMetrics, points: Sequence[Points], record: TrialRecord) -> Iterator[str]:
+def _contradictions(kept: StoredMetrics, points: Sequence[Points], record: TrialRecord) -> Iterator[str]:
     """What can't be as it says."""
     streams = {stream.name for stream in record.trial.experiment.streams}
-    named = {*figures.overloaded, *figures.courses, *figures.settling, *figures.messages}
-    of_sketches = [(form.name, form.distribution) for form in figures.sketches]
+    named = {*kept.overloaded, *kept.courses, *kept.settling, *kept.messages}
+    of_sketches = [(form.name, form.distribution) for form in kept.sketches]
     named |= {name for name, _ in of_sketches} - _chains(record.trial.experiment)
     yield from (f"the trial has no stream {name}" for name in sorted(named - streams))
     if len(set(of_sketches)) < len(of_sketches):
         yield "it has a distribution twice"
-    for form, (values, counts) in zip(figures.sketches, points, strict=True):
+    for form, (values, counts) in zip(kept.sketches, points, strict=True):
         if not (_ascends(values) and (counts >= 1).all() and (counts <= form.n).all() and counts.sum() == form.n):
             yield f"the values of {form.distribution} of {form.name} are not {form.n} in ascending order"
         if form.n > _most(record, form):
             yield f"{form.n} messages of {form.name} have a {form.distribution}, more than the trial counts"
         if form.n + form.lost == 0 or form.lost > _most_lost(record, form):
             yield f"{form.lost} messages of {form.name} have no {form.distribution}, which is not what the trial counts"
-    yield from (
-        f"{subject} has some quantiles of {kind} and not others" for subject, kind in _incomplete(figures, record)
-    )
-    yield from (f"the time series of {name} has gaps" for name, course in figures.courses.items() if _gaps(course))
+    yield from (f"{subject} has some quantiles of {kind} and not others" for subject, kind in _incomplete(kept, record))
+    yield from (f"the time series of {name} has gaps" for name, series in kept.courses.items() if _gaps(series))
 
 
-def _incomplete(figures: StoredMetrics, record: TrialRecord) -> Iterator[tuple[str, Distribution]]:
+def _incomplete(kept: StoredMetrics, record: TrialRecord) -> Iterator[tuple[str, Distribution]]:
     """Whoever finds the median of a distribution looks for all its quantiles."""
     names = [each.name for each in record.trial.experiment.streams] + sorted(_chains(record.trial.experiment))
     for name, kind in product(names, Distribution):
         subject = distribution_subject(name, kind)
-        if len({quantile_metric(kind, level) in figures.values.get(subject, {}) for level in LEVELS}) > 1:
+        if len({quantile_metric(kind, level) in kept.values.get(subject, {}) for level in LEVELS}) > 1:
             yield subject, kind
 
 
@@ -184,14 +182,14 @@ def _most_lost(record: TrialRecord, form: SketchForm) -> float:
     return sum(flow.intended for flow in own) if form.name not in _chains(record.trial.experiment) else math.inf
 
 
-def _gaps(course: TimeSeries) -> bool:
+def _gaps(series: TimeSeries) -> bool:
     """Whether the parts don't follow each other."""
-    n, part_ns, longer_ns = len(course.received), course.part_ns, course.latency_part_ns
+    n, part_ns, longer_ns = len(series.received), series.part_ns, series.latency_part_ns
     if not (
-        0 < n <= PARTS_DRAWN and 0 < part_ns <= longer_ns and longer_ns % part_ns == 0 and min(course.received) >= 0
+        0 < n <= PARTS_DRAWN and 0 < part_ns <= longer_ns and longer_ns % part_ns == 0 and min(series.received) >= 0
     ):
         return True
-    return len(course.latency_p50_ns) != -(-n // (longer_ns // part_ns))
+    return len(series.latency_p50_ns) != -(-n // (longer_ns // part_ns))
 
 
 def load_or_measure(folder: TrialFolder, record: TrialRecord) -> MeasuredTrial:
@@ -254,7 +252,7 @@ class StoredResult:
     values: Mapping[Key, float] = field(default_factory=dict)
     """Without what it has too few samples for, and without the latency of an overloaded stream."""
     refused: Mapping[Key, str] = field(default_factory=dict)
-    """What clocks of different machines don't tell, and what not all messages left a sample of, with the reason."""
+    """What clocks of different machines can't measure, and what not all messages left a sample of, with the reason."""
 
 
 def read_result(folder: TrialFolder) -> StoredResult:

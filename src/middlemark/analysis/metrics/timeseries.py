@@ -36,7 +36,7 @@ STEADY_SHARE = 0.25
 
 
 class Steadiness(StrEnum):
-    """How a stream's latency went over the window."""
+    """How steady a stream's latency was over the window."""
 
     FLAT = "flat"
     WARM_UP = "warm_up"
@@ -48,12 +48,12 @@ class Steadiness(StrEnum):
     NEVER = "never"
     """No level held to the end for a quarter of the window."""
     TOO_SHORT = "too_short"
-    """Too few messages to tell."""
+    """Too few messages."""
 
 
 @dataclass(frozen=True)
 class Settling:
-    """How a stream's latency went, and when it settled."""
+    """Whether a stream's latency was in a steady state, and from when on."""
 
     kind: Steadiness
     after_share: float | None = None
@@ -151,7 +151,7 @@ PARTS_DRAWN = 120
 PARTS_OF_STEADY = 60
 """Where nothing is meant to change."""
 LOOKED_AT = 2_000_000
-"""Messages of a stream: as many of a trial that has more, drawn at random, tell how its latency went."""
+"""Messages of a stream: of a trial that has more, so many are drawn at random."""
 SPARE = 1.2
 """Messages never come quite evenly."""
 
@@ -176,8 +176,8 @@ class TimeSeries:
     latency_part_ns: int
     """As many parts together as it takes for a median."""
     latency_p50_ns: tuple[float | None, ...]
-    """Of the messages of each of those; for a ping-pong, the round trip. None where they are too few, or clocks don't
-    tell it."""
+    """Of the messages of each of those; for a ping-pong, the round trip. None where they are too few, or clocks
+    can't measure it."""
     faults: tuple[Instant, ...]
     bound_ns: int = 0
     """By how much the clocks of different machines may put each latency off."""
@@ -189,7 +189,7 @@ def changes_within_window(experiment: Experiment) -> bool:
 
 
 def time_series(record: TrialRecord, received: Frame) -> dict[str, TimeSeries]:
-    """The course of each stream, by its name; `received` holds the trial's samples."""
+    """The time series of each stream, by its name; `received` holds the trial's samples."""
     if record.window is None:
         return {}
     return {
@@ -199,12 +199,12 @@ def time_series(record: TrialRecord, received: Frame) -> dict[str, TimeSeries]:
 
 
 def _bound_ns(record: TrialRecord, stream: Stream) -> int:
-    """A ping-pong's course is of round trips, which are by one clock."""
+    """A ping-pong's time series is of round trips, which are by one clock."""
     return 0 if stream.pattern.kind == "ping_pong" else record.clock_bound_ns(stream.name)
 
 
 def settling_by_stream(record: TrialRecord, received: Frame) -> dict[str, Settling]:
-    """Whether each stream's latency was steady; of trials only in which nothing is meant to change, if clocks tell."""
+    """Whether each stream's latency was steady; only where nothing is meant to change, and clocks can measure it."""
     if record.window is None or changes_within_window(record.trial.experiment):
         return {}
     found = {}
@@ -244,8 +244,8 @@ def _series(record: TrialRecord, window: Window, stream: Stream, arrived: Frame)
     together, bound_ns = _parts_of_a_median(numbers), _bound_ns(record, stream)
     looked_at = drawn(within, LOOKED_AT, (part // together).alias("part"), _latency(stream).alias("latency_ns"))
     medians = looked_at.group_by("part").agg(n=pl.len(), middle=pl.col("latency_ns").median())
-    told = {number: middle for number, n, middle in medians.iter_rows() if n >= needed(0.5)}
-    middles = [told.get(number) for number in range(-(-len(numbers) // together))]
+    known = {number: middle for number, n, middle in medians.iter_rows() if n >= needed(0.5)}
+    middles = [known.get(number) for number in range(-(-len(numbers) // together))]
     return TimeSeries(
         trial=record.trial.id,
         part_ns=part_ns,
@@ -274,7 +274,7 @@ def _parts_of_a_median(numbers: NDArray[np.int64]) -> int:
 
 
 def median_trial(values: Sequence[Measured | None]) -> int:
-    """The place of the trial that stands for all: the one with the median value, or the first where none has one."""
+    """The index of the trial that stands for all: the one with the median value, or the first where none has one."""
     known = [(value.value, place) for place, value in enumerate(values) if value is not None]
     if not known:
         return 0

@@ -26,7 +26,7 @@ Less strict than the load generators that ask for all (Aeron's LoadTestRig), so 
 the end of a short window is no overload: it takes a window's last twentieth.
 """
 LEAST_ACHIEVED = "least_achieved_share"
-"""The metric that tells an overload: of the publisher that fell farthest behind its own schedule."""
+"""The metric that shows an overload: of the publisher that fell farthest behind its own schedule."""
 
 Named = list[tuple[str, Value]]
 
@@ -171,7 +171,7 @@ def _hosts_of(experiment: Experiment, names: Collection[str]) -> set[str]:
 def _sent_by_receivers(record: TrialRecord) -> tuple[int, int] | None:
     """Bytes and packets that hosts sent within the window that send no payload: acknowledgements and other control.
 
-    None where there is no such host: beside payload, control can't be told apart by counting.
+    None where there is no such host: by counting alone control can't be separated from payload.
     """
     senders = payload_hosts(record.trial.experiment)
     links = [each for each in record.wire if each.phase == "window" and each.host not in senders]

@@ -58,7 +58,7 @@ from middlemark.suite.metrics import (
 
 @dataclass(frozen=True)
 class TrialMetrics:
-    """All that is known of one trial in figures."""
+    """All metrics of one trial."""
 
     values: Mapping[Key, Value]
     samples: Mapping[tuple[str, Distribution], Sketch]
@@ -97,10 +97,10 @@ def trial_metrics(
             flows=tuple(flow for flow in flows(counts) if flow.stream == stream.name),
         )
         bounds_ns = bounds_of_stream(record, stream.name)
-        kept, figures = _distributions(rows, bounds_ns, beyond, condense)
+        kept, own_values = _distributions(rows, bounds_ns, beyond, condense)
         of_messages = [*rates(record, rows), *shares(rows), *_loss_runs(rows)]
         samples |= {(stream.name, kind): own for kind, own in kept.items()}
-        values |= figures | clock_bound_metric(stream_subject(stream.name), bounds_ns)
+        values |= own_values | clock_bound_metric(stream_subject(stream.name), bounds_ns)
         values |= {Key(stream_subject(stream.name), name): value for name, value in of_messages}
         overloaded += [stream.name] if is_overloaded(of_messages) else []
     return TrialMetrics(values, samples, flows(counts), tuple(overloaded))
@@ -112,7 +112,7 @@ def _distributions(
     beyond: Sequence[Logged],
     condense: Callable[[Sketch], Sketch],
 ) -> tuple[dict[Distribution, Sketch], dict[Key, Value]]:
-    """What stays of each distribution of a stream, and the figures of all; none is told as whole that is not."""
+    """What stays of each distribution of a stream, and the metrics of all; none is reported as whole that is not."""
     subject = stream_subject(rows.stream.name)
     own = [each for each in beyond if each.stream == rows.stream.name]
     logged = {
@@ -127,17 +127,17 @@ def _distributions(
             values |= {Key(subject, metric): refused for metric in metrics_of_distribution(kind)}
             continue
         every = partial(_every, kind, ordered, bounds_ns.get(kind, 0), rows, logged.get(kind, ()))
-        kept, figures = _looked_at(subject, kind, every, condense)
+        kept, its_metrics = _looked_at(subject, kind, every, condense)
         if kept.n_messages:
             samples[kind] = kept
-            values |= figures
+            values |= its_metrics
     return samples, values
 
 
 def _looked_at(
     subject: str, kind: Distribution, every: Callable[[], Sketch], condense: Callable[[Sketch], Sketch]
 ) -> tuple[Sketch, dict[Key, Value]]:
-    """What stays of a distribution, and its figures; it is itself gone when this returns: the next needs its room."""
+    """What stays of a distribution, and its metrics; it is itself gone when this returns: the next needs its room."""
     samples = every()
     return condense(samples), distribution_metrics(subject, kind, samples)
 
@@ -185,7 +185,7 @@ def clock_bound_metric(subject: str, bounds_ns: Mapping[Distribution, int]) -> d
 
 
 def distribution_metrics(subject: str, kind: Distribution, samples: Sketch) -> dict[Key, Value]:
-    """The extremes and the quantiles of one distribution, as far as clocks that may be so far apart tell them.
+    """The extremes and the quantiles of one distribution, as far as clocks that may be so far apart can measure them.
 
     The extremes are of what arrived, the quantiles of all messages.
     """
@@ -226,7 +226,7 @@ def _faults(record: TrialRecord, received: Frame) -> dict[Key, Value]:
         together = {stream_subject(stream.name): flows}
         single = {flow_subject(stream.name, flow.publisher, flow.subscriber): [flow] for flow in flows}
         for subject, own in {**together, **single}.items():
-            values |= {Key(subject, name): figure for name, figure in fault_metrics(own).items()}
+            values |= {Key(subject, name): value for name, value in fault_metrics(own).items()}
     growth = record.memory_growth_bytes.values()
     if growth:
         values[Key(TRIAL, "memory_growth_bytes")] = Measured(float(max(growth)), len(growth))
@@ -234,7 +234,7 @@ def _faults(record: TrialRecord, received: Frame) -> dict[Key, Value]:
 
 
 def _resources(record: TrialRecord) -> dict[Key, Value]:
-    """Services are charged to the middleware that needs them: the trial's figures are sums over all processes."""
+    """Services are charged to the middleware that needs them: the trial's metrics are sums over all processes."""
     values: dict[Key, Value] = {}
     for process, spent in record.resources.items():
         for name, value in _of_process(spent):

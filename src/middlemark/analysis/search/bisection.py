@@ -37,14 +37,14 @@ class StepResult:
 
 
 class Limit(StrEnum):
-    """Why a rate or a size is not carried."""
+    """Why a rate or a size is not sustained."""
 
     OVERLOAD = "overload"
     LOSS = "loss"
     """Too many messages were lost, or not even taken by the middleware."""
     LATENCY = "latency"
     CLOCKS = "clocks"
-    """Clocks of different machines don't tell whether the latency is within its bound."""
+    """Clocks of different machines can't measure whether the latency is within its bound."""
     NO_COMMUNICATION = "no_communication"
     FAILED = "failed"
     TIMED_OUT = "timed_out"
@@ -56,7 +56,7 @@ class Limit(StrEnum):
 class StepTrials:
     """What the trials at one step came to."""
 
-    carried: int = 0
+    sustained: int = 0
     limits: Counter[Limit] = field(default_factory=Counter)
 
     @property
@@ -67,15 +67,15 @@ class StepTrials:
     @property
     def holds(self) -> bool:
         """The majority so far; a tie is none."""
-        return self.carried > self.refused
+        return self.sustained > self.refused
 
     def decided(self, confirm: int) -> bool:
-        """Whether no further trial of `confirm` could turn it."""
-        return 2 * max(self.carried, self.refused) > confirm
+        """Whether no more trial of `confirm` could turn it."""
+        return 2 * max(self.sustained, self.refused) > confirm
 
 
 def judge_load(search: Search, stream: str, outcome: str, values: Mapping[Key, float]) -> Limit | bool | None:
-    """True where a trial carried its load, its limit where it did not; None where it says nothing of it."""
+    """True where a trial sustained its load, its limit where it did not; None where it says nothing of it."""
     if outcome == "not_applicable" and search.sought is Sought.SIZE:
         return Limit.SIZE
     if outcome in {Limit.NO_COMMUNICATION, Limit.FAILED, Limit.TIMED_OUT}:
@@ -113,7 +113,7 @@ def steps_of(search: Search, results: Iterable[StepResult]) -> dict[int, StepTri
         if isinstance(said, Limit):
             tried.limits[said] += 1
         else:
-            tried.carried += 1
+            tried.sustained += 1
     return found
 
 
@@ -121,7 +121,7 @@ Steps = Mapping[int, StepTrials]
 
 
 def bracket(steps: Steps) -> tuple[int | None, int | None]:
-    """The highest step that is carried below the lowest that is not."""
+    """The highest step that is sustained below the lowest that is not."""
     above = min((step for step, tried in steps.items() if not tried.holds), default=None)
     held = [step for step, tried in steps.items() if tried.holds and (above is None or step < above)]
     return max(held, default=None), above

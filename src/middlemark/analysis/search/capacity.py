@@ -47,7 +47,7 @@ class State(StrEnum):
     FOUND = "found"
     """Both ends of the bracket are confirmed neighbours."""
     AT_LEAST = "at_least"
-    """The highest is carried."""
+    """The highest is sustained."""
     BELOW = "below"
     """Not even the lowest is."""
     OPEN = "open"
@@ -61,7 +61,7 @@ class Point:
 
     load: Load
     trials: int
-    carried: int
+    sustained: int
     median_ns: float | None
     p99_ns: float | None
     loss_share: float | None
@@ -72,10 +72,10 @@ class Bracket:
     """What one search came to."""
 
     state: State
-    carried: Load | None
-    not_carried: Load | None
+    sustained: Load | None
+    not_sustained: Load | None
     limits: tuple[Limit, ...]
-    """Why the load above is not carried, the most frequent first."""
+    """Why the load above is not sustained, the most frequent first."""
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,12 @@ class Capacity:
     searches: tuple[Bracket, ...]
     """In the order in which they ran."""
     middle: Bracket
-    """What is told first: of several that which has as many above as below."""
+    """What is reported first: of several that which has as many above as below."""
     points: tuple[Point, ...]
     knee: Load | None
     outcomes: tuple[TrialOutcome, ...]
     """Of the trials of all searches, in the order in which they ran."""
-    half_carried: Threshold | NoThreshold
+    half_sustained: Threshold | NoThreshold
     """The rate or size that half of the trials carry, from all trials of all searches."""
     reason: str = ""
     """Why it is not applicable."""
@@ -104,14 +104,14 @@ class Capacity:
         return State.NOT_APPLICABLE if self.reason else self.middle.state
 
     @property
-    def carried(self) -> Load | None:
-        """What is carried by the middle search."""
-        return self.middle.carried
+    def sustained(self) -> Load | None:
+        """What is sustained by the middle search."""
+        return self.middle.sustained
 
     @property
-    def not_carried(self) -> Load | None:
+    def not_sustained(self) -> Load | None:
         """What is not."""
-        return self.middle.not_carried
+        return self.middle.not_sustained
 
     @property
     def limits(self) -> tuple[Limit, ...]:
@@ -169,9 +169,9 @@ def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
         searches=searches,
         middle=middle,
         points=points,
-        knee=knee(points, middle.carried, search.sought),
+        knee=knee(points, middle.sustained, search.sought),
         outcomes=tuple(outcome for _, outcome in by_block),
-        half_carried=fit_threshold(
+        half_sustained=fit_threshold(
             _judged_loads(search, results), sum(each.state is not State.OPEN for each in searches)
         ),
         reason=refused[0] if refused else "",
@@ -184,7 +184,7 @@ def _step(each: ExperimentFindings) -> int | None:
 
 
 def _judged_loads(search: Search, results: Sequence[StepResult]) -> list[tuple[float, bool]]:
-    """Of each trial that says anything its load, and whether it carried it."""
+    """Of each trial that says anything its load, and whether it sustained it."""
     said = (
         (each.experiment, judge_load(search, each.experiment.streams[0].name, each.outcome, each.values))
         for each in results
@@ -196,8 +196,8 @@ def _bracket(experiment: Experiment, search: Search, steps: Steps) -> Bracket:
     below, above = bracket(steps)
     return Bracket(
         state=_state(search, steps),
-        carried=None if below is None else load_at(experiment, search, below),
-        not_carried=None if above is None else load_at(experiment, search, above),
+        sustained=None if below is None else load_at(experiment, search, below),
+        not_sustained=None if above is None else load_at(experiment, search, above),
         limits=() if above is None else tuple(limit for limit, _ in steps[above].limits.most_common()),
     )
 
@@ -205,7 +205,7 @@ def _bracket(experiment: Experiment, search: Search, steps: Steps) -> Bracket:
 def _middle(searches: Sequence[Bracket]) -> Bracket:
     """Of those at their end where any is; the lower one of an even number."""
     ended = [each for each in searches if each.state is not State.OPEN] or searches
-    ordered = sorted(ended, key=lambda each: each.carried.payload_bytes_per_s if each.carried else 0.0)
+    ordered = sorted(ended, key=lambda each: each.sustained.payload_bytes_per_s if each.sustained else 0.0)
     return ordered[(len(ordered) - 1) // 2]
 
 
@@ -233,20 +233,20 @@ def _point(each: ExperimentFindings, tried: StepTrials) -> Point:
     return Point(
         load=load_of(each.experiment),
         trials=len(each.outcomes),
-        carried=tried.carried,
+        sustained=tried.sustained,
         median_ns=middle(quantile_metric(JUDGED_BY, "p50")),
         p99_ns=middle(quantile_metric(JUDGED_BY, "p99")),
         loss_share=middle("loss_share"),
     )
 
 
-def knee(points: Sequence[Point], carried: Load | None, sought: Sought) -> Load | None:
-    """The load from which on latency grows steeply, up to what is carried; None where the curve has none.
+def knee(points: Sequence[Point], sustained: Load | None, sought: Sought) -> Load | None:
+    """The load from which on latency grows steeply, up to what is sustained; None where the curve has none.
 
-    Above that some loads were carried in a single trial, which others then overturned.
+    Above that some loads were sustained in a single trial, which others then overturned.
     """
-    most = 0.0 if carried is None else carried.of(sought)
-    within = [each for each in points if each.carried and each.load.of(sought) <= most]
+    most = 0.0 if sustained is None else sustained.of(sought)
+    within = [each for each in points if each.sustained and each.load.of(sought) <= most]
     curve = [(each.load, each.median_ns) for each in within if each.median_ns is not None]
     if len(curve) < FEWEST_FOR_A_KNEE:
         return None
@@ -265,13 +265,15 @@ CAPACITY_KEY = Key(TRIAL, CAPACITY)
 
 def capacity_findings(found: Capacity) -> ExperimentFindings:
     """The search, or the searches, of an experiment as one, the number of a search in the place of a block."""
-    told = {number: each for number, each in enumerate(found.searches, 1) if each.carried or each.not_carried}
+    known = {number: each for number, each in enumerate(found.searches, 1) if each.sustained or each.not_sustained}
     return ExperimentFindings(
         experiment=whole(found.experiment, found.search),
         outcomes=found.outcomes,
-        estimates={CAPACITY_KEY: no_estimate(_why_not(found)) if found.reason else _estimate(list(told.values()))},
-        by_block={} if found.reason else {CAPACITY_KEY: {number: _carried(each) for number, each in told.items()}},
-        above={CAPACITY_KEY: {number: _not_carried(each) for number, each in told.items()}},
+        estimates={CAPACITY_KEY: no_estimate(_why_not(found)) if found.reason else _estimate(list(known.values()))},
+        by_block={}
+        if found.reason
+        else {CAPACITY_KEY: {number: _sustained_bytes_per_s(each) for number, each in known.items()}},
+        above={CAPACITY_KEY: {number: _not_sustained_bytes_per_s(each) for number, each in known.items()}},
     )
 
 
@@ -279,22 +281,24 @@ def _why_not(found: Capacity) -> str:
     return f"not applicable: {found.reason}"
 
 
-def _carried(each: Bracket) -> float:
-    """Where not even the lowest is carried, nothing is known to be."""
-    return each.carried.payload_bytes_per_s if each.carried else 0.0
+def _sustained_bytes_per_s(each: Bracket) -> float:
+    """Where not even the lowest is sustained, nothing is known to be."""
+    return each.sustained.payload_bytes_per_s if each.sustained else 0.0
 
 
-def _not_carried(each: Bracket) -> float:
-    """Where the highest is carried, nothing is known to be too much."""
-    return each.not_carried.payload_bytes_per_s if each.not_carried else math.inf
+def _not_sustained_bytes_per_s(each: Bracket) -> float:
+    """Where the highest is sustained, nothing is known to be too much."""
+    return each.not_sustained.payload_bytes_per_s if each.not_sustained else math.inf
 
 
-def _estimate(told: Sequence[Bracket]) -> Estimate:
-    """The middle of what was carried; its interval reaches up to what was not."""
-    if not told:
+def _estimate(known: Sequence[Bracket]) -> Estimate:
+    """The middle of what was sustained; its interval reaches up to what was not."""
+    if not known:
         return no_estimate("no trial of the search says anything")
-    lows, highs = (np.array([of(each) for each in told]) for of in (_carried, _not_carried))
-    value, n = float(np.median(lows)), len(told)
+    lows, highs = (
+        np.array([of(each) for each in known]) for of in (_sustained_bytes_per_s, _not_sustained_bytes_per_s)
+    )
+    value, n = float(np.median(lows)), len(known)
     if n == 1:
         return Estimate(value, None, None, None, 1, 0, Method.MEDIAN_OF_TRIALS)
     high = median_interval(highs)[1] if np.isfinite(highs).all() else math.inf

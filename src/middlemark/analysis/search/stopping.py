@@ -34,7 +34,7 @@ Values = NDArray[np.float64]
 
 
 def widths(stop: Stop, experiments: Sequence[Experiment], results: Sequence[StoredResult]) -> tuple[Width, ...]:
-    """Every figure that the rule asks for, of every experiment, by the results of its unobserved trials."""
+    """Every metric that the rule asks for, of every experiment, by the results of its unobserved trials."""
     by_experiment: dict[str, list[StoredResult]] = {each.id: [] for each in experiments}
     for each in sorted(results, key=lambda result: result.trial.number):
         if each.trial.observation is None and each.trial.experiment.id in by_experiment:
@@ -47,7 +47,7 @@ def widths(stop: Stop, experiments: Sequence[Experiment], results: Sequence[Stor
 
 
 def open_experiments(found: Sequence[Width], stop: Stop, results: Sequence[StoredResult]) -> set[str]:
-    """The ids of those that further trials may still settle."""
+    """The ids of those that more trials may still settle."""
     had: dict[str, int] = {}
     for each in results:
         had[each.trial.experiment.id] = had.get(each.trial.experiment.id, 0) + (each.trial.observation is None)
@@ -56,7 +56,7 @@ def open_experiments(found: Sequence[Width], stop: Stop, results: Sequence[Store
 
 
 def _asked(stop: Stop, experiment: Experiment) -> list[tuple[Metric, str | None, float]]:
-    """Each figure with its stream and the width it may have; those that a pattern does not have are left out.
+    """Each metric with its stream and the width it may have; those that a pattern does not have are left out.
 
     Of chains the end-to-end latency stands for what an experiment is ranked by, as `comparison` has it.
     """
@@ -89,7 +89,7 @@ def _has(stream: Stream, asked: Metric) -> bool:
     return "round_trip" not in asked.stored_name or stream.pattern.kind == "ping_pong"
 
 
-def _width(  # noqa: PLR0913, PLR0917 - one figure of one stream of one experiment
+def _width(  # noqa: PLR0913, PLR0917 - one metric of one stream of one experiment
     stop: Stop, experiment: str, asked: Metric, stream: str | None, results: Sequence[StoredResult], allowed: float
 ) -> Width:
     key = asked.key(stream or "")

@@ -19,7 +19,7 @@ from middlemark.analysis.stats.intervals import CONFIDENCE
 FEWEST_SEARCHES = 3
 """One search ends where its own luck ends it: alone it would hold what is true in half of the cases."""
 TYPICAL_STEEPNESS = 5.0
-"""What is known before: over a fifth of the load the odds that it is carried fall to about a third …"""
+"""What is known before: over a fifth of the load the odds that it is sustained fall to about a third …"""
 SPREAD_OF_STEEPNESS = 2.0
 """… or over a tenth, or ten times, of that as well: the standard deviation of its logarithm."""
 STEEPNESS = np.geomspace(0.5, 2000, 40)
@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Threshold:
-    """The load that is carried with probability 1/2, in hertz or bytes."""
+    """The load that is sustained with probability 1/2, in hertz or bytes."""
 
     value: float
     low: float
@@ -49,29 +49,29 @@ class NoThreshold:
 
 
 def fit_threshold(trials: Sequence[tuple[float, bool]], n_searches: int) -> Threshold | NoThreshold:
-    """Of loads, each with whether a trial carried it.
+    """Of loads, each with whether a trial sustained it.
 
     The ends are where the profile likelihood of that load falls by half a squared Student's quantile (Venzon &
-    Moolgavkar, Applied Statistics 37, 1988). A search tries mostly loads that are all carried or all not, and no plain
-    logistic fit has a maximum then (Albert & Anderson, Biometrika 71, 1984); so its steepness has a weak log-normal
-    prior, as Gelman et al. advise (Annals of Applied Statistics 2, 2008), the load itself none. A search stops where
-    luck has it, so few searches tell less than as many independent trials: Student's quantile has two degrees of
-    freedom for each.
+    Moolgavkar, Applied Statistics 37, 1988). A search tries mostly loads that are all sustained or all not, and no
+    plain logistic fit has a maximum then (Albert & Anderson, Biometrika 71, 1984); so its steepness has a weak
+    log-normal prior, as Gelman et al. advise (Annals of Applied Statistics 2, 2008), the load itself none. A search
+    stops where luck has it, so few searches say less than as many independent trials: Student's quantile has two
+    degrees of freedom for each.
     """
     refused = _refusal(trials, n_searches)
     if refused:
         return NoThreshold(refused)
     loads = np.log(np.array([load for load, _ in trials]))
-    carried = np.array([held for _, held in trials])
+    sustained = np.array([held for _, held in trials])
     places = np.linspace(loads.min() - BEYOND, loads.max() + BEYOND, PLACES)
-    places = np.unique(np.append(places, np.linspace(*_around(loads, carried), PLACES)))
-    profile = _profile(places, loads, carried)
+    places = np.unique(np.append(places, np.linspace(*_around(loads, sustained), PLACES)))
+    profile = _profile(places, loads, sustained)
     most = float(profile.max())
     allowed = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, 2 * n_searches)) ** 2 / 2
     likely = np.flatnonzero(profile >= most - allowed)
     first, last = int(likely[0]), int(likely[-1])
-    best = places[profile >= most - 1e-6]  # where all loads below are carried and none above, a stretch of them
-    below, above = _apart(loads, carried)
+    best = places[profile >= most - 1e-6]  # where all loads below are sustained and none above, a stretch of them
+    below, above = _apart(loads, sustained)
     return Threshold(
         value=float(np.exp(best.mean())),
         low=0.0 if first == 0 else float(np.exp(min(places[first], below))),
@@ -83,29 +83,29 @@ def fit_threshold(trials: Sequence[tuple[float, bool]], n_searches: int) -> Thre
 def _refusal(trials: Sequence[tuple[float, bool]], n_searches: int) -> str:
     if n_searches < FEWEST_SEARCHES:
         return f"needs {FEWEST_SEARCHES} searches"
-    held = {carried for _, carried in trials}
+    held = {sustained for _, sustained in trials}
     if len(held) < 2:
-        return "every load that was tried is carried" if held == {True} else "no load that was tried is carried"
+        return "every load that was tried is sustained" if held == {True} else "no load that was tried is sustained"
     return ""
 
 
-def _apart(loads: Floats, carried: NDArray[np.bool_]) -> tuple[float, float]:
-    """Where all loads up to one are carried and none above: these two, as no trial tells what lies between."""
-    below, above = float(loads[carried].max()), float(loads[~carried].min())
+def _apart(loads: Floats, sustained: NDArray[np.bool_]) -> tuple[float, float]:
+    """Where all loads up to one are sustained and none above: these two, as no trial says what lies between."""
+    below, above = float(loads[sustained].max()), float(loads[~sustained].min())
     return (below, above) if below < above else (math.inf, -math.inf)
 
 
-def _around(loads: Floats, carried: NDArray[np.bool_]) -> tuple[float, float]:
-    """Where a finer look is worth it: around the lowest that was not carried and the highest that was."""
-    low, high = sorted((float(loads[~carried].min()), float(loads[carried].max())))
+def _around(loads: Floats, sustained: NDArray[np.bool_]) -> tuple[float, float]:
+    """Where a finer look is worth it: around the lowest that was not sustained and the highest that was."""
+    low, high = sorted((float(loads[~sustained].min()), float(loads[sustained].max())))
     width = max(high - low, 0.05)
     return low - 3 * width, high + 3 * width
 
 
-def _profile(places: Floats, loads: Floats, carried: NDArray[np.bool_]) -> Floats:
+def _profile(places: Floats, loads: Floats, sustained: NDArray[np.bool_]) -> Floats:
     """The log-likelihood of each place of the load that half of the trials carry, with the steepness that suits it."""
     values, where = np.unique(loads, return_inverse=True)
-    held = np.bincount(where, weights=carried)
+    held = np.bincount(where, weights=sustained)
     missed = np.bincount(where) - held
     prior = -0.5 * (np.log(STEEPNESS / TYPICAL_STEEPNESS) / SPREAD_OF_STEEPNESS) ** 2
     above = np.multiply.outer(np.subtract.outer(values, places), STEEPNESS)

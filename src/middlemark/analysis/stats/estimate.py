@@ -48,15 +48,15 @@ HAIR = 1e-9
 
 
 class Method(StrEnum):
-    """How a figure came about."""
+    """How an estimate came about."""
 
     MEDIAN_OF_TRIALS = "median_of_trials"
     POOLED = "pooled_over_trials"
     SHARE_OF_ALL = "share_of_all_trials"
     MEAN_OF_RUNS = "mean_of_runs"
-    """Of several runs: the geometric mean of their figures, of shares the share of all runs' messages."""
+    """Of several runs: the geometric mean of their estimates, of shares the share of all runs' messages."""
     WITHIN_CLOCKS = "within_clocks"
-    """There is none: the clocks of different machines don't tell it."""
+    """There is none: the clocks of different machines can't measure it."""
     PARTIAL = "partial"
     """There is none: of some messages there is no sample."""
     NONE = "none"
@@ -75,7 +75,7 @@ NO_OUTLIERS = Outliers()
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure over trials; where `value` is None, `reason` says why there is none."""
+    """An estimate over trials; where `value` is None, `reason` says why there is none."""
 
     value: float | None
     low: float | None
@@ -89,7 +89,7 @@ class Estimate:
     method: Method
     reason: str = ""
     outliers: Outliers = NO_OUTLIERS
-    """Among the trials; they are in the figure all the same."""
+    """Among the trials; they enter the estimate all the same."""
     bound_ns: int = 0
     """By how much the clocks of different machines may put it off."""
 
@@ -100,12 +100,12 @@ class Estimate:
 
 
 def within_clocks(refused: WithinClocks) -> Estimate:
-    """A figure that there is not, because clocks of different machines don't tell it in every trial."""
+    """No estimate, because clocks of different machines can't measure it in every trial."""
     return Estimate(None, None, None, None, 0, refused.n, Method.WITHIN_CLOCKS, str(refused))
 
 
 def refusal(values: Sequence[Value]) -> Estimate | None:
-    """What one trial is enough to refuse a figure for: those left would be other trials than all are."""
+    """What one trial is enough to refuse an estimate for: those left would be other trials than all are."""
     clocks = widest_refusal(values)
     if clocks is not None:
         return within_clocks(clocks)
@@ -120,7 +120,7 @@ def refusal(values: Sequence[Value]) -> Estimate | None:
 
 
 def no_estimate(reason: str, n_messages: int = 0) -> Estimate:
-    """A figure that there is not, with its reason."""
+    """No estimate, with its reason."""
     return Estimate(None, None, None, None, 0, n_messages, Method.NONE, reason)
 
 
@@ -204,7 +204,7 @@ def _pooled_quantile(trials: Sequence[Sketch], level: float) -> Estimate:
     if len(trials) == 1:
         return Estimate(float(value), None, None, None, 1, whole.n, Method.POOLED, bound_ns=whole.bound_ns)
     ends = whole.at(np.array(pooled_quantile_ranks(trials, whole, level)))
-    if not is_measurable(float(ends[0]), whole.bound_ns):  # as much a figure as the value is
+    if not is_measurable(float(ends[0]), whole.bound_ns):  # an end needs to be measurable as the value does
         return within_clocks(WithinClocks(whole.n, whole.bound_ns))
     span = float(ends[0]), math.inf if ends[1] == NEVER_NS else float(ends[1])
     covers = pooled_coverage(trials, whole, level)
@@ -216,7 +216,10 @@ FEWEST_FOR_FENCES = 6
 
 
 class OutlierClass(StrEnum):
-    """Where a value lies among its like."""
+    """Whether a value lies beyond the fences, at 1.5 or 3 times the distance of the quartiles beyond them.
+
+    They are Tukey's ("Exploratory data analysis", 1977, ch. 2). Outliers are counted and never dropped.
+    """
 
     SEVERE_LOW = "severe_low"
     MILD_LOW = "mild_low"
@@ -226,7 +229,7 @@ class OutlierClass(StrEnum):
 
 
 def outlier_classes(values: Sequence[float]) -> tuple[OutlierClass, ...]:
-    """The place of each value; all are within where they are too few to tell, or their quartiles are equal."""
+    """The class of each value; all are within where there are too few, or their quartiles are equal."""
     if len(values) < FEWEST_FOR_FENCES:
         return (OutlierClass.WITHIN,) * len(values)
     lower, upper = np.quantile(values, [0.25, 0.75])
@@ -250,6 +253,6 @@ def count_outliers(values: Sequence[float]) -> Outliers:
     """How many of the values are outliers, and how far out."""
     found = outlier_classes(values)
     return Outliers(
-        mild=sum(place in {OutlierClass.MILD_LOW, OutlierClass.MILD_HIGH} for place in found),
-        severe=sum(place in {OutlierClass.SEVERE_LOW, OutlierClass.SEVERE_HIGH} for place in found),
+        mild=sum(each in {OutlierClass.MILD_LOW, OutlierClass.MILD_HIGH} for each in found),
+        severe=sum(each in {OutlierClass.SEVERE_LOW, OutlierClass.SEVERE_HIGH} for each in found),
     )

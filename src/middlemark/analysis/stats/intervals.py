@@ -76,7 +76,7 @@ def share_interval(
 ) -> tuple[Floats, Floats]:
     """The interval of the share of all messages that are events, of which each trial has `events` among its `sizes`.
 
-    Clopper and Pearson's for as many independent messages as tell as much (Korn & Graubard, Survey Methodology 24,
+    Clopper and Pearson's for the effective number of independent messages (Korn & Graubard, Survey Methodology 24,
     1998): the variance is that over trials, with Student's quantile, since they are few. Where there is no event, or
     nothing else, it is exact for independent messages; and no message counts as more than `most_told` independent ones,
     as few trials may be alike by chance. The first axis is that of the trials; along others there are more shares.
@@ -118,7 +118,7 @@ def pooled_coverage(trials: Sequence[Sketch], whole: Sketch, level: float) -> fl
 
 
 def _tails_differ(trials: Sequence[Sketch], whole: Sketch, level: float) -> bool:
-    """Whether trials' own shares of messages beyond the quantile differ much, and certainly by more than chance.
+    """Whether trials' own shares of messages beyond the quantile differ much, and significantly, by more than chance.
 
     Pearson's statistic of their counts (the index of dispersion: Fisher, "Statistical methods for research workers",
     1925, §19) has the distribution of chi-square where all have one share; its excess is the variance of their shares.
@@ -137,7 +137,7 @@ def _tails_differ(trials: Sequence[Sketch], whole: Sketch, level: float) -> bool
 
 
 def _medians_differ(trials: Sequence[Sketch]) -> bool:
-    """Whether trials' true medians differ much, and certainly by more than their few messages scatter."""
+    """Whether trials' true medians differ much, and significantly, by more than their few messages scatter."""
     logarithms = np.log(np.maximum([each.at(_around_median(each.n)) for each in trials if each.n], 1))
     if len(logarithms) < 2:
         return False

@@ -124,7 +124,7 @@ def is_measurable(time_ns: float, bound_ns: float) -> bool:
 
 
 def with_clock_bound(value: Value, bound_ns: int, time_ns: float | None = None) -> Value:
-    """A figure with its bound, or that there is none; `time_ns` is what a figure rests on that is no time itself."""
+    """A value with its bound, or that there is none; `time_ns` is what a value rests on that is no time itself."""
     if not bound_ns or not isinstance(value, Measured):
         return value
     if is_measurable(value.value if time_ns is None else time_ns, bound_ns):
@@ -133,9 +133,9 @@ def with_clock_bound(value: Value, bound_ns: int, time_ns: float | None = None) 
 
 
 def widest_refusal(values: Iterable[Value]) -> WithinClocks | None:
-    """The refusal with the widest bound; none where each value is told.
+    """The refusal with the widest bound; None where each value is measurable.
 
-    One is enough to refuse a figure over trials: those left would be the ones that took longer.
+    One is enough to refuse an estimate over trials: those left would be the ones that took longer.
     """
     refused = [value for value in values if isinstance(value, WithinClocks)]
     return max(refused, key=lambda each: each.bound_ns) if refused else None
@@ -200,7 +200,7 @@ class Sketch:
         return np.concatenate([[0], np.cumsum(self.counts)])[places]
 
     def quantile(self, level: float) -> Value:
-        """The quantile of all messages, where there are enough of them; whether clocks tell it is not asked here."""
+        """The quantile of all messages, where there are enough of them; clocks are not considered here."""
         if self.n_messages < needed(level):
             return TooFewSamples(self.n_messages)
         place = rank(self.n_messages, level)

@@ -42,7 +42,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Box:
-    """The quantiles of a box plot in nanoseconds; None where there are too few, clocks don't tell, or so many lack."""
+    """The quantiles of a box plot in nanoseconds; None of too few, of lost ones, and within the clocks' bound."""
 
     minimum: float | None
     p10: float | None
@@ -107,7 +107,7 @@ _CUTS_NS = np.concatenate(
     [np.arange(1 << _SUB_BUCKET_BITS)]
     + [np.arange(1 << (_SUB_BUCKET_BITS - 1), 1 << _SUB_BUCKET_BITS) << shift for shift in range(1, 33)]
 )
-"""Where the buckets begin, of all that a histogram tells apart and beyond what it can hold."""
+"""Where the buckets begin, of all that a histogram distinguishes and beyond what it can hold."""
 
 
 def empty_histogram() -> HdrHistogram:
@@ -168,6 +168,6 @@ def percentile_table(histogram: HdrHistogram, above_ns: int = 0) -> str:
 
 
 def _time_ns(line: str) -> float:
-    """The time that a line of the table tells: of a row its value, of the notes below the mean; others tell none."""
+    """The time in a line of the table: of a row its value, of the notes below the mean; others have none."""
     words = line.replace("#[Mean", "").replace("=", "").replace(",", "").split()
     return float(words[0]) if words and words[0].replace(".", "").isdigit() else math.inf

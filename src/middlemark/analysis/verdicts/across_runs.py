@@ -37,13 +37,13 @@ TOO_FEW_RUNS = (
     f"fewer than {FEWEST_RUNS} runs of the base: how runs differ without any change is not known "
     f"(give the last {FEWEST_RUNS} or more, or measure both in turns with `run --against`)"
 )
-OF_TWO_KINDS = "some runs have it of single trials, others of all trials' messages together: not the same figure"
+OF_TWO_KINDS = "some runs have it of single trials, others of all trials' messages together: not the same metric"
 
 
 def difference_to_next_run(
     runs: Sequence[Evidence], head: Evidence, *, confidence: float = CONFIDENCE
 ) -> Difference | NoDifference:
-    """The head's figure against that of a next run of the base."""
+    """The head's value against that of a next run of the base."""
     if len(runs) < FEWEST_RUNS:
         return NoDifference(TOO_FEW_RUNS)
     if head.is_share:
@@ -143,15 +143,15 @@ def _widened(head: Counts, runs: NDArray[np.float64], confidence: float) -> tupl
 
 
 def estimate_over_runs(runs: Sequence[Evidence]) -> Estimate | None:
-    """What is shown of several runs: the geometric mean of their figures, or the share of all messages."""
-    told = [each.estimate for each in runs if each.estimate is not None and each.estimate.value is not None]
-    if len(runs) == 1 or not told:
+    """What is shown of several runs: the geometric mean of their estimates, or the share of all messages."""
+    known = [each.estimate for each in runs if each.estimate is not None and each.estimate.value is not None]
+    if len(runs) == 1 or not known:
         return runs[-1].estimate
-    value = float(scipy.stats.gmean([each.value for each in told if each.value is not None]))
+    value = float(scipy.stats.gmean([each.value for each in known if each.value is not None]))
     if runs[-1].is_share:
         events, size = map(sum, zip(*(_pooled(each.counts) for each in runs), strict=True))
         value = events / size
-    n_trials, n_messages = sum(each.n_trials for each in told), sum(each.n_messages for each in told)
+    n_trials, n_messages = sum(each.n_trials for each in known), sum(each.n_messages for each in known)
     return Estimate(value, None, None, None, n_trials, n_messages, Method.MEAN_OF_RUNS)
 
 

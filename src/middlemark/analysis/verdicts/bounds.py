@@ -22,7 +22,7 @@ TOO_FEW = f"fewer than {FEWEST_BLOCKS} trials"
 
 
 class BoundTest(StrEnum):
-    """How a figure was held against a bound, in the words that a reader is shown."""
+    """How a metric was tested against a bound, in the words that a reader is shown."""
 
     VALUES = "trials against the bound, Student's t of logarithms"
     MEDIAN = "median of trials, interval between order statistics"
@@ -34,7 +34,7 @@ class BoundTest(StrEnum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """One figure of one stream (or chain, or the trial) of an experiment."""
+    """One metric of one stream (or chain, or the trial) of an experiment."""
 
     known: BlockValues
     """By block; infinite where more was lost than its percentile leaves room for."""
@@ -71,7 +71,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class BoundResult:
-    """A figure beside its bound."""
+    """A metric tested against its bound."""
 
     judged: Judged
     test: BoundTest
@@ -82,7 +82,7 @@ class BoundResult:
 
 
 def judge_against_bound(found: Evidence, bound: float, *, above: bool, confidence: float = CONFIDENCE) -> BoundResult:
-    """Whether the figure lies above the bound (or, not `above`, at or below it)."""
+    """Whether the metric lies above the bound (or, not `above`, at or below it)."""
     n = max(len(found.counts), len(found.known))
     if not n and not found.setbacks.n and (found.estimate is None or found.estimate.value is None):
         return BoundResult(Judged(Judgement.UNDECIDED, found.missing or "it was not measured"), BoundTest.NONE, 0)
@@ -144,9 +144,9 @@ def _of_setbacks(found: Evidence, seen: Judged, *, above: bool) -> Judged:
 
 def _extreme(found: Evidence, bound: float, *, above: bool) -> BoundResult:
     """One message beyond the bound decides; none says it of so many messages only."""
-    slowest, surely = max(found.known.upper.values(), default=math.nan), max(found.known.low.values(), default=0.0)
+    slowest, at_least = max(found.known.upper.values(), default=math.nan), max(found.known.low.values(), default=0.0)
     n = len(found.known)
-    if found.n_lost or surely > bound:
+    if found.n_lost or at_least > bound:
         reason = f"{found.n_lost} messages never came" if found.n_lost else ""
         judged = Judged(Judgement.HOLDS if above else Judgement.REFUTED, reason)
     elif n < FEWEST_BLOCKS or slowest > bound:
@@ -156,4 +156,4 @@ def _extreme(found: Evidence, bound: float, *, above: bool) -> BoundResult:
     judged = _of_setbacks(found, judged, above=above)
     if not n:
         return BoundResult(judged, BoundTest.EXTREME, n)
-    return BoundResult(judged, BoundTest.EXTREME, n, surely, min(found.known.low.values()), slowest)
+    return BoundResult(judged, BoundTest.EXTREME, n, at_least, min(found.known.low.values()), slowest)

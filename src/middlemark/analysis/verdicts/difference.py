@@ -32,8 +32,10 @@ EXACT_RANKS = 60
 """Up to so many blocks the signed-rank distribution is counted out; beyond, it is normal to five digits."""
 TOO_FEW_BLOCKS = f"fewer than {FEWEST_BLOCKS} blocks in which both have it"
 TOO_FEW_TRIALS = f"fewer than {FEWEST_BLOCKS} trials of each"
-TOO_FEW_SEARCHES = f"fewer than {FEWEST_BLOCKS} searches of each tell how searches scatter: `searches: 5` in the suite"
-AT_BOUNDS = "both ended at a bound of their search: wider bounds would tell"
+TOO_FEW_SEARCHES = (
+    f"fewer than {FEWEST_BLOCKS} searches of each: how they scatter is not known (`searches: 5` in the suite)"
+)
+AT_BOUNDS = "both ended at a bound of their search: wider bounds would show more"
 Floats = NDArray[np.float64]
 
 
@@ -47,7 +49,7 @@ class Test(StrEnum):
     WELCH = "ratio of trials that share no block, Welch's t of logarithms"
     INTERVALS = "ratio of percentiles of all trials' messages, from the intervals of both (MOVER)"
     SHARES = "difference of two shares, from the intervals of both (Newcombe's hybrid, Korn and Graubard's ends)"
-    NEXT_RUN = "ratio of a run to the runs of the base, Student's prediction interval of logarithms of runs' figures"
+    NEXT_RUN = "ratio of a run to the runs of the base, Student's prediction interval of logarithms of runs' estimates"
     NEXT_SHARE = "difference of a run's share to that of the base's runs, widened by how these differ"
 
 
@@ -240,7 +242,7 @@ _SPANS = {Test.SIGNED_RANKS: _signed_ranks, Test.PAIRED_T: _paired_t, Test.WELCH
 def ratio_of_pooled(
     first: PooledValue, second: PooledValue, *, confidence: float = CONFIDENCE
 ) -> Difference | NoDifference:
-    """Of figures that are of all trials' messages together: there is no value a trial to pair."""
+    """Of values of all trials' messages together: there is no value per trial to pair."""
     if min(first.n_trials, second.n_trials) < FEWEST_BLOCKS:
         return NoDifference(TOO_FEW_TRIALS)
     if min(first.low, second.low) <= 0:

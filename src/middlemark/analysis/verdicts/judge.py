@@ -25,7 +25,7 @@ FAILURES = {"no_communication": "no communication", "failed": "failed", "timed_o
 
 @dataclass(frozen=True)
 class Setbacks:
-    """How many trials of one side can't speak for a figure, and why."""
+    """How many trials of one experiment can't speak for a metric, and why."""
 
     n_trials: int = 0
     """All that the machine did not disturb."""
@@ -55,7 +55,7 @@ class Setbacks:
 
 
 def count_setbacks(kinds: Counter[str], known: BlockValues, n_overloaded: int = 0) -> Setbacks:
-    """Of a figure's values, and how the trials ended; overloaded ones are valid, but have no value of the path."""
+    """Of a metric's values, and how the trials ended; overloaded ones are valid, but have no value of the path."""
     reasons = {words: kinds[kind] for kind, words in FAILURES.items() if kinds[kind]}
     endless = sum(value == math.inf for value in known.low.values())
     reasons |= {"overloaded": n_overloaded} if n_overloaded else {}
@@ -73,7 +73,7 @@ def significantly_more(one: Setbacks, other: Setbacks) -> bool:
 
 
 def unequal_disturbance(one: Setbacks, other: Setbacks) -> str:
-    """Why what is left of two sides may be a selection: the machine disturbed surely more trials of one of them."""
+    """Why valid trials may be a selection: the machine disturbed significantly more trials of one of the two."""
     disturbed = [(side.n_disturbed, side.n_trials) for side in (one, other)]
     if not (one.n_disturbed or other.n_disturbed) or not _differ(disturbed):  # the test is slow, and mostly not needed
         return ""
@@ -162,13 +162,13 @@ def judge_difference(
 def _of_interval(found: Difference, *, lower_is_better: bool, margin: float, is_significant: bool | None) -> Verdict:
     if is_within_margin(found, margin):
         return Verdict.NO_DIFFERENCE
-    if is_significant is False or not (way := direction(found)):
+    if is_significant is False or not (sign := direction(found)):
         return Verdict.UNDECIDED
-    return Verdict.BETTER if (way < 0) is lower_is_better else Verdict.WORSE
+    return Verdict.BETTER if (sign < 0) is lower_is_better else Verdict.WORSE
 
 
 def direction(found: Difference | NoDifference) -> int:
-    """1 where the second side surely has more, -1 where it surely has less, 0 where its interval holds equality."""
+    """1 where the second has significantly more, -1 where significantly less, 0 where the interval holds equality."""
     if isinstance(found, NoDifference):
         return 0
     return int(found.low > found.equal) - int(found.high < found.equal)
@@ -181,15 +181,15 @@ def is_within_margin(found: Difference, margin: float) -> bool:
     return found.low >= -SHARE_MARGIN and found.high <= SHARE_MARGIN
 
 
-def may_go_back(found: Difference, way: int, margin: float = MARGIN) -> bool:
+def may_go_back(found: Difference, sign: int, margin: float = MARGIN) -> bool:
     """Whether a step may go against a direction, 1 or -1, by more than the margin."""
     back = 1 / (1 + margin) if found.is_ratio else -SHARE_MARGIN
     forth = 1 + margin if found.is_ratio else SHARE_MARGIN
-    return found.low < back if way > 0 else found.high > forth
+    return found.low < back if sign > 0 else found.high > forth
 
 
 def _significantly_worse(setbacks: SetbacksPair) -> Verdict | None:
-    """Where one side could not keep up in surely more trials, whatever those that are left say."""
+    """Where one could not keep up in significantly more trials, whatever the others say."""
     first, second = setbacks
     if significantly_more(second, first):
         return Verdict.WORSE
@@ -227,7 +227,7 @@ def judge_change(
 
 
 def judge_interval(low: float, high: float, bound: float, *, above: bool) -> Judgement:
-    """Whether all of an interval lies on the side of a bound that is stated; refuted where all lies on the other."""
+    """Whether all of an interval lies on the stated side of a bound; refuted where all lies on the other."""
     holds, refuted = (low > bound, high <= bound) if above else (high <= bound, low > bound)
     return Judgement.HOLDS if holds else Judgement.REFUTED if refuted else Judgement.UNDECIDED
 

@@ -36,17 +36,17 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Rank(Generic[K]):
-    """A place in a ranking."""
+    """A rank as an interval."""
 
     key: K
     first: int
-    """One more than the number of those that are surely better."""
+    """One more than the number of those that are significantly better."""
     last: int
-    """The number of those that are not surely worse."""
+    """The number of those that are not significantly worse."""
     behind: tuple[K, ...] = ()
-    """Those that are surely better."""
+    """Those that are significantly better."""
     tied_with: tuple[K, ...] = ()
-    """Those that are neither surely better nor surely worse."""
+    """Those that are neither significantly better nor significantly worse."""
 
     @property
     def text(self) -> str:
@@ -55,10 +55,10 @@ class Rank(Generic[K]):
 
 
 def ranking(candidates: Mapping[K, Candidate], *, lower_is_better: bool, margin: float = MARGIN) -> list[Rank[K]]:
-    """The place of each, in the order of the values that are shown."""
+    """The rank of each, in the order of the values that are shown."""
     better = _significantly_better(candidates, lower_is_better=lower_is_better, margin=margin)
     n = len(candidates)
-    places = [
+    ranks = [
         Rank(
             key=key,
             first=1 + sum(worse == key for _, worse in better),
@@ -71,13 +71,13 @@ def ranking(candidates: Mapping[K, Candidate], *, lower_is_better: bool, margin:
         for key in candidates
     ]
     sign = 1 if lower_is_better else -1
-    return sorted(places, key=lambda place: sign * candidates[place.key].value)
+    return sorted(ranks, key=lambda rank: sign * candidates[rank.key].value)
 
 
 def _significantly_better(
     candidates: Mapping[K, Candidate], *, lower_is_better: bool, margin: float
 ) -> set[tuple[K, K]]:
-    """Pairs of which the first is surely better than the second."""
+    """Pairs of which the first is significantly better than the second."""
     pairs = list(combinations(candidates, 2))
     confidence = 1 - (1 - CONFIDENCE) / max(len(pairs), 1)
     tested = {pair: _ratio(candidates, pair, confidence) for pair in pairs}
@@ -96,11 +96,11 @@ def _significantly_better(
 
     unequal = {(a, b) for a, b in pairs if candidates[a].setbacks.share != candidates[b].setbacks.share}
     significant = holm(known)
-    told = (better(pair, is_significant=pair in significant) for pair in significant | unequal)
-    found = {each for each in told if each is not None}
+    judged = (better(pair, is_significant=pair in significant) for pair in significant | unequal)
+    found = {each for each in judged if each is not None}
     allowed = 2 * (1 - CONFIDENCE) / max(len(candidates) - 1, 1)  # one side of the test, of as many as it has rivals
-    told = (better(pair, is_significant=True) for pair, p_value in known.items() if p_value <= allowed)
-    left = candidates.keys() - {each[1] for each in (*found, *told) if each is not None}
+    behind = (better(pair, is_significant=True) for pair, p_value in known.items() if p_value <= allowed)
+    left = candidates.keys() - {each[1] for each in (*found, *behind) if each is not None}
     if len(left) == 1 and len(candidates) > 1:
         best = next(iter(left))
         found |= {(best, other) for other in candidates if other != best}

@@ -18,7 +18,7 @@ Counts = Mapping[Block, tuple[int, int]]
 
 @dataclass(frozen=True)
 class BlockValues:
-    """A figure's values by block."""
+    """A metric's values by block."""
 
     low: Values
     high: Values | None = None
@@ -55,7 +55,7 @@ class BlockValues:
 
 @dataclass(frozen=True)
 class PooledValue:
-    """A figure of all trials' messages together, where single trials have too few, with its 95 % interval."""
+    """A value of all trials' messages together, where single trials have too few, with its 95 % interval."""
 
     value: float
     low: float

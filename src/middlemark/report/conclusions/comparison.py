@@ -101,16 +101,16 @@ def detectable_words(found: Difference | NoDifference) -> str:
 
 def row(compared: MetricComparison) -> Row:
     """One comparison as a row."""
-    unit = unit_of(compared.figure)
+    unit = unit_of(compared.metric)
     stream = f"{compared.stream} " if compared.stream else ""
     first, second = (_value(each, unit) for each in compared.estimates)
     return Row(
-        figure=f"{stream}{compared.figure.name}",
+        figure=f"{stream}{compared.metric.name}",
         unit=unit.name,
         first=first,
         second=second,
         difference=difference_words(compared.difference),
-        verdict=verdict_words(compared.figure, compared.decided.verdict),
+        verdict=verdict_words(compared.metric, compared.decided.verdict),
         why=_why(compared),
         style=_STYLES.get(compared.decided.verdict, ""),
     )
@@ -162,7 +162,7 @@ def reading(all_compared: Sequence[MetricComparison], margin: float) -> str:
     of_searches = (
         "A capacity has one value a search; its ratio's interval reaches from what one side carries to what the other "
         "does not. "
-        if any(each.figure.of_search for each in all_compared)
+        if any(each.metric.of_search for each in all_compared)
         else ""
     )
     return (
@@ -190,12 +190,12 @@ def comparison_data(all_compared: Iterable[MetricComparison]) -> list[dict[str, 
             "experiments": [side.experiment.id for side in each.pair.sides],
             "sides": list(each.pair.names),
             "stream": each.stream,
-            "figure": each.figure.name,
-            "metric": each.figure.stored_name,
+            "figure": each.metric.name,
+            "metric": each.metric.stored_name,
             "estimates": [None if estimate is None else told(asdict(estimate)) for estimate in each.estimates],
             "difference": _data_of(each.difference) if isinstance(each.difference, Difference) else None,
             "reason": each.decided.reason or None,
-            "verdict": verdict_words(each.figure, each.decided.verdict),
+            "verdict": verdict_words(each.metric, each.decided.verdict),
         }
         for each in all_compared
     ]
@@ -213,7 +213,7 @@ def print_chance(rates: Sequence[ChanceRate], blocks: int, console: Console) -> 
         rate = f"{digits(100 * each.share)} % ({digits(100 * low)} to {digits(100 * high)})"
         verdict = Text("holds") if each.holds else Text("too many", "bold red")
         table.add_row(
-            " ".join(dict.fromkeys(word for word in (each.label, each.stream, each.figure) if word)),
+            " ".join(dict.fromkeys(word for word in (each.label, each.stream, each.metric) if word)),
             str(each.comparisons),
             str(each.found),
             rate,
@@ -239,7 +239,7 @@ def selftest_data(rates: Sequence[ChanceRate]) -> list[dict[str, object]]:
         {
             "experiment": each.experiment,
             "stream": each.stream,
-            "figure": each.figure,
+            "figure": each.metric,
             "comparisons": each.comparisons,
             "differences": each.found,
             "rate": each.share,

@@ -51,7 +51,7 @@ def means_table(found: Sequence[OverSettings]) -> Table:
     """One row a figure and two sides; where no setting has a ratio there is nothing to sum up."""
     columns = (*named("second / first", "metric"), *values("settings"), sentences("geometric mean"))
     rows = [
-        (f"{each.names[1]} / {each.names[0]}", each.figure.name, Cell(each.n_settings), mean_words(each))
+        (f"{each.names[1]} / {each.names[0]}", each.metric.name, Cell(each.n_settings), mean_words(each))
         for each in found
         if len(each.missing) < each.n_settings
     ]
@@ -63,8 +63,8 @@ def means_data(found: Iterable[OverSettings]) -> list[dict[str, object]]:
     return [
         {
             "sides": list(each.names),
-            "figure": each.figure.name,
-            "metric": each.figure.stored_name,
+            "figure": each.metric.name,
+            "metric": each.metric.stored_name,
             "settings": each.n_settings,
             **told({"geometric_mean": each.value, "low": each.low, "high": each.high}),
             "missing": list(each.missing),

@@ -60,7 +60,7 @@ def _against_words(each: JudgedCondition) -> str:
     found = each.against
     if found is None or found.low is None or found.high is None:
         return ""
-    unit = unit_of(each.compared.figure)
+    unit = unit_of(each.compared.metric)
     return f"{unit.write(found.low)} to {unit.write(found.high)} {unit.name}"
 
 

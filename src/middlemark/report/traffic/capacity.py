@@ -64,7 +64,7 @@ def _several(capacities: Sequence[Capacity]) -> str:
 
 
 def _payload(each: Capacity) -> float:
-    return 0.0 if each.carried is None else each.carried.payload_bytes_per_s
+    return 0.0 if each.sustained is None else each.sustained.payload_bytes_per_s
 
 
 def _bounds(capacities: Sequence[Capacity]) -> str:
@@ -79,8 +79,10 @@ def _bounds(capacities: Sequence[Capacity]) -> str:
 def _cells(each: Capacity) -> tuple[Cell | str, ...]:
     if each.state is State.NOT_APPLICABLE:
         return NOTHING, NOTHING, NOTHING, _not_applicable(each), NOTHING, NOTHING
-    above, knee = (NOTHING if load is None else load_words(load, each.sought) for load in (each.not_carried, each.knee))
-    payload = NOTHING if each.carried is None else payload_words(each.carried)
+    above, knee = (
+        NOTHING if load is None else load_words(load, each.sought) for load in (each.not_sustained, each.knee)
+    )
+    payload = NOTHING if each.sustained is None else payload_words(each.sustained)
     return sustained_words(each), payload, above, _limits(each) or NOTHING, knee, half_words(each)
 
 
@@ -95,13 +97,13 @@ def _limits(each: Capacity) -> str:
 def sustained_words(each: Capacity) -> str:
     """The highest load that is sustained, as far as the search found it."""
     words = {State.AT_LEAST: "at least ", State.OPEN: "open: "}.get(each.state, "")
-    load = "nothing" if each.carried is None else words + load_words(each.carried, each.sought)
+    load = "nothing" if each.sustained is None else words + load_words(each.sustained, each.sought)
     return load + _scattered(each)
 
 
 def half_words(each: Capacity) -> str:
     """The load that half of the trials sustain, with its interval; an end that no trial tells is said to be open."""
-    found = each.half_carried
+    found = each.half_sustained
     if not isinstance(found, Threshold):
         return found.reason
     value, low = (_sought_words(one, each.sought) for one in (found.value, found.low))
@@ -117,10 +119,10 @@ def _sought_words(value: float, sought: Sought) -> str:
 
 def _scattered(each: Capacity) -> str:
     """Of several searches the lowest and the highest that they found; of those that say anything."""
-    told = [one for one in each.searches if one.carried or one.not_carried]
+    told = [one for one in each.searches if one.sustained or one.not_sustained]
     if len(told) < 2:
         return ""
-    loads = [one.carried for one in told if one.carried]
+    loads = [one.sustained for one in told if one.sustained]
     ends = sorted({load.of(each.sought): load_words(load, each.sought) for load in loads}.items())
     words = [*(["nothing"] if len(loads) < len(told) else []), *(text for _, text in ends)]
     return f" ({len(told)} searches: {words[0] if len(words) == 1 else f'{words[0]} to {words[-1]}'})"
@@ -159,10 +161,12 @@ def capacity_lines(capacities: Sequence[Capacity], who: Mapping[str, Contender])
 def _line(each: Capacity) -> str:
     if each.state is State.NOT_APPLICABLE:
         return _not_applicable(each)
-    amount = f" ({payload_words(each.carried)})" if each.carried else ""
-    above = f", not {load_words(each.not_carried, each.sought)} ({_limits(each) or ABSENT})" if each.not_carried else ""
+    amount = f" ({payload_words(each.sustained)})" if each.sustained else ""
+    above = (
+        f", not {load_words(each.not_sustained, each.sought)} ({_limits(each) or ABSENT})" if each.not_sustained else ""
+    )
     knee = f", knee at {load_words(each.knee, each.sought)}" if each.knee else ""
-    curve = f", half sustained {half_words(each)}" if isinstance(each.half_carried, Threshold) else ""
+    curve = f", half sustained {half_words(each)}" if isinstance(each.half_sustained, Threshold) else ""
     return f"{sustained_words(each)}{amount}{above}{knee}{curve}, {plural(each.n_trials, 'trial')}"
 
 
@@ -196,14 +200,14 @@ def as_data(capacities: Sequence[Capacity]) -> list[dict[str, object]]:
             "experiments": {name: text for name, text in each.experiment.factors.items() if name != each.sought},
             "sought": each.sought.value,
             "state": each.state.value,
-            "carried": _load(each.carried),
-            "not_carried": _load(each.not_carried),
+            "carried": _load(each.sustained),
+            "not_carried": _load(each.not_sustained),
             "limits": [limit.value for limit in each.limits],
             "knee": _load(each.knee),
             "half_carried": _half_carried(each),
             "n_trials": each.n_trials,
             "searches": [
-                {"state": one.state.value, "carried": _load(one.carried), "not_carried": _load(one.not_carried)}
+                {"state": one.state.value, "carried": _load(one.sustained), "not_carried": _load(one.not_sustained)}
                 for one in each.searches
             ],
             "points": [{**asdict(point), "load": _load(point.load)} for point in each.points],
@@ -214,7 +218,7 @@ def as_data(capacities: Sequence[Capacity]) -> list[dict[str, object]]:
 
 def _half_carried(each: Capacity) -> dict[str, object]:
     """In hertz or bytes, null where an end is open; or the reason why there is none."""
-    found = each.half_carried
+    found = each.half_sustained
     if not isinstance(found, Threshold):
         return {"value": None, "reason": found.reason}
     open_high = found.high == math.inf

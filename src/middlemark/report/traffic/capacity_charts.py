@@ -125,9 +125,9 @@ def _ends(x: alt.X, shown: Identity) -> alt.Chart:
 
 def _end_rows(group: Sequence[Capacity], who: Mapping[str, Contender]) -> list[dict[str, Any]]:
     return [
-        {"who": who[each.experiment.id].label, "load": each.carried.of(each.sought)}
+        {"who": who[each.experiment.id].label, "load": each.sustained.of(each.sought)}
         for each in group
-        if each.carried is not None
+        if each.sustained is not None
     ]
 
 
@@ -162,7 +162,7 @@ def _fronts(capacities: Sequence[Capacity], who: Mapping[str, Contender]) -> lis
     return [
         (_front(f"front{number}-{name}", f"{words}: {title}", field, axis, group, who), group)
         for number, (title, group) in enumerate(sorted(groups.items()))
-        if len({each.carried.size_bytes for each in group if each.carried}) > 1
+        if len({each.sustained.size_bytes for each in group if each.sustained}) > 1
         for name, axis, field, words in FRONT
     ]
 
@@ -173,18 +173,18 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
     rows: list[dict[str, Any]] = [
         {
             "who": who[each.experiment.id].label,
-            "bytes": each.carried.size_bytes,
-            "hz": each.carried.rate_hz,
-            "mbit": 8 * each.carried.payload_bytes_per_s / 1e6,
+            "bytes": each.sustained.size_bytes,
+            "hz": each.sustained.rate_hz,
+            "mbit": 8 * each.sustained.payload_bytes_per_s / 1e6,
             "found": {State.FOUND: "found", State.AT_LEAST: "at least"}.get(each.state, "open"),
         }
         for each in group
-        if each.carried is not None
+        if each.sustained is not None
     ]
     gaps = [
-        {"who": who[each.experiment.id].label, "bytes": each.not_carried.size_bytes, "hz": None, "mbit": None}
+        {"who": who[each.experiment.id].label, "bytes": each.not_sustained.size_bytes, "hz": None, "mbit": None}
         for each in group
-        if each.carried is None and each.not_carried is not None
+        if each.sustained is None and each.not_sustained is not None
     ]
     shown = _shown(group, who)
     x_axis, x_scale = logarithmic_scale([row["bytes"] for row in rows])
@@ -216,7 +216,7 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
             "The highest load of each publisher that is carried, a point for each search. Dot: confirmed; triangle: "
             "the end of the search is carried too; cross: the search is open"
             f"{'; gap in a line: not even the lowest is carried' if gaps else ''}. "
-            f"n = {count_range([each.n_trials for each in group if each.carried], 'trial')} of each search."
+            f"n = {count_range([each.n_trials for each in group if each.sustained], 'trial')} of each search."
         ),
         description=f"A line for each of {plural(len(shown.names), 'middleware')}; the table has the same figures.",
         spec=finished(layers, rows=[*rows, *gaps]),
