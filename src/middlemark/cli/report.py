@@ -40,7 +40,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     ] = False,
     paths: Annotated[
         bool,
-        typer.Option("--paths", help="Draw the ways of single messages too, where `observe: kernel_path` saw them."),
+        typer.Option("--paths", help="Draw the paths of single messages too, where `observe: kernel_path` saw them."),
     ] = False,
     recompute: Annotated[
         bool,
@@ -105,12 +105,12 @@ def _json(findings: "RunFindings", report: Path) -> str:
     from middlemark.report.conclusions.claims import as_data
     from middlemark.report.conclusions.recommendation import recommendation, recommendation_data
     from middlemark.report.conclusions.warnings import uncounted_data, warnings_data
-    from middlemark.report.elements.labels import contenders
+    from middlemark.report.elements.labels import series_by_experiment
     from middlemark.report.traffic.capacity import as_data as capacities_data
     from middlemark.report.traffic.variance import as_data as spread_data
 
     recommended = recommendation(findings)
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     said = {
         "run": str(findings.folder.path),
         "report": str(report),

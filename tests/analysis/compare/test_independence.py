@@ -12,7 +12,7 @@ from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.verdicts.ranking import holm
 from middlemark.plan import WarningKind
 from middlemark.report.conclusions.warnings import warned_of
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from run_builder import Behaviour, build_run, write_trial
 
 SUITE = """
@@ -107,7 +107,7 @@ def test_a_middleware_that_grows_slower_from_trial_to_trial_is_warned_of(tmp_pat
     assert WarningKind.DEPENDENT_TRIALS in said["wandering"]
     in_section = {each.experiment.middleware: each.cautions for each in found.comparisons[0].experiments}
     assert any(one.kind is WarningKind.DEPENDENT_TRIALS for one, _ in in_section["wandering"])
-    who = contenders(found.manifest, (each.experiment for each in found.experiments))
+    who = series_by_experiment(found.manifest, (each.experiment for each in found.experiments))
     warned = next(each for each in warned_of(found, who) if each.first.kind is WarningKind.DEPENDENT_TRIALS)
     assert "12 trials count as about" in warned.first.text
     assert "too narrow" in warned.first.text

@@ -9,7 +9,7 @@ from rich.console import Console
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.conclusions.heatmap import heat_maps
 from middlemark.report.conclusions.ranking import CLOCKS, ranking_table
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.internals.chains import ChainShown, chain_shown
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
@@ -70,12 +70,12 @@ def printed(findings: RunFindings) -> str:
 
 
 def chain_of(findings: RunFindings) -> ChainShown:
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     return next(found for each in findings.comparisons if (found := chain_shown(each, who)))
 
 
 def test_the_bound_stands_beside_each_one_way_figure_of_the_ranking(narrow: RunFindings, page_of_narrow: str) -> None:
-    who = contenders(narrow.manifest, (each.experiment for each in narrow.experiments))
+    who = series_by_experiment(narrow.manifest, (each.experiment for each in narrow.experiments))
     for comparison in narrow.comparisons:
         bound = "± 0.04" if comparison.setting.of_chain else "± 40.0"
         for line in ranking_table(comparison, who).lines:
@@ -97,7 +97,7 @@ def test_a_refused_figure_has_its_reason_in_its_place_and_is_not_drawn(wide: Run
     assert "nothing was received in time" not in text + page
     assert "nothing came to its end" not in text + page
     assert REASON.replace("'", "&#39;") in page
-    who = contenders(wide.manifest, (each.experiment for each in wide.experiments))
+    who = series_by_experiment(wide.manifest, (each.experiment for each in wide.experiments))
     assert [chart.id for each in wide.comparisons for chart in time_charts(each, who)] == []
     one_way = {"ecdf", "box", "percentiles", "overtime", "chainway", "chainshares"}
     assert drawn_on(page) & one_way == set()
@@ -125,7 +125,7 @@ def test_a_chain_of_which_one_part_is_refused_has_no_bar(runs: SharedRuns, narro
 
 
 def test_the_table_of_quantiles_names_what_clocks_do_not_tell(wide: RunFindings, narrow: RunFindings) -> None:
-    who = contenders(narrow.manifest, (each.experiment for each in narrow.experiments))
+    who = series_by_experiment(narrow.manifest, (each.experiment for each in narrow.experiments))
     kind = Distribution.LATENCY_FROM_SEND
     own, refused = (next(c for c in found.comparisons if not c.setting.of_chain) for found in (narrow, wide))
     table = quantile_table(own, who, kind)

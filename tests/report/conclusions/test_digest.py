@@ -5,7 +5,7 @@ from pathlib import Path
 from middlemark.analysis.run import analyse
 from middlemark.report.conclusions.digest import Digest, digest
 from middlemark.report.conclusions.headline import answer
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from run_builder import Behaviour, build_run
 
 SUITE = """
@@ -18,7 +18,7 @@ workloads: {workload: imu, size: [1 kB, 2 kB], windows: {window: 1 s}}
 
 def told(path: Path, **behaviours: Behaviour) -> Digest | None:
     findings = analyse(build_run(path / "run", SUITE, behaviours))
-    who = contenders(findings.manifest, [each.experiment for each in findings.experiments])
+    who = series_by_experiment(findings.manifest, [each.experiment for each in findings.experiments])
     return digest(findings.comparisons, [answer(each, who) for each in findings.comparisons], who)
 
 

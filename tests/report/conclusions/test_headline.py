@@ -4,7 +4,7 @@ from pathlib import Path
 
 from middlemark.analysis.run import analyse
 from middlemark.report.conclusions.headline import Answer, answer, interval_words
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from run_builder import Behaviour, build_run
 
 SUITE = """
@@ -18,7 +18,9 @@ workloads: [{workload: imu, windows: {window: 1 s}}]
 def told(path: Path, suite: str = SUITE, **behaviours: Behaviour) -> Answer:
     findings = analyse(build_run(path / "run", suite, behaviours))
     (comparison,) = findings.comparisons
-    return answer(comparison, contenders(findings.manifest, [each.experiment for each in findings.experiments]))
+    return answer(
+        comparison, series_by_experiment(findings.manifest, [each.experiment for each in findings.experiments])
+    )
 
 
 def test_the_winner_is_named_with_its_figure_its_lead_and_the_machines_limit(tmp_path: Path) -> None:
@@ -29,7 +31,7 @@ def test_the_winner_is_named_with_its_figure_its_lead_and_the_machines_limit(tmp
         slow=Behaviour(latency_ns=80_000),
     )
     assert said.headline == "fast has the lowest latency"
-    assert said.asked == "1 kB at 200 Hz, periodic, best effort, C1-1"
+    assert said.load == "1 kB at 200 Hz, periodic, best effort, C1-1"
     figure, lead, limit = said.sentences
     assert figure.startswith("Its median one-way latency is ")
     assert "over 4 trials" in figure

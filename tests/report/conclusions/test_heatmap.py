@@ -8,7 +8,7 @@ import pytest
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan import MissingPath, NoCommunication, NotApplicable
 from middlemark.report.conclusions.heatmap import HeatMap, heat_maps
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.html import CROWDED, render
 from run_builder import Behaviour
 from shared_runs import SharedRuns
@@ -36,7 +36,7 @@ def page(runs: SharedRuns) -> str:
 
 
 def maps(findings: RunFindings) -> list[HeatMap]:
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     return heat_maps(findings.comparisons, [str(n) for n in range(len(findings.comparisons))], who)
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 import middlemark
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.conclusions.ranking import Line, ranking_table
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.data import export
 from middlemark.report.output.figures import write_parts
 from middlemark.report.output.formats import ExportFormat, ReportFormat
@@ -38,7 +38,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
 
 
 def lines(findings: RunFindings) -> dict[str, Line]:
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     (comparison,) = findings.comparisons
     return {line.who.label: line for line in ranking_table(comparison, who).lines}
 

@@ -16,7 +16,7 @@ from middlemark.cli.main import app
 from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, NotApplicable, Outcome, SearchStep, next_block
 from middlemark.plan.schedule import at_step
 from middlemark.report.conclusions.warnings import uncounted
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
 from run_builder import Behaviour, build_run, write_trial
@@ -73,5 +73,5 @@ def test_what_a_search_came_for_counts(tmp_path: Path, step: int, outcome: Outco
     run.write_manifest(run.read_manifest().model_copy(update={"trials": (trial,)}))
     write_trial(run, trial, Behaviour(outcome=outcome), np.random.default_rng(1))
     found = analyse(run)
-    who = contenders(found.manifest, (each.experiment for each in found.experiments))
+    who = series_by_experiment(found.manifest, (each.experiment for each in found.experiments))
     assert len(uncounted(found, who)) == told

@@ -16,7 +16,7 @@ from middlemark.analysis.run import RunFindings, analyse
 from middlemark.cli.main import app
 from middlemark.plan import Caution, WarningKind
 from middlemark.report.conclusions.warnings import warned_of, warnings_data
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
 from middlemark.results.run_folder import RunFolder
@@ -90,7 +90,7 @@ def test_an_overload_is_no_warning_where_it_is_searched_for(tmp_path: Path) -> N
             overload = Caution(kind=WarningKind.OVERLOAD, text="half the rate", remedy="a lower rate")
             trial.write_record(trial.read_record().model_copy(update={"warnings": (overload,)}))
         found = analyse(run)
-        who = contenders(found.manifest, (each.experiment for each in found.experiments))
+        who = series_by_experiment(found.manifest, (each.experiment for each in found.experiments))
         assert len(warned_of(found, who)) == len(warnings_data(found, who)["trials"])
         return warnings_data(found, who)["trials"]
 

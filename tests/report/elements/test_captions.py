@@ -8,7 +8,7 @@ import pytest
 
 from known_suites import CAPACITY_SEARCH, CHAIN_IN_TWO_CONDITIONS, PAUSED_SUBSCRIBERS
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.figures import figures
 from middlemark.report.output.html import render
 from report_page import opened
@@ -29,7 +29,7 @@ PLANNED = "trace-"
 
 
 def without_n(findings: RunFindings) -> set[str]:
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     drawn = dict(figures(findings, who))
     assert drawn
     silent = {
@@ -63,6 +63,6 @@ def test_each_figure_of_a_stored_run_has_n(runs: SharedRuns, name: str) -> None:
 def test_so_has_each_kind_of_figure(tmp_path: Path, suite: str, drawn: set[str]) -> None:
     behaviours = {"one": Behaviour(per_byte_ns=1), "two": Behaviour(latency_ns=90_000)}
     findings = analyse(build_run(tmp_path / "run", suite, behaviours))
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     assert {chart.id for _, chart in figures(findings, who)} >= drawn
     assert without_n(findings) == set()

@@ -3,7 +3,7 @@
 import pytest
 from altair.utils import schemapi
 
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.html import sections_of
 from shared_runs import SharedRuns
 
@@ -17,7 +17,7 @@ def test_no_part_of_a_chart_is_guessed_from_words_or_checked_but_for_what_the_po
     monkeypatch.setattr(schemapi, "validate_jsonschema", lambda part, *_, **__: checked.append(part))
     monkeypatch.setattr(schemapi.SchemaBase, "from_dict", lambda part, **_: guessed.append(part))
     findings = runs.golden("run-format-1").findings
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     assert any(section.distributions for section in sections_of(findings, who))
     assert all(isinstance(part, dict) and "select" in part for part in checked)
     assert guessed == []

@@ -7,7 +7,7 @@ import pytest
 from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import RunFindings
 from middlemark.plan.matrix import sided
-from middlemark.report.elements.labels import COLOURS, DASHES, contenders
+from middlemark.report.elements.labels import COLOURS, DASHES, series_by_experiment
 from middlemark.report.output.html import render
 from middlemark.report.output.packing import Rows
 from report_page import specs
@@ -32,7 +32,7 @@ def findings(runs: SharedRuns) -> RunFindings:
 
 
 def test_profiles_share_a_colour_and_differ_in_their_dash(findings: RunFindings) -> None:
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     shown = {each.label: (each.colour, each.dash) for each in who.values()}
     assert shown == {
         "one (default)": ("var(--series-0)", DASHES[0]),
@@ -43,7 +43,7 @@ def test_profiles_share_a_colour_and_differ_in_their_dash(findings: RunFindings)
 
 def test_so_do_base_and_head(findings: RunFindings) -> None:
     first = next(each.experiment for each in findings.experiments if each.experiment.middleware == "two")
-    base, head = contenders(findings.manifest, sided([first])).values()
+    base, head = series_by_experiment(findings.manifest, sided([first])).values()
     assert base.colour == head.colour
     assert base.dash != head.dash
     assert base.key != head.key
@@ -52,7 +52,7 @@ def test_so_do_base_and_head(findings: RunFindings) -> None:
 def test_middlewares_that_share_a_colour_because_there_are_many_differ_in_their_dash(findings: RunFindings) -> None:
     first = findings.experiments[0].experiment
     many = [first.model_copy(update={"id": str(n), "middleware": f"m{n:02}"}) for n in range(COLOURS + 2)]
-    shown = {(each.colour, each.dash) for each in contenders(findings.manifest, many).values()}
+    shown = {(each.colour, each.dash) for each in series_by_experiment(findings.manifest, many).values()}
     assert len(shown) == len(many)
 
 

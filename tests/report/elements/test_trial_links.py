@@ -8,8 +8,8 @@ import pytest
 from known_suites import CAPACITY_SEARCH, CHAIN_IN_TWO_CONDITIONS
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.conclusions.heatmap import heat_maps
-from middlemark.report.elements.labels import Trials, contenders
-from middlemark.report.output.html import figures_beyond, render
+from middlemark.report.elements.labels import Trials, series_by_experiment
+from middlemark.report.output.html import charts_of_run, render
 from report_page import opened
 from run_builder import Behaviour, build_run
 
@@ -31,8 +31,8 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> RunFindings:
 
 
 def behind(findings: RunFindings, part: str) -> Trials:
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
-    (chart,) = figures_beyond(findings, who)[part]
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
+    (chart,) = charts_of_run(findings, who)[part]
     return chart.trials
 
 
@@ -58,7 +58,7 @@ def test_the_overhead_on_the_wire_stands_on_observed_trials(findings: RunFinding
 
 
 def test_a_heat_map_stands_on_the_trials_of_its_cells(findings: RunFindings) -> None:
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     (found,) = heat_maps(findings.comparisons, ["s1", "s2", "s3"], who)
     assert names(found.trials) == {name: planned(findings, name, observed=False) for name in BOTH}
 

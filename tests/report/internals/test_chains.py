@@ -9,7 +9,7 @@ from rich.console import Console
 
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.elements.chart import Chart
-from middlemark.report.elements.labels import Contender, contenders
+from middlemark.report.elements.labels import Series, series_by_experiment
 from middlemark.report.elements.tables import Table
 from middlemark.report.internals.chain_charts import chains_overview
 from middlemark.report.internals.chains import ChainShown, chain_shown
@@ -38,13 +38,13 @@ workloads:
       - {{chain: camera_to_actuator, path: [camera, detect, plan, actuate], deadline: 100 ms}}
       - {{chain: detection, path: [camera, detect, plan], deadline: 2 ms}}
 """
-Findings = tuple[RunFindings, dict[str, Contender]]
+Findings = tuple[RunFindings, dict[str, Series]]
 
 
 def run(path: Path, conditions: str) -> Findings:
     quick, slow = Behaviour(latency_ns=100_000, title="Quick"), Behaviour(latency_ns=1_000_000, title="Slow")
     findings = analyse(build_run(path, SUITE.format(conditions=conditions), {"quick": quick, "slow": slow}))
-    return findings, contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    return findings, series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
 
 
 @pytest.fixture(scope="module")

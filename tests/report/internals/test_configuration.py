@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.analysis.run import analyse
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.internals.configuration import path_table
 from middlemark.results.record import InterfaceTraffic, LoadReached, PathProof
 from run_builder import Behaviour
@@ -34,7 +34,7 @@ def row_of(runs: SharedRuns, path: Path, sent_bytes: int, segments: tuple[str, .
         load = {"local": LoadReached(asked_percent=50, reached_percent=reached)}
         trial.write_record(record.model_copy(update={"path": proof, "cpu_load": load}))
     findings = analyse(run)
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     table = path_table(findings.comparisons[0], who)
     assert table is not None
     return dict(zip(table.headings, table.lines[0], strict=True))
@@ -61,4 +61,4 @@ def test_the_way_is_told_from_interfaces_and_segments(
 def test_deployment_and_the_load_reached_stand_beside_the_path(runs: SharedRuns, tmp_path: Path) -> None:
     row = row_of(runs, tmp_path, 1000)
     assert row["deployment"] == "multi container, ipc host"
-    assert row["CPU load"] == "local: 50 % asked, 49.0 % (48.0–50.0) reached"
+    assert row["CPU load"] == "local: 50 % requested, 49.0 % (48.0–50.0) reached"

@@ -6,8 +6,8 @@ from middlemark.analysis.kernel.breakdown import ExampleMessage
 from middlemark.analysis.kernel.packets import Cuts
 from middlemark.analysis.kernel.segments import Call, Crossing, MessagePath, Part, Segment, Side
 from middlemark.analysis.run import analyse
-from middlemark.report.elements.labels import contenders
-from middlemark.report.internals.message_path import message_charts, message_lines, stretches, told_lines
+from middlemark.report.elements.labels import series_by_experiment
+from middlemark.report.internals.message_path import example_lines, message_charts, message_lines, stretches
 from middlemark.report.internals.observers import seen_by
 from middlemark.suite import Observation
 from run_builder import Behaviour, build_run
@@ -51,7 +51,7 @@ def test_many_segments_are_drawn_as_what_took_most_of_each_stretch() -> None:
 
 def test_each_middleware_has_its_median_message_and_a_slow_one(tmp_path: Path) -> None:
     findings = analyse(build_run(tmp_path / "run", SUITE, {"one": Behaviour(), "two": Behaviour(latency_ns=300_000)}))
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     seen = seen_by(findings.comparisons[0], Observation.KERNEL_PATH)
     charts = message_charts(seen, who)
     assert len({chart.id for chart in charts}) == len(charts) == 4
@@ -75,7 +75,7 @@ def test_text_is_to_scale_and_names_calls_and_packets() -> None:
         (Call(Side.SENDER, 44, 11_000, 22_000),),
         (1, 2),
     )
-    shown = [line.plain for line in told_lines(ExampleMessage(0.5, 100, path, {44: "sendto"}))]
+    shown = [line.plain for line in example_lines(ExampleMessage(0.5, 100, path, {44: "sendto"}))]
     bars = {line[2:22].strip(): line[35:] for line in shown if "█" in line or "▏" in line}
     assert bars == {
         "middleware, sender": "█" * 11,

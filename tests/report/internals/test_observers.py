@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.report.elements.labels import Contender, contenders
+from middlemark.report.elements.labels import Series, series_by_experiment
 from middlemark.report.internals.observers import Observed, observed, observed_lines
 from middlemark.report.internals.wire import overhead_chart, overhead_table
 from run_builder import Behaviour
@@ -24,9 +24,9 @@ topologies: D1-1
 
 def watched(
     runs: SharedRuns, observe: str = "[resources, wire]", **how: float
-) -> tuple[RunFindings, dict[str, Contender]]:
+) -> tuple[RunFindings, dict[str, Series]]:
     findings = runs.findings(SUITE.format(observe=observe), {"one": Behaviour(**how)})  # type: ignore[arg-type]
-    return findings, contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    return findings, series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
 
 
 def shown(runs: SharedRuns, observe: str = "[resources, wire]", **how: float) -> Observed:
@@ -66,7 +66,7 @@ def test_what_could_not_be_seen_is_said_once_with_its_reason(runs: SharedRuns) -
 def test_the_wire_is_told_by_phase_and_by_message(runs: SharedRuns) -> None:
     (row,) = table(shown(runs), "On the wire")
     assert row["discovery"] == "500 B, 5.00 packets"
-    assert row["data in the window"] == row["control in the window"] == "can't be told apart"
+    assert row["data in the window"] == row["control in the window"] == "can't be separated"
     assert (row["bytes a message"], row["wire to payload"]) in {("200 B", "2.00"), ("1.10 kB", "1.10")}
 
 
@@ -111,7 +111,7 @@ def test_where_many_ways_are_not_found_the_bar_says_so(runs: SharedRuns, tmp_pat
             events = trial.read_kernel_events()
             trial.write_kernel_events(events.filter(pl.col("at_ns") < events["at_ns"].quantile(0.5)))
     findings = analyse(run)
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     found = observed(findings.comparisons[0], who)
     assert found is not None
     for chart in found.charts:

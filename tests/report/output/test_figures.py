@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.analysis.run import RunFindings
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.elements.tables import Column, table
 from middlemark.report.output.figures import as_csv, as_latex, as_markdown, figures, standing_alone, tables, write_parts
 from middlemark.report.output.formats import ReportFormat
@@ -42,7 +42,7 @@ def test_every_figure_is_an_svg_with_its_title_and_its_contenders(golden: RunFin
 
 
 def test_only_figures_whose_axis_names_nobody_have_a_legend(golden: RunFindings) -> None:
-    who = contenders(golden.manifest, (each.experiment for each in golden.experiments))
+    who = series_by_experiment(golden.manifest, (each.experiment for each in golden.experiments))
     drawn = dict(figures(golden, who))
     alone = str(standing_alone(drawn["s1-imu-ecdf"])).replace("'", '"')
     assert '"legend": {' in alone
@@ -54,7 +54,7 @@ def test_only_figures_whose_axis_names_nobody_have_a_legend(golden: RunFindings)
 def test_figures_are_of_the_kind_that_was_asked_for(
     golden: RunFindings, tmp_path: Path, kind: ReportFormat, magic: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    who = contenders(golden.manifest, (each.experiment for each in golden.experiments))
+    who = series_by_experiment(golden.manifest, (each.experiment for each in golden.experiments))
     first = next(iter(figures(golden, who)))
     monkeypatch.setattr("middlemark.report.output.figures.figures", lambda *_: [first])  # the others are drawn above
     (drawn, _) = write_parts(golden, kind, tmp_path)
@@ -64,7 +64,7 @@ def test_figures_are_of_the_kind_that_was_asked_for(
 @pytest.mark.parametrize("name", ["run-format-1", "run-format-1-observed"])
 def test_every_table_of_the_page_is_a_file_too(runs: SharedRuns, name: str) -> None:
     findings = runs.golden(name).findings
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     page = render(findings)
     said = {each.full_title for _, each in tables(findings, who)}
     on_page = {html.unescape(title).strip(". ") for title in re.findall(r"<caption>([^<]+)<", page)}
@@ -94,7 +94,7 @@ def test_csv_gives_back_every_cell() -> None:
 
 
 def test_every_table_of_the_page_has_a_name_of_its_own(golden: RunFindings) -> None:
-    who = contenders(golden.manifest, (each.experiment for each in golden.experiments))
+    who = series_by_experiment(golden.manifest, (each.experiment for each in golden.experiments))
     names = [name for name, _ in tables(golden, who)]
     assert len(names) == len(set(names))
     ranking = dict(tables(golden, who))["s1-imu-ranking"]

@@ -7,7 +7,7 @@ import vl_convert
 
 from known_suites import THIRTEEN_SIZES
 from middlemark.analysis.run import analyse
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.html import render, sections_of
 from middlemark.report.output.packing import Folded, by_columns, packed
 from report_page import opened, specs
@@ -20,7 +20,7 @@ MOST_BYTES = 4_300_000
 
 def test_every_chart_is_carried_whole(runs: SharedRuns) -> None:
     findings = runs.golden("run-format-1").findings
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     drawn = {
         f"{section.id}-{chart.id}": chart.spec for section in sections_of(findings, who) for chart in section.charts
     }

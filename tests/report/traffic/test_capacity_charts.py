@@ -9,7 +9,7 @@ from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.search.capacity import Capacity, Point
 from middlemark.plan.schedule import Load
 from middlemark.report.elements.chart import Chart
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.traffic.capacity_charts import capacity_charts
 from run_builder import Behaviour, build_run
 
@@ -30,7 +30,7 @@ def climbing(searched: Capacity, *, bent: bool) -> Capacity:
 
 
 def drawn(findings: RunFindings, *, bent: bool) -> Chart:
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     (chart,) = capacity_charts([climbing(findings.capacities[0], bent=bent)], findings.experiments, who)
     return chart
 
@@ -50,7 +50,7 @@ def test_where_there_is_none_nothing_is_marked_or_said(findings: RunFindings) ->
 
 def test_a_size_of_which_nothing_is_carried_is_a_gap_in_the_line_and_no_bridge(findings: RunFindings) -> None:
     searched = findings.capacities[0]
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     brackets = [(Load(4000.0, 64), None), (None, Load(500.0, 1000)), (Load(2000.0, 64_000), None)]
     own = [
         replace(searched, middle=replace(searched.middle, sustained=carried, not_sustained=not_carried))

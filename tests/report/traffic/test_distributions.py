@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.analysis.run import analyse
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.traffic.distributions import percentile_curve
 from middlemark.suite.metrics import Distribution
 from run_builder import Behaviour, build_run
@@ -21,7 +21,7 @@ workloads: [{workload: imu, rate: 1 kHz, windows: {window: 1 s}}]
 @pytest.mark.parametrize("loss", [0.0, 0.2])
 def test_a_curve_ends_where_ten_messages_are_beyond(tmp_path: Path, loss: float) -> None:
     findings = analyse(build_run(tmp_path / "run", SUITE, {"one": Behaviour(loss=loss)}))
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     (comparison,) = findings.comparisons
     chart = percentile_curve(comparison, who, Distribution.LATENCY_FROM_SEND)
     assert chart is not None

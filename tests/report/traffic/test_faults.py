@@ -10,7 +10,7 @@ from rich.console import Console
 
 from known_suites import PAUSED_SUBSCRIBERS
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
 from middlemark.report.traffic.faults import fault_sentence, fault_table, flow_words, timeline_words
@@ -79,7 +79,9 @@ def run(struck: RunFolder, tmp_path: Path) -> RunFolder:
 
 def test_missing_messages_gaps_recovery_and_growth_are_in_the_table(findings: RunFindings) -> None:
     (comparison,) = findings.comparisons
-    table = fault_table(comparison, contenders(findings.manifest, (each.experiment for each in findings.experiments)))
+    table = fault_table(
+        comparison, series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
+    )
     assert table is not None
     rows = {row[0]: row[1:] for row in table.lines}
     assert rows["brief"][0].startswith(("12", "13"))  # 500 ms of 4 s
@@ -95,7 +97,9 @@ def test_a_flow_that_never_came_back_has_no_end_of_its_recovery(run: RunFolder) 
         strike(trial, 1500 * MS if "lasting" in trial.id else 60_000 * MS)
     findings = analyse(run)
     (comparison,) = findings.comparisons
-    table = fault_table(comparison, contenders(findings.manifest, (each.experiment for each in findings.experiments)))
+    table = fault_table(
+        comparison, series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
+    )
     assert table is not None
     rows = {row[0]: row[1:] for row in table.lines}
     assert rows["brief"][1].startswith("over 2\u202f49")
@@ -132,7 +136,7 @@ def test_each_flow_has_a_row_of_its_own_and_each_subscriber_its_recovery(run: Ru
         )
     findings = analyse(run)
     (comparison,) = findings.comparisons
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     table = fault_table(comparison, who, by_flow=True)
     assert table is not None
     assert table.headings[1:4] == ("flow", "missing, %", "flow again after, ms")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.analysis.run import analyse
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.traffic.timeseries import time_charts
 from run_builder import Behaviour, build_run
 
@@ -21,5 +21,5 @@ windows: {window: 1 s}
 @pytest.mark.parametrize(("rate", "drawn"), [("20 Hz", []), ("200 Hz", ["overtime"])])
 def test_a_single_part_is_no_course_over_time(tmp_path: Path, rate: str, drawn: list[str]) -> None:
     findings = analyse(build_run(tmp_path / "run", SUITE.replace("RATE", rate), {"one": Behaviour()}))
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     assert [chart.id for chart in time_charts(findings.comparisons[0], who)] == drawn

@@ -3,7 +3,7 @@
 import pytest
 
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.report.elements.labels import contenders
+from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.html import render
 from middlemark.report.traffic.variance import as_data, spread_table
 from run_builder import Behaviour, build_run
@@ -32,7 +32,9 @@ def test_what_lies_between_trials_is_told_of_each(findings: RunFindings) -> None
 
 
 def test_the_table_stands_folded_on_the_page_with_both(findings: RunFindings) -> None:
-    table = spread_table(findings, contenders(findings.manifest, (each.experiment for each in findings.experiments)))
+    table = spread_table(
+        findings, series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
+    )
     assert table is not None
     assert {row[0] for row in table.lines} == {"even", "apart"}
     page = render(findings)

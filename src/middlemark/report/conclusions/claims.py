@@ -20,7 +20,7 @@ from middlemark.analysis.verdicts.difference import Test
 from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.plan import varying_factors
 from middlemark.plan.schedule import is_whole
-from middlemark.report.conclusions.comparison import UNITS, points, told
+from middlemark.report.conclusions.comparison import UNITS, json_values, points
 from middlemark.report.elements.formatting import PERCENT, plural, times
 from middlemark.report.elements.tables import Table, named, sentences, table, values
 from middlemark.suite import Dimension
@@ -173,7 +173,7 @@ def as_data(judged: Sequence[JudgedClaim]) -> list[dict[str, object]]:
                     "stream": part.stream,
                     "judgement": part.judgement.value,
                     "test": part.test.value,
-                    "effect": None if part.effect is None else told(asdict(part.effect)),
+                    "effect": None if part.effect is None else json_values(asdict(part.effect)),
                     "n": part.n_trials,
                     "reason": part.reason or None,
                 }

@@ -173,13 +173,13 @@ def reading(all_compared: Sequence[MetricComparison], margin: float) -> str:
     )
 
 
-def told(values: Mapping[str, object]) -> dict[str, object]:
+def json_values(values: Mapping[str, object]) -> dict[str, object]:
     """Figures as JSON has them: an end that is not known is null, for it has no number for infinity."""
     return {name: None if value == math.inf else value for name, value in values.items()}
 
 
 def _data_of(found: Difference) -> dict[str, object]:
-    return told({**asdict(found), "detectable": found.detectable})
+    return json_values({**asdict(found), "detectable": found.detectable})
 
 
 def comparison_data(all_compared: Iterable[MetricComparison]) -> list[dict[str, object]]:
@@ -192,7 +192,7 @@ def comparison_data(all_compared: Iterable[MetricComparison]) -> list[dict[str, 
             "stream": each.stream,
             "figure": each.metric.name,
             "metric": each.metric.stored_name,
-            "estimates": [None if estimate is None else told(asdict(estimate)) for estimate in each.estimates],
+            "estimates": [None if estimate is None else json_values(asdict(estimate)) for estimate in each.estimates],
             "difference": _data_of(each.difference) if isinstance(each.difference, Difference) else None,
             "reason": each.decided.reason or None,
             "verdict": verdict_words(each.metric, each.decided.verdict),

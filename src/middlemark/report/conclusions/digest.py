@@ -15,10 +15,10 @@ from statistics import median
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.compare.metrics import OverSettings
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.report.conclusions.comparison import told
+from middlemark.report.conclusions.comparison import json_values
 from middlemark.report.conclusions.headline import Answer
 from middlemark.report.elements.formatting import NARROW_SPACE, factor, plural, times
-from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, named, sentences, table, values
 
 MEANS_CAPTION = (
@@ -66,7 +66,7 @@ def means_data(found: Iterable[OverSettings]) -> list[dict[str, object]]:
             "figure": each.metric.name,
             "metric": each.metric.stored_name,
             "settings": each.n_settings,
-            **told({"geometric_mean": each.value, "low": each.low, "high": each.high}),
+            **json_values({"geometric_mean": each.value, "low": each.low, "high": each.high}),
             "missing": list(each.missing),
         }
         for each in found
@@ -78,7 +78,7 @@ CROWDED = 12
 
 
 class Standing(Enum):
-    """How a contender stands in one setting."""
+    """How a candidate stands in one setting."""
 
     LEADS = "leads"
     TIED = "tied first"
@@ -109,7 +109,7 @@ class Digest:
     table: Table
 
 
-def digest(comparisons: Sequence[Comparison], answers: Sequence[Answer], who: Mapping[str, Contender]) -> Digest | None:
+def digest(comparisons: Sequence[Comparison], answers: Sequence[Answer], who: Mapping[str, Series]) -> Digest | None:
     """`answers` are those of the comparisons, in their order; None where there is no middleware beside baselines."""
     tallies: dict[str, _Tally] = {}
     decided = []
@@ -130,7 +130,7 @@ def digest(comparisons: Sequence[Comparison], answers: Sequence[Answer], who: Ma
 
 
 def _standings(
-    comparison: Comparison, said: Answer, who: Mapping[str, Contender]
+    comparison: Comparison, said: Answer, who: Mapping[str, Series]
 ) -> Iterator[tuple[str, tuple[Standing, ExperimentFindings]]]:
     first = {each.label for each in said.winners}
     field_ = [each for each in comparison.experiments if not who[each.experiment.id].baseline]
@@ -153,7 +153,7 @@ def _decided(standings: Mapping[str, tuple[Standing, ExperimentFindings]]) -> St
     return next((standing for standing in Standing if standing in held), Standing.UNRANKED)
 
 
-def _best(comparison: Comparison, said: Answer, who: Mapping[str, Contender]) -> ExperimentFindings | None:
+def _best(comparison: Comparison, said: Answer, who: Mapping[str, Series]) -> ExperimentFindings | None:
     if not said.winners or said.winners[0].baseline:
         return None
     label = said.winners[0].label
@@ -178,11 +178,11 @@ def _row(label: str, tally: _Tally) -> tuple[Cell | str, ...]:
 
 def _sentence(decided: Sequence[Standing]) -> str:
     count = Counter(decided)
-    told = (
+    outcomes = (
         (Standing.LEADS, "one leads significantly"),
         (Standing.TIED, "several tie for first"),
         (Standing.ALONE, "only one could be ranked"),
         (Standing.UNRANKED, "no middleware could be ranked"),
     )
-    parts = [f"in {count[standing]} {words}" for standing, words in told if count[standing]]
+    parts = [f"in {count[standing]} {words}" for standing, words in outcomes if count[standing]]
     return f"Of {plural(len(decided), 'setting')}: {', '.join(parts)}."

@@ -16,7 +16,7 @@ from middlemark.analysis.stats.intervals import APART, CONFIDENCE, coverage
 from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS
 from middlemark.analysis.verdicts.judge import Verdict, judge_difference
 from middlemark.report.elements.formatting import listed, plural, times, unit_of
-from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import estimate_cell
 from middlemark.report.traffic.faults import fault_sentence
 
@@ -26,28 +26,28 @@ class Answer:
     """What a comparison came to."""
 
     workload: str
-    asked: str
+    load: str
     """The load in words."""
-    winners: tuple[Contender, ...]
+    winners: tuple[Series, ...]
     """One, or those that nothing is significantly better than; none where nothing could be ranked."""
     headline: str
     sentences: tuple[str, ...]
 
 
-def answer(comparison: Comparison, who: Mapping[str, Contender], beside: frozenset[str] = frozenset()) -> Answer:
-    """Put a comparison into words; `beside` are the factors that tell it from the run's others."""
+def answer(comparison: Comparison, who: Mapping[str, Series], varying: frozenset[str] = frozenset()) -> Answer:
+    """Put a comparison into words; `varying` are the factors that tell it from the run's others."""
     ranked = list(comparison.ranked)
     field = [each for each in ranked if not who[each.experiment.id].baseline] or ranked
-    asked = describe_load(comparison.setting, beside)
+    load = describe_load(comparison.setting, varying)
     if comparison.setting.stream != comparison.setting.workload:  # one of several streams that run at once
-        asked = f"{comparison.setting.stream}, {asked}"
+        load = f"{comparison.setting.stream}, {load}"
     if not field:
         sentences = ("No experiment could be ranked; the reasons are in the table.",)
-        return Answer(comparison.setting.workload, asked, (), "No answer", sentences)
+        return Answer(comparison.setting.workload, load, (), "No answer", sentences)
     first = [each for each in field if not any(comparison.is_behind(each, other) for other in field)]
     best, tied = first[0], first[1:]
     winners = tuple(who[each.experiment.id] for each in (best, *tied))
-    told = [
+    said = [
         _figure(comparison, best, winners),
         _lead(comparison, best, field, who),
         _limit(comparison, best, who),
@@ -55,10 +55,10 @@ def answer(comparison: Comparison, who: Mapping[str, Contender], beside: frozens
     ]
     return Answer(
         comparison.setting.workload,
-        asked,
+        load,
         winners,
         _headline(comparison, best, winners),
-        tuple(sentence for sentence in told if sentence),
+        tuple(sentence for sentence in said if sentence),
     )
 
 
@@ -78,13 +78,13 @@ def distinguishing(comparisons: Sequence[Comparison]) -> frozenset[str]:
     return frozenset(found)
 
 
-def describe_load(setting: Setting, beside: frozenset[str] = frozenset()) -> str:
+def describe_load(setting: Setting, varying: frozenset[str] = frozenset()) -> str:
     """The load in words: `4 MB at 20 Hz, reliable, C1-1`."""
     factors = dict(setting.factors)
     own = [
         condition_words(name, value)
         for name, value in factors.items()
-        if name not in SAID and (name in beside or name.split(".")[0] in CONDITIONS)
+        if name not in SAID and (name in varying or name.split(".")[0] in CONDITIONS)
     ]
     chain = [f"chain {setting.stream.replace('_', ' ')}"] if setting.of_chain else []
     return ", ".join([*chain, in_words({name: factors[name] for name in SAID if name in factors}), *own])
@@ -116,7 +116,7 @@ def condition_words(name: str, value: str) -> str:
     return words.get(kind) or named.get(value) or (value if plain else f"{name.replace('_', ' ')} {value}")
 
 
-def _headline(comparison: Comparison, best: ExperimentFindings, winners: tuple[Contender, ...]) -> str:
+def _headline(comparison: Comparison, best: ExperimentFindings, winners: tuple[Series, ...]) -> str:
     quality = {
         "round_trip": "the shortest round trip",
         "latency_from_send": "the lowest latency",
@@ -132,7 +132,7 @@ def _headline(comparison: Comparison, best: ExperimentFindings, winners: tuple[C
     return f"{listed([each.label for each in winners])} tie for {what}"
 
 
-def _figure(comparison: Comparison, best: ExperimentFindings, winners: tuple[Contender, ...]) -> str:
+def _figure(comparison: Comparison, best: ExperimentFindings, winners: tuple[Series, ...]) -> str:
     estimate = best.estimate(comparison.setting.subject, comparison.criterion.metric)
     unit = unit_of(comparison.criterion.distribution)
     shown = estimate_cell(estimate, unit)
@@ -156,7 +156,7 @@ def _lead(
     comparison: Comparison,
     best: ExperimentFindings,
     field: list[ExperimentFindings],
-    who: Mapping[str, Contender],
+    who: Mapping[str, Series],
 ) -> str:
     behind = [each for each in field if comparison.is_behind(each, best)]
     if behind:
@@ -165,13 +165,13 @@ def _lead(
 
 
 def _against(
-    comparison: Comparison, best: ExperimentFindings, other: ExperimentFindings, who: Mapping[str, Contender]
+    comparison: Comparison, best: ExperimentFindings, other: ExperimentFindings, who: Mapping[str, Series]
 ) -> str:
     ratio = comparison.ratio(other, best)
     if ratio is None:
         return ""
     name = who[other.experiment.id].label
-    takes = "takes" if comparison.criterion.lower_is_better else "carries"
+    takes = "takes" if comparison.criterion.lower_is_better else "transmits"
     return f"The next that is significantly different, {name}, {takes} {times(ratio, _as_what(comparison))}."
 
 
@@ -179,7 +179,7 @@ def _as_what(comparison: Comparison) -> str:
     return "as long" if comparison.criterion.lower_is_better else "as much"
 
 
-def _limit(comparison: Comparison, best: ExperimentFindings, who: Mapping[str, Contender]) -> str:
+def _limit(comparison: Comparison, best: ExperimentFindings, who: Mapping[str, Series]) -> str:
     """How far the winner is from the best baseline."""
     baselines = [
         each
@@ -195,7 +195,7 @@ def _limit(comparison: Comparison, best: ExperimentFindings, who: Mapping[str, C
     said = judge_difference(ratio, lower_is_better=comparison.criterion.lower_is_better).verdict
     if said in {Verdict.UNDECIDED, Verdict.NO_DIFFERENCE}:
         return f"It is not significantly different from the machine's own limit, {name}."
-    takes = "takes" if comparison.criterion.lower_is_better else "carries"
+    takes = "takes" if comparison.criterion.lower_is_better else "transmits"
     return f"It {takes} {times(ratio, _as_what(comparison))} as the best baseline, {name}."
 
 

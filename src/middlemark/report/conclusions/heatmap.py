@@ -15,7 +15,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.stats.estimate import Method
 from middlemark.report.conclusions.headline import SAID, distinguishing, in_words
 from middlemark.report.elements.formatting import unit_of
-from middlemark.report.elements.labels import Contender, Trials, trials_behind
+from middlemark.report.elements.labels import Series, Trials, trials_behind
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Table, estimate_cell, table, values
 
 ACROSS = ("topology", "faults", "deployment", "cpu_load", "link", "size", "rate")
@@ -49,7 +49,7 @@ class HeatMap:
     """By label."""
 
 
-def heat_maps(comparisons: Sequence[Comparison], ids: Sequence[str], who: Mapping[str, Contender]) -> list[HeatMap]:
+def heat_maps(comparisons: Sequence[Comparison], ids: Sequence[str], who: Mapping[str, Series]) -> list[HeatMap]:
     """A map for each load of which something varies; empty for a run with a single setting of each."""
     across = next((name for name in ACROSS if _varies(comparisons, name)), None)
     if across is None:
@@ -57,8 +57,8 @@ def heat_maps(comparisons: Sequence[Comparison], ids: Sequence[str], who: Mappin
     groups: dict[str, list[tuple[Comparison, str]]] = {}
     for comparison, section in zip(comparisons, ids, strict=True):
         groups.setdefault(_title(comparison, across), []).append((comparison, section))
-    beside = distinguishing(comparisons)
-    return [_heat_map(title, across, group, who, beside) for title, group in groups.items()]
+    varying = distinguishing(comparisons)
+    return [_heat_map(title, across, group, who, varying) for title, group in groups.items()]
 
 
 def heat_table(heat_map: HeatMap) -> Table:
@@ -96,17 +96,17 @@ def _heat_map(
     title: str,
     across: str,
     group: Sequence[tuple[Comparison, str]],
-    who: Mapping[str, Contender],
-    beside: frozenset[str],
+    who: Mapping[str, Series],
+    varying: frozenset[str],
 ) -> HeatMap:
     columns = tuple(dict.fromkeys(_column(comparison, across) for comparison, _ in group))
     found: dict[tuple[str, str], dict[str, tuple[ExperimentFindings, Comparison, str]]] = {}
     for comparison, section in group:
         for each in comparison.experiments:
-            contender = who[each.experiment.id]
-            key = (contender.label, contender.colour)
+            series = who[each.experiment.id]
+            key = (series.label, series.colour)
             if _column(comparison, across) in found.get(key, {}):  # they differ in what the title leaves out
-                key = (f"{contender.label} ({_left_out(comparison, across, beside)})", contender.colour)
+                key = (f"{series.label} ({_left_out(comparison, across, varying)})", series.colour)
             found.setdefault(key, {})[_column(comparison, across)] = (each, comparison, section)
     cells = [cell for of_columns in found.values() for cell in of_columns.values()]
     values = [value for each, comparison, _ in cells if (value := _value(each, comparison)) is not None]
@@ -124,11 +124,11 @@ def _column(comparison: Comparison, across: str) -> str:
     return dict(comparison.setting.factors).get(across, "none").replace("_", " ")
 
 
-def _left_out(comparison: Comparison, across: str, beside: frozenset[str]) -> str:
+def _left_out(comparison: Comparison, across: str, varying: frozenset[str]) -> str:
     return ", ".join(
         value.replace("_", " ")
         for name, value in comparison.setting.factors
-        if name in beside and name not in SAID and not _bound(name, across)
+        if name in varying and name not in SAID and not _bound(name, across)
     )
 
 

@@ -25,7 +25,7 @@ from middlemark.report.elements.formatting import (
     times,
     unit_of,
 )
-from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Column, Row, Table, estimate_cell, named, table
 from middlemark.suite.metrics import LEVELS, TRIAL, Distribution, quantile_metric
 
@@ -36,7 +36,7 @@ CLOCKS = "± after a one-way time: by how much the clocks of different machines 
 class Line:
     """One candidate's line of a ranking."""
 
-    who: Contender
+    who: Series
     rank: str
     """`1`, or `2–5` where several come into question; empty where it is not ranked."""
     tied_with: tuple[str, ...]
@@ -101,7 +101,7 @@ NAMES = {
 }
 
 
-def ranking_table(comparison: Comparison, who: Mapping[str, Contender]) -> Ranking:
+def ranking_table(comparison: Comparison, who: Mapping[str, Series]) -> Ranking:
     """Every experiment of a comparison, the ranked ones first."""
     extremes = _extremes([_span(comparison, each) for each in comparison.experiments])
     lines = tuple(_line(comparison, each, who, extremes) for each in comparison.experiments)
@@ -181,7 +181,7 @@ def _strip(span: Span | None, extremes: tuple[float, float] | None) -> Span | No
 def _line(
     comparison: Comparison,
     each: ExperimentFindings,
-    who: Mapping[str, Contender],
+    who: Mapping[str, Series],
     extremes: tuple[float, float] | None,
 ) -> Line:
     stream, name = comparison.setting.subject, each.experiment.id

@@ -26,7 +26,7 @@ from middlemark.report.elements.formatting import (
     listed,
     plural,
 )
-from middlemark.report.elements.labels import Contender, contenders
+from middlemark.report.elements.labels import Series, series_by_experiment
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     NOTHING,
@@ -75,11 +75,11 @@ def recommendation(findings: RunFindings) -> Recommendation | None:
     given = parse_given_demand(findings.manifest.suite_text, file=str(findings.folder.manifest_path))
     if given is None:
         return None
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     return recommended(fitness(given, findings.experiments), who)
 
 
-def recommended(found: Fitness, who: Mapping[str, Contender]) -> Recommendation:
+def recommended(found: Fitness, who: Mapping[str, Series]) -> Recommendation:
     """Put the judgement of all candidates into words."""
     first = _first(found, who)
     said = [_use_sentence(first, who), _baseline(first, found, who), _cheapest(found, who), *_never_late(first)]
@@ -102,17 +102,17 @@ def asked_words(demand: Demand) -> str:
     return f"{plural(len(demand.streams), 'stream')} between {len(demand.processes)} processes {where}"
 
 
-def _first(found: Fitness, who: Mapping[str, Contender]) -> tuple[Candidate, ...]:
+def _first(found: Fitness, who: Mapping[str, Series]) -> tuple[Candidate, ...]:
     """Those that nothing else is significantly better than; baselines only where nothing but them fits."""
     field = [each for each in found.fitting if not who[each.id].baseline] or list(found.fitting)
     return tuple(each for each in field if not any(other.id in found.places[each.id].behind for other in field))
 
 
-def _label(candidate: Candidate, who: Mapping[str, Contender]) -> str:
+def _label(candidate: Candidate, who: Mapping[str, Series]) -> str:
     return f"{who[candidate.id].label}{' †' if who[candidate.id].baseline else ''}"
 
 
-def _headline(first: Sequence[Candidate], found: Fitness, who: Mapping[str, Contender]) -> str:
+def _headline(first: Sequence[Candidate], found: Fitness, who: Mapping[str, Series]) -> str:
     names = [who[each.id].label for each in first]
     if not first:
         if found.undecided:
@@ -132,7 +132,7 @@ def _headline(first: Sequence[Candidate], found: Fitness, who: Mapping[str, Cont
     return f"{listed(names)} meet all requirements with no significant difference in what they have to spare"
 
 
-def _use_sentence(first: Sequence[Candidate], who: Mapping[str, Contender]) -> str:
+def _use_sentence(first: Sequence[Candidate], who: Mapping[str, Series]) -> str:
     if not first or first[0].use is None:
         return ""
     best = first[0]
@@ -169,14 +169,14 @@ def _unit(deadline_ns: int) -> Unit:
     return MILLISECONDS if deadline_ns >= 1e6 else MICROSECONDS
 
 
-def _baseline(first: Sequence[Candidate], found: Fitness, who: Mapping[str, Contender]) -> str:
+def _baseline(first: Sequence[Candidate], found: Fitness, who: Mapping[str, Series]) -> str:
     limits = [each for each in found.fitting if who[each.id].baseline]
     if not limits or not first or who[first[0].id].baseline or limits[0].use is None:
         return ""
     return f"The machine's own limit, {who[limits[0].id].label}, has {margin(limits[0].use)} to spare."
 
 
-def _cheapest(found: Fitness, who: Mapping[str, Contender]) -> str:
+def _cheapest(found: Fitness, who: Mapping[str, Series]) -> str:
     """Who takes the least CPU among those that fit, baselines apart."""
     places = [place for place in found.cheapest if not who[place.key].baseline]
     if len(places) < 2:
@@ -236,7 +236,7 @@ def _open(check: Check) -> str:
     return f"{check.stream.topic}: {words}{f' ({check.reason})' if check.reason else ''}"
 
 
-def _fitting_table(found: Fitness, who: Mapping[str, Contender]) -> Table:
+def _fitting_table(found: Fitness, who: Mapping[str, Series]) -> Table:
     wired = any(each.cost.wire_bits_per_s is not None for each in found.fitting)
     columns = (
         MIDDLEWARE,
@@ -270,7 +270,7 @@ def _memory_words(fitting: Sequence[Candidate]) -> str:
 _MARKS = {Judgement.HOLDS: "✓", Judgement.REFUTED: "✗", Judgement.UNDECIDED: "?"}
 
 
-def _requirement_table(found: Fitness, who: Mapping[str, Contender]) -> Table:
+def _requirement_table(found: Fitness, who: Mapping[str, Series]) -> Table:
     """A row a candidate that was judged, a column a stream."""
     judged = [each for each in (*found.fitting, *found.undecided, *found.excluded) if not each.excluded]
     return table(

@@ -16,7 +16,7 @@ from middlemark.plan import Caution, WarningKind
 from middlemark.plan.schedule import is_sought
 from middlemark.plan.trial import ACCEPTED
 from middlemark.report.elements.formatting import of_each
-from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.labels import Series
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Warned:
     first: Caution
     """In the words of the first that had it."""
     trials: Mapping[str, int]
-    """In how many trials, by contender."""
+    """In how many trials, by series."""
 
     @property
     def kind(self) -> str:
@@ -39,7 +39,7 @@ class Warned:
         return of_each(self.trials)
 
 
-def warned_of(findings: RunFindings, who: Mapping[str, Contender]) -> list[Warned]:
+def warned_of(findings: RunFindings, who: Mapping[str, Series]) -> list[Warned]:
     """Every kind, observed trials' too, in the order of their names."""
     first: dict[WarningKind, Caution] = {}
     trials: dict[WarningKind, Counter[str]] = {}
@@ -57,7 +57,7 @@ def _cautions(each: ExperimentFindings) -> Iterator[tuple[Caution, int]]:
                 yield caution, count
 
 
-def warnings_data(findings: RunFindings, who: Mapping[str, Contender]) -> dict[str, list[dict[str, object]]]:
+def warnings_data(findings: RunFindings, who: Mapping[str, Series]) -> dict[str, list[dict[str, object]]]:
     """The same for a program to read, with the warnings of the machine."""
     return {
         "machine": [caution.model_dump(mode="json") for caution in findings.manifest.warnings],
@@ -69,11 +69,11 @@ def warnings_data(findings: RunFindings, who: Mapping[str, Contender]) -> dict[s
 
 @dataclass(frozen=True)
 class Uncounted:
-    """One way of ending over all trials."""
+    """One outcome over all trials that ended in it."""
 
     first: TrialOutcome
     trials: Mapping[str, int]
-    """How many ended so, by contender."""
+    """How many ended so, by series."""
 
     @property
     def kind(self) -> str:
@@ -87,16 +87,16 @@ class Uncounted:
         return of_each(self.trials)
 
 
-def uncounted(findings: RunFindings, who: Mapping[str, Contender]) -> list[Uncounted]:
-    """Every way, observed trials' too, in the order of their names."""
+def uncounted(findings: RunFindings, who: Mapping[str, Series]) -> list[Uncounted]:
+    """Every outcome that does not count, observed trials' too, in the order of their names."""
     first: dict[tuple[str, str], TrialOutcome] = {}
     trials: dict[tuple[str, str], Counter[str]] = {}
     for each in findings.experiments:
         for outcome in _uncounted(each):
-            way = (outcome.kind, outcome.reason)
-            first.setdefault(way, outcome)
-            trials.setdefault(way, Counter())[who[each.experiment.id].label] += 1
-    return [Uncounted(first[way], trials[way]) for way in sorted(first)]
+            key = (outcome.kind, outcome.reason)
+            first.setdefault(key, outcome)
+            trials.setdefault(key, Counter())[who[each.experiment.id].label] += 1
+    return [Uncounted(first[key], trials[key]) for key in sorted(first)]
 
 
 def _uncounted(each: ExperimentFindings) -> Iterator[TrialOutcome]:
@@ -106,7 +106,7 @@ def _uncounted(each: ExperimentFindings) -> Iterator[TrialOutcome]:
                 yield outcome
 
 
-def uncounted_data(findings: RunFindings, who: Mapping[str, Contender]) -> list[dict[str, object]]:
+def uncounted_data(findings: RunFindings, who: Mapping[str, Series]) -> list[dict[str, object]]:
     """The same for a program to read."""
     return [
         {

@@ -14,7 +14,7 @@ from typing import Any
 
 import altair as alt
 
-from middlemark.report.elements.labels import Contender, Trials
+from middlemark.report.elements.labels import Series, Trials
 
 Spec = dict[str, Any]
 ROW_HEIGHT = 26
@@ -45,29 +45,29 @@ class Chart:
 class Identity:
     """Who is drawn in a chart, each once, with the colour of its middleware and the dash of its configuration."""
 
-    contenders: tuple[Contender, ...]
+    series: tuple[Series, ...]
 
     @property
     def names(self) -> list[str]:
         """In their order."""
-        return [each.label for each in self.contenders]
+        return [each.label for each in self.series]
 
     @property
     def colour(self) -> alt.Color:
         """By the column `who`; the page has a legend of its own."""
-        scale = alt.Scale(domain=self.names, range=[each.colour for each in self.contenders])
+        scale = alt.Scale(domain=self.names, range=[each.colour for each in self.series])
         return alt.Color("who:N", scale=scale, legend=None)
 
     @property
     def dash(self) -> alt.StrokeDash:
         """The same for lines."""
-        scale = alt.Scale(domain=self.names, range=[list(each.dash) for each in self.contenders])
+        scale = alt.Scale(domain=self.names, range=[list(each.dash) for each in self.series])
         return alt.StrokeDash("who:N", scale=scale, legend=None)
 
 
-def identity(contenders: Iterable[Contender]) -> Identity:
+def identity(series: Iterable[Series]) -> Identity:
     """Of those that are drawn."""
-    return Identity(tuple({each.label: each for each in contenders}.values()))
+    return Identity(tuple({each.label: each for each in series}.values()))
 
 
 @dataclass(frozen=True)

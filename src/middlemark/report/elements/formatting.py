@@ -136,7 +136,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def of_each(trials: Mapping[str, int]) -> str:
-    """Of trials by contender: `4 trials (Zenoh 3, MQTT 1)`."""
+    """Of trials by series: `4 trials (Zenoh 3, MQTT 1)`."""
     own = ", ".join(f"{label} {count}" for label, count in trials.items())
     return f"{plural(sum(trials.values()), 'trial')} ({own})"
 

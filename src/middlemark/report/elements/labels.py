@@ -24,7 +24,7 @@ DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (14, 4))
 
 
 @dataclass(frozen=True)
-class Contender:
+class Series:
     """A middleware in one configuration."""
 
     middleware: str
@@ -63,7 +63,7 @@ class Contender:
         return "none" if self.dash == DASHES[0] else " ".join(map(str, self.dash))
 
 
-def contenders(manifest: Manifest, experiments: Iterable[Experiment]) -> dict[str, Contender]:
+def series_by_experiment(manifest: Manifest, experiments: Iterable[Experiment]) -> dict[str, Series]:
     """By experiment id. A profile is part of the label only where a run has several of that middleware."""
     listed = list(experiments)
     order = sorted({each.middleware for each in listed})
@@ -75,7 +75,7 @@ def contenders(manifest: Manifest, experiments: Iterable[Experiment]) -> dict[st
         known = (manifest.base if each.side is Side.BASE else manifest.middlewares).get(each.middleware)
         title = known.title if known else each.middleware
         several = len(configurations[each.middleware]) > 1
-        found[each.id] = Contender(
+        found[each.id] = Series(
             middleware=each.middleware,
             label=f"{title} ({_configuration(each)})" if several else title,
             title=title,
@@ -98,7 +98,7 @@ Trials = tuple[tuple[str, tuple[TrialOutcome, ...]], ...]
 """By name, with how each ended."""
 
 
-def trials_of(comparison: Comparison, who: Mapping[str, Contender]) -> Trials:
+def trials_of(comparison: Comparison, who: Mapping[str, Series]) -> Trials:
     """Those of a setting, observed ones too."""
     return trials_behind(
         (who[each.experiment.id].label, findings)
@@ -118,7 +118,7 @@ def trials_behind(shown: Iterable[tuple[str, ExperimentFindings]]) -> Trials:
 def n_of_distribution(drawn: Sequence[ExperimentFindings], comparison: Comparison, kind: Distribution) -> str:
     """What distributions of the setting's stream or chain stand on; too few for a quantile may yet be drawn."""
     subject, metric = comparison.setting.subject, comparison.criterion.metric
-    noun = "way" if comparison.setting.of_chain else "message"
+    noun = "path" if comparison.setting.of_chain else "message"
     words = n_words((each.estimate(subject, metric) for each in drawn), noun)
     samples = [each.shapes.curves[comparison.setting.stream, kind].n for each in drawn]
     return words or f"n = {count_range(samples, noun)} of all trials together."

@@ -19,7 +19,7 @@ from middlemark.plan import Chain
 from middlemark.report.conclusions.headline import condition_words, distinguishing
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import ABSENT, MILLISECONDS, interval
-from middlemark.report.elements.labels import Contender, n_words, trials_behind
+from middlemark.report.elements.labels import Series, n_words, trials_behind
 from middlemark.report.traffic.bars import StackedBars
 from middlemark.suite.metrics import chain_position_subject, chain_subject
 
@@ -61,8 +61,8 @@ def value_of(each: ExperimentFindings, subject: str, metric: str) -> float | Non
     return None if found is None else found.value
 
 
-def _is_told(measured: MeasuredChain) -> bool:
-    """Whether clocks tell every part of a typical way: without one of them a bar would show another whole."""
+def _is_known(measured: MeasuredChain) -> bool:
+    """Whether every part of a typical path is known: without one of them a bar would show another whole."""
     name, nodes = measured.chain.name, measured.chain.nodes
     subjects = [chain_subject(name), *(chain_position_subject(name, position) for position in range(len(nodes)))]
     found = [measured.each.estimate(subject, f"typical_{part}_ns") for subject in subjects for part in PARTS]
@@ -70,10 +70,10 @@ def _is_told(measured: MeasuredChain) -> bool:
 
 
 def steps(measured: MeasuredChain) -> list[dict[str, Any]]:
-    """A row a node and part, in the order of the way; none where clocks don't tell them all."""
+    """A row a node and part, in the order of the path; none where clocks don't allow to measure them all."""
     whole_ns = value_of(measured.each, chain_subject(measured.chain.name), "typical_whole_ns")
     rows: list[dict[str, Any]] = []
-    for position, node in enumerate(measured.chain.nodes if _is_told(measured) else ()):
+    for position, node in enumerate(measured.chain.nodes if _is_known(measured) else ()):
         for part in PARTS:
             found = measured.each.estimate(chain_position_subject(measured.chain.name, position), f"typical_{part}_ns")
             if found and found.value and whole_ns:
@@ -82,21 +82,21 @@ def steps(measured: MeasuredChain) -> list[dict[str, Any]]:
 
 
 def sums(measured: MeasuredChain) -> list[dict[str, Any]]:
-    """A row a part, of all nodes together; none where clocks don't tell them all."""
+    """A row a part, of all nodes together; none where clocks don't allow to measure them all."""
     subject = chain_subject(measured.chain.name)
     whole_ns = value_of(measured.each, subject, "typical_whole_ns")
     estimates = {part: measured.each.estimate(subject, f"typical_{part}_ns") for part in PARTS}
     return [
         _row(measured.label, "all", part, found, whole_ns, order)
         for order, (part, found) in enumerate(estimates.items())
-        if found and found.value and whole_ns and _is_told(measured)
+        if found and found.value and whole_ns and _is_known(measured)
     ]
 
 
 def wholes(measured: MeasuredChain) -> list[dict[str, Any]]:
     """A row for the whole, where it has an interval and its parts are drawn."""
     whole = measured.each.estimate(chain_subject(measured.chain.name), "typical_whole_ns")
-    if whole is None or whole.low is None or whole.high is None or not _is_told(measured):
+    if whole is None or whole.low is None or whole.high is None or not _is_known(measured):
         return []
     return [{"who": measured.label, "low": whole.low / 1e6, "high": whole.high / 1e6}]
 
@@ -108,7 +108,7 @@ def _row(label: str, node: str, part: ChainPart, found: Estimate, whole_ns: floa
 
 
 WAY = (
-    f"{MEANING} In the order of the way, of a typical one (the mean of the middle fifth); the line is the interval of "
+    f"{MEANING} In the order of the path, of a typical one (the mean of the middle fifth); the line is the interval of "
     "the whole; a part's own stands beside it where one points at it, and in the table below. Medians of trials."
 )
 SHARES = "The same, each part of all nodes together, as a share of the middleware's own whole."
@@ -120,18 +120,18 @@ def chain_charts(bars: Sequence[MeasuredChain]) -> list[Chart]:
     return [chart for chart in (_way_chart(bars, "chainway"), _shares_chart(bars)) if chart]
 
 
-def chains_overview(comparisons: Sequence[Comparison], who: Mapping[str, Contender]) -> list[Chart]:
+def chains_overview(comparisons: Sequence[Comparison], who: Mapping[str, Series]) -> list[Chart]:
     """A chart for each chain that was measured in several settings: all of them, in one scale."""
     groups: dict[tuple[str, str], list[Comparison]] = {}
     for each in comparisons:
         if each.setting.of_chain:
             groups.setdefault((each.setting.workload, each.setting.stream), []).append(each)
-    beside = distinguishing(comparisons)
+    varying = distinguishing(comparisons)
     drawn = []
     for number, ((workload, name), group) in enumerate(groups.items()):
         bars = [
             MeasuredChain(
-                _in_setting(who[each.experiment.id].label, comparison, beside), each, chain_of(comparison, each)
+                _in_setting(who[each.experiment.id].label, comparison, varying), each, chain_of(comparison, each)
             )
             for comparison in group
             for each in comparison.experiments
@@ -143,13 +143,13 @@ def chains_overview(comparisons: Sequence[Comparison], who: Mapping[str, Contend
     return drawn
 
 
-def _in_setting(label: str, comparison: Comparison, beside: frozenset[str]) -> str:
-    differs = [condition_words(name, value) for name, value in comparison.setting.factors if name in beside]
+def _in_setting(label: str, comparison: Comparison, varying: frozenset[str]) -> str:
+    differs = [condition_words(name, value) for name, value in comparison.setting.factors if name in varying]
     return ", ".join([label, *differs])
 
 
 def _way_chart(bars: Sequence[MeasuredChain], name: str) -> Chart | None:
-    """Every step of a typical way, one after the other."""
+    """Every step of a typical path, one after the other."""
     rows = [row for bar in bars for row in steps(bar)]
     if not rows:
         return None
@@ -177,7 +177,7 @@ def _shares_chart(bars: Sequence[MeasuredChain]) -> Chart | None:
 
 
 def _n(bars: Sequence[MeasuredChain]) -> str:
-    return n_words((bar.each.estimate(chain_subject(bar.chain.name), "typical_whole_ns") for bar in bars), "way")
+    return n_words((bar.each.estimate(chain_subject(bar.chain.name), "typical_whole_ns") for bar in bars), "path")
 
 
 def _bars(rows: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> StackedBars:
@@ -186,7 +186,7 @@ def _bars(rows: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> Stacke
         wholes=intervals,
         colours={str(part): colour for part, colour in PARTS.items()},
         value="ms",
-        told=[
+        tooltips=[
             alt.Tooltip("node:N"),
             alt.Tooltip("part:N"),
             alt.Tooltip("ms:Q", format=",.4~g"),

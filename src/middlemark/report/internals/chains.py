@@ -18,7 +18,7 @@ from middlemark.report.elements.formatting import (
     PER_SECOND,
     PERCENT,
 )
-from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     NOTHING,
@@ -57,8 +57,8 @@ OF_NODES = (
 )
 
 
-def split_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
-    """The parts of typical and slow ways, deadline misses, and the start-up: a row for each way."""
+def split_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
+    """The parts of typical and slow paths, deadline misses, and the start-up: a row for each."""
     subject = comparison.setting.subject
     rows: list[Row] = []
     for each in comparison.experiments:
@@ -70,7 +70,7 @@ def split_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
                 rows.append((who[each.experiment.id].label, kind, estimate_cell(whole, MILLISECONDS), *parts))
     caption = (
         f"{MEANING} Medians of trials, so that parts may miss the whole by a little. Slow: the mean of the slowest "
-        "hundredth, where a trial has two hundred ways."
+        "hundredth, where a trial has two hundred paths."
     )
     parts_in_ms = (Column(part, "ms") for part in PARTS)
     columns = (MIDDLEWARE, *named("path"), Column("end to end", "ms"), *parts_in_ms)
@@ -90,7 +90,7 @@ BRIEF = (MIDDLEWARE, Column("lost", "%"), Column("missed"), Column("missed", "%"
 """What a terminal of 80 columns has room for."""
 
 
-def fate_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+def fate_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
     """What became of all that began, deadline misses, and the start-up."""
     subject = comparison.setting.subject
     rows: list[Row] = []
@@ -108,9 +108,9 @@ def fate_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
                 )
             )
     caption = (
-        "Began: executions of the first node within the windows of all valid trials. Lost: a message on the way never "
-        "came or was refused, or the way had not ended long after it began. Passed over: a node took a later message "
-        "in its place, as a slow timer is meant to. Set aside: so near the window's end that the way might have been "
+        "Began: executions of the first node within the windows of all valid trials. Lost: a message on the path never "
+        "came or was refused, or the path had not ended long after it began. Passed over: a node took a later message "
+        "in its place, as a slow timer is meant to. Set aside: so near the window's end that the path might have been "
         "cut. Missed: how many took longer than the deadline or were lost; the interval counts by trials. Start-up: "
         "until every node has run once."
     )
@@ -181,7 +181,7 @@ class ChainShown:
     tables: tuple[Table, ...]
 
 
-def chain_shown(comparison: Comparison, who: Mapping[str, Contender]) -> ChainShown | None:
+def chain_shown(comparison: Comparison, who: Mapping[str, Series]) -> ChainShown | None:
     """All of it; None where the setting is of no chain, or nothing was measured."""
     known = [each for each in comparison.experiments if each.n_valid]
     if not comparison.setting.of_chain or not known:
@@ -197,7 +197,7 @@ def chain_shown(comparison: Comparison, who: Mapping[str, Contender]) -> ChainSh
     )
 
 
-def lines_of_chain(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[Table, ...]:
+def lines_of_chain(comparison: Comparison, who: Mapping[str, Series]) -> tuple[Table, ...]:
     """What a terminal of 80 columns has room for: the split, and what was missed; none where the setting is of none."""
     shown = chain_shown(comparison, who)
     if shown is None:

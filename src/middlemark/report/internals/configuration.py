@@ -16,7 +16,7 @@ from middlemark.analysis.run import RunFindings
 from middlemark.plan import Experiment
 from middlemark.plan.network import Host
 from middlemark.report.elements.formatting import ABSENT, NARROW_SPACE, digits, plural, size
-from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, named, sentences, table, values
 from middlemark.report.traffic.links import link_words
 from middlemark.results.record import Effective
@@ -24,9 +24,9 @@ from middlemark.results.record import Effective
 
 @dataclass(frozen=True)
 class Configuration:
-    """One contender's configuration in words."""
+    """The configuration of one series in words."""
 
-    who: Contender
+    who: Series
     transport: str
     receive_mode: str
     copies: str
@@ -39,7 +39,7 @@ class Configuration:
     shared_memory: tuple[str, ...]
 
 
-def configurations(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[Configuration, ...]:
+def configurations(comparison: Comparison, who: Mapping[str, Series]) -> tuple[Configuration, ...]:
     """The configurations of all experiments that ran, in the order of the ranking."""
     return tuple(
         _configuration(each, comparison, who[each.experiment.id])
@@ -48,7 +48,7 @@ def configurations(comparison: Comparison, who: Mapping[str, Contender]) -> tupl
     )
 
 
-def _configuration(each: ExperimentFindings, comparison: Comparison, who: Contender) -> Configuration:
+def _configuration(each: ExperimentFindings, comparison: Comparison, who: Series) -> Configuration:
     applications = each.configuration.effective
     names = sorted({name for effective in applications.values() for name in effective.settings})
     return Configuration(
@@ -107,7 +107,7 @@ def _payload(each: ExperimentFindings, comparison: Comparison) -> str:
 
 
 OUTSIDE = 0.5
-"""Interfaces that carry less than this share of the payload's bytes did not carry the payload."""
+"""Interfaces that transmit less than this share of the payload's bytes did not transmit the payload."""
 CAPTION = (
     "Bytes that left through all hosts' interfaces over the window, for each message sent; median of trials. By the "
     "network: at least half the payload's bytes were on interfaces; by shared memory: fewer were, and segments were "
@@ -115,7 +115,7 @@ CAPTION = (
 )
 
 
-def path_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table | None:
+def path_table(comparison: Comparison, who: Mapping[str, Series]) -> Table | None:
     """One row for each that has valid trials; None without any."""
     shown = [each for each in comparison.experiments if each.records]
     if not shown:
@@ -162,13 +162,13 @@ def path_words(found: Transmitted) -> str:
 
 
 def load_words(each: ExperimentFindings) -> str:
-    """CPU load asked and reached, host by host; empty where none was asked for."""
+    """CPU load requested and reached, host by host; empty where none was requested."""
     words = []
     for host in loaded_hosts(each.records):
         reached = host.reached_percent
         low, high = digits(reached.least), digits(reached.most)
         span = "" if low == high else f" ({low}{ABSENT}{high})"
-        words.append(f"{host.host}: {host.asked_percent:g} % asked, {digits(reached.median)} %{span} reached")
+        words.append(f"{host.host}: {host.asked_percent:g} % requested, {digits(reached.median)} %{span} reached")
     return "; ".join(words)
 
 
@@ -183,13 +183,13 @@ def topology_table(findings: RunFindings) -> Table:
 
 
 def _hosts(experiment: Experiment) -> str:
-    told = []
+    words = []
     for host in experiment.hosts:
         applications = [application.name for application in experiment.applications if application.host == host.name]
         lives = [*applications, *(["the service"] if host.name in experiment.services else [])]
         about = ", ".join([host.kind.value, *_limits(host)])
-        told.append(f"{host.name} ({about}): {', '.join(lives) or 'nothing'}")
-    return "; ".join(told)
+        words.append(f"{host.name} ({about}): {', '.join(lives) or 'nothing'}")
+    return "; ".join(words)
 
 
 def _limits(host: Host) -> list[str]:
@@ -200,11 +200,11 @@ def _limits(host: Host) -> list[str]:
 
 
 def _networks(experiment: Experiment) -> str:
-    """Each network; links that are all alike are told once."""
-    told = []
+    """Each network; links that are all alike are said once."""
+    words = []
     for network in experiment.networks:
-        words = {link.host: link_words(link) for link in experiment.links if link.network == network.name}
-        alike = len(set(words.values())) == 1
-        links = f"links {next(iter(words.values()))}" if alike else ", ".join(f"{h} {w}" for h, w in words.items())
-        told.append(f"{network.name} of {', '.join(network.hosts)}: {links}")
-    return "; ".join(told) or ABSENT
+        of_host = {link.host: link_words(link) for link in experiment.links if link.network == network.name}
+        alike = len(set(of_host.values())) == 1
+        links = f"links {next(iter(of_host.values()))}" if alike else ", ".join(f"{h} {w}" for h, w in of_host.items())
+        words.append(f"{network.name} of {', '.join(network.hosts)}: {links}")
+    return "; ".join(words) or ABSENT

@@ -25,7 +25,7 @@ from middlemark.report.elements.formatting import (
     interval,
     size,
 )
-from middlemark.report.elements.labels import Contender, n_words
+from middlemark.report.elements.labels import Series, n_words
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     Column,
@@ -52,7 +52,7 @@ PARTS: dict[Part, tuple[str, str]] = {
     Part.SERVICE: ("service", "#8e6fb5"),
     Part.MIDDLEWARE_RECEIVER: ("middleware, receiver", "#6fa8dc"),
 }
-"""In the order of a message's way: what the page calls each, and its colour, alike for what belongs together."""
+"""In the order of a message's path: what the page calls each, and its colour, alike for what belongs together."""
 COUNTS = (
     MetricColumn("system calls", "path_calls_per_message", COUNT),
     MetricColumn("packets", "path_packets_per_message", COUNT),
@@ -84,8 +84,8 @@ SHARES = "The same parts, each as a share of the middleware's own whole."
 WHOLES = {"typical": "a typical message", "slow": "a slow message, the mean of the slowest hundredth"}
 
 
-def path_charts(seen: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
-    """The parts of a typical message's way, stacked for each middleware: in µs, and as shares; none without a way."""
+def path_charts(seen: Comparison, who: Mapping[str, Series]) -> list[Chart]:
+    """The parts of a typical message's path, stacked for each middleware: in µs, and as shares; none without a path."""
     rows, wholes = _rows(seen, who)
     if not rows:
         return []
@@ -94,7 +94,7 @@ def path_charts(seen: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
         wholes=wholes,
         colours=dict(PARTS.values()),
         value="us",
-        told=[
+        tooltips=[
             alt.Tooltip("part:N"),
             alt.Tooltip("us:Q", title="µs", format=",.4~g"),
             alt.Tooltip("interval:N", title="interval, µs"),
@@ -103,15 +103,15 @@ def path_charts(seen: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
     )
     description = "A stacked bar for each middleware; the tables below have the figures."
     estimates = [each.estimate(seen.setting.subject, "path_typical_whole_ns") for each in seen.experiments]
-    told = " ".join([n_words(estimates), *(f"{words}." for words in path_doubts(seen, who))])
+    words = " ".join([n_words(estimates), *(f"{words}." for words in path_doubts(seen, who))])
     times, shares = drawn.lengths("µs of one-way time"), drawn.shares("share of one-way time")
     return [
-        Chart("kernelpath", "Where the time goes", f"{TYPICAL} {told}", description, times),
-        Chart("kernelshares", "Where the time goes, as shares", f"{SHARES} {told}", description, shares),
+        Chart("kernelpath", "Where the time goes", f"{TYPICAL} {words}", description, times),
+        Chart("kernelshares", "Where the time goes, as shares", f"{SHARES} {words}", description, shares),
     ]
 
 
-def _rows(seen: Comparison, who: Mapping[str, Contender]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _rows(seen: Comparison, who: Mapping[str, Series]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """A row a part, and one a whole that has an interval."""
     stream = seen.setting.subject
     rows, wholes = [], []
@@ -131,8 +131,8 @@ def _rows(seen: Comparison, who: Mapping[str, Contender]) -> tuple[list[dict[str
     return rows, wholes
 
 
-def path_doubts(seen: Comparison, who: Mapping[str, Contender]) -> list[str]:
-    """Of which middlewares too few ways were found to stand for all of their messages."""
+def path_doubts(seen: Comparison, who: Mapping[str, Series]) -> list[str]:
+    """Of which middlewares too few paths were found to stand for all of their messages."""
     shares = {
         who[each.experiment.id].label: _value(each, seen.setting.subject, "path_set_aside_share")
         for each in seen.experiments
@@ -144,7 +144,7 @@ def path_doubts(seen: Comparison, who: Mapping[str, Contender]) -> list[str]:
     ]
 
 
-def path_tables(seen: Comparison, who: Mapping[str, Contender]) -> list[Table]:
+def path_tables(seen: Comparison, who: Mapping[str, Series]) -> list[Table]:
     """The parts in µs and as shares, and what a message takes of the kernel."""
     return [
         *(_parts_table(seen, who, kind) for kind in WHOLES),
@@ -154,7 +154,7 @@ def path_tables(seen: Comparison, who: Mapping[str, Contender]) -> list[Table]:
     ]
 
 
-def _parts_table(seen: Comparison, who: Mapping[str, Contender], kind: str) -> Table:
+def _parts_table(seen: Comparison, who: Mapping[str, Series], kind: str) -> Table:
     stream = seen.setting.subject
     rows: list[Row] = []
     for each in seen.experiments:
@@ -168,7 +168,7 @@ def _parts_table(seen: Comparison, who: Mapping[str, Contender], kind: str) -> T
     return table(f"The path of {WHOLES[kind]}", columns, rows, caption)
 
 
-def _packets_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
+def _packets_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
     stream = seen.setting.subject
     rows: list[Row] = [
         (who[each.experiment.id].label, *metric_cells(PACKETS, each, stream))
@@ -182,7 +182,7 @@ def _packets_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
     return table("The packets of a message", (MIDDLEWARE, *metric_columns(PACKETS)), rows, caption)
 
 
-def _counts_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
+def _counts_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
     stream = seen.setting.subject
     rows: list[Row] = [
         (who[each.experiment.id].label, *metric_cells(COUNTS, each, stream))
@@ -190,22 +190,23 @@ def _counts_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
         if each.estimate(stream, "path_set_aside_share") is not None
     ]
     caption = (
-        "Of all processes on a message's way, from its hand-over to its arrival; means over messages, medians of "
+        "Of all processes on a message's path, from its hand-over to its arrival; means over messages, medians of "
         "trials. Looked at: so many messages, evenly chosen. Set aside: no way found (no receive call or wake-up leads "
-        "back to the sender), not told apart (from another message under way), not in order (a part would be negative)."
+        "back to the sender), not told apart (indistinguishable from another message), not in order (a part would be "
+        "negative)."
     )
     return table("What a message takes of the kernel", (MIDDLEWARE, *metric_columns(COUNTS)), rows, caption)
 
 
-def _calls_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
+def _calls_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
     """A row a call, those first that are made most."""
     stream = seen.setting.subject
     rows: list[Row] = []
     for each in seen.experiments:
         by_call: defaultdict[str, dict[Side, Estimate]] = defaultdict(dict)
         for key, found in each.estimates.items():
-            if key.subject == stream and (told := call_of_metric(key.metric)):
-                by_call[told[1]][told[0]] = found
+            if key.subject == stream and (by_side := call_of_metric(key.metric)):
+                by_call[by_side[1]][by_side[0]] = found
         totals = {call: sum(found.value or 0 for found in sides.values()) for call, sides in by_call.items()}
         for call in sorted(totals, key=lambda call: (-totals[call], call)):
             if totals[call] >= RARE:

@@ -14,7 +14,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.resources import LEAST_SPAN_S
 from middlemark.report.elements.chart import Chart, finished, identity, short
 from middlemark.report.elements.formatting import COUNT, Unit, plural
-from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     Column,
@@ -38,7 +38,7 @@ GROWTH = (
 )
 
 
-def growth_table(sampled: Comparison, who: Mapping[str, Contender]) -> Table:
+def growth_table(sampled: Comparison, who: Mapping[str, Series]) -> Table:
     """A row a process."""
     rows: list[Row] = []
     for each in sampled.experiments:
@@ -78,19 +78,19 @@ def _lasting(each: ExperimentFindings, process: str) -> str:
     return f"in {sum(found):.0f} of {plural(len(found), 'trial')}" if any(found) else "no"
 
 
-def memory_chart(sampled: Comparison, who: Mapping[str, Contender]) -> Chart | None:
+def memory_chart(sampled: Comparison, who: Mapping[str, Series]) -> Chart | None:
     """A line a process; None where nothing was sampled."""
     drawn = [each for each in sampled.experiments if each.examples.memory]
     rows = [
         {
             "who": who[each.experiment.id].label,
-            "process": course.process,
+            "process": series.process,
             "s": round(s, 3),
             "mib": short(size_bytes / 2**20),
         }
         for each in drawn
-        for course in each.examples.memory
-        for s, size_bytes in zip(course.at_s, course.resident_bytes, strict=True)
+        for series in each.examples.memory
+        for s, size_bytes in zip(series.at_s, series.resident_bytes, strict=True)
     ]
     if not rows:
         return None

@@ -19,7 +19,7 @@ from middlemark.analysis.kernel.breakdown import ExampleMessage
 from middlemark.analysis.kernel.segments import MessagePath, Segment, Side
 from middlemark.report.elements.chart import IN_INK, INK, Chart, finished
 from middlemark.report.elements.formatting import digits, plural
-from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.labels import Series
 from middlemark.report.internals.kernel_path import PARTS
 
 LANE_HEIGHT = 24
@@ -31,33 +31,33 @@ _CUTS = {"queued": "triangle-up", "transmitted": "square", "arrived": "circle"}
 _READABLE = 0.03
 
 
-def message_charts(seen: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
+def message_charts(seen: Comparison, who: Mapping[str, Series]) -> list[Chart]:
     """Two for each middleware: the message in the middle, and a slow one."""
     return [
-        _chart(f"way{number}at{round(100 * told.share)}", who[each.experiment.id].label, told)
+        _chart(f"way{number}at{round(100 * example.share)}", who[each.experiment.id].label, example)
         for number, each in enumerate(seen.experiments)
-        for told in each.examples.messages.get(seen.setting.stream, ())
+        for example in each.examples.messages.get(seen.setting.stream, ())
     ]
 
 
-def message_lines(seen: Comparison, who: Mapping[str, Contender]) -> Iterator[Text]:
+def message_lines(seen: Comparison, who: Mapping[str, Series]) -> Iterator[Text]:
     """The same as text, a line a part."""
     for each in seen.experiments:
-        for told in each.examples.messages.get(seen.setting.stream, ()):
-            yield Text(f"{title(who[each.experiment.id].label, told)}", "bold")
-            yield from told_lines(told)
+        for example in each.examples.messages.get(seen.setting.stream, ()):
+            yield Text(f"{title(who[each.experiment.id].label, example)}", "bold")
+            yield from example_lines(example)
 
 
-def title(label: str, told: ExampleMessage) -> str:
+def title(label: str, example: ExampleMessage) -> str:
     """Which message it is, and how long it took."""
-    n, took = plural(told.n, "message"), f"{_us(told.path.whole_ns)} µs"
-    if told.share == 0.5:
+    n, took = plural(example.n, "message"), f"{_us(example.path.whole_ns)} µs"
+    if example.share == 0.5:
         return f"{label}: {took}, the median of {n}"
-    return f"{label}: {took}; {100 * told.share:.3g} % of {n} took no longer"
+    return f"{label}: {took}; {100 * example.share:.3g} % of {n} took no longer"
 
 
 def stretches(path: MessagePath, most: int) -> tuple[Segment, ...]:
-    """A way's segments, or where they are too many, equal stretches with the part that takes most of each."""
+    """A path's segments, or where they are too many, equal stretches with the part that takes most of each."""
     if len(path.segments) <= most:
         return path.segments
     edges = [path.sent_ns + path.whole_ns * number // most for number in range(most + 1)]
@@ -84,11 +84,11 @@ def _most_of(segments: Sequence[Segment], first: int, begin_ns: int, end_ns: int
     return Segment(part, side, begin_ns, end_ns)
 
 
-def _chart(name: str, label: str, told: ExampleMessage) -> Chart:
-    segments, calls, marks = _segment_rows(told), _call_rows(told), _mark_rows(told)
+def _chart(name: str, label: str, example: ExampleMessage) -> Chart:
+    segments, calls, marks = _segment_rows(example), _call_rows(example), _mark_rows(example)
     there = {row["lane"] for row in (*segments, *calls, *marks)}
     lanes = [lane for lane in _lanes() if lane in there]
-    span = alt.Scale(domain=[0, told.path.whole_ns / 1e3], nice=False)
+    span = alt.Scale(domain=[0, example.path.whole_ns / 1e3], nice=False)
     x = alt.X("from:Q", title="µs from the hand-over", scale=span)
     y = alt.Y("lane:N", sort=lanes, title=None, scale=alt.Scale(domain=lanes), axis=alt.Axis(labelLimit=180))
     layers = [_segment_layer(segments, x, y)]
@@ -99,9 +99,9 @@ def _chart(name: str, label: str, told: ExampleMessage) -> Chart:
     drawn = alt.layer(*layers, width="container", height=LANE_HEIGHT * len(lanes))
     return Chart(
         id=name,
-        title=title(label, told),
-        caption=f"n = 1 message, of the {told.n} of its trial.",
-        description="A bar for each part of the message's way on a common time axis; the tables have the figures.",
+        title=title(label, example),
+        caption=f"n = 1 message, of the {example.n} of its trial.",
+        description="A bar for each part of the message's path on a common time axis; the tables have the figures.",
         spec=finished(drawn, segments=segments, calls=calls, marks=marks),
     )
 
@@ -171,28 +171,28 @@ def _tooltips() -> list[alt.Tooltip]:
     ]
 
 
-def _segment_rows(told: ExampleMessage) -> list[dict[str, Any]]:
+def _segment_rows(example: ExampleMessage) -> list[dict[str, Any]]:
     return [
         {"lane": segment.side or "network", "part": PARTS[segment.part][0]}
-        | _span(told.path, segment.begin_ns, segment.end_ns)
-        for segment in stretches(told.path, _STRETCHES)
+        | _span(example.path, segment.begin_ns, segment.end_ns)
+        for segment in stretches(example.path, _STRETCHES)
     ]
 
 
-def _call_rows(told: ExampleMessage) -> list[dict[str, Any]]:
-    """One at most for each place on each side: calls that begin where another one does can't be told apart."""
-    path = told.path
+def _call_rows(example: ExampleMessage) -> list[dict[str, Any]]:
+    """One at most for each place on each side: calls that begin where another one does can't be distinguished."""
+    path = example.path
     rows: dict[tuple[str, int], dict[str, Any]] = {}
     for call in path.calls:
         begin_ns, end_ns = max(call.begin_ns, path.sent_ns), min(call.end_ns, path.received_ns)
         place = (begin_ns - path.sent_ns) * _STRETCHES // max(path.whole_ns, 1)
-        row = {"lane": f"{call.side}'s calls", "call": told.call_names.get(call.number, f"call_{call.number}")}
+        row = {"lane": f"{call.side}'s calls", "call": example.call_names.get(call.number, f"call_{call.number}")}
         rows.setdefault((call.side, place), row | _span(path, begin_ns, end_ns))
     return list(rows.values())
 
 
-def _mark_rows(told: ExampleMessage) -> list[dict[str, Any]]:
-    path = told.path
+def _mark_rows(example: ExampleMessage) -> list[dict[str, Any]]:
+    path = example.path
     rows: list[dict[str, Any]] = []
     for crossing in path.crossings:
         ends = {1: crossing.first} | {crossing.packets: crossing.last}
@@ -213,9 +213,9 @@ def _span(path: MessagePath, begin_ns: int, end_ns: int) -> dict[str, float]:
     return {"from": begin_us, "to": end_us, "us": round(end_us - begin_us, 3)}
 
 
-def told_lines(told: ExampleMessage) -> Iterator[Text]:
+def example_lines(example: ExampleMessage) -> Iterator[Text]:
     """One message, a line a part, then its calls and packets."""
-    path, parts_ns = told.path, told.path.parts_ns()
+    path, parts_ns = example.path, example.path.parts_ns()
     width = max(len(name) for name, _ in PARTS.values())
     for part, (name, colour) in PARTS.items():
         if parts_ns[part]:
@@ -225,7 +225,7 @@ def told_lines(told: ExampleMessage) -> Iterator[Text]:
     for side in Side:
         calls = Counter(call.number for call in path.calls if call.side is side)
         if calls:
-            names = (f"{told.call_names.get(number, number)} {count}" for number, count in calls.most_common(8))
+            names = (f"{example.call_names.get(number, number)} {count}" for number, count in calls.most_common(8))
             yield Text(f"  system calls of the {side}: {', '.join(names)}", "dim")
     for crossing in path.crossings:
         spans = zip(_CUTS, crossing.first, crossing.last, strict=True)

@@ -25,7 +25,7 @@ from middlemark.report.elements.formatting import (
     plural,
     times,
 )
-from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     Column,
@@ -109,7 +109,7 @@ class Observed:
     """What could not be seen, with the reason."""
 
 
-def observed(comparison: Comparison, who: Mapping[str, Contender]) -> Observed | None:
+def observed(comparison: Comparison, who: Mapping[str, Series]) -> Observed | None:
     """All of it; None where nothing was observed."""
     if not any(each.observed for each in comparison.experiments):
         return None
@@ -141,7 +141,7 @@ def seen_by(comparison: Comparison, observation: Observation) -> Comparison:
     return replace(comparison, experiments=seen)
 
 
-def _resource_tables(sampled: Comparison, who: Mapping[str, Contender]) -> list[Table]:
+def _resource_tables(sampled: Comparison, who: Mapping[str, Series]) -> list[Table]:
     sums = "Medians of trials over the window, of a process with all that it started."
     cpu = f"{sums} CPU a message: sent or received by it; of a service, delivered in all."
     return [
@@ -160,7 +160,7 @@ def _resource_tables(sampled: Comparison, who: Mapping[str, Contender]) -> list[
     ]
 
 
-def _process_table(title: str, seen: Comparison, who: Mapping[str, Contender], columns: Columns, caption: str) -> Table:
+def _process_table(title: str, seen: Comparison, who: Mapping[str, Series], columns: Columns, caption: str) -> Table:
     """A row a process that has any of the figures."""
     rows: list[Row] = []
     for each in seen.experiments:
@@ -172,7 +172,7 @@ def _process_table(title: str, seen: Comparison, who: Mapping[str, Contender], c
     return table(title, (MIDDLEWARE, *named("process"), *metric_columns(columns)), rows, caption)
 
 
-def _machine_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
+def _machine_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
     """A row a machine: the one that Middlemark ran on, then the hosts that are others."""
     rows: list[Row] = []
     for each in seen.experiments:
@@ -186,7 +186,7 @@ def _machine_table(seen: Comparison, who: Mapping[str, Contender]) -> Table:
     return table("The machine meanwhile", columns, rows, caption)
 
 
-def observed_lines(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[str, ...]:
+def observed_lines(comparison: Comparison, who: Mapping[str, Series]) -> tuple[str, ...]:
     """For a narrow place: what observing cost where that is known, and what each middleware's observers came to."""
     lines = [
         f"{cost.label}: observing {str(cost.observation).replace('_', ' ')} cost {_ratio_words(cost.main)} in "
@@ -233,7 +233,7 @@ class _Cost:
     cpu: Difference | None
 
 
-def _costs(comparison: Comparison, who: Mapping[str, Contender]) -> list[_Cost]:
+def _costs(comparison: Comparison, who: Mapping[str, Series]) -> list[_Cost]:
     return [
         _Cost(
             who[each.experiment.id].label,
@@ -252,7 +252,7 @@ def _ranked_by(comparison: Comparison) -> str:
     return kind.value.replace("_", " ") if kind else "goodput"
 
 
-def _cost_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+def _cost_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
     """Observed over unobserved, paired by block."""
     columns = (
         MIDDLEWARE,
@@ -286,7 +286,7 @@ def _ratio_words(found: Difference | None) -> str:
     return f"{times(found)}{'' if said in {Verdict.BETTER, Verdict.WORSE} else ', no significant difference'}"
 
 
-def _unavailable(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[str, ...]:
+def _unavailable(comparison: Comparison, who: Mapping[str, Series]) -> tuple[str, ...]:
     """Each reason once, with those it holds for where not for all."""
     found: dict[str, dict[str, None]] = {}
     for each in comparison.experiments:

@@ -18,7 +18,7 @@ from middlemark.analysis.metrics.traffic import payload_hosts, receiving_hosts
 from middlemark.plan import varying_factors
 from middlemark.report.elements.chart import Chart, finished, identity, logarithmic_scale
 from middlemark.report.elements.formatting import ABSENT, COUNT, Unit, size
-from middlemark.report.elements.labels import Contender, n_trials, trials_behind
+from middlemark.report.elements.labels import Series, n_trials, trials_behind
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     NOTHING,
@@ -40,7 +40,7 @@ from middlemark.suite.metrics import TRIAL
 
 PHASES = {"discovery": "discovery", "warm_up": "warm-up", "window": "window", "drain": "drain"}
 BYTES = Unit("", size)
-NOT_TOLD = "can't be told apart"
+NOT_SEPARABLE = "can't be separated"
 OVERHEAD = "wire_overhead_ratio"
 ABOUT = (
     "Whole frames with their Ethernet headers, counted where they leave a host; for each message or byte delivered to "
@@ -48,20 +48,20 @@ ABOUT = (
 )
 
 
-def wire_table(wired: Comparison, who: Mapping[str, Contender]) -> Table:
+def wire_table(wired: Comparison, who: Mapping[str, Series]) -> Table:
     """A row for each that was read, medians of trials."""
     rows: list[Row] = []
     for each in wired.experiments:
         if each.estimate(TRIAL, "wire_window_bytes") is not None:
             phases = [_amount(each, phase) for phase in PHASES]
             ratios = metric_cells(_PER_MESSAGE, each, TRIAL)
-            split = [_amount(each, name) if _is_told(each) else NOT_TOLD for name in ("data", "control")]
+            split = [_amount(each, name) if _is_separable(each) else NOT_SEPARABLE for name in ("data", "control")]
             rows.append((who[each.experiment.id].label, *phases, *split, *ratios))
     traffic = values(*PHASES.values(), "data in the window", "control in the window")
     about = (
         f"{ABOUT} Discovery: from before T0 to the last first message. Control: what hosts sent that hold no "
         "publisher, no server and no broker. Data: all else, with what little control the senders of payload add. "
-        "Where every host sends payload, both can't be told apart. Medians of trials."
+        "Where every host sends payload, the two can't be separated. Medians of trials."
     )
     columns = (MIDDLEWARE, *traffic, *metric_columns(_PER_MESSAGE))
     return table("On the wire", columns, rows, about, detail="all hosts together")
@@ -79,22 +79,22 @@ def _amount(each: ExperimentFindings, name: str) -> str:
     return f"{estimate_cell(sent_bytes, BYTES).text}, {estimate_cell(packets, COUNT).text} packets"
 
 
-def _is_told(each: ExperimentFindings) -> bool:
+def _is_separable(each: ExperimentFindings) -> bool:
     return each.estimate(TRIAL, "wire_control_bytes") is not None
 
 
-def link_traffic_table(wired: Comparison, who: Mapping[str, Contender]) -> Table:
-    """Both ways of each link in each phase."""
+def link_traffic_table(wired: Comparison, who: Mapping[str, Series]) -> Table:
+    """Both directions of each link in each phase."""
     rows: list[Row] = []
     for each in wired.experiments:
         for host, network in dict.fromkeys((t.host, t.network) for r in each.records for t in r.wire):
-            cells = (_both_ways(each, (host, network, phase)) for phase in PHASES)
+            cells = (_both_directions(each, (host, network, phase)) for phase in PHASES)
             sends = _what_is_sent(each, host)
             rows.append((who[each.experiment.id].label, f"{host} – {network}", *cells, sends))
     columns = (MIDDLEWARE, *named("link"), *values(*PHASES.values()), *named("what the host sends in the window"))
     about = (
         "Bytes, packets; medians of trials. A host that sends payload and receives some sends both data and control "
-        "on one interface: only a capture tells them apart."
+        "on one interface: only a capture separates them."
     )
     return table("Traffic of the links", columns, rows, about, detail="sent / received by the host")
 
@@ -105,14 +105,14 @@ def _what_is_sent(each: ExperimentFindings, host: str) -> str:
     return "data and control" if host in receiving_hosts(each.experiment) else "data"
 
 
-def _both_ways(each: ExperimentFindings, wanted: tuple[str, str, str]) -> str:
+def _both_directions(each: ExperimentFindings, wanted: tuple[str, str, str]) -> str:
     traffic = [t for record in each.records for t in record.wire if (t.host, t.network, t.phase) == wanted]
-    ways = (
+    directions = (
         (spread(t.sent_bytes for t in traffic), spread(t.sent_packets for t in traffic)),
         (spread(t.received_bytes for t in traffic), spread(t.received_packets for t in traffic)),
     )
     return " / ".join(
-        f"{size(sent.median)}, {packets.median:.0f}" if sent and packets else ABSENT for sent, packets in ways
+        f"{size(sent.median)}, {packets.median:.0f}" if sent and packets else ABSENT for sent, packets in directions
     )
 
 
@@ -124,13 +124,13 @@ CAPTURES = (
 )
 
 
-def capture_table(captured: Comparison, who: Mapping[str, Contender]) -> Table:
+def capture_table(captured: Comparison, who: Mapping[str, Series]) -> Table:
     """A row a trial's file."""
     rows: list[Row] = []
     for each in captured.experiments:
-        contender = who[each.experiment.id]
+        series = who[each.experiment.id]
         rows += [
-            (contender.label, *_capture_cells(record, record.capture), dissector_words(contender))
+            (series.label, *_capture_cells(record, record.capture), dissector_words(series))
             for record in each.records
             if record.capture is not None
         ]
@@ -139,9 +139,9 @@ def capture_table(captured: Comparison, who: Mapping[str, Contender]) -> Table:
     return table("Captured frames", columns, rows, CAPTURES)
 
 
-def dissector_words(contender: Contender) -> str:
-    """`mqtt (what Wireshark must be told)`."""
-    words = [f"{each.name} ({each.remark})" if each.remark else each.name for each in contender.dissectors]
+def dissector_words(series: Series) -> str:
+    """`mqtt (what Wireshark needs to know)`."""
+    words = [f"{each.name} ({each.remark})" if each.remark else each.name for each in series.dissectors]
     return "; ".join(words) or ABSENT
 
 
@@ -151,15 +151,15 @@ def _capture_cells(record: TrialRecord, capture: CaptureRecord) -> tuple[Cell, .
     return Cell(path, link=path), Cell(capture.file_bytes, BYTES), *map(Cell, sums)
 
 
-def capture_lines(captured: Comparison, who: Mapping[str, Contender]) -> list[str]:
+def capture_lines(captured: Comparison, who: Mapping[str, Series]) -> list[str]:
     """A line a trial's file, for a narrow place."""
     return [
-        f"{contender.label}: {sum(link.captured for link in record.capture.links)} frames in {_capture_path(record)}, "
-        f"Wireshark: {dissector_words(contender)}"
+        f"{series.label}: {sum(link.captured for link in record.capture.links)} frames in {_capture_path(record)}, "
+        f"Wireshark: {dissector_words(series)}"
         for each in captured.experiments
         for record in each.records
         if record.capture is not None
-        for contender in (who[each.experiment.id],)
+        for series in (who[each.experiment.id],)
     ]
 
 
@@ -167,33 +167,33 @@ def _capture_path(record: TrialRecord) -> str:
     return f"trials/{record.trial.id}/capture.pcapng"
 
 
-def overhead_table(experiments: Sequence[ExperimentFindings], who: Mapping[str, Contender]) -> Table | None:
+def overhead_table(experiments: Sequence[ExperimentFindings], who: Mapping[str, Series]) -> Table | None:
     """Wire to payload over message sizes; None where no wire was read."""
-    series = _series(experiments, who)
-    if not series:
+    by_setting = _by_setting(experiments, who)
+    if not by_setting:
         return None
-    sizes = sorted({size_bytes for points in series.values() for size_bytes in points})
+    sizes = sorted({size_bytes for points in by_setting.values() for size_bytes in points})
     rows: list[Row] = [
         (*name, *(estimate_cell(points[s].estimate(TRIAL, OVERHEAD), COUNT) if s in points else NOTHING for s in sizes))
-        for name, points in series.items()
+        for name, points in by_setting.items()
     ]
     columns = (MIDDLEWARE, *named("setting"), *values(*map(size, sizes)))
     return table("Bytes on the wire for each byte of payload", columns, rows, ABOUT, detail="by message size")
 
 
-def overhead_chart(experiments: Sequence[ExperimentFindings], who: Mapping[str, Contender]) -> Chart | None:
+def overhead_chart(experiments: Sequence[ExperimentFindings], who: Mapping[str, Series]) -> Chart | None:
     """The same as lines; None where no middleware was measured with two sizes."""
-    series = _series(experiments, who)
+    by_setting = _by_setting(experiments, who)
     rows: list[dict[str, Any]] = [
         {"who": label, "setting": setting, "size": size_bytes, "ratio": found.value}
-        for (label, setting), points in series.items()
+        for (label, setting), points in by_setting.items()
         if len(points) > 1
         for size_bytes, each in sorted(points.items())
         if (found := each.estimate(TRIAL, OVERHEAD)) is not None and found.value
     ]
     if not rows:
         return None
-    drawn = [each for points in series.values() if len(points) > 1 for each in points.values()]
+    drawn = [each for points in by_setting.values() if len(points) > 1 for each in points.values()]
     labels = {str(row["who"]) for row in rows}
     lines = identity(each for each in sorted(who.values(), key=lambda one: one.label) if each.label in labels)
     x_axis, x_scale = logarithmic_scale([float(row["size"]) for row in rows])
@@ -223,24 +223,24 @@ def overhead_chart(experiments: Sequence[ExperimentFindings], who: Mapping[str, 
         spec=finished(layers, rows=rows),
         trials=trials_behind(
             (f"{label}, {setting}", each)
-            for (label, setting), points in series.items()
+            for (label, setting), points in by_setting.items()
             if len(points) > 1
             for _, each in sorted(points.items())
         ),
     )
 
 
-Series = dict[tuple[str, str], dict[int, ExperimentFindings]]
-"""By contender and setting, by size."""
+BySetting = dict[tuple[str, str], dict[int, ExperimentFindings]]
+"""By series and setting, by size."""
 
 
-def _series(experiments: Sequence[ExperimentFindings], who: Mapping[str, Contender]) -> Series:
+def _by_setting(experiments: Sequence[ExperimentFindings], who: Mapping[str, Series]) -> BySetting:
     wired = [each.observed[Observation.WIRE] for each in experiments if Observation.WIRE in each.observed]
     shown = [each for each in wired if each.estimate(TRIAL, OVERHEAD) is not None]
     if not shown:
         return {}
     varying = [name for name in varying_factors([each.experiment for each in shown]) if _tells_settings_apart(name)]
-    found: Series = {}
+    found: BySetting = {}
     for each in shown:
         factors = each.experiment.factors
         setting = ", ".join(f"{name} {factors.get(name, ABSENT)}" for name in varying) or each.experiment.topology

@@ -64,8 +64,8 @@ class _Gathered:
     bound_ns: int = 0
 
     @property
-    def is_told(self) -> bool:
-        """Whether there is any of it that clocks of different machines tell."""
+    def is_measurable(self) -> bool:
+        """Whether there is any of it that clocks of different machines allow to measure."""
         return self.histogram.get_total_count() > 0 and is_measurable(self.histogram.get_max_value(), self.bound_ns)
 
 
@@ -102,7 +102,7 @@ def percentile_tables(folder: RunFolder) -> tuple[list[PercentileTable], list[Da
             whole.lost += samples.lost
             whole.trials += 1
             whole.bound_ns = max(whole.bound_ns, samples.bound_ns)
-    return [_table(key, whole) for key, whole in sorted(gathered.items()) if whole.is_told], damaged
+    return [_table(key, whole) for key, whole in sorted(gathered.items()) if whole.is_measurable], damaged
 
 
 def _table(key: tuple[str, str, Distribution], whole: _Gathered) -> PercentileTable:

@@ -27,12 +27,12 @@ from middlemark.report.conclusions.ranking import ranking_as_table
 from middlemark.report.conclusions.recommendation import recommendation
 from middlemark.report.elements.chart import INK, Chart, Spec
 from middlemark.report.elements.formatting import NARROW_SPACE
-from middlemark.report.elements.labels import Contender, contenders
+from middlemark.report.elements.labels import Series, series_by_experiment
 from middlemark.report.elements.tables import Table
 from middlemark.report.internals.configuration import topology_table
 from middlemark.report.internals.wire import overhead_table
 from middlemark.report.output.formats import ReportFormat
-from middlemark.report.output.html import Section, figures_beyond, sections_of
+from middlemark.report.output.html import Section, charts_of_run, sections_of
 from middlemark.report.traffic.capacity import capacity_table, stop_table
 from middlemark.report.traffic.variance import spread_table
 from middlemark.results.files import file_name, write_bytes, write_text
@@ -46,7 +46,7 @@ ENDING = {ReportFormat.LATEX: "tex", ReportFormat.MARKDOWN: "md", ReportFormat.C
 
 def write_parts(findings: RunFindings, kind: ReportFormat, folder: Path) -> list[Path]:
     """Write every figure, or every table, of a run into a folder."""
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     if kind in FIGURES:
         return _write_figures(dict(figures(findings, who)), kind, folder)
     written = []
@@ -55,15 +55,15 @@ def write_parts(findings: RunFindings, kind: ReportFormat, folder: Path) -> list
     return written
 
 
-def figures(findings: RunFindings, who: Mapping[str, Contender]) -> Iterator[tuple[str, Chart]]:
+def figures(findings: RunFindings, who: Mapping[str, Series]) -> Iterator[tuple[str, Chart]]:
     """Every figure under the name of its file."""
     for section in sections_of(findings, who):
         yield from ((f"{section.id}-{chart.id}", chart) for chart in section.charts)
-    for part, charts in figures_beyond(findings, who).items():
+    for part, charts in charts_of_run(findings, who).items():
         yield from ((f"{part}-{chart.id}", chart) for chart in charts)
 
 
-def tables(findings: RunFindings, who: Mapping[str, Contender]) -> Iterator[tuple[str, Table]]:
+def tables(findings: RunFindings, who: Mapping[str, Series]) -> Iterator[tuple[str, Table]]:
     """Every table under the name of its file: of the whole run, then of each setting."""
     sections = sections_of(findings, who)
     yield from ((name, table) for name, table in _tables_of_run(findings, sections, who) if table is not None)
@@ -73,7 +73,7 @@ def tables(findings: RunFindings, who: Mapping[str, Contender]) -> Iterator[tupl
 
 
 def _tables_of_run(
-    findings: RunFindings, sections: Sequence[Section], who: Mapping[str, Contender]
+    findings: RunFindings, sections: Sequence[Section], who: Mapping[str, Series]
 ) -> Iterator[tuple[str, Table | None]]:
     found = recommendation(findings)
     if found is not None:
@@ -92,7 +92,7 @@ def _tables_of_run(
 
 
 def _tables_of(section: Section) -> Iterator[Table]:
-    yield ranking_as_table(section.ranking, f"{section.answer.workload.replace('_', ' ')}, {section.answer.asked}")
+    yield ranking_as_table(section.ranking, f"{section.answer.workload.replace('_', ' ')}, {section.answer.load}")
     if section.chain:
         yield from (section.chain.split, section.chain.fates)
         yield from (table for table in section.chain.tables if table.rows)

@@ -29,7 +29,7 @@ from middlemark.report.conclusions.recommendation import recommendation
 from middlemark.report.conclusions.warnings import uncounted, warned_of
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import fact
-from middlemark.report.elements.labels import Contender, Trials, contenders, trials_of
+from middlemark.report.elements.labels import Series, Trials, series_by_experiment, trials_of
 from middlemark.report.elements.tables import Table
 from middlemark.report.elements.topology_drawing import drawing
 from middlemark.report.internals.chain_charts import chains_overview
@@ -62,7 +62,7 @@ from middlemark.suite.metrics import OF_CHAINS, Distribution
 
 
 @debug_mode(False)  # as for those of one setting
-def figures_beyond(findings: RunFindings, who: Mapping[str, Contender]) -> dict[str, list[Chart]]:
+def charts_of_run(findings: RunFindings, who: Mapping[str, Series]) -> dict[str, list[Chart]]:
     """By the part of the page that they are in."""
     overhead = overhead_chart(findings.experiments, who)
     return {
@@ -84,7 +84,7 @@ class Section:
     factors: Mapping[str, str]
     answer: Answer
     ranking: Ranking
-    who: tuple[Contender, ...]
+    who: tuple[Series, ...]
     distributions: tuple[Chart, ...]
     over_time: tuple[Chart, ...]
     """Of settings in which something changes within the window."""
@@ -104,15 +104,15 @@ class Section:
     outcomes: Table
     observed: Observed | None
     cautions: tuple[tuple[str, Caution, int], ...]
-    """Contender, warning, number of trials."""
+    """Series, warning, number of trials."""
     configurations: tuple[Configuration, ...]
 
     @property
     def charts(self) -> tuple[Chart, ...]:
         """All of them."""
         seen = (*self.observed.charts, *self.observed.messages) if self.observed else ()
-        way = self.chain.charts if self.chain else ()
-        return (*way, *self.over_time, *self.distributions, *self.bars, *seen)
+        path = self.chain.charts if self.chain else ()
+        return (*path, *self.over_time, *self.distributions, *self.bars, *seen)
 
 
 def write_report(run: Path | RunFindings) -> Path:
@@ -123,11 +123,11 @@ def write_report(run: Path | RunFindings) -> Path:
 
 def render(findings: RunFindings) -> str:
     """The whole page."""
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     sections = sections_of(findings, who)
-    beyond = figures_beyond(findings, who)
+    run_charts = charts_of_run(findings, who)
     charts = {f"{section.id}-{chart.id}": chart for section in sections for chart in section.charts}
-    charts |= {f"{part}-{chart.id}": chart for part, own in beyond.items() for chart in own}
+    charts |= {f"{part}-{chart.id}": chart for part, own in run_charts.items() for chart in own}
     return (
         _environment()
         .get_template("report.html.j2")
@@ -148,7 +148,7 @@ def render(findings: RunFindings) -> str:
             keys=sorted({each.key: each for each in who.values()}.values(), key=lambda each: each.key),
             machine=[fact(name, value) for name, value in findings.manifest.machine.items()],
             interval_words=interval_words(findings),
-            beyond=beyond,
+            run_charts=run_charts,
             settings_of=_settings_of(sections),
             overhead=overhead_table(findings.experiments, who),
             enough=stop_table(findings, who),
@@ -156,7 +156,7 @@ def render(findings: RunFindings) -> str:
             spread_lines=spread_lines(findings, who),
             capacity=capacity_table(findings.capacities, who),
             capacity_lines=capacity_lines(findings.capacities, who),
-            drawn_in=lambda part: _drawn_in(beyond[part], who),
+            drawn_in=lambda part: _drawn_in(run_charts[part], who),
             scalings=scaling_lines(findings.scalings),
             selection=selectable(findings.comparisons, who.values()),
             charts=packed_json(without_repetition(charts)),
@@ -169,16 +169,16 @@ def render(findings: RunFindings) -> str:
 
 
 @debug_mode(False)  # the check of every part takes longer than all else; a browser draws each chart in the tests
-def sections_of(findings: RunFindings, who: Mapping[str, Contender]) -> list[Section]:
+def sections_of(findings: RunFindings, who: Mapping[str, Series]) -> list[Section]:
     """What the page shows of each comparison."""
-    beside = distinguishing(findings.comparisons)
+    varying = distinguishing(findings.comparisons)
     return [
-        _section(number, each, answer(each, who, beside), who)
+        _section(number, each, answer(each, who, varying), who)
         for number, each in enumerate(findings.comparisons, start=1)
     ]
 
 
-def _drawn_in(charts: Sequence[Chart], who: Mapping[str, Contender]) -> list[Contender]:
+def _drawn_in(charts: Sequence[Chart], who: Mapping[str, Series]) -> list[Series]:
     """Whose lines some charts have, for their legend."""
     rows = (row for chart in charts for own in chart.spec["datasets"].values() for row in own)
     labels = {row.get("who") for row in rows}
@@ -200,7 +200,7 @@ def _settings_of(sections: Sequence[Section]) -> Callable[[Trials], str]:
     return settings_of
 
 
-def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str, Contender]) -> Section:
+def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str, Series]) -> Section:
     kind = comparison.criterion.distribution or Distribution.LATENCY_FROM_SEND
     drawn = [
         chart
@@ -244,7 +244,7 @@ def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str
     )
 
 
-def _stream_tables(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[Table, ...]:
+def _stream_tables(comparison: Comparison, who: Mapping[str, Series]) -> tuple[Table, ...]:
     """A chain has no rate or accounting of its own: `chain` has what becomes of it."""
     if comparison.setting.of_chain:
         return ()

@@ -25,7 +25,7 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.errors import StoreError
 from middlemark.report.conclusions.headline import distinguishing
 from middlemark.report.elements.chart import Chart
-from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.labels import Series
 from middlemark.results.files import read_bytes, write_text
 
 MOST_BYTES = 1 << 24
@@ -116,7 +116,7 @@ class Folded:
 class MiddlewareShown:
     """One middleware with all labels that its configurations have on the page."""
 
-    who: Contender
+    who: Series
     labels: tuple[str, ...]
 
 
@@ -129,9 +129,9 @@ class Selectable:
     """Each with its values; the workload first, where there are several."""
 
 
-def selectable(comparisons: Sequence[Comparison], who: Iterable[Contender]) -> Selectable:
+def selectable(comparisons: Sequence[Comparison], who: Iterable[Series]) -> Selectable:
     """Everything that varies on the page."""
-    of_middleware: dict[str, list[Contender]] = {}
+    of_middleware: dict[str, list[Series]] = {}
     for each in who:
         of_middleware.setdefault(each.middleware, []).append(each)
     settings = [dict(each.setting.factors) for each in comparisons]

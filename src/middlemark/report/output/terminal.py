@@ -29,7 +29,7 @@ from middlemark.report.conclusions.recommendation import READING as MARGINS
 from middlemark.report.conclusions.recommendation import Recommendation, recommendation
 from middlemark.report.conclusions.warnings import uncounted, warned_of
 from middlemark.report.elements.formatting import ABSENT, plural
-from middlemark.report.elements.labels import Contender, contenders
+from middlemark.report.elements.labels import Series, series_by_experiment
 from middlemark.report.elements.tables import Cell, Column, Holds, Table, value_cell
 from middlemark.report.internals.chains import lines_of_chain
 from middlemark.report.internals.configuration import load_words
@@ -59,7 +59,7 @@ READING = (
 def print_summary(run: Path | RunFindings, console: Console) -> None:
     """Print what a run came to."""
     findings = run if isinstance(run, RunFindings) else analyse(RunFolder(run))
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     recommended = recommendation(findings)
     if recommended is None:
         _print_comparisons(findings, who, console)
@@ -70,9 +70,9 @@ def print_summary(run: Path | RunFindings, console: Console) -> None:
     _print_cautions(findings, who, console)
 
 
-def _print_comparisons(findings: RunFindings, who: Mapping[str, Contender], console: Console) -> None:
-    beside = distinguishing(findings.comparisons)
-    answers = [answer(comparison, who, beside) for comparison in findings.comparisons]
+def _print_comparisons(findings: RunFindings, who: Mapping[str, Series], console: Console) -> None:
+    varying = distinguishing(findings.comparisons)
+    answers = [answer(comparison, who, varying) for comparison in findings.comparisons]
     for comparison, said in zip(findings.comparisons, answers, strict=True):
         _print_comparison(comparison, said, who, console)
     _print_digest(digest(findings.comparisons, answers, who) if len(answers) > CROWDED else None, console)
@@ -118,22 +118,22 @@ def print_over_settings(found: Sequence[OverSettings], console: Console) -> None
 
 
 def print_message_paths(findings: RunFindings, console: Console) -> None:
-    """Print the ways of single messages, of all settings whose kernel path was observed."""
-    who = contenders(findings.manifest, (each.experiment for each in findings.experiments))
-    beside = distinguishing(findings.comparisons)
+    """Print the paths of single messages, of all settings whose kernel path was observed."""
+    who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
+    varying = distinguishing(findings.comparisons)
     for comparison in findings.comparisons:
         lines = list(message_lines(seen_by(comparison, Observation.KERNEL_PATH), who))
         if lines:
-            said = answer(comparison, who, beside)
+            said = answer(comparison, who, varying)
             console.print()
-            console.print(Text.assemble((said.workload, "bold"), (f"  {said.asked}", "dim")))
+            console.print(Text.assemble((said.workload, "bold"), (f"  {said.load}", "dim")))
         for line in lines:
             console.print(line)
 
 
-def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Contender], console: Console) -> None:
+def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Series], console: Console) -> None:
     console.print()
-    console.print(Text.assemble((said.workload, "bold"), (f"  {said.asked}", "dim")))
+    console.print(Text.assemble((said.workload, "bold"), (f"  {said.load}", "dim")))
     ranking = ranking_table(comparison, who)
     _print_ranking(ranking, console)
     if ranking.between_clocks:
@@ -148,7 +148,7 @@ def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Co
 
 
 def _print_ranking(ranking: Ranking, console: Console) -> None:
-    """The lines that have a rank; those that have none are told below with the reason."""
+    """The lines that have a rank; those that have none are printed below with the reason."""
     left_out = {Terminal.NEVER} if console.width >= WIDE else {Terminal.NEVER, Terminal.WHERE_WIDE}
     columns = [each for each in ranking.columns if each.in_terminal not in left_out]
     grid = _grid()
@@ -171,7 +171,7 @@ def _print_ranking(ranking: Ranking, console: Console) -> None:
         console.print(grid)
 
 
-def _print_conditions(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:
+def _print_conditions(comparison: Comparison, who: Mapping[str, Series], console: Console) -> None:
     """The split of a chain, faults, links, routes and CPU load, where the setting has any."""
     faults = fault_table(comparison, who)
     for table in (*lines_of_chain(comparison, who), *([faults] if faults else [])):
@@ -185,7 +185,7 @@ def _print_conditions(comparison: Comparison, who: Mapping[str, Contender], cons
             _print_line(Text(f"{who[each.experiment.id].label}: CPU load at {words}", "dim"), console)
 
 
-def _print_observed(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:
+def _print_observed(comparison: Comparison, who: Mapping[str, Series], console: Console) -> None:
     lines = observed_lines(comparison, who)
     if lines:
         console.print(Text("seen from outside", "dim"))
@@ -232,8 +232,8 @@ def cell_text(cell: Cell, style: str = "") -> Text:
     return text
 
 
-def _print_outcomes(comparison: Comparison, who: Mapping[str, Contender], console: Console) -> None:
-    """Trials that don't count, but for those that could not be asked for, which the line above tells."""
+def _print_outcomes(comparison: Comparison, who: Mapping[str, Series], console: Console) -> None:
+    """Trials that don't count, but for those that are not applicable, which the line above says."""
     for each in comparison.experiments:
         kinds: dict[str, tuple[int, str]] = {}
         for (kind, why), n in sorted(outcome_counts(each).items()):
@@ -259,14 +259,15 @@ def _print_damage(findings: RunFindings, console: Console) -> None:
         console.print(f"\n[red]trial {escape(damage.trial)} is left out:[/] {escape(damage.problem)}")
 
 
-def _print_cautions(findings: RunFindings, who: Mapping[str, Contender], console: Console) -> None:
+def _print_cautions(findings: RunFindings, who: Mapping[str, Series], console: Console) -> None:
     """Trials that don't count, and the warnings of the machine and of the others."""
     of_trials = warned_of(findings, who)
     not_counted = uncounted(findings, who)
     if findings.manifest.warnings or of_trials or not_counted:
         console.print("\n[bold]Before you rely on these figures[/]")
-    for way in not_counted:
-        _print_line(Text(f"{way.kind} in {way.where}, first: {way.first.trial}, {way.first.detail}"), console)
+    for outcome in not_counted:
+        words = f"{outcome.kind} in {outcome.where}, first: {outcome.first.trial}, {outcome.first.detail}"
+        _print_line(Text(words), console)
     for caution in findings.manifest.warnings:
         _print_line(Text.assemble(caution.text, (f" → {caution.remedy}", "dim")), console)
     for each in of_trials:

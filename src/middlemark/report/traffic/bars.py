@@ -31,7 +31,7 @@ from middlemark.report.elements.chart import (
     short,
     with_rows,
 )
-from middlemark.report.elements.labels import Contender, n_trials
+from middlemark.report.elements.labels import Series, n_trials
 from middlemark.suite.metrics import TRIAL
 
 Row = Mapping[str, Any]
@@ -42,15 +42,15 @@ class StackedBars:
     """What is drawn, a bar for each `who`."""
 
     parts: Sequence[Row]
-    """`who`, `part`, its place in the `order`, its `share` of the whole, and what `value` and `told` name."""
+    """`who`, `part`, its place in the `order`, its `share` of the whole, and what `value` and `tooltips` name."""
     wholes: Sequence[Row]
     """`who`, `low` and `high` of each whole that has an interval."""
     colours: Mapping[str, str]
     """Of each part, in the order of the legend."""
     value: str
     """The column of a part's length."""
-    told: Sequence[alt.Tooltip]
-    """What is told of a part beside its middleware and its share."""
+    tooltips: Sequence[alt.Tooltip]
+    """What a pointer shows of a part besides its middleware and its share."""
     label_limit: int
     """As many pixels as the name of a bar may take."""
 
@@ -89,7 +89,7 @@ class StackedBars:
                 order=alt.Order("order:Q"),
                 tooltip=[
                     alt.Tooltip("who:N", title="middleware"),
-                    *self.told,
+                    *self.tooltips,
                     alt.Tooltip("share:Q", format=".1%"),
                 ],
             )
@@ -99,7 +99,7 @@ class StackedBars:
 
 @dataclass(frozen=True)
 class Bars:
-    """A chart with one figure and its interval for each contender."""
+    """A chart with one figure and its interval for each series."""
 
     id: str
     title: str
@@ -112,7 +112,7 @@ class Bars:
     logarithmic: bool = False
 
 
-def bar_charts(comparison: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
+def bar_charts(comparison: Comparison, who: Mapping[str, Series]) -> list[Chart]:
     """First message, loss, CPU and memory, each in the order of the ranking."""
     stream = comparison.setting.subject
     made = [
@@ -145,11 +145,11 @@ CPU = (
     "Median of trials with interval; 100 % is one core."
 )
 LOST = (
-    "Executions of the first node of which a message on the way never came, or was refused. Of all valid trials "
+    "Executions of the first node of which a message on the path never came, or was refused. Of all valid trials "
     "together, the interval counts by trials."
 )
 MISSED = (
-    "The share of ways that took longer than the deadline or never ended. Of all valid trials together, the interval "
+    "The share of paths that took longer than the deadline or never ended. Of all valid trials together, the interval "
     "counts by trials."
 )
 START_UP = "From the common start of all applications until every node has run once. Median of trials with interval."
@@ -169,7 +169,7 @@ MEMORY = (
 
 def _loss_bars(comparison: Comparison, stream: str) -> tuple[Bars, ...]:
     if comparison.setting.of_chain:
-        return (Bars("loss", "Lost on the way", stream, "loss_share", "% of what began", 0.01, LOST),)
+        return (Bars("loss", "Lost on the path", stream, "loss_share", "% of what began", 0.01, LOST),)
     if not comparison.faulty:
         return (
             Bars("loss", "Loss", stream, comparison.criterion.loss_metric, "% of messages sent", 0.01, LOSS),
@@ -185,12 +185,12 @@ def _chain_bars(comparison: Comparison, subject: str) -> tuple[Bars, ...]:
     if not comparison.setting.of_chain:
         return ()
     return (
-        Bars("missed", "Deadline misses", subject, "deadline_missed_share", "% of ways", 0.01, MISSED),
+        Bars("missed", "Deadline misses", subject, "deadline_missed_share", "% of paths", 0.01, MISSED),
         Bars("startup", "Start-up of all nodes", TRIAL, "start_up_ns", "ms (logarithmic)", 1e6, START_UP, True),
     )
 
 
-def bar_chart(comparison: Comparison, who: Mapping[str, Contender], bars: Bars) -> Chart | None:
+def bar_chart(comparison: Comparison, who: Mapping[str, Series], bars: Bars) -> Chart | None:
     """One figure of every middleware that has it; None where all are nought."""
     rows: list[dict[str, Any]] = []
     drawn = []

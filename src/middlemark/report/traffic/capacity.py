@@ -17,7 +17,7 @@ from middlemark.plan import varying_factors
 from middlemark.plan.experiment import Sought
 from middlemark.plan.schedule import Load
 from middlemark.report.elements.formatting import ABSENT, MEGABITS_PER_S, MEGABYTES_PER_S, digits, plural
-from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, named, sentences, table, values
 from middlemark.results.manifest import Width
 from middlemark.suite import DURATION, SHARE, SIZE
@@ -25,7 +25,7 @@ from middlemark.suite import DURATION, SHARE, SIZE
 IN_LABELS = {"middleware", "profile", "side", "rate", "size", "workload"}
 
 
-def capacity_table(capacities: Sequence[Capacity], who: Mapping[str, Contender]) -> Table | None:
+def capacity_table(capacities: Sequence[Capacity], who: Mapping[str, Series]) -> Table | None:
     """A row for each search, by message, the highest capacity first."""
     if not capacities:
         return None
@@ -102,7 +102,7 @@ def sustained_words(each: Capacity) -> str:
 
 
 def half_words(each: Capacity) -> str:
-    """The load that half of the trials sustain, with its interval; an end that no trial tells is said to be open."""
+    """The load that half of the trials sustain, with its interval; an end that no trial shows is open."""
     found = each.half_sustained
     if not isinstance(found, Threshold):
         return found.reason
@@ -119,13 +119,13 @@ def _sought_words(value: float, sought: Sought) -> str:
 
 def _scattered(each: Capacity) -> str:
     """Of several searches the lowest and the highest that they found; of those that say anything."""
-    told = [one for one in each.searches if one.sustained or one.not_sustained]
-    if len(told) < 2:
+    decided = [one for one in each.searches if one.sustained or one.not_sustained]
+    if len(decided) < 2:
         return ""
-    loads = [one.sustained for one in told if one.sustained]
+    loads = [one.sustained for one in decided if one.sustained]
     ends = sorted({load.of(each.sought): load_words(load, each.sought) for load in loads}.items())
-    words = [*(["nothing"] if len(loads) < len(told) else []), *(text for _, text in ends)]
-    return f" ({len(told)} searches: {words[0] if len(words) == 1 else f'{words[0]} to {words[-1]}'})"
+    words = [*(["nothing"] if len(loads) < len(decided) else []), *(text for _, text in ends)]
+    return f" ({len(decided)} searches: {words[0] if len(words) == 1 else f'{words[0]} to {words[-1]}'})"
 
 
 def payload_words(load: Load | None) -> str:
@@ -149,7 +149,7 @@ def rate(value_hz: float) -> str:
     return f"{digits(value_hz)} Hz"
 
 
-def capacity_lines(capacities: Sequence[Capacity], who: Mapping[str, Contender]) -> list[str]:
+def capacity_lines(capacities: Sequence[Capacity], who: Mapping[str, Series]) -> list[str]:
     """A line for each search."""
     message_of = settings(capacities)
     return [
@@ -232,18 +232,18 @@ def _load(load: Load | None) -> dict[str, float] | None:
 NAMED_BY_LABEL = {"middleware", "profile"}
 
 
-def stop_lines(findings: RunFindings, who: Mapping[str, Contender]) -> list[str]:
+def stop_lines(findings: RunFindings, who: Mapping[str, Series]) -> list[str]:
     """How many are narrow enough, and each that is not."""
     known = _known(findings, who)
     wide = [each for each in known if not each.settled]
     if not known:
         return []
-    first = f"{len(known) - len(wide)} of {plural(len(known), 'figure')} are known as well as was asked for"
+    first = f"{len(known) - len(wide)} of {plural(len(known), 'metric')} are known as well as requested"
     names = _names(findings, who)
     return [first, *(f"{names[each.experiment]}: {_open_words(each)}" for each in wide)]
 
 
-def stop_table(findings: RunFindings, who: Mapping[str, Contender]) -> Table | None:
+def stop_table(findings: RunFindings, who: Mapping[str, Series]) -> Table | None:
     """Every figure that the suite's `stop` asks for."""
     known = _known(findings, who)
     if not known:
@@ -269,12 +269,12 @@ def stop_table(findings: RunFindings, who: Mapping[str, Contender]) -> Table | N
     )
 
 
-def _known(findings: RunFindings, who: Mapping[str, Contender]) -> list[Width]:
+def _known(findings: RunFindings, who: Mapping[str, Series]) -> list[Width]:
     """Of the experiments that are shown."""
     return [each for each in findings.manifest.widths if each.experiment in who]
 
 
-def _names(findings: RunFindings, who: Mapping[str, Contender]) -> dict[str, str]:
+def _names(findings: RunFindings, who: Mapping[str, Series]) -> dict[str, str]:
     experiments = [each.experiment for each in findings.experiments]
     beside = [name for name in varying_factors(experiments) if name not in NAMED_BY_LABEL and "option." not in name]
     return {
@@ -285,7 +285,9 @@ def _names(findings: RunFindings, who: Mapping[str, Contender]) -> dict[str, str
 
 def _open_words(each: Width) -> str:
     reach = "" if each.relative_width is None else f"± {_percent(each.relative_width)} after "
-    return f"{_metric(each)} {reach}{plural(each.n_trials, 'trial')}, ± {_percent(each.allowed)} asked: {each.reason}"
+    return (
+        f"{_metric(each)} {reach}{plural(each.n_trials, 'trial')}, ± {_percent(each.allowed)} requested: {each.reason}"
+    )
 
 
 def _metric(each: Width) -> str:

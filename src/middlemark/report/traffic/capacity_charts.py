@@ -17,7 +17,7 @@ from middlemark.plan.experiment import Sought
 from middlemark.plan.schedule import search_key
 from middlemark.report.elements.chart import Chart, Identity, finished, identity, logarithmic_scale
 from middlemark.report.elements.formatting import count_range, plural
-from middlemark.report.elements.labels import Contender, Trials, trials_behind
+from middlemark.report.elements.labels import Series, Trials, trials_behind
 from middlemark.report.traffic.capacity import factors_beside, settings
 
 AXES = {Sought.RATE: "messages a second", Sought.SIZE: "message size, B"}
@@ -28,7 +28,7 @@ FRONT = (
 
 
 def capacity_charts(
-    capacities: Sequence[Capacity], experiments: Sequence[ExperimentFindings], who: Mapping[str, Contender]
+    capacities: Sequence[Capacity], experiments: Sequence[ExperimentFindings], who: Mapping[str, Series]
 ) -> list[Chart]:
     """Capacity over size, then latency over load, a chart for each message that was searched for."""
     named = settings(capacities)
@@ -41,16 +41,14 @@ def capacity_charts(
     return [replace(chart, trials=_trials(own, experiments, who)) for chart, own in drawn if chart is not None]
 
 
-def _trials(
-    group: Sequence[Capacity], experiments: Sequence[ExperimentFindings], who: Mapping[str, Contender]
-) -> Trials:
+def _trials(group: Sequence[Capacity], experiments: Sequence[ExperimentFindings], who: Mapping[str, Series]) -> Trials:
     """At all loads of the searches."""
     searched = {search_key(each.experiment, each.search): who[each.experiment.id].label for each in group}
     own = [(search_key(each.experiment, search), each) for each in experiments if (search := each.experiment.search)]
     return trials_behind((searched[key], each) for key, each in own if key in searched)
 
 
-def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, Contender]) -> Chart | None:
+def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, Series]) -> Chart | None:
     sought = group[0].sought
     rows: list[dict[str, Any]] = [
         {"who": who[each.experiment.id].label, "load": point.load.of(sought), "us": value / 1e3, "quantile": quantile}
@@ -88,7 +86,7 @@ def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, C
     )
 
 
-def _shown(group: Sequence[Capacity], who: Mapping[str, Contender]) -> Identity:
+def _shown(group: Sequence[Capacity], who: Mapping[str, Series]) -> Identity:
     return identity(who[each.experiment.id] for each in group)
 
 
@@ -123,7 +121,7 @@ def _ends(x: alt.X, shown: Identity) -> alt.Chart:
     return ends
 
 
-def _end_rows(group: Sequence[Capacity], who: Mapping[str, Contender]) -> list[dict[str, Any]]:
+def _end_rows(group: Sequence[Capacity], who: Mapping[str, Series]) -> list[dict[str, Any]]:
     return [
         {"who": who[each.experiment.id].label, "load": each.sustained.of(each.sought)}
         for each in group
@@ -140,7 +138,7 @@ def _knees(x: alt.X, y: alt.Y, shown: Identity) -> alt.Chart:
     return knees
 
 
-def _knee_rows(group: Sequence[Capacity], who: Mapping[str, Contender]) -> list[dict[str, Any]]:
+def _knee_rows(group: Sequence[Capacity], who: Mapping[str, Series]) -> list[dict[str, Any]]:
     """On the median's line."""
     return [
         {"who": who[each.experiment.id].label, "load": point.load.of(each.sought), "us": point.median_ns / 1e3}
@@ -150,14 +148,14 @@ def _knee_rows(group: Sequence[Capacity], who: Mapping[str, Contender]) -> list[
     ]
 
 
-def _fronts(capacities: Sequence[Capacity], who: Mapping[str, Contender]) -> list[tuple[Chart, Sequence[Capacity]]]:
-    """What is carried over the size of messages, of each workload searched at several, with the searches."""
+def _fronts(capacities: Sequence[Capacity], who: Mapping[str, Series]) -> list[tuple[Chart, Sequence[Capacity]]]:
+    """What is sustained over the size of messages, of each workload searched at several, with the searches."""
     beside = factors_beside(capacities)
     groups: dict[str, list[Capacity]] = {}
     for each in capacities:
         factors = each.experiment.factors
-        told = [f"{name} {factors[name]}" for name in beside if name in factors]
-        title = ", ".join([each.experiment.workload.replace("_", " "), *told])
+        words = [f"{name} {factors[name]}" for name in beside if name in factors]
+        title = ", ".join([each.experiment.workload.replace("_", " "), *words])
         groups.setdefault(title, []).append(each)
     return [
         (_front(f"front{number}-{name}", f"{words}: {title}", field, axis, group, who), group)
@@ -168,7 +166,7 @@ def _fronts(capacities: Sequence[Capacity], who: Mapping[str, Contender]) -> lis
 
 
 def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
-    name: str, title: str, field: str, axis: str, group: Sequence[Capacity], who: Mapping[str, Contender]
+    name: str, title: str, field: str, axis: str, group: Sequence[Capacity], who: Mapping[str, Series]
 ) -> Chart:
     rows: list[dict[str, Any]] = [
         {
@@ -213,9 +211,9 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
         id=name,
         title=title,
         caption=(
-            "The highest load of each publisher that is carried, a point for each search. Dot: confirmed; triangle: "
-            "the end of the search is carried too; cross: the search is open"
-            f"{'; gap in a line: not even the lowest is carried' if gaps else ''}. "
+            "The highest load of each publisher that is sustained, a point for each search. Dot: confirmed; triangle: "
+            "the end of the search is sustained too; cross: the search is open"
+            f"{'; gap in a line: not even the lowest is sustained' if gaps else ''}. "
             f"n = {count_range([each.n_trials for each in group if each.sustained], 'trial')} of each search."
         ),
         description=f"A line for each of {plural(len(shown.names), 'middleware')}; the table has the same figures.",

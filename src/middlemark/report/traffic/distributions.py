@@ -31,11 +31,11 @@ from middlemark.report.elements.chart import (
     short,
     with_rows,
 )
-from middlemark.report.elements.labels import Contender, n_of_distribution
+from middlemark.report.elements.labels import Series, n_of_distribution
 from middlemark.suite.metrics import OF_CHAINS, Distribution
 
 
-def ecdf(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Chart | None:
+def ecdf(comparison: Comparison, who: Mapping[str, Series], kind: Distribution) -> Chart | None:
     """The distributions over each other, on a logarithmic axis."""
     drawn = drawn_of(comparison, kind)
     unit, scale_ns = time_scale(kind)
@@ -90,19 +90,19 @@ def kind_title(kind: Distribution) -> str:
 
 
 def _counted(kind: Distribution) -> str:
-    return "ways" if kind in OF_CHAINS else "messages"
+    return "paths" if kind in OF_CHAINS else "messages"
 
 
 def shared(kind: Distribution) -> str:
     """What the shares of a distribution are of."""
     if kind is Distribution.END_TO_END:
-        return "ways"
+        return "paths"
     return "what ended" if kind in OF_CHAINS else "messages sent"
 
 
 def _whole(comparison: Comparison) -> str:
     if comparison.setting.of_chain:
-        return "ways: where a line ends below 100 %, the rest never ended"
+        return "paths: where a line ends below 100 %, the rest never ended"
     return f"messages sent: where a line ends below 100 %, the rest {_gone(comparison)}"
 
 
@@ -110,7 +110,7 @@ def _gone(comparison: Comparison) -> str:
     return "did not come in time, or its sender ended" if comparison.faulty else "was lost"
 
 
-def boxes(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Chart | None:
+def boxes(comparison: Comparison, who: Mapping[str, Series], kind: Distribution) -> Chart | None:
     """Quantiles side by side, best first."""
     drawn = drawn_of(comparison, kind)
     rows: list[dict[str, Any]] = [
@@ -196,7 +196,7 @@ CLOSEST = 1.07
 _LABELS = "datum.value == 1 ? '0 %' : format(100 - 100 / datum.value, '.7~g') + ' %'"
 
 
-def percentile_curve(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Chart | None:
+def percentile_curve(comparison: Comparison, who: Mapping[str, Series], kind: Distribution) -> Chart | None:
     """A line for each middleware; None where no tail is supported."""
     drawn = drawn_of(comparison, kind)
     rows: list[dict[str, Any]] = [

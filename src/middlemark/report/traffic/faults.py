@@ -13,7 +13,7 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.conditions import FaultInstant, fault_instants
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.report.elements.formatting import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, digits
-from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     Cell,
@@ -45,8 +45,8 @@ CAPTION = (
 )
 
 
-def fault_table(comparison: Comparison, who: Mapping[str, Contender], *, by_flow: bool = False) -> Table | None:
-    """What the faults cost each, where asked with a row for each flow; None where nothing was to go wrong."""
+def fault_table(comparison: Comparison, who: Mapping[str, Series], *, by_flow: bool = False) -> Table | None:
+    """What the faults cost each, on request with a row for each flow; None where nothing was to go wrong."""
     if not comparison.faulty:
         return None
     stream = comparison.setting.subject
@@ -62,7 +62,7 @@ def fault_table(comparison: Comparison, who: Mapping[str, Contender], *, by_flow
     return table("Faults", columns, rows, CAPTION) if rows else None
 
 
-def flow_words(comparison: Comparison, who: Mapping[str, Contender]) -> tuple[str, ...]:
+def flow_words(comparison: Comparison, who: Mapping[str, Series]) -> tuple[str, ...]:
     """When messages flowed again at each subscriber, a line for each that has several flows."""
     lines = []
     for each in comparison.experiments:
@@ -107,7 +107,7 @@ def _cut_off(each: ExperimentFindings, subject: str) -> float:
 
 
 def timeline_words(comparison: Comparison) -> tuple[str, ...]:
-    """The timeline, a line a fault: when it was asked for and when it really happened, over all trials."""
+    """The timeline, a line a fault: when it was requested and when it really happened, over all trials."""
     happened = fault_instants([record for each in comparison.experiments for record in each.records])
     return tuple(_in_words(instant) for instant in happened)
 

@@ -48,12 +48,12 @@ def link_charts(each: ExperimentFindings) -> list[Chart]:
     return made
 
 
-def _asked(name: str, unit: str, value: Callable[[Direction], float | None]) -> _Property:
+def _requested(name: str, unit: str, value: Callable[[Direction], float | None]) -> _Property:
     return _Property(name, unit, lambda link, window_s: _trace_rows(link, value, window_s), "step-after")
 
 
 def _asked_share(effect: Effect) -> _Property:
-    return _asked(effect.name, "%", lambda way: 100 * float(getattr(way, effect.field)))
+    return _requested(effect.name, "%", lambda direction: 100 * float(getattr(direction, effect.field)))
 
 
 def _of_place(name: str, unit: str, value: Callable[[Mobility, float], float]) -> _Property:
@@ -63,26 +63,32 @@ def _of_place(name: str, unit: str, value: Callable[[Mobility, float], float]) -
 PROPERTIES: tuple[_Property, ...] = (
     _of_place("distance", "m", lambda _, distance: distance),
     _of_place("signal", "dBm", received_dbm),
-    _asked("delay", "ms", lambda way: way.delay_ns / 1e6),
-    _asked("jitter", "ms", lambda way: way.jitter_ns / 1e6),
+    _requested("delay", "ms", lambda direction: direction.delay_ns / 1e6),
+    _requested("jitter", "ms", lambda direction: direction.jitter_ns / 1e6),
     *(_asked_share(effect) for effect in SHARES),
-    _asked("rate", "Mbit/s", lambda way: None if way.rate_bits_per_s is None else way.rate_bits_per_s / 1e6),
-    _asked("queue", "frames", lambda way: way.queue_frames),
+    _requested(
+        "rate",
+        "Mbit/s",
+        lambda direction: None if direction.rate_bits_per_s is None else direction.rate_bits_per_s / 1e6,
+    ),
+    _requested("queue", "frames", lambda direction: direction.queue_frames),
 )
 
 
 def _trace_rows(link: Link, value: Callable[[Direction], float | None], window_s: float) -> Rows:
-    ways: dict[str, list[tuple[int, Direction]]] = {
+    directions: dict[str, list[tuple[int, Direction]]] = {
         "outgoing": [(point.at_ns, point.outgoing) for point in link.trace],
         "incoming": [(point.at_ns, point.incoming) for point in link.trace],
     }
-    alike = [value(way) for _, way in ways["outgoing"]] == [value(way) for _, way in ways["incoming"]]
+    alike = [value(direction) for _, direction in directions["outgoing"]] == [
+        value(direction) for _, direction in directions["incoming"]
+    ]
     rows: Rows = []
-    for name, points in ways.items():
+    for name, points in directions.items():
         if not points or (alike and name == "incoming"):
             continue
         series = _series(link) + ("" if alike else f", {name}")
-        rows += [{"link": series, "s": max(at_ns / 1e9, 0), "value": value(way)} for at_ns, way in points]
+        rows += [{"link": series, "s": max(at_ns / 1e9, 0), "value": value(direction)} for at_ns, direction in points]
         rows.append({"link": series, "s": window_s, "value": value(points[-1][1])})
     return rows
 
@@ -130,7 +136,7 @@ def _chart(drawn: _Property, rows: Rows, window_s: float) -> Chart:
     return Chart(
         id=f"trace-{name}",
         title=f"Links: {name}, {unit}",
-        caption=f"The {name} by the model of {links}." if is_of_place else f"The {name} that was asked of {links}.",
-        description=f"The {name} of the links over the window's time, {'by the model' if is_of_place else 'as asked'}.",
+        caption=f"The {name} by the model of {links}." if is_of_place else f"The {name} that was requested of {links}.",
+        description=f"The {name} of the links over the window, {'by the model' if is_of_place else 'as requested'}.",
         spec=finished(alt.layer(line, width="container", height=80), rows=rows),
     )

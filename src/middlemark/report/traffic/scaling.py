@@ -15,7 +15,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.run import RunFindings
 from middlemark.report.elements.chart import Chart, finished, identity, logarithmic_scale, short
 from middlemark.report.elements.formatting import MICROSECONDS, Unit, digits, interval, plural, size
-from middlemark.report.elements.labels import Contender, trials_behind
+from middlemark.report.elements.labels import Series, trials_behind
 from middlemark.suite.metrics import Key, stream_subject
 
 NANOSECONDS_PER_BYTE = Unit("ns/B", digits)
@@ -56,7 +56,7 @@ def _base(each: Scaling) -> str:
     return f"{MICROSECONDS.write(each.base_ns.value or 0.0)} {MICROSECONDS.name}"
 
 
-def scaling_charts(findings: RunFindings, who: Mapping[str, Contender]) -> list[Chart]:
+def scaling_charts(findings: RunFindings, who: Mapping[str, Series]) -> list[Chart]:
     """One for each load whose size varies, its middlewares together."""
     groups: dict[tuple[tuple[tuple[str, str], ...], str], list[Scaling]] = {}
     for each in findings.scalings:
@@ -83,7 +83,7 @@ def _chart(
     title: str,
     group: Sequence[Scaling],
     experiments: Sequence[ExperimentFindings],
-    who: Mapping[str, Contender],
+    who: Mapping[str, Series],
 ) -> Chart:
     points: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []

@@ -27,7 +27,7 @@ from middlemark.report.elements.formatting import (
     listed,
     unit_of,
 )
-from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
     NOTHING,
@@ -64,7 +64,7 @@ PROCESSES = (
 )
 
 
-def quantile_table(comparison: Comparison, who: Mapping[str, Contender], kind: Distribution) -> Table | None:
+def quantile_table(comparison: Comparison, who: Mapping[str, Series], kind: Distribution) -> Table | None:
     """Quantiles of one distribution with their intervals; those that nothing supports are named in the caption."""
     stream, unit = comparison.setting.stream, unit_of(kind)
     shown = [each for each in comparison.experiments if each.shapes.boxes.get((stream, kind)) is not None]
@@ -106,7 +106,7 @@ def _missing_words(missing: Mapping[str, list[Estimate | None]]) -> str:
     return "".join(f" {reason} {listed(names)}." for reason, names in reasons.items())
 
 
-def rate_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+def rate_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
     """What was sent and what was received, a second."""
     rows: list[Row] = [
         (
@@ -125,7 +125,7 @@ def rate_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
     return table("Rates", columns, rows, caption + _of_faults(comparison))
 
 
-def accounting_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+def accounting_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
     """Exact counts, summed over valid trials."""
     names = [each.name for each in fields(Totals)]
     rows: list[Row] = []
@@ -144,7 +144,7 @@ def accounting_table(comparison: Comparison, who: Mapping[str, Contender]) -> Ta
     return table("Accounting", columns, rows, caption, detail="messages")
 
 
-def loss_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+def loss_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
     """What was lost, and how many in a row."""
     columns = (
         MetricColumn("missing" if comparison.faulty else "lost", loss_metric(comparison), PERCENT),
@@ -165,7 +165,7 @@ def loss_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
     return table("Loss and loss runs", (MIDDLEWARE, *metric_columns(columns)), rows, caption + _of_faults(comparison))
 
 
-def outlier_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+def outlier_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
     """Trials that lie far from the others, counted; they are in every figure all the same."""
     stream = comparison.setting.subject
     kind = comparison.criterion.distribution
@@ -186,7 +186,7 @@ def outlier_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table
         (MIDDLEWARE, *values(*(name for name, _, _ in columns))),
         rows,
         "Mild: beyond Tukey's inner fences, 1.5 interquartile ranges; severe: beyond the outer, 3. Counted, and kept "
-        f"in every figure. With fewer than {FEWEST_FOR_OUTLIERS} trials none can be told.",
+        f"in every figure. With fewer than {FEWEST_FOR_OUTLIERS} trials none is identified.",
     )
 
 
@@ -204,7 +204,7 @@ def _of_faults(comparison: Comparison) -> str:
     return " Flows whose publisher or subscriber ended, or came, within the window are not counted here."
 
 
-def process_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+def process_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
     """What each application and service spent."""
     rows: list[Row] = []
     for each in comparison.experiments:
@@ -216,7 +216,7 @@ def process_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table
     return table("Processes", columns, rows, "Applications and services over the window; medians of trials.")
 
 
-def outcome_table(comparison: Comparison, who: Mapping[str, Contender]) -> Table:
+def outcome_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
     """How many trials ended how, and why."""
     rows: list[Row] = [
         (who[each.experiment.id].label, kind.replace("_", " "), Cell(count), detail or NOTHING)

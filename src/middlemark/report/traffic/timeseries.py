@@ -32,7 +32,7 @@ from middlemark.report.elements.chart import (
     short,
     with_rows,
 )
-from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.labels import Series
 from middlemark.report.traffic.link_charts import EXTENT, link_charts
 from middlemark.suite.metrics import Distribution
 
@@ -40,7 +40,7 @@ ROW_HEIGHT = 44
 Rows = list[dict[str, Any]]
 
 
-def time_charts(comparison: Comparison, who: Mapping[str, Contender]) -> list[Chart]:
+def time_charts(comparison: Comparison, who: Mapping[str, Series]) -> list[Chart]:
     """All of a setting, from top to bottom."""
     drawn = [each for each in comparison.experiments if comparison.setting.stream in each.examples.time_series]
     if not drawn:
@@ -50,7 +50,7 @@ def time_charts(comparison: Comparison, who: Mapping[str, Contender]) -> list[Ch
     return [*arrivals, *([latency] if latency else []), *link_charts(drawn[0])]
 
 
-def _course(each: ExperimentFindings, comparison: Comparison) -> TimeSeries:
+def _time_series(each: ExperimentFindings, comparison: Comparison) -> TimeSeries:
     return each.examples.time_series[comparison.setting.stream]
 
 
@@ -67,15 +67,15 @@ def _time(window_s: float) -> alt.X:
     )
 
 
-def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: Mapping[str, Contender]) -> Chart:
+def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: Mapping[str, Series]) -> Chart:
     """A row a middleware: Vega-Lite's own rows could not be as wide as the page lets them."""
     shown = identity(who[each.experiment.id] for each in drawn)
-    courses = [_course(each, comparison) for each in drawn]
-    full = 2 * _usual(courses)
+    over_time = [_time_series(each, comparison) for each in drawn]
+    full = 2 * _usual(over_time)
     areas, rules = Rows(), Rows()
-    for floor, course, name in zip(reversed(range(len(drawn))), courses, shown.names, strict=True):
-        areas += _area_rows(course, name, floor, full)
-        for fault in course.faults:
+    for floor, series, name in zip(reversed(range(len(drawn))), over_time, shown.names, strict=True):
+        areas += _area_rows(series, name, floor, full)
+        for fault in series.faults:
             rules.append({"s": short(fault.at_ns / 1e9), "low": floor, "high": floor + 0.95, "fault": fault.words})
     y = alt.Y(
         "low:Q",
@@ -91,8 +91,8 @@ def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: 
         id="arrivals",
         title="What arrived, and when",
         caption=(
-            f"Messages received at all subscribers in each {_ms(courses[0].part_ns)} ms, of the trial with the median "
-            f"recovery of each middleware, n = 1 trial each; full height is {full:g}, twice the usual, and what is "
+            f"Messages received at all subscribers in each {_ms(over_time[0].part_ns)} ms, of the trial with the "
+            f"median recovery of each middleware, n = 1 trial each; full height is {full:g}, twice the usual, and what is "
             "above is cut off. Rules: the faults, when they happened in that trial."
         ),
         description="A row for each middleware, with the faults as vertical rules; the table Faults has the figures.",
@@ -100,16 +100,16 @@ def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: 
     )
 
 
-def _area_rows(course: TimeSeries, name: str, floor: int, full: float) -> Rows:
+def _area_rows(series: TimeSeries, name: str, floor: int, full: float) -> Rows:
     """The heights of one row's area; the last is said again, as each holds until the next."""
     return [
         {
             "who": name,
-            "s": short(part * course.part_ns / 1e9),
+            "s": short(part * series.part_ns / 1e9),
             "low": floor,
             "high": round(floor + 0.9 * min(n / full, 1), 4),
         }
-        for part, n in enumerate([*course.received, course.received[-1]])
+        for part, n in enumerate([*series.received, series.received[-1]])
     ]
 
 
@@ -129,9 +129,9 @@ def _area(x: alt.X, y: alt.Y, colour: alt.Color) -> alt.Chart:
     return area
 
 
-def _usual(courses: Sequence[TimeSeries]) -> float:
+def _usual(over_time: Sequence[TimeSeries]) -> float:
     """The usual number of messages in a part, bursts after a recovery and silence left aside."""
-    counts = [n for course in courses for n in course.received if n]
+    counts = [n for series in over_time for n in series.received if n]
     return median(counts) if counts else 1
 
 
@@ -151,7 +151,7 @@ def _rules(y: alt.Y) -> alt.Chart:
 
 
 def _label_rows(timeline: Sequence[Event]) -> Rows:
-    """What happens, above the instants as asked; simultaneous faults together, neighbours at two heights."""
+    """What happens, above the requested instants; simultaneous faults together, neighbours at two heights."""
     found: dict[tuple[int, str], list[str]] = {}
     for event in timeline:
         found.setdefault((event.at_ns, event.action.replace("_", " ")), []).append(event.target)
@@ -170,35 +170,35 @@ def _labels() -> alt.Chart:
     return labels
 
 
-def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: Mapping[str, Contender]) -> Chart | None:
+def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: Mapping[str, Series]) -> Chart | None:
     lines = identity(who[each.experiment.id] for each in drawn)
     rows: Rows = []
     for name, each in zip(lines.names, drawn, strict=True):
-        course = _course(each, comparison)
+        series = _time_series(each, comparison)
         rows += [
             {
                 "who": name,
-                "s": short((part + 0.5) * course.latency_part_ns / 1e9),
+                "s": short((part + 0.5) * series.latency_part_ns / 1e9),
                 "us": None if us is None else short(us / 1e3),
             }
-            for part, us in enumerate(course.latency_p50_ns)
+            for part, us in enumerate(series.latency_p50_ns)
         ]
     rows = [row if (row["us"] or 0) > 0 else {**row, "us": None} for row in rows]
     if not any(one["who"] == other["who"] and one["us"] and other["us"] for one, other in pairwise(rows)):
-        return None  # single parts are no course over time
+        return None  # single parts are no time series
     known = [row["us"] for row in rows if row["us"]]
     what = "Round trip" if comparison.criterion.distribution is Distribution.ROUND_TRIP else "Latency"
     drawing = _lines(lines, max(map(_window_s, drawn)))
-    courses = [_course(each, comparison) for each in drawn]
-    parts_ms = dict.fromkeys(_ms(each.latency_part_ns) for each in courses)
+    over_time = [_time_series(each, comparison) for each in drawn]
+    parts_ms = dict.fromkeys(_ms(each.latency_part_ns) for each in over_time)
     return Chart(
         id="overtime",
         title=f"{what} over the window",
         caption=(
             f"Median of what arrived in each {' or '.join(parts_ms)} ms, by the instant of arrival, µs"
-            f"{_looked_at(courses)}; n = 1 trial of each middleware, the one in the middle by its recovery or else its "
-            f"median. A line breaks where fewer than {needed(0.5)} messages arrived, too few for a median"
-            f"{_clocks(courses)}."
+            f"{_looked_at(over_time)}; n = 1 trial of each middleware, the one in the middle by its recovery or else "
+            f"its median. A line breaks where fewer than {needed(0.5)} messages arrived, too few for a median"
+            f"{_clocks(over_time)}."
         ),
         description="A line for each middleware over the window's time.",
         spec=with_rows(drawing, log_scale(known), rows=rows),
@@ -226,11 +226,11 @@ def _ms(part_ns: int) -> str:
     return f"{part_ns / 1e6:.3g}" if part_ns < 10**9 else f"{part_ns / 1e6:.0f}"
 
 
-def _looked_at(courses: Sequence[TimeSeries]) -> str:
-    most = max(sum(course.received) for course in courses)
+def _looked_at(over_time: Sequence[TimeSeries]) -> str:
+    most = max(sum(series.received) for series in over_time)
     return f", of {LOOKED_AT / 1e6:g} million messages drawn at random" if most > LOOKED_AT else ""
 
 
-def _clocks(courses: Sequence[TimeSeries]) -> str:
-    bound_ns = max(course.bound_ns for course in courses)
+def _clocks(over_time: Sequence[TimeSeries]) -> str:
+    bound_ns = max(series.bound_ns for series in over_time)
     return f", or where the clocks' {bound_words(bound_ns)} don't tell it" if bound_ns else ""

@@ -17,7 +17,7 @@ from middlemark.analysis.experiment.variance import Advice, NoVarianceComponents
 from middlemark.analysis.run import RunFindings
 from middlemark.report.conclusions.headline import describe_load, distinguishing
 from middlemark.report.elements.formatting import Unit, digits, listed
-from middlemark.report.elements.labels import Contender
+from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Column, Table, sentences, table, values
 from middlemark.suite.metrics import Key
 
@@ -29,14 +29,14 @@ WORDS = {
 }
 SHARE_OF_VARIANCE = Unit("%", lambda share: digits(100 * share))
 NO_COST = NoVarianceComponents("too few trials ran one after another to tell what one costs beside its window")
-OF_CHAINS = NoVarianceComponents("chains have no course within the window")
+OF_CHAINS = NoVarianceComponents("chains have no time series within the window")
 
 
-def spread_table(findings: RunFindings, who: Mapping[str, Contender]) -> Table | None:
-    """A row for each ranked experiment of each setting; None where nothing is told of any."""
-    beside = distinguishing(findings.comparisons)
+def spread_table(findings: RunFindings, who: Mapping[str, Series]) -> Table | None:
+    """A row for each ranked experiment of each setting; None where nothing is known of any."""
+    varying = distinguishing(findings.comparisons)
     rows = tuple(
-        (who[each.experiment.id].label, _setting(comparison, beside), *_cells(findings, comparison, each))
+        (who[each.experiment.id].label, _setting(comparison, varying), *_cells(findings, comparison, each))
         for comparison in findings.comparisons
         for each in comparison.ranked
     )
@@ -64,26 +64,26 @@ def spread_table(findings: RunFindings, who: Mapping[str, Contender]) -> Table |
     )
 
 
-def spread_lines(findings: RunFindings, who: Mapping[str, Contender]) -> list[str]:
+def spread_lines(findings: RunFindings, who: Mapping[str, Series]) -> list[str]:
     """A line for each setting in which another window would save time."""
     lines = []
-    beside = distinguishing(findings.comparisons)
+    varying = distinguishing(findings.comparisons)
     for comparison in findings.comparisons:
-        told = {each.experiment.id: _advice(findings, comparison, each) for each in comparison.ranked}
+        advised = {each.experiment.id: _advice(findings, comparison, each) for each in comparison.ranked}
         for pays in (Pays.MORE_TRIALS, Pays.LONGER_WINDOWS):
-            own = {name: each for name, each in told.items() if isinstance(each, Advice) and each.pays is pays}
+            own = {name: each for name, each in advised.items() if isinstance(each, Advice) and each.pays is pays}
             if own:
                 names = listed([who[name].label for name in own])
                 saved = 100 * (1 - max(each.time_share for each in own.values()))
                 lines.append(
-                    f"{_setting(comparison, beside)}: {WORDS[pays]} would narrow the interval of {names} "
+                    f"{_setting(comparison, varying)}: {WORDS[pays]} would narrow the interval of {names} "
                     f"as far in at least {digits(saved)} % less time"
                 )
     return lines
 
 
 def as_data(findings: RunFindings) -> list[dict[str, object]]:
-    """Every row for a program to read; null where it can't be told, with the reason."""
+    """Every row for a program to read; null where it is not known, with the reason."""
     return [
         {
             "experiment": each.experiment.id,
@@ -123,10 +123,10 @@ def _ranked(findings: RunFindings) -> list[tuple[Comparison, ExperimentFindings]
     return [(comparison, each) for comparison in findings.comparisons for each in comparison.ranked]
 
 
-def _setting(comparison: Comparison, beside: frozenset[str]) -> str:
+def _setting(comparison: Comparison, varying: frozenset[str]) -> str:
     setting = comparison.setting
     name = setting.workload if setting.stream == setting.workload else f"{setting.workload} {setting.stream}"
-    return f"{name.replace('_', ' ')}, {describe_load(setting, beside)}"
+    return f"{name.replace('_', ' ')}, {describe_load(setting, varying)}"
 
 
 def _cells(findings: RunFindings, comparison: Comparison, each: ExperimentFindings) -> tuple[Cell | str, ...]:
