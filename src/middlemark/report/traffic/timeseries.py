@@ -92,8 +92,8 @@ def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: 
         title="What arrived, and when",
         caption=(
             f"Messages received at all subscribers in each {_ms(over_time[0].part_ns)} ms, of the trial with the "
-            f"median recovery of each middleware, n = 1 trial each; full height is {full:g}, twice the usual, and what is "
-            "above is cut off. Rules: the faults, when they happened in that trial."
+            f"median recovery of each middleware, n = 1 trial each; full height is {full:g}, twice the usual, and what "
+            "is above is cut off. Rules: the faults, when they happened in that trial."
         ),
         description="A row for each middleware, with the faults as vertical rules; the table Faults has the figures.",
         spec=finished(layers, areas=areas, rules=rules, labels=_label_rows(drawn[0].experiment.timeline)),
