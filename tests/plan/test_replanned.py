@@ -3,7 +3,17 @@
 import pytest
 from pydantic import ValidationError
 
-from middlemark.plan import SearchStep, Trial, expand, next_block, only, order_trials, plan_trials, replanned, sided
+from middlemark.plan import (
+    SearchStep,
+    Trial,
+    expand,
+    next_block,
+    on_both_sides,
+    only,
+    order_trials,
+    plan_trials,
+    replanned,
+)
 from middlemark.plan.schedule import at_step
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_given, parse_suite
@@ -29,7 +39,7 @@ def test_every_kind_of_stored_run_is_a_plan_of_its_suite(name: str) -> None:
 
 def test_parts_other_counts_and_sides_of_a_suite_are_plans_of_it() -> None:
     some = only(EXPERIMENTS, ["topology=C1-2", "middleware=b"])
-    for experiments, blocks in ((EXPERIMENTS, 1), (some, 7), (sided(EXPERIMENTS), 2)):
+    for experiments, blocks in ((EXPERIMENTS, 1), (some, 7), (on_both_sides(EXPERIMENTS), 2)):
         trials = order_trials(experiments, blocks=blocks, seed=1, most_trials=5000)
         assert replanned(PARSED, trials) == trials
 

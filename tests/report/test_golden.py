@@ -18,7 +18,7 @@ from middlemark.analysis.decisions.gate import judge_conditions, parse_condition
 from middlemark.analysis.kernel.segments import Part
 from middlemark.analysis.search.capacity import State
 from middlemark.plan import Side
-from middlemark.plan.matrix import FACTOR
+from middlemark.plan.matrix import SIDE_FACTOR
 from middlemark.report.conclusions.recommendation import recommendation
 from middlemark.report.output.data import export, schemas
 from middlemark.report.output.formats import ExportFormat
@@ -191,7 +191,7 @@ def test_two_trials_recommend_nothing_and_what_can_not_be_done_stays_out(runs: S
 
 
 def test_two_blocks_of_base_and_head_gate_nothing(runs: SharedRuns) -> None:
-    pairs = pair_within_run(stored(runs, "sides").findings.experiments, FACTOR, Side.BASE).pairs
+    pairs = pair_within_run(stored(runs, "sides").findings.experiments, SIDE_FACTOR, Side.BASE).pairs
     asked = [
         parse_condition(text) for text in ("median(latency) > +5000 %", "median(latency) > +5 %", "loss > +0.1 pp")
     ]

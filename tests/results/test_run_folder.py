@@ -11,7 +11,7 @@ from middlemark.analysis.run import analyse
 from middlemark.errors import StoreError
 from middlemark.results import tables
 from middlemark.results.run_folder import RunFolder
-from middlemark.results.streaming import ascending
+from middlemark.results.streaming import sorted_values
 from middlemark.results.tables import MACHINE_SCHEMA, RECEIVED_SCHEMA
 from middlemark.results.trial_folder import TrialFolder
 from run_builder import Behaviour, build_run
@@ -83,7 +83,7 @@ def test_samples_that_turn_out_to_be_damaged_while_they_are_read_are_refused(
     whole = trial.received_path.read_bytes()
     trial.received_path.write_bytes(whole[:4] + bytes(len(whole) // 2) + whole[4 + len(whole) // 2 :])
     with pytest.raises(StoreError, match=trial.id), trial.reading_samples() as samples:
-        ascending(samples.received, pl.col("received_ns"))
+        sorted_values(samples.received, pl.col("received_ns"))
 
 
 def test_a_trial_that_left_no_samples_has_none(run: RunFolder) -> None:

@@ -9,7 +9,18 @@ import pytest
 
 from middlemark.analysis.run import analyse
 from middlemark.results import streaming, tables
-from middlemark.results.streaming import FLOW, Frame, ascending, count, drawn, highest, line, numbered, steps, stored
+from middlemark.results.streaming import (
+    FLOW,
+    Frame,
+    by_sequence_number,
+    highest_value,
+    neighbour_differences,
+    present_numbers,
+    random_rows,
+    row_count,
+    sorted_values,
+    stored_rows,
+)
 from run_builder import Behaviour, build_run
 
 ROWS = 1000
@@ -41,7 +52,7 @@ def frame(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     if request.param == "rows":
         return rows
     rows.write_parquet(tmp_path / "rows.parquet", row_group_size=300)
-    return stored(pl.scan_parquet(tmp_path / "rows.parquet"), len(rows))
+    return stored_rows(pl.scan_parquet(tmp_path / "rows.parquet"), len(rows))
 
 
 def rows_of(frame: Frame) -> pl.DataFrame:
@@ -51,13 +62,13 @@ def rows_of(frame: Frame) -> pl.DataFrame:
 def test_a_piece_is_all_that_is_read_of_a_file_at_once(frame: Frame) -> None:
     found = list(streaming.row_chunks(frame, LATENCY))
     assert max(len(piece) for piece in found) == (len(frame) if isinstance(frame, pl.DataFrame) else 97)
-    assert sum(len(piece) for piece in found) == count(frame)
+    assert sum(len(piece) for piece in found) == row_count(frame)
 
 
 def test_values_are_sorted_and_none_is_missing(frame: Frame) -> None:
     own = frame.filter(pl.col("publisher") == 1)
-    assert ascending(own, LATENCY).tolist() == sorted(rows_of(own)["received_ns"].to_list())
-    assert highest(own, "received_ns") == ascending(own, LATENCY)[-1]
+    assert sorted_values(own, LATENCY).tolist() == sorted(rows_of(own)["received_ns"].to_list())
+    assert highest_value(own, "received_ns") == sorted_values(own, LATENCY)[-1]
 
 
 def test_steps_are_those_between_neighbours_of_one_flow_only(frame: Frame) -> None:
@@ -65,24 +76,24 @@ def test_steps_are_those_between_neighbours_of_one_flow_only(frame: Frame) -> No
     expected = ordered.select(
         step=pl.col("sequence").cast(pl.Int64).diff().over(FLOW), change=LATENCY.diff().over(FLOW).abs()
     ).filter(pl.col("step") == 1)
-    assert steps(line(frame, LATENCY)).tolist() == sorted(expected["change"].to_list())
+    assert neighbour_differences(by_sequence_number(frame, LATENCY)).tolist() == sorted(expected["change"].to_list())
 
 
 def test_each_row_of_a_message_that_is_there_already_is_repeated(frame: Frame) -> None:
-    assert line(frame).repeated == 0
-    twice = line(pl.concat([rows_of(frame), rows_of(frame)[:5]]))
+    assert by_sequence_number(frame).repeated == 0
+    twice = by_sequence_number(pl.concat([rows_of(frame), rows_of(frame)[:5]]))
     assert twice.repeated == 5
-    assert sum(twice.rows.values()) == count(frame) + 5
+    assert sum(twice.rows.values()) == row_count(frame) + 5
 
 
 def test_the_numbers_of_a_flow_are_those_of_its_rows(frame: Frame) -> None:
     own = frame.filter(pl.col("publisher") == 1)
-    assert np.flatnonzero(numbered(own)).tolist() == sorted(rows_of(own)["sequence"].to_list())
+    assert np.flatnonzero(present_numbers(own)).tolist() == sorted(rows_of(own)["sequence"].to_list())
 
 
 def test_what_is_drawn_is_all_where_it_is_few_and_else_the_same_each_time(frame: Frame) -> None:
-    assert drawn(frame, ROWS * 2, pl.col("sequence")).equals(rows_of(frame).select("sequence"))
-    found = [drawn(frame, ROWS // 2, pl.col("publisher"), pl.col("sequence")) for _ in range(2)]
+    assert random_rows(frame, ROWS * 2, pl.col("sequence")).equals(rows_of(frame).select("sequence"))
+    found = [random_rows(frame, ROWS // 2, pl.col("publisher"), pl.col("sequence")) for _ in range(2)]
     assert found[0].equals(found[1])
     assert len(found[0]) == pytest.approx(ROWS // 2, rel=0.05)
     assert found[0].n_unique() == len(found[0])
@@ -90,9 +101,13 @@ def test_what_is_drawn_is_all_where_it_is_few_and_else_the_same_each_time(frame:
 
 def test_nothing_has_no_values() -> None:
     nothing = pl.DataFrame(schema=dict.fromkeys(FLOW, pl.UInt16) | {"sequence": pl.UInt32, "sent_ns": pl.Int64})
-    assert len(ascending(nothing, pl.col("sent_ns"))) == len(numbered(nothing)) == count(nothing) == 0
-    assert len(steps(line(nothing, pl.col("sent_ns")))) == line(nothing).repeated == 0
-    assert highest(nothing, "sent_ns") is None
+    assert len(sorted_values(nothing, pl.col("sent_ns"))) == len(present_numbers(nothing)) == row_count(nothing) == 0
+    assert (
+        len(neighbour_differences(by_sequence_number(nothing, pl.col("sent_ns"))))
+        == by_sequence_number(nothing).repeated
+        == 0
+    )
+    assert highest_value(nothing, "sent_ns") is None
 
 
 def test_a_trial_too_large_for_its_rows_to_be_in_memory_has_the_same_figures(
@@ -106,7 +121,7 @@ def test_a_trial_too_large_for_its_rows_to_be_in_memory_has_the_same_figures(
     assert not by_pieces.damaged
     for one, other in zip(at_once.experiments, by_pieces.experiments, strict=True):
         assert one.estimates
-        for name in ("estimates", "curves", "boxes", "courses", "totals", "by_block", "cautions"):
+        for name in ("estimates", "shapes", "delivery", "examples", "by_block", "cautions"):
             assert getattr(one, name) == getattr(other, name)
 
 

@@ -20,9 +20,9 @@ from middlemark.plan import (
     experiments_of,
     is_selected,
     observed,
+    on_both_sides,
     only,
     order_trials,
-    sided,
 )
 from middlemark.suite import (
     ALL_MIDDLEWARES,
@@ -111,7 +111,7 @@ def order_suite(
         workers = {name: worker for name, worker in workers.items() if name in base}
         _check_base(suite, base, against)
     expanded = expand(suite, available=list(workers))
-    whole = sided(expanded) if against else expanded
+    whole = on_both_sides(expanded) if against else expanded
     check_claims(loaded, whole)
     experiments = only(whole, conditions)
     blocks, observe = trials or suite.trials, suite.observe or ()

@@ -59,10 +59,12 @@ def within_run(run: Path, by: str | None, base: str | None, only: Sequence[str],
     from middlemark.analysis.compare.pairing import pair_within_run as paired
     from middlemark.analysis.run import analyse
     from middlemark.plan import Side
-    from middlemark.plan.matrix import FACTOR
+    from middlemark.plan.matrix import SIDE_FACTOR
     from middlemark.results.run_folder import RunFolder
 
-    return paired(analyse(RunFolder(run, is_trusted=trust), only).comparable, by or FACTOR, base if by else Side.BASE)
+    return paired(
+        analyse(RunFolder(run, is_trusted=trust), only).comparable, by or SIDE_FACTOR, base if by else Side.BASE
+    )
 
 
 def of_base_runs(runs: Sequence[Path], only: Sequence[str], *, across_machines: bool, trust: bool) -> "Pairs":

@@ -17,7 +17,7 @@ from middlemark.plan.experiment import (
     Windows,
     varying_factors,
 )
-from middlemark.plan.matrix import expand, is_selected, only, sided
+from middlemark.plan.matrix import expand, is_selected, on_both_sides, only
 from middlemark.plan.schedule import (
     FIXED_COST_NS,
     campaign_duration_ns,
@@ -106,12 +106,12 @@ __all__ = [
     "loaded_hosts",
     "next_block",
     "observed",
+    "on_both_sides",
     "only",
     "order_trials",
     "plan_trials",
     "replanned",
     "share_cpus",
-    "sided",
     "topology_of",
     "trial_duration_ns",
     "varying_factors",

@@ -160,14 +160,14 @@ def _has(experiment: Experiment, name: str, value: str) -> bool:
     return _unspaced(experiment.factors.get(name, NOT_SET)) == _unspaced(value)
 
 
-FACTOR = "side"
+SIDE_FACTOR = "side"
 
 
-def sided(experiments: Sequence[Experiment]) -> tuple[Experiment, ...]:
+def on_both_sides(experiments: Sequence[Experiment]) -> tuple[Experiment, ...]:
     """Each experiment on both sides."""
     return tuple(_on(side, experiment) for experiment in experiments for side in Side)
 
 
 def _on(side: Side, experiment: Experiment) -> Experiment:
-    factors = {**experiment.factors, FACTOR: side.value}
+    factors = {**experiment.factors, SIDE_FACTOR: side.value}
     return experiment.model_copy(update={"id": experiment_id(factors), "factors": factors, "side": side})

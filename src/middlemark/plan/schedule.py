@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from middlemark.plan.demand import experiments_of, observed
 from middlemark.plan.experiment import Experiment, Search, Sought, experiment_id
-from middlemark.plan.matrix import expand, only, sided
+from middlemark.plan.matrix import expand, on_both_sides, only
 from middlemark.plan.streams import Periodic, Stream
 from middlemark.plan.trial import SearchStep, Trial
 from middlemark.suite import ALL_MIDDLEWARES, Demand, Observation, Suite, factor_text
@@ -75,13 +75,13 @@ def _periodic(stream: Stream) -> Periodic:
     return stream.pattern
 
 
-def whole(experiment: Experiment, search: Search) -> Experiment:
+def search_as_one(experiment: Experiment, search: Search) -> Experiment:
     """A search as one experiment: what it searches for is no factor of it."""
     factors = dict(search_key(experiment, search))
     return experiment.model_copy(update={"id": experiment_id(factors), "factors": factors})
 
 
-def is_whole(experiment: Experiment) -> bool:
+def is_search(experiment: Experiment) -> bool:
     """Whether it is a search rather than one of its steps, or given."""
     return experiment.search is not None and experiment.search.sought not in experiment.factors
 
@@ -230,8 +230,8 @@ def _experiments(requested: Suite | Demand, stored: Sequence[Trial]) -> Sequence
     if isinstance(requested, Demand):
         as_often = requested.model_copy(update={"trials": stored[-1].block})
         return experiments_of(as_often, {name: sorted(profiles) for name, profiles in had.items()})
-    whole = expand(requested, available=sorted(had))
-    return sided(whole) if any(trial.experiment.side for trial in stored) else whole
+    experiments = expand(requested, available=sorted(had))
+    return on_both_sides(experiments) if any(trial.experiment.side for trial in stored) else experiments
 
 
 def _block(number: int, stored: Sequence[Trial], known: Mapping[str, Experiment]) -> list[Experiment]:

@@ -28,7 +28,7 @@ MOST_NS: Final = 3_600_000_000_000
 
 
 @dataclass(frozen=True)
-class Logged:
+class FlowHistogram:
     """The histogram of one flow's messages beyond the sample memory."""
 
     stream: str
@@ -41,7 +41,7 @@ class Logged:
     """Whether it is of answers' round trips rather than one-way: earlier workers logged these."""
 
 
-def read_log(path: Path) -> list[Logged]:
+def read_log(path: Path) -> list[FlowHistogram]:
     """Every tagged entry of a histogram log; other lines say when it was written."""
     try:
         lines = read_bytes(path, MOST_HISTOGRAM_LOG_BYTES).decode().splitlines()
@@ -73,12 +73,12 @@ def _fields(line: str) -> tuple[str, str]:
     return tag, payload
 
 
-def _entry(tag: str, payload: str) -> Logged:
+def _entry(tag: str, payload: str) -> FlowHistogram:
     parts = tag.split(".")
     answers = parts[-1] in {"answers", "round_trips"}
     stream, first, second = ".".join(parts[: -3 if answers else -2]), *parts[-3 if answers else -2 :][:2]
     histogram = HdrHistogram.decode(_compressed(payload))
-    return Logged(stream, int(first), int(second), answers, histogram, parts[-1] == "round_trips")
+    return FlowHistogram(stream, int(first), int(second), answers, histogram, parts[-1] == "round_trips")
 
 
 def _compressed(payload: str) -> bytes:

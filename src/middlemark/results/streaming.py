@@ -38,12 +38,12 @@ Frame = pl.DataFrame | StoredRows
 """Rows that are in memory where they are few, else in their file."""
 
 
-def stored(table: pl.LazyFrame, n: int) -> StoredRows:
+def stored_rows(table: pl.LazyFrame, n: int) -> StoredRows:
     """All rows of a file; `n` of them."""
     return StoredRows(table, n, pl.lit(value=True))
 
 
-def lazy(frame: Frame) -> pl.LazyFrame:
+def lazy_rows(frame: Frame) -> pl.LazyFrame:
     """All rows, of which a query reads what it needs."""
     return frame.lazy() if isinstance(frame, pl.DataFrame) else frame.table.filter(frame.chosen)
 
@@ -57,27 +57,27 @@ def row_chunks(frame: Frame, *wanted: pl.Expr | str) -> Iterator[pl.DataFrame]:
         yield frame.table.slice(begin, CHUNK_ROWS).filter(frame.chosen).select(*wanted).collect()
 
 
-def count(frame: Frame) -> int:
+def row_count(frame: Frame) -> int:
     """How many rows there are."""
     return sum(int(chunk.item()) for chunk in row_chunks(frame, pl.len()))
 
 
-def highest(frame: Frame, column: str) -> int | None:
+def highest_value(frame: Frame, column: str) -> int | None:
     """The largest value of a column of whole numbers."""
     chunk_values = [chunk.item() for chunk in row_chunks(frame, pl.col(column).max())]
     return max((int(value) for value in chunk_values if value is not None), default=None)
 
 
-def drawn(frame: Frame, most: int, *wanted: pl.Expr) -> pl.DataFrame:
+def random_rows(frame: Frame, most: int, *wanted: pl.Expr) -> pl.DataFrame:
     """What is wanted of every row, or of so many at random; always of the same."""
-    share = most / max(count(frame), 1)
+    share = most / max(row_count(frame), 1)
     chunks = row_chunks(frame, *wanted)
     if share >= 1:
         return pl.concat(chunks)
     return pl.concat(chunk.sample(fraction=share, seed=number) for number, chunk in enumerate(chunks))
 
 
-def ascending(frame: Frame, value: pl.Expr) -> NDArray[np.int64]:
+def sorted_values(frame: Frame, value: pl.Expr) -> NDArray[np.int64]:
     """A value of each row, in order; no second array of that length is made on the way."""
     values = np.empty(len(frame) if isinstance(frame, pl.DataFrame) else frame.n, dtype=np.int64)
     end = 0
@@ -88,9 +88,9 @@ def ascending(frame: Frame, value: pl.Expr) -> NDArray[np.int64]:
     return values[:end]
 
 
-def numbered(frame: Frame) -> NDArray[np.bool_]:
+def present_numbers(frame: Frame) -> NDArray[np.bool_]:
     """Which sequence numbers there are, of the rows of one flow."""
-    last = highest(frame, "sequence")
+    last = highest_value(frame, "sequence")
     present = np.zeros(0 if last is None else last + 1, dtype=np.bool_)
     for chunk in row_chunks(frame, "sequence"):
         present[chunk.to_series().to_numpy()] = True
@@ -98,7 +98,7 @@ def numbered(frame: Frame) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class Line:
+class SequenceOrder:
     """All flows' messages, one flow after the other by sequence numbers, with an empty place after each flow."""
 
     rows: Mapping[tuple[int, ...], int]
@@ -113,7 +113,7 @@ class Line:
         return sum(self.rows.values()) - int(np.count_nonzero(self.present))
 
 
-def line(frame: Frame, value: pl.Expr | None = None) -> Line:
+def by_sequence_number(frame: Frame, value: pl.Expr | None = None) -> SequenceOrder:
     """Put each message in its place."""
     flows = _flows(frame)
     lengths = flows["last"] - flows["first"] + 2
@@ -128,7 +128,9 @@ def line(frame: Frame, value: pl.Expr | None = None) -> Line:
         present[places] = True
         if value is not None:
             values[places] = placed["value"].to_numpy()
-    return Line({tuple(flow): rows for *flow, rows in flows.select(*FLOW, "rows").iter_rows()}, present, values)
+    return SequenceOrder(
+        {tuple(flow): rows for *flow, rows in flows.select(*FLOW, "rows").iter_rows()}, present, values
+    )
 
 
 def _flows(frame: Frame) -> pl.DataFrame:
@@ -142,7 +144,7 @@ def _flows(frame: Frame) -> pl.DataFrame:
     return by_flow.agg(pl.col("rows").sum(), pl.col("first").min(), pl.col("last").max())
 
 
-def steps(whole: Line) -> NDArray[np.int64]:
+def neighbour_differences(whole: SequenceOrder) -> NDArray[np.int64]:
     """How far each value is from that of the message right before it, in order; made in the place of the values."""
     values, end = whole.values, 0
     for begin in range(0, len(values), CHUNK_ROWS):

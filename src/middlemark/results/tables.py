@@ -14,7 +14,7 @@ import polars as pl
 
 from middlemark.errors import StoreError
 from middlemark.results.files import RESTORE, check_rows, is_there, size_bytes, write_with
-from middlemark.results.streaming import GROUP_ROWS, Frame, stored
+from middlemark.results.streaming import GROUP_ROWS, Frame, stored_rows
 
 RECEIVED_SCHEMA = pl.Schema(
     {
@@ -170,7 +170,7 @@ def scan_table(path: Path, schema: pl.Schema) -> Frame:
     with _reading(path):
         table, n = _checked(path, schema)
         narrow = table.drop("application")
-        return narrow.collect() if n <= FEW_ROWS else stored(narrow, n)
+        return narrow.collect() if n <= FEW_ROWS else stored_rows(narrow, n)
 
 
 def check_table(path: Path, schema: pl.Schema) -> None:

@@ -27,9 +27,9 @@ from middlemark.results.files import (
     write_with,
     writing,
 )
-from middlemark.results.histogram_log import Logged, read_log
+from middlemark.results.histogram_log import FlowHistogram, read_log
 from middlemark.results.record import TrialRecord
-from middlemark.results.streaming import Frame, lazy
+from middlemark.results.streaming import Frame, lazy_rows
 from middlemark.results.tables import (
     EXECUTIONS_SCHEMA,
     INPUTS_SCHEMA,
@@ -179,7 +179,7 @@ class TrialFolder:
             message = f"{type(cause).__name__}: {cause}".splitlines()[0]
             raise StoreError(self.path, f"its samples can't be those of its trial: {message}", RESTORE) from cause
 
-    def read_beyond(self) -> list[Logged]:
+    def read_beyond(self) -> list[FlowHistogram]:
         """Read the histograms of messages beyond the sample memory; none where it held all."""
         names = sorted(path.name for path in self.path.glob("*.beyond.hlog"))
         return [each for name in names for each in read_log(self._at(name))]
@@ -223,7 +223,7 @@ class TrialFolder:
         executions, inputs, outputs = (
             scan_table(self._at(f"{name}.parquet"), schema) for name, schema in schemas.items()
         )
-        return lazy(executions), lazy(inputs), lazy(outputs)
+        return lazy_rows(executions), lazy_rows(inputs), lazy_rows(outputs)
 
     def write_executions(self, executions: Table, inputs: Table, outputs: Table) -> None:
         """Write what the nodes did, took and sent."""

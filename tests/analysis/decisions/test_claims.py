@@ -16,7 +16,7 @@ from middlemark.analysis.stats.quantiles import Measured
 from middlemark.analysis.verdicts.difference import Test
 from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.plan import Experiment, Side, expand
-from middlemark.plan.matrix import sided
+from middlemark.plan.matrix import on_both_sides
 from middlemark.suite import parse_claim, parse_suite
 from middlemark.suite.metrics import metric_named
 from populations import drawn_events
@@ -48,7 +48,7 @@ def found(
     bare = BARE[experiment.id]
     return replace(
         bare,
-        experiment=bare.experiment if side is None else next(e for e in sided([experiment]) if e.side is side),
+        experiment=bare.experiment if side is None else next(e for e in on_both_sides([experiment]) if e.side is side),
         outcomes=outcomes,
         by_block={key: dict(enumerate(own)) for key, own in values.items()},
         counted={

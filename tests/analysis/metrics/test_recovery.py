@@ -13,7 +13,7 @@ from middlemark.analysis.stats.quantiles import Measured, NoSchedule, Partial, V
 from middlemark.plan import Recorded
 from middlemark.results import streaming
 from middlemark.results.record import ClockAgreement, HappenedFault, TrialRecord
-from middlemark.results.streaming import Frame, stored
+from middlemark.results.streaming import Frame, stored_rows
 from middlemark.suite import Action, Arrival
 from run_builder import Behaviour
 from shared_runs import SharedRuns
@@ -247,4 +247,4 @@ def test_figures_are_the_same_where_samples_are_read_a_piece_at_a_time(
     received.write_parquet(tmp_path / "received.parquet")
     for module in (streaming, recovery):
         monkeypatch.setattr(module, "CHUNK_ROWS", 16)
-    assert figures_of(record, stored(pl.scan_parquet(tmp_path / "received.parquet"), len(received))) == at_once
+    assert figures_of(record, stored_rows(pl.scan_parquet(tmp_path / "received.parquet"), len(received))) == at_once

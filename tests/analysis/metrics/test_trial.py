@@ -12,7 +12,7 @@ from hdrh.histogram import HdrHistogram
 from middlemark.analysis.metrics.trial import TrialMetrics, trial_metrics, values_without_queues
 from middlemark.analysis.stats.quantiles import Lost, Measured, Partial, Value
 from middlemark.results.counts import PublisherCounts, SubscriberCounts
-from middlemark.results.histogram_log import Logged
+from middlemark.results.histogram_log import FlowHistogram
 from middlemark.results.record import TrialRecord
 from middlemark.suite.metrics import Distribution, Key, metrics_of_distribution
 from run_builder import BEGIN_NS, MS, Behaviour
@@ -37,7 +37,7 @@ class Trial:
     record: TrialRecord
     received: pl.DataFrame
     published: pl.DataFrame
-    beyond: tuple[Logged, ...] = ()
+    beyond: tuple[FlowHistogram, ...] = ()
 
     def metrics(self) -> TrialMetrics:
         return trial_metrics(self.record, self.received, self.published, self.beyond)
@@ -207,7 +207,7 @@ def _beyond(whole: Trial, n: int, *, logged: bool) -> Trial:
         counted,
         received=whole.received.filter(pl.col("sequence") < 1000 - n),
         published=whole.published.filter(pl.col("sequence") < 1000 - n),
-        beyond=(Logged("imu", 0, 0, answers=False, histogram=histogram),) if logged else (),
+        beyond=(FlowHistogram("imu", 0, 0, answers=False, histogram=histogram),) if logged else (),
     )
 
 
@@ -246,7 +246,7 @@ def test_answers_without_a_sample_are_in_the_round_trip_where_their_worker_logge
     histogram = HdrHistogram(1, 3_600_000_000_000, 3)
     for took_ns in whole.received.filter(gone).select(pl.col("received_ns") - pl.col("intended_ns")).to_series():
         histogram.record_value(took_ns)
-    logged = Logged("ping_pong", 0, 0, answers=True, histogram=histogram, round_trips=round_trips)
+    logged = FlowHistogram("ping_pong", 0, 0, answers=True, histogram=histogram, round_trips=round_trips)
     short = replace(
         whole.counting(subscriber=lambda counts: counts.model_copy(update={"beyond_samples": 300 * counts.answers})),
         received=whole.received.filter(~gone),

@@ -6,7 +6,7 @@ import pytest
 
 from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import RunFindings
-from middlemark.plan.matrix import sided
+from middlemark.plan.matrix import on_both_sides
 from middlemark.report.elements.labels import COLOURS, DASHES, series_by_experiment
 from middlemark.report.output.html import render
 from middlemark.report.output.packing import Rows
@@ -43,7 +43,7 @@ def test_profiles_share_a_colour_and_differ_in_their_dash(findings: RunFindings)
 
 def test_so_do_base_and_head(findings: RunFindings) -> None:
     first = next(each.experiment for each in findings.experiments if each.experiment.middleware == "two")
-    base, head = series_by_experiment(findings.manifest, sided([first])).values()
+    base, head = series_by_experiment(findings.manifest, on_both_sides([first])).values()
     assert base.colour == head.colour
     assert base.dash != head.dash
     assert base.key != head.key

@@ -17,7 +17,7 @@ from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, r
 from middlemark.analysis.verdicts.ranking import Candidate, Rank, ranking
 from middlemark.analysis.verdicts.values import BlockValues
 from middlemark.plan import Experiment, Stream
-from middlemark.plan.matrix import FACTOR
+from middlemark.plan.matrix import SIDE_FACTOR
 from middlemark.suite.metrics import Distribution, Key, chain_subject, stream_subject
 
 LOSS_ALLOWED = 0.01
@@ -27,7 +27,7 @@ OPTION = "option."
 """How the factors begin that are options of a middleware."""
 WITH_OPTIONS = ("middleware", "profile")
 """The factors that options go with: what differs in these is compared each with its own options."""
-CANDIDATE_FACTORS = (*WITH_OPTIONS, FACTOR)
+CANDIDATE_FACTORS = (*WITH_OPTIONS, SIDE_FACTOR)
 """The factors that a ranking varies: its candidates differ in these, and in their options."""
 
 

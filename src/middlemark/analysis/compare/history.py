@@ -15,7 +15,7 @@ import polars as pl
 
 from middlemark.analysis.metrics.timeseries import EQUAL, change_points
 from middlemark.plan import Side
-from middlemark.plan.matrix import FACTOR
+from middlemark.plan.matrix import SIDE_FACTOR
 from middlemark.results.manifest import RunHead
 from middlemark.suite.metrics import TRIAL, Metric
 
@@ -117,7 +117,7 @@ def _stream(subject: str) -> str | None:
 
 
 def _point(run: PastRun, row: dict[str, float]) -> Point:
-    is_base = f"{FACTOR}={Side.BASE}" in str(row["factors"]).split()
+    is_base = f"{SIDE_FACTOR}={Side.BASE}" in str(row["factors"]).split()
     known = (run.manifest.base if is_base else run.manifest.middlewares).get(str(row["middleware"]))
     return Point(
         run=run.name,

@@ -26,7 +26,7 @@ from middlemark.analysis.verdicts.difference import (
 from middlemark.analysis.verdicts.judge import Decision, SetbacksPair, judge_difference
 from middlemark.analysis.verdicts.values import Block, BlockValues, PooledValue, Values
 from middlemark.plan import Experiment
-from middlemark.plan.schedule import is_whole
+from middlemark.plan.schedule import is_search
 from middlemark.suite.metrics import Metric, metric_named, usual_metrics
 
 
@@ -68,7 +68,7 @@ def compare_usual_metrics(
 
 def usual_metrics_of(experiment: Experiment, *, streams: bool = False) -> list[Metric]:
     """Those of one experiment: a pipeline is judged by its chains, its streams are reported only on demand."""
-    if is_whole(experiment):
+    if is_search(experiment):
         return [metric_named("capacity")]
     return [each for each in usual_metrics() if streams or not experiment.chains or each.of_trial or each.of_chain]
 

@@ -27,8 +27,8 @@ from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.bounds import Evidence
 from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.plan import Side, is_selected
-from middlemark.plan.matrix import FACTOR
-from middlemark.plan.schedule import is_whole
+from middlemark.plan.matrix import SIDE_FACTOR
+from middlemark.plan.schedule import is_search
 from middlemark.suite import Bound, Claim, Comparison, Monotone, NoCommunication, NoLoss, Selection, magnitude
 from middlemark.suite.claims.claim import Statement
 from middlemark.suite.metrics import Metric, metric_named
@@ -59,7 +59,7 @@ def _selected(
 ) -> list[ExperimentFindings]:
     """Of a capacity the searches, each as one; of every other metric the experiments with their loads."""
     of_search = asked is not None and asked.of_search
-    having = [each for each in experiments if is_whole(each.experiment) == of_search]
+    having = [each for each in experiments if is_search(each.experiment) == of_search]
     return [each for each in having if is_selected(each.experiment, selection)]
 
 
@@ -142,7 +142,7 @@ def judge_claims(claims: Sequence[Claim], experiments: Sequence[ExperimentFindin
 
 
 def _names_sides(claim: Claim) -> bool:
-    return any(name == FACTOR for selection in claim.selections for name, _ in selection.factors)
+    return any(name == SIDE_FACTOR for selection in claim.selections for name, _ in selection.factors)
 
 
 def decisive(found: Sequence[JudgedClaim]) -> list[JudgedClaim]:

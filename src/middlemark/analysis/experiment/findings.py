@@ -23,7 +23,7 @@ from middlemark.analysis.verdicts.bounds import Evidence
 from middlemark.analysis.verdicts.judge import Setbacks, count_setbacks
 from middlemark.analysis.verdicts.values import Block, BlockValues, Counts, with_bound
 from middlemark.plan import Caution, Experiment, SearchStep
-from middlemark.plan.schedule import is_whole
+from middlemark.plan.schedule import is_search
 from middlemark.results.record import Effective, PathProof, TrialRecord
 from middlemark.suite import Observation
 from middlemark.suite.metrics import (
@@ -204,7 +204,7 @@ class ExperimentFindings:
 
     def setbacks(self, key: Key, name: str | None, known: BlockValues) -> Setbacks:
         """The trials that can't speak for a metric because the middleware could not keep up in them."""
-        if is_whole(self.experiment):
+        if is_search(self.experiment):
             return Setbacks()
         kinds = Counter(outcome.kind for outcome in self.outcomes)
         overloaded = 0

@@ -19,7 +19,7 @@ from middlemark.errors import MiddlemarkError
 from middlemark.plan import Experiment
 from middlemark.results.counts import Counts, PublisherCounts, SubscriberCounts
 from middlemark.results.record import TrialRecord, Window
-from middlemark.results.streaming import Frame, count, line, numbered
+from middlemark.results.streaming import Frame, by_sequence_number, present_numbers, row_count
 from middlemark.suite import Action
 
 
@@ -193,7 +193,7 @@ def accountable(record: TrialRecord, received: Frame) -> tuple[Counts, Frame]:
 def contradictions(counts: Counts, received: Frame, streams: tuple[str, ...]) -> list[str]:
     """Everything in which the counts contradict themselves or the samples; empty where all adds up."""
     found = [*_unknown_publishers(counts), *_impossible_counts(counts)]
-    messages = line(received)
+    messages = by_sequence_number(received)
     rows = dict(messages.rows)
     for flow in flows(counts):
         key = (streams.index(flow.stream), int(flow.answers), flow.publisher, flow.subscriber)
@@ -235,10 +235,10 @@ def loss_runs(flows: Sequence[Flow], received: Frame, published: Frame) -> NDArr
     found = []
     for flow in messages:
         sent = published.filter((pl.col("publisher") == flow.publisher) & (pl.col("accepted") == 1))
-        if count(sent) != flow.sent or flow.beyond_samples:
+        if row_count(sent) != flow.sent or flow.beyond_samples:
             return None
         own = received.filter((pl.col("publisher") == flow.publisher) & (pl.col("subscriber") == flow.subscriber))
-        found.append(run_lengths(numbered(sent), numbered(own)))
+        found.append(run_lengths(present_numbers(sent), present_numbers(own)))
     return np.concatenate(found) if found else None
 
 

@@ -15,7 +15,7 @@ import polars as pl
 from middlemark.analysis.stats.quantiles import Samples
 from middlemark.plan import Chain
 from middlemark.results.record import TrialRecord
-from middlemark.results.streaming import Frame, ascending, line, steps
+from middlemark.results.streaming import Frame, by_sequence_number, neighbour_differences, sorted_values
 from middlemark.suite.metrics import Distribution
 
 
@@ -35,12 +35,12 @@ def distributions(received: Frame, published: Frame, late_after_ns: int) -> dict
 
 
 def _difference(frame: Frame, later: str, earlier: str) -> Samples:
-    return ascending(frame, pl.col(later) - pl.col(earlier))
+    return sorted_values(frame, pl.col(later) - pl.col(earlier))
 
 
 def _jitter(messages: Frame) -> Samples:
     """Only pairs of consecutive sequence numbers count, whatever order they came in (RFC 3393, §3.2)."""
-    return steps(line(messages, pl.col("received_ns") - pl.col("sent_ns")))
+    return neighbour_differences(by_sequence_number(messages, pl.col("received_ns") - pl.col("sent_ns")))
 
 
 CLOCK_BOUND = "clock_bound_ns"

@@ -21,7 +21,7 @@ from middlemark.analysis.stats.quantiles import Measured, NoSchedule, Partial, S
 from middlemark.plan import Burst, Periodic, Recorded, Stream
 from middlemark.results.counts import SubscriberCounts
 from middlemark.results.record import HappenedFault, TrialRecord, Window
-from middlemark.results.streaming import CHUNK_ROWS, Frame, ascending, numbered, row_chunks
+from middlemark.results.streaming import CHUNK_ROWS, Frame, present_numbers, row_chunks, sorted_values
 from middlemark.suite import Action, Arrival
 
 Instants = NDArray[np.int64]
@@ -121,7 +121,7 @@ def _affected_flow(  # noqa: PLR0913, PLR0917 - a flow, what it belongs to, and 
     own = messages.filter((pl.col("publisher") == publisher) & (pl.col("subscriber") == subscriber))
     since_ns = max([window.begin_ns, *_brought_back_ns(record.faults, stream.subscribers[subscriber])])
     end_ns = window.end_ns
-    arrivals = ascending(own, pl.col("received_ns"))
+    arrivals = sorted_values(own, pl.col("received_ns"))
     mended_ns = _mended_ns(record.faults, stream.subscribers[subscriber], end_ns)
     counts = [
         each
@@ -148,7 +148,7 @@ def _held_against(asked: Instants, own: Frame, since_ns: int, stream: Stream) ->
 
     The schedule may not be the one that the publisher had: a worker may draw random gaps in its own way.
     """
-    present = numbered(own)
+    present = present_numbers(own)
     is_drawn = isinstance(stream.pattern, Periodic) and stream.pattern.arrival is Arrival.POISSON
     if is_drawn and stream.recorded is None and not _is_followed(asked, own):
         return NoSchedule(int(np.count_nonzero(present))), 0

@@ -31,7 +31,7 @@ from middlemark.errors import StoreError
 from middlemark.plan import Experiment, Trial
 from middlemark.results.metrics_file import REMEDY, Points, read_metrics, read_sketches, sketches_table
 from middlemark.results.record import FORMAT_VERSION, TrialRecord, is_valid
-from middlemark.results.streaming import lazy
+from middlemark.results.streaming import lazy_rows
 from middlemark.results.tables import RECEIVED_SCHEMA
 from middlemark.results.trial_folder import Samples, TrialFolder
 from middlemark.suite import Model
@@ -220,7 +220,7 @@ def metrics_from_samples(
     metrics = trial_metrics(record, samples.received, samples.published, folder.read_beyond(), condense)
     if not record.nodes or record.window is None:
         return metrics
-    rows = Rows(*folder.scan_nodes(), lazy(samples.received), record.window.end_ns)
+    rows = Rows(*folder.scan_nodes(), lazy_rows(samples.received), record.window.end_ns)
     found = chain_metrics(record, rows, condense)
     return replace(metrics, values={**metrics.values, **found.values}, samples={**metrics.samples, **found.samples})
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from middlemark.analysis.stats.quantiles import Measured, is_measurable, needed
 from middlemark.plan import Caution, Experiment, Stream, WarningKind
 from middlemark.results.record import TrialRecord, Window
-from middlemark.results.streaming import Frame, drawn, row_chunks
+from middlemark.results.streaming import Frame, random_rows, row_chunks
 
 PARTS = 60
 FEWEST_PARTS = 20
@@ -210,7 +210,7 @@ def settling_by_stream(record: TrialRecord, received: Frame) -> dict[str, Settli
     found = {}
     for number, stream in enumerate(record.trial.experiment.streams):
         latency = _latency(stream).alias("latency_ns")
-        arrived = drawn(_arrivals(received, number, stream), LOOKED_AT, pl.col("received_ns"), latency)
+        arrived = random_rows(_arrivals(received, number, stream), LOOKED_AT, pl.col("received_ns"), latency)
         middle = arrived["latency_ns"].median()
         if not isinstance(middle, float) or is_measurable(middle, _bound_ns(record, stream)):
             found[stream.name] = settling_of(arrived)
@@ -242,7 +242,7 @@ def _series(record: TrialRecord, window: Window, stream: Stream, arrived: Frame)
     for piece in row_chunks(within, part):
         numbers += np.bincount(piece.to_series().to_numpy(), minlength=len(numbers))
     together, bound_ns = _parts_of_a_median(numbers), _bound_ns(record, stream)
-    looked_at = drawn(within, LOOKED_AT, (part // together).alias("part"), _latency(stream).alias("latency_ns"))
+    looked_at = random_rows(within, LOOKED_AT, (part // together).alias("part"), _latency(stream).alias("latency_ns"))
     medians = looked_at.group_by("part").agg(n=pl.len(), middle=pl.col("latency_ns").median())
     known = {number: middle for number, n, middle in medians.iter_rows() if n >= needed(0.5)}
     middles = [known.get(number) for number in range(-(-len(numbers) // together))]

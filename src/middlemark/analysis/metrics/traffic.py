@@ -16,7 +16,7 @@ from middlemark.analysis.stats.quantiles import Measured, Partial, Value
 from middlemark.plan import Experiment, PingPong
 from middlemark.results.counts import PublisherCounts
 from middlemark.results.record import TrialRecord
-from middlemark.results.streaming import count
+from middlemark.results.streaming import row_count
 from middlemark.suite.metrics import TRIAL, Key
 
 OVERLOAD_BELOW = 0.95
@@ -63,9 +63,9 @@ def _achieved_hz(publisher: PublisherCounts, rows: StreamRows) -> float:
     """Messages a second sent: by a schedule those within the window, else all until the last call came back."""
     begin_ns, end_ns = rows.window.begin_ns, rows.window.end_ns
     own = rows.published.filter(pl.col("publisher") == publisher.publisher)
-    if rows.stream.scheduled and count(own) == publisher.sent + publisher.refused:
+    if rows.stream.scheduled and row_count(own) == publisher.sent + publisher.refused:
         in_window = own.filter((pl.col("accepted") == 1) & (pl.col("sent_ns") < end_ns))
-        return count(in_window) / ((end_ns - begin_ns) / 1e9)
+        return row_count(in_window) / ((end_ns - begin_ns) / 1e9)
     until_ns = max(publisher.last_returned_ns, end_ns) if rows.stream.scheduled else publisher.last_returned_ns
     return publisher.sent / (max(until_ns - begin_ns, 1) / 1e9)
 
@@ -81,7 +81,7 @@ def _arrival_rates(rows: StreamRows) -> Named:
     end_ns = rows.window.end_ns
     if rows.stream.at_own_pace:
         end_ns = max(min(end_ns, last_sent_ns), rows.window.begin_ns + 1)
-    after = count(rows.received.filter(_in_time(rows) & (pl.col("received_ns") >= end_ns)))
+    after = row_count(rows.received.filter(_in_time(rows) & (pl.col("received_ns") >= end_ns)))
     within, span_s = received - after, (end_ns - rows.window.begin_ns) / 1e9
     values = [Measured(within / span_s, within), Measured(within * rows.stream.size_bytes / span_s, within)]
     if received:

@@ -40,9 +40,9 @@ from middlemark.analysis.stats.quantiles import (
     with_clock_bound,
 )
 from middlemark.analysis.stats.shapes import merge_histograms, sketch_of_histogram
-from middlemark.results.histogram_log import Logged
+from middlemark.results.histogram_log import FlowHistogram
 from middlemark.results.record import Resources, TrialRecord
-from middlemark.results.streaming import Frame, count
+from middlemark.results.streaming import Frame, row_count
 from middlemark.suite.metrics import (
     LEVELS,
     TRIAL,
@@ -72,7 +72,7 @@ def trial_metrics(
     record: TrialRecord,
     received: Frame,
     published: Frame,
-    beyond: Sequence[Logged] = (),
+    beyond: Sequence[FlowHistogram] = (),
     condense: Callable[[Sketch], Sketch] = sketch_of,
 ) -> TrialMetrics:
     """Compute every metric of a trial that was measured; `beyond` are the messages that left no sample.
@@ -109,7 +109,7 @@ def trial_metrics(
 def _distributions(
     rows: StreamRows,
     bounds_ns: Mapping[Distribution, int],
-    beyond: Sequence[Logged],
+    beyond: Sequence[FlowHistogram],
     condense: Callable[[Sketch], Sketch],
 ) -> tuple[dict[Distribution, Sketch], dict[Key, Value]]:
     """What stays of each distribution of a stream, and the metrics of all; none is reported as whole that is not."""
@@ -142,14 +142,14 @@ def _looked_at(
     return condense(samples), distribution_metrics(subject, kind, samples)
 
 
-def _not_whole(kind: Distribution, rows: StreamRows, logged: Sequence[Logged]) -> Partial | None:
+def _not_whole(kind: Distribution, rows: StreamRows, logged: Sequence[FlowHistogram]) -> Partial | None:
     """That not all messages left what a distribution is made of; none where they did, or where none did.
 
     Of messages beyond the sample memory a worker logs the latency from the send alone, of answers the round trip: that
     says neither when they were to be sent, nor what came before them.
     """
     if kind in {Distribution.PUBLISH_CALL, Distribution.PACING_ERROR}:
-        of, n = sum(each.sent + each.refused for each in rows.publishers), count(rows.published)
+        of, n = sum(each.sent + each.refused for each in rows.publishers), row_count(rows.published)
         return Partial(n, of) if 0 < n < of else None
     flows = rows.flows_of(answers=kind is Distribution.ROUND_TRIP)
     unsampled, of = sum(flow.beyond_samples for flow in flows), sum(flow.received + flow.late for flow in flows)
@@ -158,7 +158,7 @@ def _not_whole(kind: Distribution, rows: StreamRows, logged: Sequence[Logged]) -
 
 
 def _every(
-    kind: Distribution, ordered: Callable[[], Samples], bound_ns: int, rows: StreamRows, logged: Sequence[Logged]
+    kind: Distribution, ordered: Callable[[], Samples], bound_ns: int, rows: StreamRows, logged: Sequence[FlowHistogram]
 ) -> Sketch:
     """With those that never arrived, and with the latencies that only a histogram has, to 1.6 %."""
     known = exact_sketch(ordered(), bound_ns, _never_arrived(kind, rows))

@@ -35,7 +35,7 @@ from middlemark.analysis.stats.intervals import coverage, median_interval
 from middlemark.analysis.verdicts.values import Block
 from middlemark.plan import Experiment
 from middlemark.plan.experiment import Search, Sought
-from middlemark.plan.schedule import Load, SearchKey, load_at, load_of, search_key, whole
+from middlemark.plan.schedule import Load, SearchKey, load_at, load_of, search_as_one, search_key
 from middlemark.suite.metrics import CAPACITY, TRIAL, Key, quantile_metric, stream_subject
 
 FEWEST_FOR_A_KNEE = 5
@@ -267,7 +267,7 @@ def capacity_findings(found: Capacity) -> ExperimentFindings:
     """The search, or the searches, of an experiment as one, the number of a search in the place of a block."""
     known = {number: each for number, each in enumerate(found.searches, 1) if each.sustained or each.not_sustained}
     return ExperimentFindings(
-        experiment=whole(found.experiment, found.search),
+        experiment=search_as_one(found.experiment, found.search),
         outcomes=found.outcomes,
         estimates={CAPACITY_KEY: no_estimate(_why_not(found)) if found.reason else _estimate(list(known.values()))},
         by_block={}

@@ -19,7 +19,7 @@ from middlemark.analysis.decisions.claims import JudgedClaim
 from middlemark.analysis.verdicts.difference import Test
 from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.plan import varying_factors
-from middlemark.plan.schedule import is_whole
+from middlemark.plan.schedule import is_search
 from middlemark.report.conclusions.comparison import UNITS, json_values, points
 from middlemark.report.elements.formatting import PERCENT, plural, times
 from middlemark.report.elements.tables import Table, named, sentences, table, values
@@ -91,7 +91,7 @@ def _text(each: JudgedClaim) -> str:
 
 def _line(part: Part, what: str, why: str) -> Line:
     noun = "block" if part.test in {Test.SIGNED_RANKS, Test.PAIRED_T, ClaimTest.STEPS} else "trial"
-    if any(is_whole(subject.experiment) for subject in part.subjects):
+    if any(is_search(subject.experiment) for subject in part.subjects):
         noun = "search"
     n = plural(part.n_trials, noun) if part.n_trials else ""
     test = "" if part.test is ClaimTest.NONE else part.test.value
