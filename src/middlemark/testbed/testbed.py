@@ -98,8 +98,8 @@ class Testbed:
         """Moves back what `partition` moved."""
         self._wiring(target).heal(target)
 
-    def has_happen(self, action: Action, target: str) -> None:
-        """What a timeline says of links."""
+    def perform(self, action: Action, target: str) -> None:
+        """Does to links what a timeline says."""
         match action:
             case Action.LINK_DOWN:
                 self.link_down(target)

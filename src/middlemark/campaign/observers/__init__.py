@@ -1,1 +1,1 @@
-"""What is watched from outside during a trial: traffic, resources, the kernel."""
+"""What observes a trial from outside: its traffic, its resources, the kernel."""

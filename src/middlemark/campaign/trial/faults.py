@@ -45,23 +45,23 @@ class Faults:
         """The faults that have not happened yet."""
         return [f"{event.action} of {event.target}" for event in self._to_come]
 
-    async def happen(self, begin_ns: int) -> None:
-        """Has each happen at its instant after the window's begin; ends the trial where one can't."""
+    async def perform(self, begin_ns: int) -> None:
+        """Performs each at its instant after the window's begin; ends the trial where one can't."""
         try:
             while self._to_come:
                 event = self._to_come[0]
                 await asyncio.sleep(max(begin_ns + event.at_ns - time.monotonic_ns(), 0) / 1e9)
                 began_ns = time.monotonic_ns()
-                await self._do(event)
+                await self._perform(event)
                 self._note(event, began_ns, time.monotonic_ns())
         except TrialOver as over:
             self._events.give_up(over.outcome)
 
-    async def _do(self, event: Event) -> None:
+    async def _perform(self, event: Event) -> None:
         target = event.target
         match event.action:
             case action if action.is_of_links:
-                self._testbed.has_happen(action, target)
+                self._testbed.perform(action, target)
             case Action.PAUSE:
                 self._processes.signal(target, signal.SIGSTOP)
             case Action.RESUME:
@@ -69,7 +69,7 @@ class Faults:
             case Action.KILL:
                 self._processes.expect_end(target)
                 self._processes.signal(target, signal.SIGKILL)
-                await self._gone(target)
+                await self._see_end_of(target)
             case Action.STOP:
                 await self._stop(target)
             case Action.START:
@@ -82,9 +82,9 @@ class Faults:
         self._processes.expect_end(target)
         is_service = target in self._processes.specs.services
         self._processes.tell([target], contract.ServiceStop() if is_service else contract.ApplicationStop())
-        await self._gone(target)
+        await self._see_end_of(target)
 
-    async def _gone(self, target: str) -> None:
+    async def _see_end_of(self, target: str) -> None:
         deadline_ns = time.monotonic_ns() + STOPPING_NS
         await self._events.wait(
             lambda: [f"the end of {name}" for name in self._processes.living([target])], deadline_ns

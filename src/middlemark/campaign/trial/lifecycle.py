@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Container, Iterable
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
 from statistics import fmean
 from typing import TypeVar
 
@@ -22,6 +22,7 @@ from middlemark.campaign.trial.processes import TrialProcesses
 from middlemark.plan import MissingPath, NoCommunication, PingPong, Trial
 from middlemark.results.record import ClockAgreement, LinkMeasured, LoadReached, Window
 from middlemark.suite import Action
+from middlemark.testbed.machine.cpus import CpuLoad, Reading
 from middlemark.worker import contract
 
 _MS, _S = 1_000_000, 1_000_000_000
@@ -86,8 +87,8 @@ class Lifecycle:
         """Starts all processes at once, late joiners apart; services are ready and applications armed after it."""
         for name in (*self.specs.services, *self.on_time):
             await self.processes.start(name)
-        await self._each(self.specs.services, contract.ServiceReady, "`ready`", _from_now(STARTING_SERVICES_NS))
-        await self._each(self.on_time, contract.ApplicationArmed, "`armed`", _from_now(ARMING_NS))
+        await self._hear_from(self.specs.services, contract.ServiceReady, "`ready`", _from_now(STARTING_SERVICES_NS))
+        await self._hear_from(self.on_time, contract.ApplicationArmed, "`armed`", _from_now(ARMING_NS))
         self.observer.begin()
 
     async def bring_together(self) -> None:
@@ -95,7 +96,7 @@ class Lifecycle:
         self.t0_ns = _from_now(HEADSTART_NS)
         self.processes.tell(self.on_time, contract.ApplicationStart(at_ns=self.t0_ns))
         deadline_ns = self.t0_ns + self.trial.experiment.windows.first_message_ns
-        await self._each(self.on_time, contract.ApplicationEffective, "`effective`", deadline_ns)
+        await self._hear_from(self.on_time, contract.ApplicationEffective, "`effective`", deadline_ns)
         self.processes.enter_shared_memory()
         await self.events.wait(self._missing_if_in_time(deadline_ns), deadline_ns)
         self.observer.discovered()
@@ -110,20 +111,16 @@ class Lifecycle:
         self._open_window((*self.specs.applications, *self.specs.services))
         loads_before = {host: load.read() for host, load in self._loads.items()}
         before = self.processes.resident_bytes() if self.trial.experiment.timeline else {}
-        happening = asyncio.create_task(self.faults.happen(begin_ns))
-        watching = asyncio.create_task(self.observer.during(self.window))
+        faults = asyncio.create_task(self.faults.perform(begin_ns))
+        observing = asyncio.create_task(self.observer.during(self.window))
         try:
             grace_ns = max(PUBLISHING_GRACE_NS, (PUBLISHING_WINDOWS - 1) * windows.window_ns)
             await self.events.wait(self._unpublished, end_ns + grace_ns)
-            await watching
+            await observing
         finally:
-            happening.cancel()
-            watching.cancel()
-        for host, load in self._loads.items():
-            by_cpu = load.reached_percent(loads_before[host], load.read())
-            self.loads_reached[host] = LoadReached(
-                asked_percent=load.asked_percent, reached_percent=fmean(by_cpu.values()), reached_by_cpu_percent=by_cpu
-            )
+            faults.cancel()
+            observing.cancel()
+        self.loads_reached = {host: _load_reached(load, loads_before[host]) for host, load in self._loads.items()}
         after = self.processes.resident_bytes() if before else {}
         lasting = before.keys() & after.keys() - set(self.processes.restarted())
         self.memory_growth_bytes = {name: after[name] - before[name] for name in sorted(lasting)}
@@ -132,12 +129,12 @@ class Lifecycle:
         """Brings a new process of an application or service into the window under way."""
         await self.processes.start(name)
         if name in self.specs.services:
-            await self._each([name], contract.ServiceReady, "`ready`", _from_now(STARTING_SERVICES_NS))
+            await self._hear_from([name], contract.ServiceReady, "`ready`", _from_now(STARTING_SERVICES_NS))
         else:
-            await self._each([name], contract.ApplicationArmed, "`armed`", _from_now(ARMING_NS))
+            await self._hear_from([name], contract.ApplicationArmed, "`armed`", _from_now(ARMING_NS))
             self.processes.tell([name], contract.ApplicationStart(at_ns=_from_now(0)))
             deadline_ns = _from_now(self.trial.experiment.windows.first_message_ns)
-            await self._each([name], contract.ApplicationEffective, "`effective`", deadline_ns)
+            await self._hear_from([name], contract.ApplicationEffective, "`effective`", deadline_ns)
         self.processes.enter_shared_memory()
         self.observer.joined()
         self._open_window([name])
@@ -157,8 +154,8 @@ class Lifecycle:
         services = self.processes.living(self.specs.services)
         self.processes.tell(applications, contract.ApplicationDrain(expected=expected, until_ns=until_ns))
         deadline_ns = until_ns + WRITING_GRACE_NS
-        await self._each(applications, contract.ApplicationDone, "`done`", deadline_ns)
-        await self._each(services, contract.ServiceMeasured, "`measured`", deadline_ns)
+        await self._hear_from(applications, contract.ApplicationDone, "`done`", deadline_ns)
+        await self._hear_from(services, contract.ServiceMeasured, "`measured`", deadline_ns)
         self.observer.drained()
 
     async def stop(self) -> None:
@@ -168,7 +165,7 @@ class Lifecycle:
             (self.specs.services, contract.ServiceStop()),
         ):
             self.processes.tell(names, command)
-            await self._gone(names, _from_now(CLOSING_NS))
+            await self._see_end_of(names, _from_now(CLOSING_NS))
 
     def heard(self, name: str, kind: type[M]) -> list[M]:
         """The events of one kind of the present process of an application or service."""
@@ -187,17 +184,17 @@ class Lifecycle:
             self.processes.tell([name], kind(begin_ns=begin_ns, end_ns=end_ns))
 
     def _unpublished(self) -> list[str]:
-        return self.faults.missing() + self._without(
+        return self.faults.missing() + self._unheard(
             self.processes.living(self.specs.applications), contract.ApplicationPublished, "`published`"
         )
 
-    async def _each(self, names: Iterable[str], kind: type[BaseModel], word: str, until_ns: int) -> None:
-        await self.events.wait(lambda: self._without(names, kind, word), until_ns)
+    async def _hear_from(self, names: Iterable[str], kind: type[BaseModel], word: str, until_ns: int) -> None:
+        await self.events.wait(lambda: self._unheard(names, kind, word), until_ns)
 
-    def _without(self, names: Iterable[str], kind: type[BaseModel], word: str) -> list[str]:
+    def _unheard(self, names: Iterable[str], kind: type[BaseModel], word: str) -> list[str]:
         return [f"{word} of {name}" for name in names if not self.heard(name, kind)]
 
-    async def _gone(self, names: Iterable[str], until_ns: int) -> None:
+    async def _see_end_of(self, names: Iterable[str], until_ns: int) -> None:
         try:
             await self.events.wait(lambda: [f"the end of {name}" for name in self.processes.living(names)], until_ns)
         except TrialOver:
@@ -231,6 +228,13 @@ def missing_paths(trial: Trial, events: EventReader, applications: Container[str
         if asker in applications and answerer in applications
         if (stream.name, answers, publisher, subscriber) not in reached
     ]
+
+
+def _load_reached(load: CpuLoad, since: Mapping[int, Reading]) -> LoadReached:
+    by_cpu = load.reached_percent(since, load.read())
+    return LoadReached(
+        asked_percent=load.asked_percent, reached_percent=fmean(by_cpu.values()), reached_by_cpu_percent=by_cpu
+    )
 
 
 def _from_now(span_ns: int) -> int:

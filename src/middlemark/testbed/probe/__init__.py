@@ -1,1 +1,1 @@
-"""Measures each link and judges whether it is what was asked."""
+"""Measures each link and judges whether it is what was requested."""
