@@ -212,7 +212,7 @@ class Experiment(Model):
     """Samples kept of each endpoint."""
     capture: CaptureBounds = CaptureBounds()
     path_messages: Count = 500
-    """Of each stream, how many messages' ways are looked at where the kernel path is observed."""
+    """Of each stream, how many messages' paths are looked at where the kernel path is observed."""
     verify: bool
     """Whether subscribers check each message's bytes."""
 

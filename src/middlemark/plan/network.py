@@ -27,7 +27,7 @@ class Direction(Model):
 
     @property
     def is_plain(self) -> bool:
-        """Whether nothing is asked of it."""
+        """Whether nothing is requested of it."""
         return self == Direction()
 
 

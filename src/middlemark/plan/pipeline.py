@@ -29,7 +29,8 @@ from middlemark.suite import (
     stream_between,
 )
 
-_DEFAULT_APPROACH_HZ = 100.0
+DEFAULT_APPROACH_HZ = 100.0
+"""The rate before the window of what is unthrottled, where a workload says nothing."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def pipeline(workload: Workload, defaults: NodeDefaults, topology: Topology) -> 
         for node in nodes
         for output in node.outputs
     )
-    approach_hz = workload.approach or _DEFAULT_APPROACH_HZ
+    approach_hz = workload.approach or DEFAULT_APPROACH_HZ
     made = tuple(
         planned.Node(
             name=node.node,

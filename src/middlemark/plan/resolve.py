@@ -15,7 +15,7 @@ from middlemark.plan.experiment import (
     Windows,
     experiment_id,
 )
-from middlemark.plan.pipeline import NodeDefaults, Pipeline, graph_digest, pipeline
+from middlemark.plan.pipeline import DEFAULT_APPROACH_HZ, NodeDefaults, Pipeline, graph_digest, pipeline
 from middlemark.plan.streams import (
     Burst,
     KeepAll,
@@ -49,7 +49,6 @@ from middlemark.suite import Search as RequestedSearch
 
 _MS = 1_000_000
 _PERIODIC = (Pattern.PERIODIC, Pattern.CAPACITY)
-_DEFAULT_APPROACH_HZ = 100.0
 _DEFAULT_PATIENCE_NS = 1_000 * _MS
 
 
@@ -218,7 +217,7 @@ def _stream(load: Load, topology: Topology) -> Stream:
 
 def _pattern(load: Load) -> StreamPattern:
     workload, rate_hz = load.workload, load.rate_hz or 0.0
-    approach_hz = workload.approach or _DEFAULT_APPROACH_HZ
+    approach_hz = workload.approach or DEFAULT_APPROACH_HZ
     if workload.pattern is Pattern.BURST:
         return Burst(rate_hz=rate_hz, messages=workload.messages or 1)
     if workload.pattern is Pattern.UNTHROTTLED:
@@ -235,7 +234,7 @@ def _pattern(load: Load) -> StreamPattern:
 
 
 def quality(requested: Qos) -> StreamQos:
-    """What is asked of a stream's delivery."""
+    """What is requested of a stream's delivery."""
     return StreamQos(
         reliability=requested.reliability,
         history=KeepLast(depth=requested.depth) if requested.history is History.KEEP_LAST else KeepAll(),

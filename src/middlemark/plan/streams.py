@@ -104,7 +104,7 @@ class KeepAll(Model):
 
 
 class StreamQos(Model):
-    """What is asked of delivery."""
+    """What is requested of delivery."""
 
     reliability: Reliability
     history: Annotated[KeepLast | KeepAll, Field(discriminator="kind")]

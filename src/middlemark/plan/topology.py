@@ -89,7 +89,7 @@ def _check_not_shaped(which: str, requested: LinkSettings, condition: LinkSettin
 
 
 def link_and_host_factors(topology: Topology, condition: LinkSettings | None) -> dict[str, str]:
-    """What is asked of hosts and links, by the name of its factor: `link` where it is the same for all links."""
+    """What is requested of hosts and links, by the name of its factor: `link` where it is the same for all links."""
     asked_of_hosts = {f"host.{host.name}": str(host) for host in topology.hosts if str(host)}
     settings = topology.links_under(condition)
     if condition is not None and not settings:

@@ -83,7 +83,7 @@ class InvalidKind(StrEnum):
     LEFTOVER = "leftover"
     """A process did not close as it should."""
     LINK = "link"
-    """A link was not what was asked for, before or after the trial."""
+    """A link was not what was requested, before or after the trial."""
 
 
 class InvalidReason(Model):
@@ -221,7 +221,7 @@ class WarningKind(StrEnum):
     CLOCK_OFFSET = "clock_offset"
     """Hosts have clocks of their own; how well they agree bounds every one-way time."""
     CPU_LOAD = "cpu_load"
-    """A host's CPUs were not kept as busy as asked."""
+    """A host's CPUs were not kept as busy as requested."""
     NEVER_SETTLED = "never_settled"
     """The latency of a stream held no level to the window's end."""
     ACROSS = "across"

@@ -102,7 +102,7 @@ def channel(power_dbm: float) -> Channel:
 
 @cache
 def trace_of(mobility: Mobility, outgoing: Direction, incoming: Direction, lasting_ns: int) -> tuple[TracePoint, ...]:
-    """What the link does until then, beside what is asked of each direction; a point only where something changes."""
+    """What the link does until then beside what is requested of each direction; a point where something changes."""
     points: list[TracePoint] = []
     for at_ns in range(0, lasting_ns, STEP_NS) if mobility.distance is None else (0,):
         directions = [direction_at(mobility, requested, at_ns) for requested in (outgoing, incoming)]

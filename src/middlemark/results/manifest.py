@@ -1,4 +1,4 @@
-"""What is stored of one run beside its trials: what it was asked for, with which middlewares, and on what it ran.
+"""What is stored of one run beside its trials: what it was requested, with which middlewares, and on what it ran.
 
 It computes nothing and touches no file. `run_folder` reads and writes it, `campaign` fills it in; `record` has what is
 stored of a trial.
@@ -89,7 +89,7 @@ class RunHead(Model):
 
 
 class Manifest(RunHead):
-    """What a run was asked for and what it ran on: `manifest.json`."""
+    """What a run was requested and what it ran on: `manifest.json`."""
 
     suite_text: str
     """The suite as given, word for word."""

@@ -80,7 +80,7 @@ class LinkMeasured(Model):
     figures: dict[str, float | Annotated[int, Field(ge=-(2**62), le=2**62)] | None]
     """Names with their units: round trip, rate and loss of each direction."""
     problem: str | None = None
-    """Why it is not the link that was asked for."""
+    """Why it is not the link that was requested."""
 
     @property
     def is_dead(self) -> bool:
@@ -214,7 +214,7 @@ class TrialRecord(Model):
     nodes: tuple[NodeCounts, ...] = ()
     """Of a pipeline, in the plan's order."""
     faults: tuple[HappenedFault, ...] = ()
-    """What went wrong within the window, as it was asked for."""
+    """What went wrong within the window, as it was requested."""
     interrupted: tuple[Name, ...] = ()
     """Applications of which a process ended within the window: its samples and counts ended with it."""
     memory_growth_bytes: dict[ProcessName, Annotated[int, Field(ge=-(2**53), le=2**53)]] = {}

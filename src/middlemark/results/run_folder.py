@@ -55,7 +55,7 @@ class RunFolder:
 
     @property
     def manifest_path(self) -> Path:
-        """What was asked for, and what it ran on."""
+        """What was requested, and what it ran on."""
         return inside(self.path, "manifest.json")
 
     @property

@@ -1,7 +1,7 @@
 """A trial's samples in chunks of rows, so that it may have more messages than memory has room for their rows.
 
-What is asked of them comes as one narrow array: values in order of size, or a place for each message in the order of
-its flow's sequence numbers. It knows no metric; `analysis.metrics` does.
+They are read into one narrow array: values in order of size, or a place for each message in the order of its flow's
+sequence numbers. It knows no metric; `analysis.metrics` does.
 """
 
 from __future__ import annotations

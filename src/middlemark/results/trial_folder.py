@@ -179,7 +179,7 @@ class TrialFolder:
             message = f"{type(cause).__name__}: {cause}".splitlines()[0]
             raise StoreError(self.path, f"its samples can't be those of its trial: {message}", RESTORE) from cause
 
-    def read_beyond(self) -> list[FlowHistogram]:
+    def read_overflow(self) -> list[FlowHistogram]:
         """Read the histograms of messages beyond the sample memory; none where it held all."""
         names = sorted(path.name for path in self.path.glob("*.beyond.hlog"))
         return [each for name in names for each in read_log(self._at(name))]

@@ -24,13 +24,13 @@ from middlemark.suite.topology.link import LinkSettings
 from middlemark.suite.workload.qos import Qos, Reliability
 from middlemark.suite.workload.workload import Arrival
 from middlemark.suite.yaml.model import (
-    Beside,
     Many,
     MiddlewareName,
     Model,
     Name,
     Named,
     ProfileName,
+    SuiteFiles,
     closest_first,
     refusal,
 )
@@ -68,10 +68,10 @@ class RecordedMessages(Named):
     period_ns: int = 0
     """How long the whole recording lasts, all topics together; after it, it begins again."""
 
-    def read(self, beside: Beside, stream_topic: str) -> RecordedMessages:
+    def read(self, suite_files: SuiteFiles, stream_topic: str) -> RecordedMessages:
         """These messages with what the file says of them."""
         topic = self.topic or stream_topic
-        table = _table(self.file, beside)
+        table = _table(self.file, suite_files)
         own = table.filter(table["topic"] == topic).sort("at_ns")
         if own.is_empty():
             known = table["topic"].unique().sort().to_list()
@@ -92,12 +92,12 @@ def period_ns(last_ns: object, messages: Counter[str]) -> int:
     return last + max(last // max(max(messages.values()) - 1, 1), 1)
 
 
-def _table(file: str, beside: Beside) -> pl.DataFrame:
+def _table(file: str, suite_files: SuiteFiles) -> pl.DataFrame:
     import polars as pl  # noqa: PLC0415 - only a demand with a recording pays for loading it
 
-    path = beside.path(file)
+    path = suite_files.path(file)
     try:
-        table = pl.read_csv(beside.read(file), infer_schema=False)
+        table = pl.read_csv(suite_files.read(file), infer_schema=False)
     except pl.exceptions.PolarsError as error:
         message = str(error).splitlines()[0]
         raise SuiteError(f"this is no CSV: {message}", file=path, allowed=",".join(COLUMNS)) from error
@@ -163,7 +163,7 @@ class StreamDemand(Model):
     recorded: RecordedMessages | None = None
     """In place of size and rate: the sizes and instants of a recording."""
     qos: Qos = Qos()
-    """What is asked of its delivery."""
+    """What is requested of its delivery."""
     deadline: Annotated[int, DURATION.between(1e3, 3600e9)] | None = None
     """How long a message may be under way; without it, only rate and loss are judged."""
     within: Within = Within.P99
@@ -190,10 +190,10 @@ class StreamDemand(Model):
                     f"`{self.topic}` has no `{field}`" if self.recorded is None else f"a recording has its `{field}`"
                 )
                 raise refusal(problem, allowed="`size` and `rate`, or `recorded`", at=(field,))
-        beside = (info.context or {}).get("beside")
-        if self.recorded is None or beside is None:
+        suite_files = (info.context or {}).get("suite_files")
+        if self.recorded is None or suite_files is None:
             return self
-        return self.model_copy(update={"recorded": self.recorded.read(beside, self.topic)})
+        return self.model_copy(update={"recorded": self.recorded.read(suite_files, self.topic)})
 
 
 class Demand(Model):

@@ -24,7 +24,7 @@ from middlemark.suite.topology.catalog import COUNTED_TOPOLOGIES, TopologyChoice
 from middlemark.suite.topology.topology import Topology
 from middlemark.suite.workload.workload import Workload
 from middlemark.suite.yaml.document import Document, read_document
-from middlemark.suite.yaml.model import Beside, Many, closest_first, explain, within
+from middlemark.suite.yaml.model import Many, SuiteFiles, closest_first, explain, within
 
 _SHIPPED = resources.files("middlemark.suite") / "shipped"
 _T = TypeVar("_T")
@@ -55,19 +55,23 @@ class LoadedDemand:
 def load_demand(file: str) -> LoadedDemand:
     """The demand of an application, from a file."""
     text = _read_file(file, "the description of an application", ())
-    beside = Beside(Path(file).parent)
-    return LoadedDemand(file=file, text=text, demand=parse_demand(text, file=file, beside=beside), files=beside.texts)
+    suite_files = SuiteFiles(Path(file).parent)
+    return LoadedDemand(
+        file=file, text=text, demand=parse_demand(text, file=file, suite_files=suite_files), files=suite_files.texts
+    )
 
 
-def parse_demand(text: str, *, file: str, beside: Beside | None = None) -> Demand:
+def parse_demand(text: str, *, file: str, suite_files: SuiteFiles | None = None) -> Demand:
     """The demand that the text describes; recordings are read where it is known from where."""
-    return _validate(TypeAdapter(Demand), read_document(text, file=file), _context() | {"beside": beside}, _DEMAND)
+    return _validate(
+        TypeAdapter(Demand), read_document(text, file=file), _context() | {"suite_files": suite_files}, _DEMAND
+    )
 
 
 def parse_given(text: str, *, file: str, files: Mapping[str, str] | None = None) -> Suite | Demand:
     """What a run was given: a suite, or the demand of an application, with the files that were kept of it if asked."""
-    beside = None if files is None else Beside.kept(files)
-    return (parse_demand if _is_demand(text, file) else parse_suite)(text, file=file, beside=beside)
+    suite_files = None if files is None else SuiteFiles.kept(files)
+    return (parse_demand if _is_demand(text, file) else parse_suite)(text, file=file, suite_files=suite_files)
 
 
 def parse_given_demand(text: str, *, file: str) -> Demand | None:
@@ -85,11 +89,13 @@ def load_suite(name_or_file: str) -> LoadedSuite:
     if name_or_file in shipped_suite_names():
         file = f"{name_or_file}.yaml"
         text = (_SHIPPED / "suites" / file).read_text(encoding="utf-8")
-        beside = Beside()
+        suite_files = SuiteFiles()
     else:
         file, text = name_or_file, _read_file(name_or_file, "a shipped suite", shipped_suite_names())
-        beside = Beside(Path(file).parent)
-    return LoadedSuite(file=file, text=text, suite=parse_suite(text, file=file, beside=beside), files=beside.texts)
+        suite_files = SuiteFiles(Path(file).parent)
+    return LoadedSuite(
+        file=file, text=text, suite=parse_suite(text, file=file, suite_files=suite_files), files=suite_files.texts
+    )
 
 
 def load_topologies(name_or_file: str) -> tuple[Topology, ...]:
@@ -109,8 +115,8 @@ def _topologies_of(file: str) -> tuple[TopologyChoice, ...]:
     text = _read_file(file, "a topology, a shipped suite", known)
     document = read_document(text, file=file)
     if isinstance(document.data, dict) and "suite" in document.data:
-        return parse_suite(text, file=file, beside=Beside(Path(file).parent)).topologies
-    context = _context() | {"beside": Beside(Path(file).parent)}
+        return parse_suite(text, file=file, suite_files=SuiteFiles(Path(file).parent)).topologies
+    context = _context() | {"suite_files": SuiteFiles(Path(file).parent)}
     return _validate(TypeAdapter(Many[TopologyChoice]), document, context)
 
 
@@ -119,7 +125,7 @@ def load_claims(file: str) -> tuple[Claim, ...]:
     text = _read_file(file, "a suite", shipped_suite_names())
     document = read_document(text, file=file)
     if isinstance(document.data, dict) and "suite" in document.data:
-        return parse_suite(text, file=file, beside=Beside(Path(file).parent)).claims
+        return parse_suite(text, file=file, suite_files=SuiteFiles(Path(file).parent)).claims
     return _validate(TypeAdapter(Claims), document, {}).claims
 
 
@@ -143,9 +149,9 @@ def shipped_suite_names() -> tuple[str, ...]:
     return tuple(sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")))
 
 
-def parse_suite(text: str, *, file: str, beside: Beside | None = None) -> Suite:
+def parse_suite(text: str, *, file: str, suite_files: SuiteFiles | None = None) -> Suite:
     """The suite that the text describes; the traces that it names are read where it is known from where."""
-    return _validate(TypeAdapter(Suite), read_document(text, file=file), _context() | {"beside": beside})
+    return _validate(TypeAdapter(Suite), read_document(text, file=file), _context() | {"suite_files": suite_files})
 
 
 @cache

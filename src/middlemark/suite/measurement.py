@@ -70,7 +70,7 @@ class Capture(Model):
 
 
 class KernelPath(Model):
-    """How many messages' ways are followed where `observe` has `kernel_path`."""
+    """How many messages' paths are followed where `observe` has `kernel_path`."""
 
     messages: Annotated[int, Field(ge=10, le=1_000_000, strict=True)] = 500
     """Of each stream and trial, evenly chosen over the window; all where it has fewer."""

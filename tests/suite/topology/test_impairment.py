@@ -10,14 +10,14 @@ from middlemark.plan import expand
 from middlemark.plan.network import Direction, Link
 from middlemark.suite import load_suite, parse_suite
 from middlemark.suite.topology.impairment import EFFECTS, Impairment
-from middlemark.suite.yaml.model import Beside
+from middlemark.suite.yaml.model import SuiteFiles
 
 SUITE = "suite: x\nmiddlewares: toy\nworkloads: imu\ntopologies: {topology: D1-1, link: {rate: 10 Mbit/s, queue: 50, delay: 1 ms}}\n"
 TRACED = SUITE + "conditions: {link: {trace: walk.csv}}\n"
 
 
 def first_link(text: str, folder: Path | None) -> Link:
-    suite = parse_suite(text, file="x.yaml", beside=None if folder is None else Beside(folder))
+    suite = parse_suite(text, file="x.yaml", suite_files=None if folder is None else SuiteFiles(folder))
     return expand(suite, available=["toy"])[0].links[0]
 
 

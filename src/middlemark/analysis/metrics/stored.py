@@ -217,7 +217,7 @@ def metrics_from_samples(
     condense: Callable[[Sketch], Sketch] = sketch_of,
 ) -> TrialMetrics:
     """All of a trial but what its observer saw; accounting that does not add up is an error."""
-    metrics = trial_metrics(record, samples.received, samples.published, folder.read_beyond(), condense)
+    metrics = trial_metrics(record, samples.received, samples.published, folder.read_overflow(), condense)
     if not record.nodes or record.window is None:
         return metrics
     rows = Rows(*folder.scan_nodes(), lazy_rows(samples.received), record.window.end_ns)

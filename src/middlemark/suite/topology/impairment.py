@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Final, Self
 from pydantic import Field, TypeAdapter, ValidationError, ValidationInfo, model_validator
 
 from middlemark.errors import SuiteError
-from middlemark.suite.yaml.model import Beside, Model, Named, closest_first, explain, refusal
+from middlemark.suite.yaml.model import Model, Named, SuiteFiles, closest_first, explain, refusal
 from middlemark.suite.yaml.quantity import BIT_RATE, DURATION, SHARE, Duration, Quantity, Share, percent
 
 BitRate = Annotated[int, BIT_RATE.between(1e3, 1e12)]
@@ -94,7 +94,7 @@ class Impairment(Model):
         return ", ".join(self._said()) or "plain"
 
     def _said(self) -> list[str]:
-        """What is asked of it, in the order of the fields."""
+        """What is requested of it, in the order of the fields."""
         rate = [] if self.rate is None else [BIT_RATE.text(self.rate)]
         queue = [] if self.queue is None else [f"queue {self.queue} frames"]
         delay = [] if self.delay is None else [DURATION.text(self.delay)]
@@ -105,7 +105,7 @@ class Impairment(Model):
         return rate + queue + times + [f"{name} {SHARE.text(share)}" for name, share in shares if share is not None]
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
-        """Shares in percent and no effect of later that is not asked for.
+        """Shares in percent and no effect of later that is not requested.
 
         The name of a trace has a digest of this, and so the id of every stored experiment with one.
         """
@@ -156,11 +156,11 @@ class Trace(Named):
     def _has_points(self, info: ValidationInfo) -> Self:
         if (self.file is None) == (not self.points):
             raise refusal("a trace is either a file or its points", allowed="`trace: walk.csv`, or `points: […]`")
-        beside = (info.context or {}).get("beside")
+        suite_files = (info.context or {}).get("suite_files")
         if self.file is None:
             self._check_order()
             return self
-        return self if beside is None else self.model_copy(update={"points": _read(self.file, beside)})
+        return self if suite_files is None else self.model_copy(update={"points": _read(self.file, suite_files)})
 
     def _check_order(self) -> None:
         for number, (earlier, later) in enumerate(pairwise(self.points), start=1):
@@ -172,13 +172,13 @@ class Trace(Named):
         return f"trace {self.file or f'of {len(self.points)} points'} {digest}"
 
 
-def _read(file: str, beside: Beside) -> tuple[Step, ...]:
+def _read(file: str, suite_files: SuiteFiles) -> tuple[Step, ...]:
     """The points of a CSV file, which stand in its lines from the second on."""
     import polars as pl  # noqa: PLC0415 - only a suite with a trace pays for loading it
 
-    path = beside.path(file)
+    path = suite_files.path(file)
     try:
-        table = pl.read_csv(beside.read(file), infer_schema=False).fill_null("")
+        table = pl.read_csv(suite_files.read(file), infer_schema=False).fill_null("")
     except pl.exceptions.PolarsError as error:
         message = str(error).splitlines()[0]
         raise SuiteError(f"this is no CSV: {message}", file=path, allowed="a line of columns, then values") from error

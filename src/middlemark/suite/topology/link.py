@@ -10,7 +10,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, StrictBool, model_serializer, model_validator
 
-from middlemark.suite.topology.impairment import EFFECTS, Impairment, Trace
+from middlemark.suite.topology.impairment import DIRECTIONS, EFFECTS, Impairment, Trace
 from middlemark.suite.yaml.model import Model, refusal
 from middlemark.suite.yaml.quantity import DECIBEL, DECIBEL_MILLIWATT, DISTANCE, SIZE, SPEED
 
@@ -104,7 +104,7 @@ class LinkSettings(Impairment):
     mtu: Annotated[int, SIZE.between(576, 65_535)] | None = None
     """The largest packet; without it, 1500 B."""
     offloads: StrictBool | None = None
-    """Whether segments larger than a frame may cross the link; without it, only where nothing is asked of the link."""
+    """Whether segments larger than a frame may cross the link; without it, only where the link is plain."""
     outgoing: Impairment | None = None
     """What differs from the host to the network."""
     incoming: Impairment | None = None
@@ -132,9 +132,7 @@ class LinkSettings(Impairment):
     def _said(self) -> list[str]:
         mtu = [] if self.mtu is None else [f"MTU {SIZE.text(self.mtu)}"]
         offloads = [] if self.offloads is None else [f"offloads {'on' if self.offloads else 'off'}"]
-        directions = [
-            (name, direction) for name in ("outgoing", "incoming") if (direction := getattr(self, name)) is not None
-        ]
+        directions = [(name, direction) for name in DIRECTIONS if (direction := getattr(self, name)) is not None]
         over_time = [str(source) for source in (self.trace, self.mobility) if source is not None]
         return [
             *over_time,
@@ -146,7 +144,7 @@ class LinkSettings(Impairment):
 
     @property
     def is_plain(self) -> bool:
-        """Whether nothing is asked of it."""
+        """Whether nothing is requested of it."""
         return not self._said()
 
     def changed_by(self, change: Self) -> Self:

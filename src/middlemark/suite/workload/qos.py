@@ -40,7 +40,7 @@ class Congestion(StrEnum):
 
 
 class Qos(Model):
-    """What is asked of delivery; what a suite leaves out stays as the workload has it."""
+    """What is requested of delivery; what a suite leaves out stays as the workload has it."""
 
     reliability: Reliability = Reliability.BEST_EFFORT
     """Whether lost messages are sent again."""

@@ -84,7 +84,7 @@ class Workload(Named):
     search: Search | None = None
     """Of a capacity: between which rates or sizes, and what has to be held."""
     qos: Many[Qos] | None = None
-    """What is asked of its delivery."""
+    """What is requested of its delivery."""
     faults: Timeline | None = None
     """What goes wrong while it is sent, where the conditions name nothing."""
     windows: Windows | None = None

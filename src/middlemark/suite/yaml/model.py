@@ -178,7 +178,7 @@ def within(error: ErrorDetails) -> tuple[str, int] | None:
 
 
 @dataclass(frozen=True)
-class Beside:
+class SuiteFiles:
     """Where the files of one suite are."""
 
     folder: Path | None = None
@@ -187,7 +187,7 @@ class Beside:
     """What was read so far, by the name in the suite."""
 
     @classmethod
-    def kept(cls, texts: Mapping[str, str]) -> Beside:
+    def kept(cls, texts: Mapping[str, str]) -> SuiteFiles:
         """What a run has kept."""
         return cls(None, dict(texts))
 
