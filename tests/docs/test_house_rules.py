@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md says of the source holds: small folders, imports in one direction, paths that exist."""
+"""What CONTRIBUTING.md says of the source holds: small folders, short modules, imports in one direction, paths that exist."""
 
 import re
 from graphlib import CycleError, TopologicalSorter
@@ -10,7 +10,8 @@ import pytest
 from pages import ROOT
 
 SOURCE = ROOT / "src" / "middlemark"
-MOST_ENTRIES = 12
+MOST_ENTRIES, MOST_LINES = 12, 300
+GENERATED = {SOURCE / "worker" / "contract.py"}
 FOLDERS = sorted({path.parent for path in SOURCE.rglob("*.py")})
 
 
@@ -30,6 +31,12 @@ def test_a_folder_has_at_most_a_dozen_entries(folder: Path) -> None:
         f"{folder.relative_to(ROOT)} has {len(found)} entries, at most {MOST_ENTRIES} are allowed: "
         "put the modules of one subject into a folder of their own, or join two that are one concept"
     )
+
+
+def test_a_module_has_at_most_300_lines() -> None:
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCE.rglob("*.py")}
+    long = {str(path.relative_to(ROOT)): n for path, n in lines.items() if n > MOST_LINES and path not in GENERATED}
+    assert long == {}, f"more than {MOST_LINES} lines: move one of its concepts to the module that it belongs to"
 
 
 def test_no_modules_import_each_other_in_a_cycle() -> None:

@@ -266,19 +266,15 @@ CAPACITY_KEY = Key(TRIAL, CAPACITY)
 def capacity_findings(found: Capacity) -> ExperimentFindings:
     """The search, or the searches, of an experiment as one, the number of a search in the place of a block."""
     known = {number: each for number, each in enumerate(found.searches, 1) if each.sustained or each.not_sustained}
+    sustained = {number: _sustained_bytes_per_s(each) for number, each in known.items()}
+    not_applicable = no_estimate(f"not applicable: {found.reason}") if found.reason else None
     return ExperimentFindings(
         experiment=search_as_one(found.experiment, found.search),
         outcomes=found.outcomes,
-        estimates={CAPACITY_KEY: no_estimate(_why_not(found)) if found.reason else _estimate(list(known.values()))},
-        by_block={}
-        if found.reason
-        else {CAPACITY_KEY: {number: _sustained_bytes_per_s(each) for number, each in known.items()}},
+        estimates={CAPACITY_KEY: not_applicable or _estimate(list(known.values()))},
+        by_block={} if not_applicable else {CAPACITY_KEY: sustained},
         above={CAPACITY_KEY: {number: _not_sustained_bytes_per_s(each) for number, each in known.items()}},
     )
-
-
-def _why_not(found: Capacity) -> str:
-    return f"not applicable: {found.reason}"
 
 
 def _sustained_bytes_per_s(each: Bracket) -> float:
@@ -295,9 +291,8 @@ def _estimate(known: Sequence[Bracket]) -> Estimate:
     """The middle of what was sustained; its interval reaches up to what was not."""
     if not known:
         return no_estimate("no trial of the search says anything")
-    lows, highs = (
-        np.array([of(each) for each in known]) for of in (_sustained_bytes_per_s, _not_sustained_bytes_per_s)
-    )
+    lows = np.array([_sustained_bytes_per_s(each) for each in known])
+    highs = np.array([_not_sustained_bytes_per_s(each) for each in known])
     value, n = float(np.median(lows)), len(known)
     if n == 1:
         return Estimate(value, None, None, None, 1, 0, Method.MEDIAN_OF_TRIALS)
