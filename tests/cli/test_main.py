@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from middlemark import __version__
-from middlemark.cli.boundary import told_errors
+from middlemark.cli.boundary import reported_errors
 from middlemark.errors import (
     EnvironmentNotReady,
     InternalError,
@@ -77,7 +77,7 @@ def test_a_wrong_command_is_a_usage_error() -> None:
 def test_every_error_ends_in_its_message_and_exit_code(
     error: MiddlemarkError, code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as ended, told_errors(["middlemark"]):
+    with pytest.raises(SystemExit) as ended, reported_errors(["middlemark"]):
         raise error
     assert ended.value.code == code
     shown = capsys.readouterr()
@@ -88,7 +88,7 @@ def test_every_error_ends_in_its_message_and_exit_code(
 
 
 def test_an_interrupt_ends_with_130() -> None:
-    with pytest.raises(SystemExit) as ended, told_errors(["middlemark"]):
+    with pytest.raises(SystemExit) as ended, reported_errors(["middlemark"]):
         raise KeyboardInterrupt
     assert ended.value.code == 130
 
@@ -97,7 +97,7 @@ def test_the_unexpected_ends_with_4_and_a_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    with pytest.raises(SystemExit) as ended, told_errors(["middlemark", "run", "quick"]):
+    with pytest.raises(SystemExit) as ended, reported_errors(["middlemark", "run", "quick"]):
         raise ZeroDivisionError("by nothing")
     assert ended.value.code == 4
     [log] = (tmp_path / "middlemark").iterdir()
@@ -113,7 +113,7 @@ def test_the_log_goes_elsewhere_where_the_state_folder_can_not_be_written(
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with pytest.raises(SystemExit), told_errors(["middlemark"]):
+    with pytest.raises(SystemExit), reported_errors(["middlemark"]):
         raise ZeroDivisionError
     [log] = tmp_path.glob("*.log")
     assert str(log) in capsys.readouterr().err

@@ -4,27 +4,24 @@ What was raised on purpose says itself what to do; anything else is a mistake of
 command that read a run with damaged trials does its work and ends here too, with their names.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from middlemark.analysis.run import Damage
 import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from middlemark.errors import ExitCode, MiddlemarkError
+from middlemark.errors import ExitCode, MiddlemarkError, ResultsNotAccepted
+
+if TYPE_CHECKING:
+    from middlemark.analysis.run import Damage
 
 
 def check_damage(damaged: "Sequence[Damage]") -> None:
     """End with exit code 1 where trials were left out."""
-    from middlemark.errors import ResultsNotAccepted
-
     if damaged:
         names = ", ".join(damage.trial for damage in damaged)
         raise ResultsNotAccepted(
@@ -34,23 +31,25 @@ def check_damage(damaged: "Sequence[Damage]") -> None:
 
 
 @contextmanager
-def told_errors(command: Sequence[str]) -> Iterator[None]:
+def reported_errors(command: Sequence[str]) -> Iterator[None]:
     """Ends the program with a message and an exit code where the code within raises."""
     try:
         yield
     except MiddlemarkError as error:
-        _tell(error.text, error.remedy)
+        _print_error(error.text, error.remedy)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        _tell("interrupted", None)
+        _print_error("interrupted", None)
         sys.exit(ExitCode.INTERRUPTED)
     except Exception as error:  # noqa: BLE001 - here is where the unexpected ends
         log = _write_log(command)
-        _tell(f"this is a mistake of middlemark itself: {type(error).__name__}: {error}", f"what happened is in {log}")
+        _print_error(
+            f"this is a mistake of middlemark itself: {type(error).__name__}: {error}", f"what happened is in {log}"
+        )
         sys.exit(ExitCode.INTERNAL)
 
 
-def _tell(text: str, remedy: str | None) -> None:
+def _print_error(text: str, remedy: str | None) -> None:
     from rich.console import Console
     from rich.text import Text
 

@@ -48,9 +48,9 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     from middlemark.report.conclusions.claims import READING, as_data, print_claims
     from middlemark.results.run_folder import RunFolder
 
-    asked = _asked(file, claim or [])
+    claims = _claims(file, claim or [])
     findings = analyse(RunFolder(run, is_trusted=trust))
-    found = judge_claims(asked, findings.claimable) if asked else judge_own_claims(findings)
+    found = judge_claims(claims, findings.claimable) if claims else judge_own_claims(findings)
     _check_any(found, run)
     if as_json:
         typer.echo(json.dumps({"claims": as_data(found)}, indent=2))
@@ -64,7 +64,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     _check(found, fail_if)
 
 
-def _asked(file: str | None, texts: "Sequence[str]") -> "list[Claim]":
+def _claims(file: str | None, texts: "Sequence[str]") -> "list[Claim]":
     from middlemark.suite import load_claims
     from middlemark.suite.load import parse_claims
 

@@ -45,39 +45,38 @@ def _has_sides(run: Path, trust: bool) -> bool:
     return folder.manifest_path.is_file() and bool(folder.read_manifest().against)
 
 
-def of_two_runs(first: Path, second: Path, only: Sequence[str], *, trust: bool) -> "Pairs":
+def pair_two_runs(first: Path, second: Path, only: Sequence[str], *, trust: bool) -> "Pairs":
     """Read and analyse two runs, and pair their experiments."""
-    from middlemark.analysis.compare.pairing import pair_runs as paired
+    from middlemark.analysis.compare.pairing import pair_runs
     from middlemark.analysis.run import analyse
     from middlemark.results.run_folder import RunFolder
 
-    return paired(*(analyse(RunFolder(each, is_trusted=trust), only) for each in (first, second)))
+    return pair_runs(*(analyse(RunFolder(each, is_trusted=trust), only) for each in (first, second)))
 
 
-def within_run(run: Path, by: str | None, base: str | None, only: Sequence[str], *, trust: bool) -> "Pairs":
+def pair_within(run: Path, by: str | None, base: str | None, only: Sequence[str], *, trust: bool) -> "Pairs":
     """Read and analyse one run, and pair its experiments by a factor, or by the sides that it has."""
-    from middlemark.analysis.compare.pairing import pair_within_run as paired
+    from middlemark.analysis.compare.pairing import pair_within_run
     from middlemark.analysis.run import analyse
     from middlemark.plan import Side
     from middlemark.plan.matrix import SIDE_FACTOR
     from middlemark.results.run_folder import RunFolder
 
-    return paired(
+    return pair_within_run(
         analyse(RunFolder(run, is_trusted=trust), only).comparable, by or SIDE_FACTOR, base if by else Side.BASE
     )
 
 
-def of_base_runs(runs: Sequence[Path], only: Sequence[str], *, across_machines: bool, trust: bool) -> "Pairs":
+def pair_with_bases(runs: Sequence[Path], only: Sequence[str], *, across_machines: bool, trust: bool) -> "Pairs":
     """Read and analyse runs of the base and, the last, the head, and pair their experiments."""
-    from middlemark.analysis.compare.pairing import check_alike
-    from middlemark.analysis.compare.pairing import pair_with_base_runs as paired
+    from middlemark.analysis.compare.pairing import check_alike, pair_with_base_runs
     from middlemark.analysis.run import analyse
     from middlemark.results.run_folder import RunFolder
 
     folders = [RunFolder(each, is_trusted=trust) for each in runs]
     check_alike([(str(each.path), each.read_manifest()) for each in folders], across_machines=across_machines)
     *bases, head = (analyse(each, only) for each in folders)
-    return paired(bases, head)
+    return pair_with_base_runs(bases, head)
 
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
@@ -103,7 +102,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
     trust: Trust = False,
 ) -> None:
-    """Compare two runs, or within a run what differs in one factor, and say what can be told."""
+    """Compare two runs, or within a run what differs in one factor, and say what is significantly different."""
     check_sides("compare", [first] if second is None else [first, second], by, base, trust=trust)
     from middlemark.analysis.compare.metrics import compare_metrics, compare_usual_metrics, over_settings
     from middlemark.suite.metrics import metric_named as named
@@ -113,7 +112,9 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     figures = [named(name) for name in figure or ()]
     chosen = only or []
     pairs = (
-        of_two_runs(first, second, chosen, trust=trust) if second else within_run(first, by, base, chosen, trust=trust)
+        pair_two_runs(first, second, chosen, trust=trust)
+        if second
+        else pair_within(first, by, base, chosen, trust=trust)
     )
     found = (
         compare_metrics(pairs.pairs, figures, margin / 100)

@@ -72,9 +72,9 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     conditions = [parse_condition(each) for each in fail_if]
     chosen = only or []
     pairs = (
-        compare.within_run(runs[0], by, base, chosen, trust=trust)
+        compare.pair_within(runs[0], by, base, chosen, trust=trust)
         if len(runs) == 1
-        else compare.of_base_runs(runs, chosen, across_machines=across_machines, trust=trust)
+        else compare.pair_with_bases(runs, chosen, across_machines=across_machines, trust=trust)
     )
     found = judge_conditions(pairs.pairs, conditions)
     if junit_file is not None:

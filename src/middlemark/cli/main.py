@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from middlemark.cli import claims, compare, gate, recommend, report, run, selftest
-from middlemark.cli.boundary import told_errors
+from middlemark.cli.boundary import reported_errors
 from middlemark.cli.inspect import describe, machine
 from middlemark.cli.inspect import list as list_command
 
@@ -23,8 +23,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         from middlemark import __version__
 
         typer.echo(f"middlemark {__version__}")
@@ -61,5 +61,5 @@ def main() -> None:
     """Run the program."""
     # A command keeps nearly all that it builds: the usual looks for garbage took a sixth of a large report.
     gc.set_threshold(100_000, 20, 50)
-    with told_errors(sys.argv):
+    with reported_errors(sys.argv):
         app()

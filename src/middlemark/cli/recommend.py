@@ -23,7 +23,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run, and how long it takes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
-    """Find the middleware that carries an application: run its streams on each, judge, rank and explain."""
+    """Find the middleware for an application: run its streams on each, judge, rank and explain."""
     from middlemark.campaign.order import order_demand
     from middlemark.cli import run as run_command
     from middlemark.suite import load_demand
@@ -69,4 +69,4 @@ def _report(folder: Path, as_json: bool) -> None:
     report.show(findings, as_json)
     said = recommendation(findings)
     if said is not None and not said.has_fitting:
-        raise ResultsNotAccepted(said.headline, remedy="the report says by how much each misses what is asked")
+        raise ResultsNotAccepted(said.headline, remedy="the report says by how much each misses what is required")

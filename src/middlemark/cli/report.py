@@ -13,14 +13,12 @@ import typer
 
 from middlemark.cli import boundary
 from middlemark.cli.arguments import Trust
-from middlemark.report.output.formats import ReportFormat
-
-if TYPE_CHECKING:
-    from middlemark.analysis.run import RunFindings
-from middlemark.report.output.formats import ExportFormat
+from middlemark.report.output.formats import ExportFormat, ReportFormat
 
 if TYPE_CHECKING:
     import socket
+
+    from middlemark.analysis.run import RunFindings
 
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options

@@ -4,6 +4,8 @@ The first shows what `worker.description` reads, the second what `worker.executa
 sums.
 """
 
+import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,10 +18,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from middlemark.worker.contract import Description, OptionDescription
-import json
-from dataclasses import asdict
-
-if TYPE_CHECKING:
     from middlemark.worker.executables import Part, Size
 
 
@@ -49,10 +47,10 @@ def _pipeline(workload: str) -> str:
     from middlemark.report.elements.topology_text import pipeline_text
     from middlemark.suite import MiddlewareChoice, Suite, Workload
 
-    asked = Suite.model_construct(
+    shown = Suite.model_construct(
         suite="shown", middlewares=(MiddlewareChoice(middleware="any"),), workloads=(Workload(workload=workload),)
     )
-    return pipeline_text(expand(asked, available=["any"])[0])
+    return pipeline_text(expand(shown, available=["any"])[0])
 
 
 def _print(description: "Description") -> None:
