@@ -21,8 +21,7 @@ from middlemark.testbed.probe.probe import (
     measured_from,
 )
 from middlemark.testbed.probe.verify import link_verdict
-from middlemark.testbed.processes.child import executable
-from middlemark.testbed.processes.namespaces import required
+from middlemark.testbed.processes.child import executable, required
 
 pytestmark = [pytest.mark.guest, pytest.mark.timeout(700)]
 MS, MBIT = 1_000_000, 1_000_000

@@ -16,6 +16,6 @@ def nothing_known() -> Iterator[None]:
 
 def test_programs_that_went_missing_after_namespaces_were_found_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capabilities, "namespaces_missing", lambda: None)
-    monkeypatch.setattr("middlemark.testbed.processes.namespaces.shutil.which", lambda *_, **__: None)
+    monkeypatch.setattr("middlemark.testbed.processes.child.shutil.which", lambda *_, **__: None)
     said = {fact.name: fact for fact in capabilities.facts()}
     assert "`ip` is not installed" in said["link_backend"].value

@@ -15,7 +15,7 @@ import testbeds
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.network import Host, Network
 from middlemark.suite import HostKind
-from middlemark.testbed.processes import ledger, namespaces, procfs, slot
+from middlemark.testbed.processes import child, ledger, procfs, slot
 from middlemark.testbed.testbed import PlannedTestbed, built
 from testbeds import ANSWERING, ASKING, LAN, needs_namespaces, netns, on, plain, started, two_hosts
 
@@ -244,9 +244,9 @@ def test_a_network_of_namespaces_and_this_machine_is_refused() -> None:
 
 
 def test_a_tool_that_is_missing_is_named_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(namespaces.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr(child.shutil, "which", lambda *_, **__: None)
     with pytest.raises(EnvironmentNotReady, match="apt-get install util-linux"):
-        namespaces.required("nsenter")
+        child.required("nsenter")
 
 
 @pytest.mark.root

@@ -19,8 +19,7 @@ from middlemark.testbed.machine.readiness import Fact
 from middlemark.testbed.network import shaping
 from middlemark.testbed.network.shaping import Backend
 from middlemark.testbed.network.wiring import batch
-from middlemark.testbed.processes.child import executable
-from middlemark.testbed.processes.namespaces import required
+from middlemark.testbed.processes.child import executable, required
 
 _PATIENCE_S = 10
 

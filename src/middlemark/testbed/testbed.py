@@ -20,12 +20,19 @@ from middlemark.suite import Action, HostKind
 from middlemark.testbed import capabilities
 from middlemark.testbed.hosts.host import ALONE, Host, LocalHost
 from middlemark.testbed.hosts.limits import limited
-from middlemark.testbed.hosts.namespace import NamespaceHost, PrivateFolders, network_settings, setting_up
+from middlemark.testbed.hosts.namespace import (
+    Holder,
+    NamespaceHost,
+    PrivateFolders,
+    held_namespaces,
+    network_settings,
+    run_in_all,
+    setting_up,
+)
 from middlemark.testbed.hosts.ssh import SshHost, attachments_here, ssh_host
 from middlemark.testbed.network.shaping import Backend, RelayReport, link_words
 from middlemark.testbed.network.wiring import LinkCounts, Wiring, wired, wires
 from middlemark.testbed.processes.ledger import Ledger
-from middlemark.testbed.processes.namespaces import Holder, held, run_in_all
 from middlemark.testbed.processes.slot import Slot
 
 
@@ -202,7 +209,7 @@ def _namespaces(
 ) -> Iterator[tuple[Holder, dict[str, Holder], dict[str, PrivateFolders]]]:
     """The switch's holder, the hosts', and the hosts' private folders; not joined yet."""
     with ExitStack() as stack:
-        switch = stack.enter_context(held("the switch", ledger))
+        switch = stack.enter_context(held_namespaces("the switch", ledger))
         # Its address on a network is the bridge's only: an answer from any other interface would go round the relay.
         switch.run("\n".join([*network_settings(), "echo 1 > /proc/sys/net/ipv4/conf/all/arp_ignore"]))
         holders, folders = {}, {}
@@ -211,7 +218,7 @@ def _namespaces(
             stack.callback(ledger.remove, ledger.enter("folder", base))
             folders[name] = PrivateFolders.below(base, shown)
             folders[name].create()
-            holders[name] = stack.enter_context(held(name, ledger, beside=switch))
+            holders[name] = stack.enter_context(held_namespaces(name, ledger, beside=switch))
         run_in_all([(holder, setting_up(name, folders[name])) for name, holder in holders.items()])
         yield switch, holders, folders
 

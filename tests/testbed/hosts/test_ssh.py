@@ -29,8 +29,8 @@ from middlemark.testbed.hosts import clock_sync, ssh
 from middlemark.testbed.hosts.host import ALONE, Attachment
 from middlemark.testbed.hosts.ssh import SshHost
 from middlemark.testbed.processes import child, ledger, procfs, remote
+from middlemark.testbed.processes.child import required
 from middlemark.testbed.processes.ledger import Ledger
-from middlemark.testbed.processes.namespaces import required
 from middlemark.testbed.processes.remote import RemoteFolder
 from middlemark.worker import executables
 from testbeds import HEARS_LINES, answers_each_line_and_ends_as_it_said

@@ -1,7 +1,8 @@
 """A host made of namespaces: own interfaces and sockets, host name, shared memory and temporary folders.
 
 What would let two hosts reach each other beside their networks is private to each; all else of the file system is this
-machine's. Its private folder here is its temporary folder there, so that its files are at hand without being copied.
+machine's. A shell holds the namespaces, and nothing is made in this machine's own: when it ends, even because its
+starter was killed, the kernel takes their interfaces and mounts away.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed.hosts.host import Host
+from middlemark.testbed.processes.child import LineProcess, required
 from middlemark.testbed.processes.ledger import SHARED_MEMORY, Ledger
-from middlemark.testbed.processes.namespaces import Holder
 
 CHECKOUT = Path(__file__).resolve().parents[4]
 # A host starts from the machine's own values where a new namespace would have the kernel's. The limits of all
@@ -35,6 +38,7 @@ _MOUNT_FLAGS = {
     os.ST_NOSUID: "nosuid", os.ST_NODEV: "nodev", os.ST_NOEXEC: "noexec", os.ST_NOATIME: "noatime",
     os.ST_NODIRATIME: "nodiratime", os.ST_RELATIME: "relatime",
 }  # fmt: skip
+_END = "= the status is"
 
 
 @dataclass(frozen=True)
@@ -171,3 +175,74 @@ def _setting(name: str) -> str | None:
         return Path("/proc/sys", name).read_text().strip()
     except FileNotFoundError:
         return None
+
+
+class Holder:
+    """A shell with a network, mounts, a host name and System V IPC of its own."""
+
+    def __init__(self, name: str, ledger: Ledger, beside: Holder | None = None) -> None:
+        """Starts it; where this user is not root, in the user namespace of the holder beside it, or in a new one."""
+        self.name = name
+        self._rootless = os.geteuid() != 0
+        own_user = [] if not self._rootless or beside else ["--user", "--map-root-user"]
+        enter = beside.entering("user") if self._rootless and beside else []
+        command = [*enter, required("unshare"), *own_user, "--net", "--mount", "--uts", "--ipc", "sh"]
+        self._shell = LineProcess(f"holds the namespaces of {name}", command, ledger)
+
+    @property
+    def pid(self) -> int:
+        """The process whose namespaces are entered."""
+        return self._shell.pid
+
+    def entering(self, *namespaces: str) -> list[str]:
+        """The prefix of a command that is to run in these namespaces of it."""
+        user = ["--user", "--preserve-credentials"] if self._rootless else []
+        others = [f"--{namespace}" for namespace in namespaces if namespace != "user"]
+        return [required("nsenter"), "--target", str(self.pid), *user, *others, "--"]
+
+    def tell(self, script: str) -> None:
+        """Gives it commands and doesn't wait; `heard` must follow."""
+        # Children get no standard input: it is the shell's own script that would be read.
+        self._shell.tell(f"(\nset -e\n{script}\n) </dev/null; echo; echo '{_END}' $?")
+
+    def heard(self) -> str:
+        """Waits for the commands' end and gives what they printed."""
+        printed: list[str] = []
+        while (line := self._shell.line()) is not None:
+            if line == f"{_END} 0":
+                return "\n".join(printed).strip()
+            if line.startswith(_END):
+                break
+            printed.append(line)
+        reason = "\n".join(printed).strip() or "it gave no reason"
+        raise EnvironmentNotReady(
+            f"the namespaces of {self.name} can't be set up: {reason}",
+            remedy="`middlemark doctor` says what a test-bed needs of this machine",
+        )
+
+    def run(self, script: str) -> str:
+        """Has commands run in its namespaces and gives what they printed; the first that fails ends them."""
+        self.tell(script)
+        return self.heard()
+
+    def end(self) -> None:
+        """Ends it, and with it what its namespaces hold."""
+        self._shell.end()
+
+
+@contextmanager
+def held_namespaces(name: str, ledger: Ledger, beside: Holder | None = None) -> Iterator[Holder]:
+    """A holder that ends with the context."""
+    holder = Holder(name, ledger, beside)
+    try:
+        yield holder
+    finally:
+        holder.end()
+
+
+def run_in_all(scripts: Sequence[tuple[Holder, str]]) -> None:
+    """Has each holder run its script, all at the same time."""
+    for holder, script in scripts:
+        holder.tell(script)
+    for holder, _ in scripts:
+        holder.heard()

@@ -19,9 +19,8 @@ from middlemark.plan import network as plan
 from middlemark.testbed.hosts.host import ALONE, Attachment, Host
 from middlemark.testbed.hosts.rootfs import WORKERS, Contents, file_hash, files_of
 from middlemark.testbed.processes import remote
-from middlemark.testbed.processes.child import Lifeline
+from middlemark.testbed.processes.child import Lifeline, required
 from middlemark.testbed.processes.ledger import Ledger
-from middlemark.testbed.processes.namespaces import required
 from middlemark.testbed.processes.procfs import MARK_VARIABLE
 from middlemark.testbed.processes.remote import REMOTE_VARIABLE, RemoteFolder, Unreachable
 

@@ -18,10 +18,11 @@ from pathlib import Path
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.network import Link, Network
 from middlemark.testbed.hosts.host import Attachment
+from middlemark.testbed.hosts.namespace import Holder, run_in_all
 from middlemark.testbed.network import shaping
 from middlemark.testbed.network.shaping import Backend, LinkParts, Relay, link_parts
+from middlemark.testbed.processes.child import required
 from middlemark.testbed.processes.ledger import Ledger
-from middlemark.testbed.processes.namespaces import Holder, required, run_in_all
 
 # The switch's own address on each network: what the probe measures against.
 SWITCH_PLACE = 254

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ PATIENCE_S = 20.0
 CHECKOUT = Path(__file__).resolve().parents[4]
 # Where workers are looked for: what is native is built beside them.
 FOLDERS_VARIABLE = "MIDDLEMARK_WORKERS"
+_PACKAGES = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2", "tc": "iproute2", "ethtool": "ethtool"}
 
 
 def start(  # noqa: PLR0913 - a process has three streams
@@ -203,3 +205,14 @@ def _folders() -> Iterator[Path]:
     yield from (Path(folder) for folder in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if folder)
     yield Path(os.environ.get("CARGO_TARGET_DIR") or CHECKOUT / "target") / "release"
     yield from (Path(folder) for folder in os.get_exec_path())
+
+
+def required(tool: str) -> str:
+    """Where a program of the system is; system folders may be missing on an ordinary user's PATH."""
+    path = shutil.which(tool, path=os.pathsep.join([*os.get_exec_path(), "/usr/sbin", "/sbin"]))
+    if path is None:
+        package = _PACKAGES.get(tool, tool)
+        raise EnvironmentNotReady(
+            f"`{tool}` is not installed, and hosts in namespaces need it", remedy=f"apt-get install {package}"
+        )
+    return path
