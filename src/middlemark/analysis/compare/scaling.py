@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.stats.estimate import Estimate, median_of_trials
+from middlemark.analysis.stats.estimate import Estimate, median_of_trials, theil_sen
 from middlemark.analysis.stats.quantiles import Measured
 from middlemark.analysis.verdicts.values import Block
 from middlemark.suite.metrics import Distribution, Key, quantile_metric, stream_subject
@@ -88,5 +87,5 @@ def _line(points: Points, block: Block) -> tuple[float, float, int] | None:
     known = {size: values[block] for size, values in points.items() if block in values}
     if len(known) < FEWEST_SIZES:
         return None
-    found = scipy.stats.theilslopes(list(known.values()), list(known))
-    return float(found.slope), float(found.intercept), len(known)
+    slope, base = theil_sen(np.array(list(known.values())), np.array(list(known), dtype=np.float64))
+    return slope, base, len(known)

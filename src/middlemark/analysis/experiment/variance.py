@@ -153,7 +153,7 @@ def components_of_stretches(stretches: Floats, window_ns: int) -> VarianceCompon
     over = float(np.var(stretches.mean(axis=1), ddof=1))
     tail = (1 - CONFIDENCE) / 2
     observed = over / within if within else math.inf if over else 1.0
-    ends = [float(scipy.stats.f.ppf(share, *of_freedom)) for share in (1 - tail, tail)]
+    ends = [float(scipy.special.fdtri(*of_freedom, share)) for share in (1 - tail, tail)]
     low, value, high = (max(observed / divisor - 1, 0.0) for divisor in (ends[0], 1.0, ends[1]))
     return VarianceComponents(n, r, window_ns, within, (low, value, high))
 

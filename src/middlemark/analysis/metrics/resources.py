@@ -17,6 +17,7 @@ import numpy.typing as npt
 import polars as pl
 import scipy
 
+from middlemark.analysis.stats.estimate import theil_sen
 from middlemark.analysis.stats.quantiles import Measured, Value
 from middlemark.results.record import TrialRecord, Window
 from middlemark.suite.metrics import TRIAL, Key, host_subject, process_subject
@@ -72,10 +73,10 @@ def growth(at_s: Values, size_bytes: Values) -> Growth | None:
 
 
 def _slope(at_s: Values, size_bytes: Values, n_blocks: int, confidence: float) -> Slope:
-    value = float(scipy.stats.theilslopes(*_middles(at_s, size_bytes, POINTS)).slope)
+    value = theil_sen(*_middles(at_s, size_bytes, POINTS))[0]
     sizes, instants = _middles(at_s, size_bytes, n_blocks)
     rates = np.diff(sizes) / np.diff(instants)
-    student = float(scipy.stats.t.ppf((1 + confidence) / 2, len(rates) - 1))
+    student = float(scipy.special.stdtrit(len(rates) - 1, (1 + confidence) / 2))
     reach = student * math.sqrt(WORKING * float(np.var(rates, ddof=1)) / len(rates))
     return Slope(value, value - reach, value + reach)
 

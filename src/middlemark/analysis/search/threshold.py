@@ -67,7 +67,7 @@ def fit_threshold(trials: Sequence[tuple[float, bool]], n_searches: int) -> Thre
     places = np.unique(np.append(places, np.linspace(*_around(loads, sustained), PLACES)))
     profile = _profile(places, loads, sustained)
     most = float(profile.max())
-    allowed = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, 2 * n_searches)) ** 2 / 2
+    allowed = float(scipy.special.stdtrit(2 * n_searches, (1 + CONFIDENCE) / 2)) ** 2 / 2
     likely = np.flatnonzero(profile >= most - allowed)
     first, last = int(likely[0]), int(likely[-1])
     best = places[profile >= most - 1e-6]  # where all loads below are sustained and none above, a stretch of them

@@ -104,8 +104,13 @@ def within_clocks(refused: WithinClocks) -> Estimate:
     return Estimate(None, None, None, None, 0, refused.n, Method.WITHIN_CLOCKS, str(refused))
 
 
+_REFUSED = (WithinClocks, NoSchedule, Partial)
+
+
 def refusal(values: Sequence[Value]) -> Estimate | None:
     """What one trial is enough to refuse an estimate for: those left would be other trials than all are."""
+    if not any(isinstance(value, _REFUSED) for value in values):
+        return None
     clocks = widest_refusal(values)
     if clocks is not None:
         return within_clocks(clocks)
@@ -256,3 +261,11 @@ def count_outliers(values: Sequence[float]) -> Outliers:
         mild=sum(each in {OutlierClass.MILD_LOW, OutlierClass.MILD_HIGH} for each in found),
         severe=sum(each in {OutlierClass.SEVERE_LOW, OutlierClass.SEVERE_HIGH} for each in found),
     )
+
+
+def theil_sen(values: NDArray[np.float64], at: NDArray[np.float64]) -> tuple[float, float]:
+    """Slope and intercept of a line: the median of the slopes between all pairs (Sen, JASA 63, 1968)."""
+    rows, columns = np.triu_indices(len(at), 1)
+    apart = at[columns] - at[rows]
+    slope = float(np.median((values[columns] - values[rows])[apart != 0] / apart[apart != 0]))
+    return slope, float(np.median(values)) - slope * float(np.median(at))

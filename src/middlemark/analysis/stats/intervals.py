@@ -68,7 +68,7 @@ def median_interval(values: NDArray[np.float64], confidence: float = CONFIDENCE)
 @cache
 def _covered(n: int, depth: int) -> float:
     """How often the median lies between the `depth`-th smallest and the `depth`-th largest of n values."""
-    return float(1 - 2 * scipy.stats.binom.cdf(depth - 1, n, 0.5))
+    return float(1 - 2 * scipy.special.bdtr(depth - 1, n, 0.5))
 
 
 def share_interval(
@@ -81,21 +81,36 @@ def share_interval(
     nothing else, it is exact for independent messages; and no message counts as more than `most_told` independent ones,
     as few trials may be alike by chance. The first axis is that of the trials; along others there are more shares.
     """
+    within, beyond = _effective(events, sizes, confidence, most_told)
+    return _lowest_share(within, beyond, confidence), _highest_share(within, beyond, confidence)
+
+
+def _effective(events: Counts, sizes: Counts, confidence: float, most_told: float) -> tuple[Floats, Floats]:
+    """As how many independent messages the events count, and all others."""
     _refuse_impossible(events, sizes)
     n, n_trials, tail = float(sizes.sum()), len(sizes), (1 - confidence) / 2
     found = np.asarray(events.sum(axis=0), dtype=np.float64)
     share = found / n
     apart = (events.T - np.multiply.outer(share, sizes)) ** 2.0
-    widened = (float(scipy.stats.t.ppf(tail, n_trials - 1)) / float(scipy.stats.norm.ppf(tail))) ** 2
+    widened = (float(scipy.special.stdtrit(n_trials - 1, tail)) / float(scipy.special.ndtri(tail))) ** 2
     of_trials = widened * n_trials / (n_trials - 1) * apart.sum(axis=-1) / n**2
     of_messages = share * (1 - share) / n
     mixed = (found > 0) & (found < n)
     least = np.where(mixed, of_messages / most_told, 1.0)
     effective = np.where(mixed, n * of_messages / np.maximum(of_trials, least), n)
-    within, beyond = share * effective, (1 - share) * effective
-    low = np.where(found > 0, scipy.stats.beta.ppf(tail, np.where(found > 0, within, 1), beyond + 1), 0.0)
-    high = np.where(found < n, scipy.stats.beta.ppf(1 - tail, within + 1, np.where(found < n, beyond, 1)), 1.0)
-    return low, high
+    return share * effective, (1 - share) * effective
+
+
+def _lowest_share(within: Floats, beyond: Floats, confidence: float) -> Floats:
+    found = within > 0
+    ends = scipy.special.betaincinv(np.where(found, within, 1), beyond + 1, (1 - confidence) / 2)
+    return np.where(found, ends, 0.0)
+
+
+def _highest_share(within: Floats, beyond: Floats, confidence: float) -> Floats:
+    others = beyond > 0
+    ends = scipy.special.betaincinv(within + 1, np.where(others, beyond, 1), 1 - (1 - confidence) / 2)
+    return np.where(others, ends, 1.0)
 
 
 def _refuse_impossible(events: Counts, sizes: Counts) -> None:
@@ -132,7 +147,7 @@ def _tails_differ(trials: Sequence[Sketch], whole: Sketch, level: float) -> bool
     expected = share * sizes
     dispersion = float(np.sum((beyond - expected) ** 2 / (expected * (1 - share)))) / (len(sizes) - 1)
     variation = math.sqrt(max(dispersion - 1, 0.0) * (1 - share) / float(expected.mean()))
-    by_chance = float(scipy.stats.chi2.sf(dispersion * (len(sizes) - 1), len(sizes) - 1))
+    by_chance = float(scipy.special.chdtrc(len(sizes) - 1, dispersion * (len(sizes) - 1)))
     return variation > TAILS_APART and by_chance < CHANCE
 
 
@@ -144,7 +159,7 @@ def _medians_differ(trials: Sequence[Sketch]) -> bool:
     of_trials = float(np.var(logarithms[:, 1], ddof=1))
     of_messages = float(np.mean(((logarithms[:, 2] - logarithms[:, 0]) / 2) ** 2))
     freedom = len(logarithms) - 1
-    by_chance = float(scipy.stats.chi2.sf(freedom * of_trials / of_messages, freedom)) if of_messages else 0.0
+    by_chance = float(scipy.special.chdtrc(freedom, freedom * of_trials / of_messages)) if of_messages else 0.0
     return math.sqrt(max(of_trials - of_messages, 0.0)) > APART and by_chance < CHANCE
 
 
@@ -168,6 +183,7 @@ def pooled_quantile_ranks(trials: Sequence[Sketch], whole: Sketch, level: float)
     sizes = np.array([each.n for each in trials])
     from_it = np.array([each.n - each.below(values) for each in trials])
     beyond_it = np.array([each.n - each.below(values + 1) for each in trials])
-    fewest, most = share_interval(beyond_it, sizes)[0], share_interval(from_it, sizes)[1]
+    fewest = _lowest_share(*_effective(beyond_it, sizes, CONFIDENCE, MAX_WEIGHT), CONFIDENCE)
+    most = _highest_share(*_effective(from_it, sizes, CONFIDENCE, MAX_WEIGHT), CONFIDENCE)
     possible = ranks[(fewest <= 1 - level) & (1 - level <= most)]
     return int(possible.min()), int(possible.max())

@@ -66,8 +66,8 @@ def curve(samples: Sketch) -> Curve:
     values = samples.at(ranks)
     known = values > samples.bound_ns if samples.bound_ns else np.full(len(values), fill_value=True)
     return Curve(
-        value_ns=tuple(int(value) for value in values[known]),
-        share=tuple(float(share) for share in ranks[known] / samples.n_messages),
+        value_ns=tuple(values[known].tolist()),
+        share=tuple((ranks[known] / samples.n_messages).tolist()),
         n=n,
         n_messages=samples.n_messages,
     )

@@ -147,7 +147,8 @@ def estimate_over_runs(runs: Sequence[Evidence]) -> Estimate | None:
     known = [each.estimate for each in runs if each.estimate is not None and each.estimate.value is not None]
     if len(runs) == 1 or not known:
         return runs[-1].estimate
-    value = float(scipy.stats.gmean([each.value for each in known if each.value is not None]))
+    with np.errstate(divide="ignore"):  # of a value of 0 the mean is 0
+        value = float(np.exp(np.mean(np.log([each.value for each in known if each.value is not None]))))
     if runs[-1].is_share:
         events, size = map(sum, zip(*(_pooled(each.counts) for each in runs), strict=True))
         value = events / size
