@@ -1,5 +1,6 @@
 """`middlemark run` as a user has it: exit codes, what goes to standard output, and how an interrupted run goes on."""
 
+import io
 import json
 import signal
 import subprocess
@@ -7,8 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
+from rich.console import Console
 
+from middlemark.cli.run import print_plan
 from middlemark.errors import ExitCode
+from middlemark.plan import plan_trials
+from middlemark.suite import load_suite
 from staged import own_machine, suite_text
 
 MIDDLEMARK = [sys.executable, "-c", "from middlemark.cli.main import main; main()"]
@@ -89,6 +95,25 @@ def test_what_can_not_be_asked_for_is_a_usage_error(arguments: list[str], said: 
     assert done.returncode == ExitCode.USAGE
     assert said in done.stderr
     assert not Path("runs").exists()
+
+
+def test_a_dry_run_shows_the_experiments_their_places_in_the_order_and_the_duration() -> None:
+    trials = plan_trials(load_suite("quick").suite, available=["udp", "zenoh"], conditions=["workload=imu"])
+    screen = io.StringIO()
+    print_plan(trials, Console(file=screen, width=100))
+    shown = "\n".join(line.rstrip() for line in screen.getvalue().splitlines())
+    assert shown == snapshot("""\
+
+  middleware   window   runs as trial
+ ──────────────────────────────────────
+  udp             1 s   1, 4, 5, 7, 9
+  zenoh           1 s   2, 3, 6, 8, 10
+
+all of them: profile default, workload imu, pattern periodic, size 1 kB, rate 200 Hz, arrival fixed,
+reliability best_effort, history keep_last, depth 16, durability volatile, congestion block,
+topology C1-1, placement separate, cpus spread, scheduling other, spin 0 ns, keep_awake true
+2 experiments × 5 trials = 10 trials in 5 blocks, about 0 min 16 s\
+""")
 
 
 def test_a_dry_run_says_what_is_left_to_results() -> None:

@@ -33,7 +33,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         str | None, typer.Argument(metavar="[FILE]", help="Claims to judge instead of the run's own: a list in YAML.")
     ] = None,
     claim: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="A claim to judge instead; again for another.")
+        list[str] | None, typer.Option(metavar="TEXT", help="A claim to judge instead; may be repeated.")
     ] = None,
     fail_if: Annotated[
         FailIf | None,

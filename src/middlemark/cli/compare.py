@@ -87,11 +87,11 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     ] = None,
     base: Annotated[str | None, typer.Option(help="With --by: compare all others with this value only.")] = None,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="K=V", help="Only experiments with this factor; again for another.")
+        list[str] | None, typer.Option(metavar="K=V", help="Only experiments with this factor; may be repeated.")
     ] = None,
     figure: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="`p99(latency)`, `loss`, `cpu`, …; again for another."),
+        typer.Option(metavar="NAME", help="`p99(latency)`, `loss`, `cpu`, …; may be repeated."),
     ] = None,
     streams: Annotated[
         bool, typer.Option("--streams", help="Of pipelines not only the chains, but every stream too.")

@@ -40,7 +40,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         typer.Option(
             "--fail-if",
             metavar="CONDITION",
-            help="`p99(latency) > +5 %`: a change of head against base; without a sign a value; again for another.",
+            help="`p99(latency) > +5 %`: a change of head against base; without a sign a value; may be repeated.",
         ),
     ],
     by: Annotated[
@@ -48,7 +48,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     ] = None,
     base: Annotated[str | None, typer.Option(help="With --by: the value that is the base.")] = None,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="K=V", help="Only experiments with this factor; again for another.")
+        list[str] | None, typer.Option(metavar="K=V", help="Only experiments with this factor; may be repeated.")
     ] = None,
     across_machines: Annotated[
         bool, typer.Option("--across-machines", help="Take runs of different machines for runs of one.")

@@ -16,7 +16,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         typer.Option("--from", metavar="RECORDING", help="Write that file from an MCAP file or a rosbag2 first."),
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="K=V", help="Only candidates with this factor; again for another.")
+        list[str] | None, typer.Option(metavar="K=V", help="Only candidates with this factor; may be repeated.")
     ] = None,
     trials: Annotated[int | None, typer.Option(min=1, help="Trials of each candidate, instead of the file's.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder, instead of runs/<application>-<time>.")] = None,

@@ -36,7 +36,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         list[str] | None,
         typer.Option(
             metavar="K=V",
-            help="Only experiments with this factor; again for another.",
+            help="Only experiments with this factor; may be repeated.",
             autocompletion=arguments.conditions,
         ),
     ] = None,
@@ -47,7 +47,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         list[Path] | None,
         typer.Option(
             metavar="PATH",
-            help="Run everything with the workers of this folder too, as the base of a comparison; again for another.",
+            help="Run everything with the workers of this folder too, as the base of a comparison; may be repeated.",
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder, instead of runs/<suite>-<time>.")] = None,
