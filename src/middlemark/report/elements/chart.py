@@ -77,15 +77,21 @@ class LogScale:
     marks: tuple[float, ...]
     domain: tuple[float, float]
 
-    @property
-    def axis(self) -> Spec:
-        """As Vega-Lite says it."""
-        return {"values": list(self.marks), "format": ",~g"}
+    def x(self, field: str, title: str) -> alt.X:
+        """The horizontal axis of a field."""
+        return alt.X(field, title=f"{title} (logarithmic)", axis=self._axis, scale=self._scale)
+
+    def y(self, field: str, title: str) -> alt.Y:
+        """The vertical axis of a field."""
+        return alt.Y(field, title=f"{title} (logarithmic)", axis=self._axis, scale=self._scale)
 
     @property
-    def scale(self) -> Spec:
-        """The same of its extent."""
-        return {"type": "log", "domain": list(self.domain), "nice": False}
+    def _axis(self) -> alt.Axis:
+        return alt.Axis(values=list(self.marks), format=",~g")
+
+    @property
+    def _scale(self) -> alt.Scale:
+        return alt.Scale(type="log", domain=list(self.domain), nice=False)
 
 
 NAMED_AXIS: Spec = {"values": alt.ExprRef("marks"), "format": ",~g"}
@@ -97,12 +103,6 @@ NAMED_SCALE: Spec = {"type": "log", "domain": [alt.ExprRef("lowest"), alt.ExprRe
 def logarithmic_x(field: str, title: str) -> alt.X:
     """Such an axis of a field."""
     return alt.X(field, title=title, scale=alt.Scale(**NAMED_SCALE), axis=alt.Axis(**NAMED_AXIS))
-
-
-def logarithmic_scale(values: Sequence[float]) -> tuple[Spec, Spec]:
-    """Axis and scale of values."""
-    found = log_scale(values)
-    return found.axis, found.scale
 
 
 def log_scale(values: Sequence[float]) -> LogScale:

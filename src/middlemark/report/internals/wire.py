@@ -16,7 +16,7 @@ from middlemark.analysis.experiment.conditions import spread
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.traffic import payload_hosts, receiving_hosts
 from middlemark.plan import varying_factors
-from middlemark.report.elements.chart import Chart, finished, identity, logarithmic_scale
+from middlemark.report.elements.chart import Chart, finished, identity, log_scale
 from middlemark.report.elements.formatting import ABSENT, COUNT, Unit, size
 from middlemark.report.elements.labels import Series, n_trials, trials_behind
 from middlemark.report.elements.tables import (
@@ -196,11 +196,9 @@ def overhead_chart(experiments: Sequence[ExperimentFindings], who: Mapping[str, 
     drawn = [each for points in by_setting.values() if len(points) > 1 for each in points.values()]
     labels = {str(row["who"]) for row in rows}
     lines = identity(each for each in sorted(who.values(), key=lambda one: one.label) if each.label in labels)
-    x_axis, x_scale = logarithmic_scale([float(row["size"]) for row in rows])
-    y_axis, y_scale = logarithmic_scale([float(row["ratio"]) for row in rows])
     base = alt.Chart(alt.NamedData("rows")).encode(
-        x=alt.X("size:Q", title="bytes a message (logarithmic)", axis=alt.Axis(**x_axis), scale=alt.Scale(**x_scale)),
-        y=alt.Y("ratio:Q", title="wire to payload (logarithmic)", axis=alt.Axis(**y_axis), scale=alt.Scale(**y_scale)),
+        x=log_scale([float(row["size"]) for row in rows]).x("size:Q", "bytes a message"),
+        y=log_scale([float(row["ratio"]) for row in rows]).y("ratio:Q", "wire to payload"),
         color=lines.colour,
         detail=alt.Detail("setting:N"),
         tooltip=[

@@ -15,7 +15,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.search.capacity import Capacity, State
 from middlemark.plan.experiment import Sought
 from middlemark.plan.schedule import search_key
-from middlemark.report.elements.chart import Chart, Identity, finished, identity, logarithmic_scale
+from middlemark.report.elements.chart import Chart, Identity, finished, identity, log_scale
 from middlemark.report.elements.formatting import count_range, plural
 from middlemark.report.elements.labels import Series, Trials, trials_behind
 from middlemark.report.traffic.capacity import factors_beside, settings
@@ -60,10 +60,8 @@ def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, S
     if not rows:
         return None
     shown = _shown(group, who)
-    x_axis, x_scale = logarithmic_scale([row["load"] for row in rows])
-    y_axis, y_scale = logarithmic_scale([row["us"] for row in rows])
-    x = alt.X("load:Q", title=f"{AXES[sought]} (logarithmic)", axis=alt.Axis(**x_axis), scale=alt.Scale(**x_scale))
-    y = alt.Y("us:Q", title="µs (logarithmic)", axis=alt.Axis(**y_axis), scale=alt.Scale(**y_scale))
+    x = log_scale([row["load"] for row in rows]).x("load:Q", AXES[sought])
+    y = log_scale([row["us"] for row in rows]).y("us:Q", "µs")
     ends, knees = _end_rows(group, who), _knee_rows(group, who)
     layers = [*_curves(x, y, shown, AXES[sought]), _ends(x, shown), *([_knees(x, y, shown)] if knees else [])]
     bent = " Diamond: the knee, where latency begins to climb." if knees else ""
@@ -185,11 +183,9 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
         if each.sustained is None and each.not_sustained is not None
     ]
     shown = _shown(group, who)
-    x_axis, x_scale = logarithmic_scale([row["bytes"] for row in rows])
-    y_axis, y_scale = logarithmic_scale([row[field] for row in rows])
     base = alt.Chart(alt.NamedData("rows")).encode(
-        x=alt.X("bytes:Q", title="message size, B (logarithmic)", axis=alt.Axis(**x_axis), scale=alt.Scale(**x_scale)),
-        y=alt.Y(f"{field}:Q", title=f"{axis} (logarithmic)", axis=alt.Axis(**y_axis), scale=alt.Scale(**y_scale)),
+        x=log_scale([row["bytes"] for row in rows]).x("bytes:Q", "message size, B"),
+        y=log_scale([row[field] for row in rows]).y(f"{field}:Q", axis),
         color=shown.colour,
         tooltip=[
             alt.Tooltip("who:N", title="middleware"),

@@ -13,7 +13,7 @@ import altair as alt
 from middlemark.analysis.compare.scaling import SIZE_FACTOR, Scaling
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.run import RunFindings
-from middlemark.report.elements.chart import Chart, finished, identity, logarithmic_scale, short
+from middlemark.report.elements.chart import Chart, finished, identity, log_scale, short
 from middlemark.report.elements.formatting import MICROSECONDS, Unit, digits, interval, plural, size
 from middlemark.report.elements.labels import Series, trials_behind
 from middlemark.suite.metrics import Key, stream_subject
@@ -100,9 +100,8 @@ def _chart(
                 at_ns = (scaling.slope_ns_per_byte.value or 0) * found["bytes"] + (scaling.base_ns.value or 0)
                 lines.append({"who": label, "bytes": found["bytes"], "us": short(max(at_ns, 1) / 1e3)})
     shown = identity(who[each.experiment.id] for each in drawn)
-    axis, domain = logarithmic_scale([row["us"] for row in (*points, *lines)])
     x = alt.X("bytes:Q", title="message size, B (logarithmic)", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s"))
-    y = alt.Y("us:Q", title="µs (logarithmic)", scale=alt.Scale(**domain), axis=alt.Axis(**axis))
+    y = log_scale([row["us"] for row in (*points, *lines)]).y("us:Q", "µs")
     tooltip = [alt.Tooltip("who:N", title="middleware"), alt.Tooltip("bytes:Q"), alt.Tooltip("us:Q", format=",.4~g")]
     line = alt.Chart(alt.NamedData("lines")).mark_line(strokeWidth=1.5, opacity=0.7)
     marks = alt.Chart(alt.NamedData("points")).mark_point(filled=True, size=55)
