@@ -11,9 +11,9 @@ from itertools import product
 
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.experiment import Application, Endpoint, Experiment, Windows, experiment_id
-from middlemark.plan.resolve import Subject, condition_factors, conditions, quality
+from middlemark.plan.resolve import Subject, condition_factors, planned_conditions, stream_qos
 from middlemark.plan.streams import Periodic, Recorded, Stream
-from middlemark.plan.topology import hosts, link_and_host_factors, links, networks
+from middlemark.plan.topology import link_and_host_factors, planned_hosts, planned_links, planned_networks
 from middlemark.suite import (
     ALL_MIDDLEWARES,
     RATE,
@@ -58,13 +58,13 @@ def experiments_of(demand: Demand, profiles: Mapping[str, Sequence[str]]) -> tup
             options=subject.options,
             workload=demand.application,
             topology=topology.name,
-            hosts=hosts(topology),
-            networks=networks(topology),
-            links=links(topology, demand.conditions.link, windows.window_ns + windows.drain_ns),
+            hosts=planned_hosts(topology),
+            networks=planned_networks(topology),
+            links=planned_links(topology, demand.conditions.link, windows.window_ns + windows.drain_ns),
             services=topology.services,
             applications=_applications(topology, streams),
             streams=streams,
-            conditions=conditions(demand.conditions),
+            conditions=planned_conditions(demand.conditions),
             windows=windows,
             samples=demand.recording.samples,
             verify=demand.verify,
@@ -161,7 +161,7 @@ def _stream(requested: StreamDemand, window_ns: int) -> Stream:
         size_bytes=size_bytes,
         pattern=Periodic(rate_hz=rate_hz, arrival=requested.arrival if recorded is None else Arrival.FIXED),
         recorded=recorded,
-        qos=quality(requested.qos),
+        qos=stream_qos(requested.qos),
         publishers=requested.publishers,
         subscribers=requested.subscribers,
     )

@@ -32,7 +32,7 @@ from middlemark.suite.yaml.model import (
 )
 
 
-class Event(Model):
+class PlannedFault(Model):
     """One fault at one target."""
 
     at_ns: Nanoseconds
@@ -205,7 +205,7 @@ class Experiment(Model):
     chains: tuple[Chain, ...] = ()
     """Of a pipeline: the paths that are followed through it."""
     conditions: Conditions
-    timeline: tuple[Event, ...] = ()
+    timeline: tuple[PlannedFault, ...] = ()
     """The faults that happen within the window."""
     windows: Windows
     samples: Count

@@ -11,7 +11,7 @@ from itertools import product
 
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.experiment import Experiment, Side, experiment_id
-from middlemark.plan.resolve import Load, Point, Subject, factors_of, resolve
+from middlemark.plan.resolve import Point, Subject, WorkloadPoint, factors_of, resolve
 from middlemark.suite import (
     ALL_MIDDLEWARES,
     NOT_SET,
@@ -29,6 +29,8 @@ from middlemark.suite import (
 )
 from middlemark.suite.claims.claim import STREAM
 
+SIDE_FACTOR = "side"
+"""What an experiment with the base's workers and the same with the head's differ in."""
 # More would take weeks to measure; the product of a few long lists is soon more than memory holds.
 _MOST_POINTS = 20_000
 
@@ -67,7 +69,9 @@ def _matches(factors: dict[str, str], rule: dict[str, frozenset[str]]) -> bool:
     return all(factors.get(name, NOT_SET) in values for name, values in rule.items())
 
 
-def _measured(suite: Suite, choice: MiddlewareChoice, available: Sequence[str]) -> Iterator[tuple[Subject, Load]]:
+def _measured(
+    suite: Suite, choice: MiddlewareChoice, available: Sequence[str]
+) -> Iterator[tuple[Subject, WorkloadPoint]]:
     return product(_subjects(suite, choice, available), _loads(suite, choice))
 
 
@@ -86,7 +90,7 @@ def _subjects(suite: Suite, choice: MiddlewareChoice, available: Sequence[str]) 
         yield Subject(name, profile, chosen)
 
 
-def _loads(suite: Suite, choice: MiddlewareChoice) -> Iterator[Load]:
+def _loads(suite: Suite, choice: MiddlewareChoice) -> Iterator[WorkloadPoint]:
     for entry in suite.workloads:
         shipped = shipped_workloads().get(entry.workload)
         whole = entry.over(shipped)
@@ -95,7 +99,7 @@ def _loads(suite: Suite, choice: MiddlewareChoice) -> Iterator[Load]:
         changes = entry.qos or choice.qos or suite.qos
         qos = [b.changed_by(change) for b in base for change in changes] if changes else base
         for size, rate, requested in product(sizes, _rates(whole), qos):
-            yield Load(whole, size, rate, requested)
+            yield WorkloadPoint(whole, size, rate, requested)
 
 
 def _sizes(suite: Suite, entry: Workload, whole: Workload) -> tuple[int | None, ...]:
@@ -158,9 +162,6 @@ def _has(experiment: Experiment, name: str, value: str) -> bool:
     if name == STREAM:
         return any(stream.name == value for stream in experiment.streams)
     return _unspaced(experiment.factors.get(name, NOT_SET)) == _unspaced(value)
-
-
-SIDE_FACTOR = "side"
 
 
 def on_both_sides(experiments: Sequence[Experiment]) -> tuple[Experiment, ...]:

@@ -53,7 +53,7 @@ class NodeDefaults:
     """By stream."""
 
 
-def pipeline(workload: Workload, defaults: NodeDefaults, topology: Topology) -> Pipeline:
+def planned_pipeline(workload: Workload, defaults: NodeDefaults, topology: Topology) -> Pipeline:
     """The workload's nodes on the topology's hosts."""
     nodes = workload.nodes or ()
     host_of, application_of = _placed(workload, topology)

@@ -15,7 +15,7 @@ from middlemark.plan.experiment import (
     Windows,
     experiment_id,
 )
-from middlemark.plan.pipeline import DEFAULT_APPROACH_HZ, NodeDefaults, Pipeline, graph_digest, pipeline
+from middlemark.plan.pipeline import DEFAULT_APPROACH_HZ, NodeDefaults, Pipeline, graph_digest, planned_pipeline
 from middlemark.plan.streams import (
     Burst,
     KeepAll,
@@ -27,7 +27,13 @@ from middlemark.plan.streams import (
     StreamQos,
     Unthrottled,
 )
-from middlemark.plan.topology import hosts, link_and_host_factors, links, networks, timeline
+from middlemark.plan.topology import (
+    link_and_host_factors,
+    planned_hosts,
+    planned_links,
+    planned_networks,
+    planned_timeline,
+)
 from middlemark.suite import (
     DURATION,
     SHARE,
@@ -62,7 +68,7 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Load:
+class WorkloadPoint:
     """What is sent: a workload with one size, one rate and one QoS."""
 
     workload: Workload
@@ -77,7 +83,7 @@ class Point:
     """One point of the matrix."""
 
     subject: Subject
-    load: Load
+    load: WorkloadPoint
     topology: Topology
     conditions: RequestedConditions
 
@@ -96,16 +102,16 @@ def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
         search=_search(load.workload),
         workload=load.workload.workload,
         topology=topology.name,
-        hosts=hosts(topology),
-        networks=networks(topology),
-        links=links(topology, requested.link, windows.window_ns + windows.drain_ns),
+        hosts=planned_hosts(topology),
+        networks=planned_networks(topology),
+        links=planned_links(topology, requested.link, windows.window_ns + windows.drain_ns),
         services=topology.services,
         applications=sent.applications,
         streams=sent.streams,
         nodes=sent.nodes,
         chains=sent.chains,
-        conditions=conditions(requested),
-        timeline=timeline(requested.faults, topology, sent.applications, sent.streams[0], windows.window_ns),
+        conditions=planned_conditions(requested),
+        timeline=planned_timeline(requested.faults, topology, sent.applications, sent.streams[0], windows.window_ns),
         windows=windows,
         samples=suite.recording.samples,
         capture=CaptureBounds(snap_bytes=suite.capture.snap, most_bytes=suite.capture.most),
@@ -155,14 +161,16 @@ def condition_factors(requested: RequestedConditions) -> dict[str, str]:
     return {name: factor_text(name, value) for name, value in set_here.items()}
 
 
-def _sent(load: Load, topology: Topology) -> Pipeline:
+def _sent(load: WorkloadPoint, topology: Topology) -> Pipeline:
     """Who sends what to whom; most workloads are one stream without any node."""
     workload = load.workload
     if workload.pattern is not Pattern.PIPELINE:
         return Pipeline(_applications(workload.workload, topology), (_stream(load, topology),), (), ())
     outputs = [output for node in workload.nodes or () for output in node.outputs]
-    qos_of = {output.stream: quality(load.qos.changed_by(output.qos) if output.qos else load.qos) for output in outputs}
-    return pipeline(workload, NodeDefaults(load.size_bytes, load.rate_hz, qos_of), topology)
+    qos_of = {
+        output.stream: stream_qos(load.qos.changed_by(output.qos) if output.qos else load.qos) for output in outputs
+    }
+    return planned_pipeline(workload, NodeDefaults(load.size_bytes, load.rate_hz, qos_of), topology)
 
 
 def _search(workload: Workload) -> Search | None:
@@ -203,19 +211,19 @@ def _applications(stream: str, topology: Topology) -> tuple[Application, ...]:
     return tuple(applications)
 
 
-def _stream(load: Load, topology: Topology) -> Stream:
+def _stream(load: WorkloadPoint, topology: Topology) -> Stream:
     holders = [(application.name, role) for application in topology.applications for role in application.roles]
     return Stream(
         name=load.workload.workload,
         size_bytes=load.size_bytes or 0,
         pattern=_pattern(load),
-        qos=quality(load.qos),
+        qos=stream_qos(load.qos),
         publishers=tuple(name for name, role in holders if role is Role.PUBLISHER),
         subscribers=tuple(name for name, role in holders if role is Role.SUBSCRIBER),
     )
 
 
-def _pattern(load: Load) -> StreamPattern:
+def _pattern(load: WorkloadPoint) -> StreamPattern:
     workload, rate_hz = load.workload, load.rate_hz or 0.0
     approach_hz = workload.approach or DEFAULT_APPROACH_HZ
     if workload.pattern is Pattern.BURST:
@@ -233,7 +241,7 @@ def _pattern(load: Load) -> StreamPattern:
     return Periodic(rate_hz=rate_hz, arrival=workload.arrival or Arrival.FIXED)
 
 
-def quality(requested: Qos) -> StreamQos:
+def stream_qos(requested: Qos) -> StreamQos:
     """What is requested of a stream's delivery."""
     return StreamQos(
         reliability=requested.reliability,
@@ -244,7 +252,7 @@ def quality(requested: Qos) -> StreamQos:
     )
 
 
-def conditions(requested: RequestedConditions) -> Conditions:
+def planned_conditions(requested: RequestedConditions) -> Conditions:
     """What else is true while a trial runs."""
     return Conditions(
         cpus=requested.cpus,

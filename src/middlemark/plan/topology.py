@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import cycle
 
 from middlemark.errors import UsageError
-from middlemark.plan.experiment import Application, Event, Experiment
+from middlemark.plan.experiment import Application, Experiment, PlannedFault
 from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Host, Link, Network, TracePoint
 from middlemark.plan.streams import Burst, Periodic, Stream
 from middlemark.plan.wifi import trace_of
@@ -32,7 +32,7 @@ DECLARABLE = ("rate", "delay", "jitter", "loss")
 _SIGNALS = (Action.KILL, Action.PAUSE, Action.RESUME)
 
 
-def hosts(topology: Topology) -> tuple[Host, ...]:
+def planned_hosts(topology: Topology) -> tuple[Host, ...]:
     """The hosts, in their order."""
     return tuple(
         Host(
@@ -48,12 +48,12 @@ def hosts(topology: Topology) -> tuple[Host, ...]:
     )
 
 
-def networks(topology: Topology) -> tuple[Network, ...]:
+def planned_networks(topology: Topology) -> tuple[Network, ...]:
     """The networks, in their order."""
     return tuple(Network(name=network.name, hosts=network.hosts) for network in topology.networks)
 
 
-def links(topology: Topology, condition: LinkSettings | None, lasting_ns: int) -> tuple[Link, ...]:
+def planned_links(topology: Topology, condition: LinkSettings | None, lasting_ns: int) -> tuple[Link, ...]:
     """One link for each host of each network: what the topology says, and over it the condition, for so long."""
     settings = topology.links_under(condition)
     if condition is not None and not settings:
@@ -75,10 +75,7 @@ def _check_not_shaped(which: str, requested: LinkSettings, condition: LinkSettin
             f"the condition `link: {condition}` asks something of {which}: only links of netns hosts can be shaped",
             remedy="exclude the pair; what such a link really is may stand in the topology: it is measured and judged",
         )
-    directions = [
-        requested,
-        *(direction for direction in (requested.outgoing, requested.incoming) if direction is not None),
-    ]
+    directions = [requested, *filter(None, (requested.outgoing, requested.incoming))]
     set_there = dict.fromkeys(name for direction in directions for name, value in direction if value is not None)
     unmeasured = [name for name in set_there if name not in {*DECLARABLE, "outgoing", "incoming"}]
     if unmeasured:
@@ -90,17 +87,15 @@ def _check_not_shaped(which: str, requested: LinkSettings, condition: LinkSettin
 
 def link_and_host_factors(topology: Topology, condition: LinkSettings | None) -> dict[str, str]:
     """What is requested of hosts and links, by the name of its factor: `link` where it is the same for all links."""
-    asked_of_hosts = {f"host.{host.name}": str(host) for host in topology.hosts if str(host)}
+    host_factors = {f"host.{host.name}": str(host) for host in topology.hosts if str(host)}
     settings = topology.links_under(condition)
     if condition is not None and not settings:
-        return asked_of_hosts | {"link": str(condition)}
+        return host_factors | {"link": str(condition)}
     if len({str(requested) for requested in settings.values()}) == 1:
         common = next(iter(settings.values()))
-        return asked_of_hosts | ({} if common.is_plain else {"link": str(common)})
-    asked_of_links = {f"link.{host}/{network}": requested for (host, network), requested in settings.items()}
-    return asked_of_hosts | {
-        name: str(requested) for name, requested in asked_of_links.items() if not requested.is_plain
-    }
+        return host_factors | ({} if common.is_plain else {"link": str(common)})
+    link_settings = {f"link.{host}/{network}": requested for (host, network), requested in settings.items()}
+    return host_factors | {name: str(requested) for name, requested in link_settings.items() if not requested.is_plain}
 
 
 def _link(host: str, network: str, settings: LinkSettings, lasting_ns: int) -> Link:
@@ -169,18 +164,18 @@ def _direction(requested: Impairment) -> Direction:
     return Direction(**{field: value for field, value in values.items() if value is not None})
 
 
-def timeline(
+def planned_timeline(
     requested: Timeline | None,
     topology: Topology,
     applications: Sequence[Application],
     stream: Stream,
     window_ns: int,
-) -> tuple[Event, ...]:
+) -> tuple[PlannedFault, ...]:
     """The faults in the order in which they happen, all within the window."""
     if requested is None:
         return ()
     events = [
-        Event(at_ns=_instant_ns(fault, requested, stream), action=fault.do, target=target)
+        PlannedFault(at_ns=_instant_ns(fault, requested, stream), action=fault.do, target=target)
         for fault in requested.events
         for target in fault.of
     ]
@@ -211,7 +206,9 @@ def _instant_ns(fault: Fault, timeline: Timeline, stream: Stream) -> int:
             )
 
 
-def _check_target(event: Event, timeline: Timeline, topology: Topology, applications: Sequence[Application]) -> None:
+def _check_target(
+    event: PlannedFault, timeline: Timeline, topology: Topology, applications: Sequence[Application]
+) -> None:
     """Services are known only where a worker is asked what it needs, so any name with a number may be one."""
     if event.action.is_of_links:
         links = [f"{host}/{network.name}" for network in topology.networks for host in network.hosts]
@@ -231,7 +228,9 @@ def _check_target(event: Event, timeline: Timeline, topology: Topology, applicat
         )
 
 
-def _check_reach(event: Event, timeline: Timeline, topology: Topology, applications: Sequence[Application]) -> None:
+def _check_reach(
+    event: PlannedFault, timeline: Timeline, topology: Topology, applications: Sequence[Application]
+) -> None:
     """Signals and links are this machine's: over SSH a process is only started and asked to stop."""
     host_of = {application.name: application.host for application in applications}
     name = event.target.partition("/")[0]

@@ -31,7 +31,7 @@ from middlemark.suite.yaml.model import (
 from middlemark.suite.yaml.quantity import Duration, MessageSize, Rate, factor_text
 
 
-def _check(written: object) -> object:
+def _option_value(written: object) -> object:
     if not isinstance(written, bool | int | str):
         raise refusal(f"`{written}` is no option's value", allowed="true, false, a whole number, or text")
     return written
@@ -40,7 +40,7 @@ def _check(written: object) -> object:
 NOT_SET = "none"
 """In a rule of `exclude`, the value of an option that an experiment leaves as it is."""
 OptionValue = bool | int | str
-RequestedOptions = dict[OptionName, Many[Annotated[OptionValue, BeforeValidator(_check)]]]
+RequestedOptions = dict[OptionName, Many[Annotated[OptionValue, BeforeValidator(_option_value)]]]
 """Each option with one value, or with several that widen the matrix."""
 
 

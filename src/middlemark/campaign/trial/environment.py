@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.campaign.order import CampaignResources, Worker
-from middlemark.plan import CaptureBounds, Event, Experiment, Trial, loaded_hosts
+from middlemark.plan import CaptureBounds, Experiment, PlannedFault, Trial, loaded_hosts
 from middlemark.plan.network import Link
 from middlemark.results.files import writing
 from middlemark.results.record import ClockAgreement
@@ -124,7 +124,7 @@ def _clock_offsets(testbed: Testbed, ledger: Ledger) -> dict[str, ClockOffset]:
     return {host.name: clock_sync.measured_offset(host, executable("probe"), ledger) for host in elsewhere}
 
 
-def _folders(testbed: Testbed, timeline: Iterable[Event], slot: Slot, ledger: Ledger, stack: ExitStack) -> Path:
+def _folders(testbed: Testbed, timeline: Iterable[PlannedFault], slot: Slot, ledger: Ledger, stack: ExitStack) -> Path:
     """The trial's folder, the same path on every host, with one in it for each process's samples."""
     folder, numbers = Path(tempfile.gettempdir()), range(1, 1 + _most_processes(timeline))
     with writing(folder):
@@ -139,7 +139,7 @@ def _recording_folder(folder: Path, number: int) -> Path:
     return folder / "samples" if number == 1 else folder / "samples" / f"process_{number}"
 
 
-def _most_processes(timeline: Iterable[Event]) -> int:
+def _most_processes(timeline: Iterable[PlannedFault]) -> int:
     """How many processes any one application has, one after another."""
     restarts = Counter(event.target for event in timeline if event.action is Action.RESTART)
     return 1 + max(restarts.values(), default=0)

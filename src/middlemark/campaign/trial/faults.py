@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.campaign.trial.processes import TrialProcesses
-from middlemark.plan import Event
+from middlemark.plan import PlannedFault
 from middlemark.results.record import HappenedFault
 from middlemark.suite import Action
 from middlemark.testbed.testbed import Testbed
@@ -28,7 +28,7 @@ class Faults:
 
     def __init__(
         self,
-        timeline: Sequence[Event],
+        timeline: Sequence[PlannedFault],
         processes: TrialProcesses,
         join: Callable[[str], Awaitable[None]],
         testbed: Testbed,
@@ -57,7 +57,7 @@ class Faults:
         except TrialOver as over:
             self._events.give_up(over.outcome)
 
-    async def _perform(self, event: Event) -> None:
+    async def _perform(self, event: PlannedFault) -> None:
         target = event.target
         match event.action:
             case action if action.is_of_links:
@@ -90,7 +90,7 @@ class Faults:
             lambda: [f"the end of {name}" for name in self._processes.living([target])], deadline_ns
         )
 
-    def _note(self, event: Event, began_ns: int, done_ns: int) -> None:
+    def _note(self, event: PlannedFault, began_ns: int, done_ns: int) -> None:
         self._to_come.pop(0)
         self.happened.append(
             HappenedFault(

@@ -15,7 +15,7 @@ from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.campaign.trial.validity import unlike
 from middlemark.errors import EnvironmentNotReady, InternalError
-from middlemark.plan import Event, Invalid
+from middlemark.plan import Invalid, PlannedFault
 from middlemark.results.record import LinkMeasured
 from middlemark.suite import Action
 from middlemark.testbed.network.shaping import RelayReport
@@ -109,7 +109,7 @@ def check_alive(links: Sequence[LinkMeasured]) -> None:
         raise TrialOver(Invalid(reasons=dead))
 
 
-def mend(environment: TrialEnvironment, timeline: Sequence[Event]) -> None:
+def mend(environment: TrialEnvironment, timeline: Sequence[PlannedFault]) -> None:
     """Has links be again what a timeline may have cut, and ends their traces, so that what they are can be measured."""
     environment.testbed.finish_traces()
     for event in timeline:

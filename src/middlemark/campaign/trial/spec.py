@@ -16,10 +16,10 @@ from middlemark.plan import (
     Application,
     Burst,
     Computed,
-    Event,
     Experiment,
     Node,
     PingPong,
+    PlannedFault,
     Stream,
     StreamPattern,
     Trial,
@@ -40,7 +40,7 @@ class Specs:
     services: Mapping[str, ServiceSpec]
     applications: Mapping[str, ApplicationSpec]
     host_of: Mapping[str, str]
-    timeline: Sequence[Event] = ()
+    timeline: Sequence[PlannedFault] = ()
 
     @property
     def by_process(self) -> dict[str, BaseModel]:

@@ -17,7 +17,7 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.timeseries import LOOKED_AT, TimeSeries
 from middlemark.analysis.stats.quantiles import bound_words, needed
-from middlemark.plan import Event
+from middlemark.plan import PlannedFault
 from middlemark.report.elements.chart import (
     DRAWINGS,
     IN_INK,
@@ -150,7 +150,7 @@ def _rules(y: alt.Y) -> alt.Chart:
     return rules
 
 
-def _label_rows(timeline: Sequence[Event]) -> Rows:
+def _label_rows(timeline: Sequence[PlannedFault]) -> Rows:
     """What happens, above the requested instants; simultaneous faults together, neighbours at two heights."""
     found: dict[tuple[int, str], list[str]] = {}
     for event in timeline:
