@@ -57,3 +57,9 @@ def test_each_path_that_contributing_names_exists() -> None:
     named = set(re.findall(r"`([a-z_]+/[\w./-]+)`", text))
     assert "analysis/stats" in named
     assert [each for each in sorted(named) if not (ROOT / each).exists() and not (SOURCE / each).exists()] == []
+
+
+def test_contributing_says_what_each_folder_holds() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    folders = [str(folder.relative_to(SOURCE)) for folder in FOLDERS if folder != SOURCE]
+    assert [folder for folder in folders if f"`{folder}`" not in text] == []
