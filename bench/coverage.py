@@ -2,9 +2,9 @@
 
     PYTHONPATH=src:tests/support python bench/coverage.py [REPEATS [LEVEL … | shares | lossy]]
 
-Trials are drawn from populations whose quantiles and shares are known (`tests/support/populations.py`); simulation error is
-0.5 points at the usual 2000 repeats. Of quantiles it gives the ranges over the shapes of populations: how often all
-intervals hold, how many are marked as rough, and how many of all are not marked and don't hold.
+Trials are drawn from populations whose quantiles and shares are known (`tests/support/populations.py`); the
+simulation error is 0.5 points at the usual 2000 repeats. Of quantiles it gives the ranges over the shapes of
+populations: how often all intervals hold, how many are marked as rough, and how many are not marked and don't hold.
 """
 
 from __future__ import annotations
