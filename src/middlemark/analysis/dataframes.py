@@ -33,19 +33,6 @@ EXPERIMENT_COLUMNS = {
     name: pl.String() for name in ("experiment", "middleware", "profile", "workload", "factors", "observation")
 }
 """A null `observation`: the trials were unobserved; `factors` are all of them in one line."""
-
-
-def experiment_rows(
-    experiments: Iterable[ExperimentFindings],
-) -> Iterator[tuple[tuple[str | None, ...], ExperimentFindings]]:
-    """The values of `EXPERIMENT_COLUMNS` with what was found, of each experiment's unobserved and observed trials."""
-    for each in experiments:
-        planned = each.experiment
-        named = (planned.id, planned.middleware, planned.profile, planned.workload, planned.key)
-        for observation, found in ((None, each), *each.observed.items()):
-            yield (*named, observation), found
-
-
 SCHEMA = pl.Schema(
     {
         **EXPERIMENT_COLUMNS,
@@ -67,6 +54,63 @@ SCHEMA = pl.Schema(
 
 A metric's name ends in its unit.
 """
+WARNINGS_SCHEMA = pl.Schema(
+    {
+        **EXPERIMENT_COLUMNS,
+        "kind": pl.String(),
+        "n_trials": pl.Int64(),
+        "text": pl.String(),
+        "remedy": pl.String(),
+    }
+)
+"""`text`: in the words of the first of the `n_trials`."""
+_EXPERIMENT = {
+    "trial": pl.String(),
+    "experiment": pl.String(),
+    "middleware": pl.String(),
+    "profile": pl.String(),
+    "workload": pl.String(),
+    "topology": pl.String(),
+    "factors": pl.String(),
+    "block": pl.Int64(),
+    "observation": pl.String(),
+}
+TRIALS_SCHEMA = pl.Schema(
+    {
+        **_EXPERIMENT,
+        "number": pl.Int64(),
+        "attempt": pl.Int64(),
+        "outcome": pl.String(),
+        "detail": pl.String(),
+        "warnings": pl.List(pl.String()),
+    }
+)
+"""One row a stored trial; `factors` are all factors in one line, `detail` says why a trial is not valid.
+
+`warnings` are the kinds that were seen while it ran; what its samples show later, `LoadedRun.warnings` has too."""
+METRICS_SCHEMA = pl.Schema(
+    {
+        **_EXPERIMENT,
+        "subject": pl.String(),
+        "metric": pl.String(),
+        "value": pl.Float64(),
+        "n": pl.Int64(),
+        "overloaded": pl.Boolean(),
+        "reason": pl.String(),
+    }
+)
+"""One row a valid trial, subject and metric. Null `value`: `reason` says why. Overloaded: a queue's latency."""
+
+
+def experiment_rows(
+    experiments: Iterable[ExperimentFindings],
+) -> Iterator[tuple[tuple[str | None, ...], ExperimentFindings]]:
+    """The values of `EXPERIMENT_COLUMNS` with what was found, of each experiment's unobserved and observed trials."""
+    for each in experiments:
+        planned = each.experiment
+        named = (planned.id, planned.middleware, planned.profile, planned.workload, planned.key)
+        for observation, found in ((None, each), *each.observed.items()):
+            yield (*named, observation), found
 
 
 def summary_table(findings: RunFindings) -> pl.DataFrame:
@@ -93,18 +137,6 @@ def summary_table(findings: RunFindings) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-WARNINGS_SCHEMA = pl.Schema(
-    {
-        **EXPERIMENT_COLUMNS,
-        "kind": pl.String(),
-        "n_trials": pl.Int64(),
-        "text": pl.String(),
-        "remedy": pl.String(),
-    }
-)
-"""`text`: in the words of the first of the `n_trials`."""
-
-
 def warning_table(findings: RunFindings) -> pl.DataFrame:
     """Every kind of each experiment."""
     rows = [
@@ -119,45 +151,6 @@ def warning_table(findings: RunFindings) -> pl.DataFrame:
         for caution, n_trials in found.cautions
     ]
     return pl.DataFrame(rows, schema=WARNINGS_SCHEMA, orient="row")
-
-
-_EXPERIMENT = {
-    "trial": pl.String(),
-    "experiment": pl.String(),
-    "middleware": pl.String(),
-    "profile": pl.String(),
-    "workload": pl.String(),
-    "topology": pl.String(),
-    "factors": pl.String(),
-    "block": pl.Int64(),
-    "observation": pl.String(),
-}
-TRIALS_SCHEMA = pl.Schema(
-    {
-        **_EXPERIMENT,
-        "number": pl.Int64(),
-        "attempt": pl.Int64(),
-        "outcome": pl.String(),
-        "detail": pl.String(),
-        "warnings": pl.List(pl.String()),
-    }
-)
-"""One row a stored trial; `factors` are all factors in one line, `detail` says why a trial is not valid.
-
-`warnings` are the kinds that were seen while it ran; what its samples show later, `LoadedRun.warnings` has too."""
-
-METRICS_SCHEMA = pl.Schema(
-    {
-        **_EXPERIMENT,
-        "subject": pl.String(),
-        "metric": pl.String(),
-        "value": pl.Float64(),
-        "n": pl.Int64(),
-        "overloaded": pl.Boolean(),
-        "reason": pl.String(),
-    }
-)
-"""One row a valid trial, subject and metric. Null `value`: `reason` says why. Overloaded: a queue's latency."""
 
 
 @dataclass(frozen=True)

@@ -46,9 +46,9 @@ KINDS = {
     ChainPart.IDLE: Distribution.IDLE,
     ChainPart.COMPUTATION: Distribution.COMPUTATION,
 }
-Ways = Mapping[str, pl.DataFrame]
+Paths = Mapping[str, pl.DataFrame]
 """By whether they stand for typical or for slow ones."""
-# Below, the slowest hundredth is a way or two.
+# Below, the slowest hundredth is a path or two.
 _SLOW_NEED = 200
 
 
@@ -66,20 +66,20 @@ def chain_metrics(record: TrialRecord, rows: Rows, condense: Callable[[Sketch], 
     experiment = record.trial.experiment
     found = ChainMetrics(values=_of_nodes(record, rows))
     for chain in experiment.chains:
-        ways = follow_chain(route_of(chain, experiment), rows)
+        paths = follow_chain(route_of(chain, experiment), rows)
         bounds_ns = bounds_of_chain(record, chain)
-        for kind, ordered in _samples(ways):
+        for kind, ordered in _samples(paths):
             samples = exact_sketch(
-                ordered, bounds_ns.get(kind, 0), ways.never_ended if kind is Distribution.END_TO_END else 0
+                ordered, bounds_ns.get(kind, 0), paths.never_ended if kind is Distribution.END_TO_END else 0
             )
             if not samples.n_messages:
                 continue
             found.samples[chain.name, kind] = condense(samples)
             found.values |= distribution_metrics(chain_subject(chain.name), kind, samples)
         found.values |= clock_bound_metric(chain_subject(chain.name), bounds_ns)
-        kinds = _kinds_of_way(ways)
-        found.values |= _of_chain(chain, ways, kinds, bounds_ns)
-        found.values |= _of_places(chain, ways, kinds, record, rows)
+        kinds = _kinds_of_path(paths)
+        found.values |= _of_chain(chain, paths, kinds, bounds_ns)
+        found.values |= _of_places(chain, paths, kinds, record, rows)
     return found
 
 
@@ -100,27 +100,27 @@ def route_of(chain: Chain, experiment: Experiment) -> Route:
     )
 
 
-def _samples(ways: FollowedChain) -> Iterator[tuple[Distribution, Samples]]:
+def _samples(paths: FollowedChain) -> Iterator[tuple[Distribution, Samples]]:
     """In order of size, one after the other, as each may be long."""
-    sums = {kind: pl.sum_horizontal(ways.columns(part)) for part, kind in KINDS.items()}
+    sums = {kind: pl.sum_horizontal(paths.columns(part)) for part, kind in KINDS.items()}
     for kind, value in {Distribution.END_TO_END: pl.col("whole_ns"), **sums}.items():
-        yield kind, np.sort(ways.of_ended(value).to_numpy())
+        yield kind, np.sort(paths.of_ended(value).to_numpy())
 
 
 def _of_chain(
-    chain: Chain, ways: FollowedChain, kinds: Ways, bounds_ns: Mapping[Distribution, int]
+    chain: Chain, paths: FollowedChain, kinds: Paths, bounds_ns: Mapping[Distribution, int]
 ) -> dict[Key, Value]:
-    fates = ways.fates
+    fates = paths.fates
     began, settled = sum(fates.values()), sum(fates[fate] for fate in COUNTED_FATES)
     values: dict[str, Value] = {}
     if began:
         values["set_aside_share"] = Measured((began - settled) / began, began)
     if settled:
-        values["loss_share"] = Measured(ways.never_ended / settled, settled)
+        values["loss_share"] = Measured(paths.never_ended / settled, settled)
         values["passed_over_share"] = Measured(fates[Fate.PASSED_OVER] / settled, settled)
-    missed, asked = ways.missed
+    missed, asked = paths.missed
     if asked and chain.deadline_ns is not None:
-        took_ns = ways.of_ended(pl.col("whole_ns"))
+        took_ns = paths.of_ended(pl.col("whole_ns"))
         compared_ns = min([chain.deadline_ns, *([float(np.median(took_ns.to_numpy()))] if len(took_ns) else [])])
         of_asked = Measured(missed / asked, asked)
         values["deadline_missed_share"] = with_clock_bound(
@@ -131,47 +131,47 @@ def _of_chain(
             _mean(chosen, ["whole_ns"]), bounds_ns.get(Distribution.END_TO_END, 0)
         )
         for part in ChainPart:
-            took = _mean(chosen, ways.columns(part))
+            took = _mean(chosen, paths.columns(part))
             values[f"{kind}_{part}_ns"] = with_clock_bound(took, bounds_ns.get(KINDS[part], 0))
     return {Key(chain_subject(chain.name), name): value for name, value in values.items()}
 
 
-def _kinds_of_way(ways: FollowedChain) -> Ways:
-    """The ways that stand for typical and for slow ones, as far as there are enough."""
-    n = ways.fates[Fate.ENDED]
-    found = {"typical": ways.ended_in_order(2 * n // 5, n // 5 + 1)} if n else {}
-    return found | ({"slow": ways.ended_in_order(n - n // 100, n // 100)} if n >= _SLOW_NEED else {})
+def _kinds_of_path(paths: FollowedChain) -> Paths:
+    """The paths that stand for typical and for slow ones, as far as there are enough."""
+    n = paths.fates[Fate.ENDED]
+    found = {"typical": paths.ended_in_order(2 * n // 5, n // 5 + 1)} if n else {}
+    return found | ({"slow": paths.ended_in_order(n - n // 100, n // 100)} if n >= _SLOW_NEED else {})
 
 
-def _mean(ways: pl.DataFrame, columns: list[str]) -> Value:
-    return Measured(float(ways.select(pl.sum_horizontal(columns)).to_series().to_numpy().mean()), len(ways))
+def _mean(paths: pl.DataFrame, columns: list[str]) -> Value:
+    return Measured(float(paths.select(pl.sum_horizontal(columns)).to_series().to_numpy().mean()), len(paths))
 
 
-def _of_places(chain: Chain, ways: FollowedChain, kinds: Ways, record: TrialRecord, rows: Rows) -> dict[Key, Value]:
-    """What each node of a chain, with the message to it, takes of typical and slow ways, and what it lets go."""
+def _of_places(chain: Chain, paths: FollowedChain, kinds: Paths, record: TrialRecord, rows: Rows) -> dict[Key, Value]:
+    """What each node of a chain, with the message to it, takes of typical and slow paths, and what it lets go."""
     values: dict[Key, Value] = {}
     known = route_of(chain, record.trial.experiment)
     hops_ns = (0, *bounds_of_hops(record, chain))
-    for position in range(ways.length):
+    for position in range(paths.length):
         named: dict[str, Value] = {}
         for kind, chosen in kinds.items():
             for part in ChainPart:
-                if position in positions(part, ways.length):
+                if position in positions(part, paths.length):
                     bound_ns = hops_ns[position] if part is ChainPart.COMMUNICATION else 0
                     named[f"{kind}_{part}_ns"] = with_clock_bound(
                         _mean(chosen, [part_column(part, position)]), bound_ns
                     )
         if position:
-            named |= _let_go(ways, position) | _without_new(known, rows, position)
+            named |= _let_go(paths, position) | _without_new(known, rows, position)
         values |= {Key(chain_position_subject(chain.name, position), name): value for name, value in named.items()}
     return values
 
 
-def _let_go(ways: FollowedChain, position: int) -> dict[str, Value]:
+def _let_go(paths: FollowedChain, position: int) -> dict[str, Value]:
     """Of what reached the node before, the share whose message to this one was lost, or taken by no execution."""
     fate, at = pl.col("fate"), pl.col("at")
     came, lost, passed_over = (
-        ways.instances.lazy()
+        paths.instances.lazy()
         .select(
             came=(fate.is_in([fate.value for fate in COUNTED_FATES]) & (at >= position - 1)).sum(),
             lost=(fate.is_in([fate.value for fate in NEVER_ENDED]) & (at == position - 1)).sum(),

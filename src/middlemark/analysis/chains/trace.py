@@ -15,6 +15,10 @@ import polars as pl
 
 from middlemark.results.streaming import CHUNK_ROWS
 
+USUAL_SHARE, TIMES_USUAL = 0.9, 2
+"""The horizon is twice the time within which nine of ten paths ended: no straggler makes it long, and of what takes
+even longer next to nothing begins in the short time in which that matters."""
+
 
 class ChainPart(StrEnum):
     """What a chain's time is spent on."""
@@ -47,9 +51,6 @@ NEVER_ENDED = (Fate.LOST, Fate.NOT_SENT, Fate.UNFINISHED)
 """The fates of what has taken for ever, as a message has that comes after Tmax or not at all (RFC 7680)."""
 COUNTED_FATES = (Fate.ENDED, Fate.PASSED_OVER, *NEVER_ENDED)
 """The fates that say something of the chain; the others are set aside."""
-USUAL_SHARE, TIMES_USUAL = 0.9, 2
-"""The horizon is twice the time within which nine of ten ways ended: no straggler makes it long, and of what takes even
-longer next to nothing begins in the short time in which that matters."""
 
 _FATES = pl.Enum([fate.value for fate in Fate])
 _ENDED = pl.col("fate") == Fate.ENDED.value
@@ -88,7 +89,7 @@ class FollowedChain:
     """`begun_ns`, `whole_ns`, `fate`, `at` (the position of the node that it came to), `in_time` (whether it kept the
     deadline; null where that can't be said), and the parts by position."""
     length: int
-    """How many nodes the way has."""
+    """How many nodes the path has."""
 
     @property
     def ended(self) -> pl.DataFrame:
@@ -123,7 +124,7 @@ class FollowedChain:
         return len(in_time) - int(in_time.sum()), len(in_time)
 
     def columns(self, part: ChainPart) -> list[str]:
-        """The columns of a part, in the order of the way."""
+        """The columns of a part, in the order of the path."""
         return [part_column(part, position) for position in positions(part, self.length)]
 
 
@@ -133,7 +134,7 @@ def part_column(part: ChainPart, position: int) -> str:
 
 
 def positions(part: ChainPart, length: int) -> range:
-    """The nodes of a way that have such a part: the first takes no message."""
+    """The nodes of a path that have such a part: the first takes no message."""
     return range(0 if part is ChainPart.COMPUTATION else 1, length)
 
 
@@ -147,16 +148,16 @@ def follow_chain(route: Route, rows: Rows) -> FollowedChain:
         .collect()
     )
     newest = [_newest(route, rows, position) for position in range(1, length)]
-    ways = pl.concat(
-        [_ways(piece, route, rows, newest) for piece in begun.iter_slices(CHUNK_ROWS)]
-        or [_ways(begun, route, rows, newest)]
+    paths = pl.concat(
+        [_paths(piece, route, rows, newest) for piece in begun.iter_slices(CHUNK_ROWS)]
+        or [_paths(begun, route, rows, newest)]
     )
     parts = [part_column(part, position) for part in ChainPart for position in positions(part, length)]
     is_in_order = pl.min_horizontal(parts) >= 0
-    instances = ways.lazy().select(
+    instances = paths.lazy().select(
         "begun_ns",
         "whole_ns",
-        _fate(rows.end_ns - _horizon_ns(ways, route), is_in_order).alias("fate"),
+        _fate(rows.end_ns - _horizon_ns(paths, route), is_in_order).alias("fate"),
         "at",
         _in_time(route, rows.end_ns, is_in_order).alias("in_time"),
         *parts,
@@ -164,14 +165,14 @@ def follow_chain(route: Route, rows: Rows) -> FollowedChain:
     return FollowedChain(instances.collect(), length)
 
 
-def _ways(begun: pl.DataFrame, route: Route, rows: Rows, newest: Sequence[object]) -> pl.DataFrame:
+def _paths(begun: pl.DataFrame, route: Route, rows: Rows, newest: Sequence[object]) -> pl.DataFrame:
     """What began with these executions: its parts, where it came to, and why it stopped there if it did."""
     length = len(route.nodes)
-    way = begun
+    path = begun
     for position, last in enumerate(newest, 1):
-        way = _onward(way, route, rows, position, last)
+        path = _onward(path, route, rows, position, last)
     stops = [pl.col(f"stopped_{n}") for n in range(1, length)] or [pl.lit(None)]
-    return way.select(
+    return path.select(
         *_parts(length),
         begun_ns="started_0",
         whole_ns=_ended_ns(length) - pl.col("started_0"),
@@ -190,7 +191,7 @@ def _newest(route: Route, rows: Rows, position: int) -> object:
     return _taken(route, rows, position).select(pl.col("sequence").max()).collect().item()
 
 
-def _onward(way: pl.DataFrame, route: Route, rows: Rows, position: int, newest: object) -> pl.DataFrame:
+def _onward(path: pl.DataFrame, route: Route, rows: Rows, position: int, newest: object) -> pl.DataFrame:
     """The message to the node at a position and its execution; `stopped` with the position says why it has none."""
     stream = pl.col("stream") == route.streams[position - 1]
     sent = rows.outputs.filter((pl.col("node") == route.nodes[position - 1]) & stream)
@@ -200,12 +201,12 @@ def _onward(way: pl.DataFrame, route: Route, rows: Rows, position: int, newest: 
     ran = rows.executions.filter(pl.col("node") == route.nodes[position])
     started, computed, received = (f"{name}_{position}" for name in ("started", "computed", "received"))
     joined = (
-        _beside(way, "execution", sent.select("execution", "sequence"))
+        _joined(path, "execution", sent.select("execution", "sequence"))
         .drop("execution")
-        .pipe(_beside, "sequence", taken.select("sequence", "execution", pl.col("received_ns").alias(received)))
-        .pipe(_beside, "sequence", arrived.select("sequence", arrived=True))
+        .pipe(_joined, "sequence", taken.select("sequence", "execution", pl.col("received_ns").alias(received)))
+        .pipe(_joined, "sequence", arrived.select("sequence", arrived=True))
         .pipe(
-            _beside,
+            _joined,
             "execution",
             ran.select("execution", pl.col("started_ns").alias(started), pl.col("computed_ns").alias(computed)),
         )
@@ -214,14 +215,14 @@ def _onward(way: pl.DataFrame, route: Route, rows: Rows, position: int, newest: 
     return joined.with_columns(stopped).drop("sequence", "arrived")
 
 
-def _beside(way: pl.DataFrame, key: str, found: pl.LazyFrame) -> pl.DataFrame:
-    """What was found joined to the way, at most one row to each; nulls where there is none.
+def _joined(path: pl.DataFrame, key: str, found: pl.LazyFrame) -> pl.DataFrame:
+    """What was found joined to the path, at most one row to each; nulls where there is none.
 
     Numbers grow with time, so that between a piece's first and last there is little that is not the piece's.
     """
-    near = found.filter(pl.col(key).is_between(pl.lit(way[key].min()), pl.lit(way[key].max()))).collect()
+    near = found.filter(pl.col(key).is_between(pl.lit(path[key].min()), pl.lit(path[key].max()))).collect()
     only = near.unique(key, keep="first", maintain_order=True)
-    return way.join(only, on=key, how="left", maintain_order="left")
+    return path.join(only, on=key, how="left", maintain_order="left")
 
 
 def _stopped(started: pl.Expr, newest: object) -> pl.Expr:
@@ -260,9 +261,9 @@ def _reached(length: int) -> pl.Expr:
     return sum((pl.col(f"started_{n}").is_not_null().cast(pl.UInt8) for n in range(1, length)), pl.lit(0, pl.UInt8))
 
 
-def _horizon_ns(ways: pl.DataFrame, route: Route) -> int:
-    """How long before the window's end a way must have begun for what became of it to be known, whatever it was."""
-    usual_ns = ways["whole_ns"].quantile(USUAL_SHARE, "higher")
+def _horizon_ns(paths: pl.DataFrame, route: Route) -> int:
+    """How long before the window's end a path must have begun for what became of it to be known, whatever it was."""
+    usual_ns = paths["whole_ns"].quantile(USUAL_SHARE, "higher")
     bounds_ns = [] if usual_ns is None else [TIMES_USUAL * int(usual_ns)]
     bounds_ns += [] if route.tmax_ns is None else [route.tmax_ns]
     return max(route.deadline_ns or 0, min(bounds_ns, default=0))

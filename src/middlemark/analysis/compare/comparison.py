@@ -22,13 +22,14 @@ from middlemark.suite.metrics import Distribution, Key, chain_subject, stream_su
 
 LOSS_ALLOWED = 0.01
 """A stream that does not deliver more than this share of its messages is not ranked: it does not do what was asked."""
-
 OPTION = "option."
 """How the factors begin that are options of a middleware."""
 WITH_OPTIONS = ("middleware", "profile")
 """The factors that options go with: what differs in these is compared each with its own options."""
 CANDIDATE_FACTORS = (*WITH_OPTIONS, SIDE_FACTOR)
 """The factors that a ranking varies: its candidates differ in these, and in their options."""
+_LONG_NS = 1_000_000_000_000
+"""So long that rates below one a second can be distinguished."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,6 @@ _CRITERIA = {
     "ping_pong": _ROUND_TRIP,
     "unthrottled": _GOODPUT,
 }
-
-_LONG_NS = 1_000_000_000_000
-"""So long that rates below one a second can be distinguished."""
 
 
 @dataclass(frozen=True)

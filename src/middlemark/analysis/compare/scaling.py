@@ -22,6 +22,8 @@ from middlemark.suite.metrics import Distribution, Key, quantile_metric, stream_
 FEWEST_SIZES = 3
 """Through two points every line fits."""
 SIZE_FACTOR = "size"
+Points = Mapping[int, Mapping[Block, float]]
+"""By size in bytes: each trial's median in ns, by block."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,6 @@ class Scaling:
     """Where the line meets a message of no byte."""
     misfit_share: float
     """The largest distance of a size's median from the line, as a share of that median."""
-
-
-Points = Mapping[int, Mapping[Block, float]]
-"""By size in bytes: each trial's median in ns, by block."""
 
 
 def scalings(findings: Sequence[ExperimentFindings]) -> tuple[Scaling, ...]:

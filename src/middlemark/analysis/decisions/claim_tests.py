@@ -20,6 +20,12 @@ from middlemark.analysis.verdicts.judge import Judgement, direction, judge_chang
 from middlemark.suite import Bound, Comparison, Dimension
 from middlemark.suite.metrics import metric_named
 
+FEWEST_LEVELS = 3
+"""Through two points everything is monotone."""
+NO_LOSS = ("loss", "unanswered", "undelivered")
+"""What none of may be lost, as far as a pattern has it; what was refused or not offered did not arrive either."""
+Streams = tuple[str | None, str | None]
+
 
 class ClaimTest(StrEnum):
     """How a part that is about neither two sides nor a bound was judged, in the words that a reader is shown."""
@@ -70,14 +76,6 @@ class Part:
     """Blocks or trials that the effect rests on."""
     reason: str = ""
     """Why it is undecided, or what the effect does not say."""
-
-
-FEWEST_LEVELS = 3
-"""Through two points everything is monotone."""
-NO_LOSS = ("loss", "unanswered", "undelivered")
-"""What none of may be lost, as far as a pattern has it; what was refused or not offered did not arrive either."""
-
-Streams = tuple[str | None, str | None]
 
 
 def judge_comparison(

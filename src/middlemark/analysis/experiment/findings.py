@@ -35,6 +35,9 @@ from middlemark.suite.metrics import (
     quantile_metric,
 )
 
+_OF_THE_PATH = {metric for kind in PATH_DISTRIBUTIONS for metric in metrics_of_distribution(kind)}
+_LARGEST_OF_THE_PATH = {quantile_metric(kind, "max") for kind in PATH_DISTRIBUTIONS if kind is not Distribution.JITTER}
+
 
 @dataclass(frozen=True)
 class TrialOutcome:
@@ -232,7 +235,3 @@ class ExperimentFindings:
     def estimate(self, subject: str, metric: str) -> Estimate | None:
         """One estimate; None where the metric does not belong to this experiment."""
         return self.estimates.get(Key(subject, metric))
-
-
-_OF_THE_PATH = {metric for kind in PATH_DISTRIBUTIONS for metric in metrics_of_distribution(kind)}
-_LARGEST_OF_THE_PATH = {quantile_metric(kind, "max") for kind in PATH_DISTRIBUTIONS if kind is not Distribution.JITTER}

@@ -48,6 +48,17 @@ PARTS_SCHEMA = pl.Schema(
 
 The first packet is that of the first crossing, the last that of the last one; null where no packets were.
 """
+SHARES = (0.5, 0.99)
+"""The median message and the one that 99 % of all are no slower than."""
+# With fewer, the slowest hundredth is one message, which may be anything.
+_SHOWN_SLOW_NEED = 100
+# How far from its rank a message may be whose path is found.
+_NEIGHBOURS = 25
+_CALLS_METRIC = re.compile(rf"path_(?P<side>{'|'.join(Side)})_(?P<call>\w+)_calls_per_message")
+_COUNTS = ("packets", "calls", "wake_ups", "switches", "copied_bytes")
+PACKET_INSTANTS = tuple(f"{end}_{cut}_ns" for end in ("first", "last") for cut in CUTS)
+# Below, the slowest hundredth is a message or two.
+_SLOW_NEED = 200
 
 
 @dataclass(frozen=True)
@@ -102,14 +113,6 @@ def _cuts(end: str, passed: Cuts | None) -> dict[str, int | None]:
     return {f"{end}_{cut}_ns": at_ns for cut, at_ns in zip(CUTS, passed or [None] * len(CUTS), strict=True)}
 
 
-SHARES = (0.5, 0.99)
-"""The median message and the one that 99 % of all are no slower than."""
-# With fewer, the slowest hundredth is one message, which may be anything.
-_SHOWN_SLOW_NEED = 100
-# How far from its rank a message may be whose path is found.
-_NEIGHBOURS = 25
-
-
 @dataclass(frozen=True)
 class ExampleMessage:
     """One message with its path, and what it stands for."""
@@ -150,13 +153,6 @@ def _outwards(rank: int, n: int) -> list[int]:
     """Ranks from one on, nearest first."""
     steps = [0, *(sign * step for step in range(1, _NEIGHBOURS + 1) for sign in (-1, 1))]
     return [rank + step for step in steps if 0 <= rank + step < n]
-
-
-_CALLS_METRIC = re.compile(rf"path_(?P<side>{'|'.join(Side)})_(?P<call>\w+)_calls_per_message")
-_COUNTS = ("packets", "calls", "wake_ups", "switches", "copied_bytes")
-PACKET_INSTANTS = tuple(f"{end}_{cut}_ns" for end in ("first", "last") for cut in CUTS)
-# Below, the slowest hundredth is a message or two.
-_SLOW_NEED = 200
 
 
 @dataclass(frozen=True)

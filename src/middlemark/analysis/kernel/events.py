@@ -13,6 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+Instants = npt.NDArray[np.int64]
+NEVER_NS = np.iinfo(np.int64).max
+
 
 class Kind(IntEnum):
     """What an event is, as the observer's records say."""
@@ -26,11 +29,6 @@ class Kind(IntEnum):
     SWITCHED = 7
     SENT = 8
     TAKEN = 9
-
-
-Instants = npt.NDArray[np.int64]
-
-NEVER_NS = np.iinfo(np.int64).max
 
 
 class Thread:

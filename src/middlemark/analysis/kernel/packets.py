@@ -89,7 +89,7 @@ def _passages(events: pl.DataFrame) -> pl.DataFrame:
     passing = events.filter(pl.col("kind").is_in([Kind.QUEUED, Kind.TRANSMITTED, Kind.ARRIVED]))
     is_segment = (pl.col("kind") == Kind.TRANSMITTED) & (pl.col("ports") != 0)
     is_own = ((pl.col("kind") == Kind.QUEUED) & (pl.col("other") != 0)) | is_segment
-    # What is queued without a socket is the packet on its way further; or one of nobody's that has got its old place.
+    # What is queued without a socket is the packet further on its path; or one of nobody's that has got its old place.
     is_strange = (pl.col("kind") == Kind.QUEUED) & (pl.col("other") == 0) & _differs(is_own)
     begins = is_own | is_strange
     # What was cut was never transmitted itself: its place is another packet's by then.
@@ -117,7 +117,7 @@ def _passages(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def _differs(is_own: pl.Expr) -> pl.Expr:
-    """Whether a row is not of the packet that its place was last known to hold: it stays the same on its whole way."""
+    """Whether a row is not of the packet that its place was last known to hold: it stays the same on its whole path."""
     own = [pl.when(is_own).then(pl.col(name)).forward_fill().over("subject") != pl.col(name) for name in _IDENTITY]
     return pl.any_horizontal(own).fill_null(value=False)
 
@@ -145,7 +145,7 @@ class _Queues:
 def _forwarded(sent: Sequence[Packet], forwarded: Sequence[Packet]) -> list[Packet]:
     """The packets as they arrived behind the last relay that forwarded them: all between is the wire.
 
-    Each is found again by its mark. One that a relay doubled is two, of which the second went the same way.
+    Each is found again by its mark. One that a relay doubled is two, of which the second took the same path.
     """
     found = list(sent)
     latest: dict[tuple[int, int, int], tuple[int, set[int]]] = {}
@@ -220,7 +220,7 @@ def _whole(packets: Sequence[Packet]) -> list[Packet]:
 
 
 def _belong_together(packet: Packet, fragment: Packet) -> bool:
-    """One that was lost on its way has no place where the others arrived."""
+    """One that was lost on its path has no place where the others arrived."""
     return (packet.called_ns, packet.namespace) == (fragment.called_ns, fragment.namespace)
 
 

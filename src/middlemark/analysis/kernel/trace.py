@@ -199,7 +199,7 @@ class _Outgoing:
     def __init__(self, packets: list[Packet]) -> None:
         self._packets = sorted(packets, key=_queued)
         self._queued_ns = np.array([packet.queued_ns for packet in self._packets])
-        # What was queued whole and cut on its way out has one instant for all its segments.
+        # What was queued whole and cut while it left has one instant for all its segments.
         self._place = {_identity(packet): number for number, packet in enumerate(self._packets)}
         self._before_bytes = np.cumsum([0, *(packet.length for packet in self._packets)])
 

@@ -18,6 +18,9 @@ from middlemark.results.record import TrialRecord
 from middlemark.results.streaming import Frame, by_sequence_number, neighbour_differences, sorted_values
 from middlemark.suite.metrics import Distribution
 
+CLOCK_BOUND = "clock_bound_ns"
+"""The metric that says by how much one-way times of a stream or chain may be off; of streams between clocks only."""
+
 
 def distributions(received: Frame, published: Frame, late_after_ns: int) -> dict[Distribution, Callable[[], Samples]]:
     """What makes each distribution of one stream; those that its samples don't hold are empty."""
@@ -41,10 +44,6 @@ def _difference(frame: Frame, later: str, earlier: str) -> Samples:
 def _jitter(messages: Frame) -> Samples:
     """Only pairs of consecutive sequence numbers count, whatever order they came in (RFC 3393, §3.2)."""
     return neighbour_differences(by_sequence_number(messages, pl.col("received_ns") - pl.col("sent_ns")))
-
-
-CLOCK_BOUND = "clock_bound_ns"
-"""The metric that says by how much one-way times of a stream or chain may be off; of streams between clocks only."""
 
 
 def bounds_of_stream(record: TrialRecord, stream: str) -> dict[Distribution, int]:
@@ -71,6 +70,6 @@ def bounds_of_hops(record: TrialRecord, chain: Chain) -> tuple[int, ...]:
 
 
 def applications_of(record: TrialRecord, chain: Chain) -> tuple[str, ...]:
-    """The application of each node on the way."""
+    """The application of each node on the path."""
     of_node = {node.name: node.application for node in record.trial.experiment.nodes}
     return tuple(of_node[name] for name in chain.nodes)

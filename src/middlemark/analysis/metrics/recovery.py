@@ -25,10 +25,13 @@ from middlemark.results.streaming import CHUNK_ROWS, Frame, present_numbers, row
 from middlemark.suite import Action, Arrival
 
 Instants = NDArray[np.int64]
-
-
 MENDING = (Action.RESTART, Action.START, Action.RESUME, Action.LINK_UP, Action.HEAL)
 """After these, messages should flow again."""
+OF_SAMPLES = {"missing_share", "longest_gap_ns", "recovery_ns", "cut_off_flows"}
+"""The metrics that rest on samples."""
+_MASK = 2**64 - 1
+_SEED_STEP = 0xA076_1D64_78BD_642F
+"""What a publisher's generator is apart from that of the one before."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +57,6 @@ class AffectedFlow:
     """Received again since the first such fault began; None where that is not known."""
     bound_ns: int
     """By how much the subscriber's clock may be off that by which the faults were made."""
-
-
-OF_SAMPLES = {"missing_share", "longest_gap_ns", "recovery_ns", "cut_off_flows"}
-"""The metrics that rest on samples."""
 
 
 def affected_flows(record: TrialRecord, number: int, stream: Stream, received: Frame) -> list[AffectedFlow]:
@@ -215,11 +214,6 @@ def _brought_back_ns(faults: Sequence[HappenedFault], application: str) -> list[
 
 def _brings_back(fault: HappenedFault, application: str) -> bool:
     return fault.target == application and fault.action in (Action.RESTART, Action.START)
-
-
-_MASK = 2**64 - 1
-_SEED_STEP = 0xA076_1D64_78BD_642F
-"""What a publisher's generator is apart from that of the one before."""
 
 
 def schedule(stream: Stream, publisher: int, seed: int, window: Window) -> Instants | None:

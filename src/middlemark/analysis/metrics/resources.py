@@ -18,6 +18,7 @@ import polars as pl
 import scipy
 
 from middlemark.analysis.stats.estimate import theil_sen
+from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.stats.quantiles import Measured, Value
 from middlemark.results.record import TrialRecord, Window
 from middlemark.suite.metrics import TRIAL, Key, host_subject, process_subject
@@ -33,12 +34,36 @@ WORKING = 1.5
 """By how much the variance of a mean is larger where neighbours are correlated by 1/4, as the differences between
 averages of a random walk are (Working, "Note on the correlation of first differences of averages in a random chain",
 Econometrica 28, 1960); those of independent samples are correlated negatively, and the interval is on the safe side."""
-CONFIDENCE = 0.95
 OF_HALF = 0.8
 """The confidence of each half's interval: one in ten is wholly above nothing by chance, so both are in one of a
 hundred."""
 LEAST_SPAN_S = 60.0
 """Allocators and queues take seconds to settle: growth over less than this says nothing of a leak."""
+RATES = {
+    "voluntary_switches": "voluntary_switches_hz",
+    "involuntary_switches": "involuntary_switches_hz",
+    "minor_faults": "minor_faults_hz",
+    "major_faults": "major_faults_hz",
+}
+SHARES = {
+    "cpu_ns": "sampled_cpu_percent_of_core",
+    "cpu_user_ns": "cpu_user_percent_of_core",
+    "cpu_system_ns": "cpu_system_percent_of_core",
+    "cgroup_cpu_ns": "cgroup_cpu_percent_of_core",
+    "cgroup_throttled_ns": "cgroup_throttled_percent",
+}
+AMOUNTS = (
+    "resident_bytes",
+    "proportional_bytes",
+    "unique_bytes",
+    "anonymous_bytes",
+    "shared_resident_bytes",
+    "dev_shm_bytes",
+    "cgroup_memory_bytes",
+    "threads",
+    "descriptors",
+)
+PRESSURES = ("cpu", "memory", "io")
 
 
 @dataclass(frozen=True)
@@ -88,33 +113,6 @@ def _middles(at_s: Values, size_bytes: Values, n_parts: int) -> tuple[Values, Va
         np.array([float(np.median(size_bytes[part])) for part in parts]),
         np.array([float(np.median(at_s[part])) for part in parts]),
     )
-
-
-RATES = {
-    "voluntary_switches": "voluntary_switches_hz",
-    "involuntary_switches": "involuntary_switches_hz",
-    "minor_faults": "minor_faults_hz",
-    "major_faults": "major_faults_hz",
-}
-SHARES = {
-    "cpu_ns": "sampled_cpu_percent_of_core",
-    "cpu_user_ns": "cpu_user_percent_of_core",
-    "cpu_system_ns": "cpu_system_percent_of_core",
-    "cgroup_cpu_ns": "cgroup_cpu_percent_of_core",
-    "cgroup_throttled_ns": "cgroup_throttled_percent",
-}
-AMOUNTS = (
-    "resident_bytes",
-    "proportional_bytes",
-    "unique_bytes",
-    "anonymous_bytes",
-    "shared_resident_bytes",
-    "dev_shm_bytes",
-    "cgroup_memory_bytes",
-    "threads",
-    "descriptors",
-)
-PRESSURES = ("cpu", "memory", "io")
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,14 @@ EQUAL = math.log(1.05)
 """Levels within 5 % are one."""
 STEADY_SHARE = 0.25
 """The part of the window, at its end, that must be steady for the trial to have settled."""
+PARTS_DRAWN = 120
+"""Of a window: about as many as a narrow chart can show beside each other."""
+PARTS_OF_STEADY = 60
+"""Where nothing is meant to change."""
+LOOKED_AT = 2_000_000
+"""Messages of a stream: of a trial that has more, so many are drawn at random."""
+SPARE = 1.2
+"""Messages never come quite evenly."""
 
 
 class Steadiness(StrEnum):
@@ -144,16 +152,6 @@ def steadiness_cautions(settled: Mapping[str, Settling]) -> list[Caution]:
         text = f"the latency of {', '.join(between)} left its level within the window and came back"
         said.append(Caution(kind=WarningKind.DISTURBED, text=text, remedy="look at what else the machine does"))
     return said
-
-
-PARTS_DRAWN = 120
-"""Of a window: about as many as a narrow chart can show beside each other."""
-PARTS_OF_STEADY = 60
-"""Where nothing is meant to change."""
-LOOKED_AT = 2_000_000
-"""Messages of a stream: of a trial that has more, so many are drawn at random."""
-SPARE = 1.2
-"""Messages never come quite evenly."""
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,14 @@ from middlemark.suite.metrics import (
     stream_subject,
 )
 
+PATH_DISTRIBUTIONS = (
+    Distribution.LATENCY_FROM_SEND,
+    Distribution.LATENCY_FROM_INTENDED,
+    Distribution.ROUND_TRIP,
+    Distribution.JITTER,
+)
+"""The distributions that an overload turns into those of a queue."""
+
 
 @dataclass(frozen=True)
 class TrialMetrics:
@@ -257,15 +265,6 @@ def _of_process(spent: Resources) -> list[tuple[str, float]]:
         ("involuntary_switches_hz", spent.involuntary_switches / (wall_ns / 1e9)),
         ("major_faults", float(spent.major_faults)),
     ]
-
-
-PATH_DISTRIBUTIONS = (
-    Distribution.LATENCY_FROM_SEND,
-    Distribution.LATENCY_FROM_INTENDED,
-    Distribution.ROUND_TRIP,
-    Distribution.JITTER,
-)
-"""The distributions that an overload turns into those of a queue."""
 
 
 def values_without_queues(metrics: TrialMetrics) -> dict[Key, float]:

@@ -21,7 +21,7 @@ from middlemark.plan.schedule import SearchKey, search_key
 from middlemark.suite.metrics import Distribution, Key, quantile_metric, stream_subject
 
 JUDGED_BY = Distribution.LATENCY_FROM_INTENDED
-LEVELS = ("p99", "p90", "p50", "max")
+JUDGED_LEVELS = ("p99", "p90", "p50", "max")
 """Few messages in a window support no p99: the highest that they do support is held, or else the slowest."""
 
 
@@ -91,7 +91,7 @@ def judge_load(search: Search, stream: str, outcome: str, values: Mapping[Key, f
 
 
 def _too_slow(search: Search, subject: str, values: Mapping[Key, float]) -> Limit | None:
-    took_ns = next((values[key] for level in LEVELS if (key := _latency(subject, level)) in values), None)
+    took_ns = next((values[key] for level in JUDGED_LEVELS if (key := _latency(subject, level)) in values), None)
     if took_ns is not None:
         return Limit.LATENCY if took_ns > search.latency_ns else None
     # Read as no more than the clocks' bound, it is truly no more than twice that.

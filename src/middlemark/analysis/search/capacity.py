@@ -39,6 +39,7 @@ from middlemark.plan.schedule import Load, SearchKey, load_at, load_of, search_a
 from middlemark.suite.metrics import CAPACITY, TRIAL, Key, quantile_metric, stream_subject
 
 FEWEST_FOR_A_KNEE = 5
+CAPACITY_KEY = Key(TRIAL, CAPACITY)
 
 
 class State(StrEnum):
@@ -258,9 +259,6 @@ def knee(points: Sequence[Point], sustained: Load | None, sought: Sought) -> Loa
         warnings.simplefilter("ignore")  # that there is none is an answer
         found = KneeLocator(values, latencies, S=1.0, curve="convex", direction="increasing").knee
     return None if found is None or found >= values[-1] else loads[found]  # an end is no bend
-
-
-CAPACITY_KEY = Key(TRIAL, CAPACITY)
 
 
 def capacity_findings(found: Capacity) -> ExperimentFindings:

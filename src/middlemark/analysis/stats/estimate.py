@@ -45,6 +45,9 @@ from middlemark.analysis.stats.quantiles import (
 
 HAIR = 1e-9
 """By how much rounding may put an interpolated value off."""
+_REFUSED = (WithinClocks, NoSchedule, Partial)
+FEWEST_FOR_FENCES = 6
+"""Of fewer values the quartiles are nearly the extremes, and nothing could lie beyond the fences."""
 
 
 class Method(StrEnum):
@@ -102,9 +105,6 @@ class Estimate:
 def within_clocks(refused: WithinClocks) -> Estimate:
     """No estimate, because clocks of different machines can't measure it in every trial."""
     return Estimate(None, None, None, None, 0, refused.n, Method.WITHIN_CLOCKS, str(refused))
-
-
-_REFUSED = (WithinClocks, NoSchedule, Partial)
 
 
 def refusal(values: Sequence[Value]) -> Estimate | None:
@@ -214,10 +214,6 @@ def _pooled_quantile(trials: Sequence[Sketch], level: float) -> Estimate:
     span = float(ends[0]), math.inf if ends[1] == NEVER_NS else float(ends[1])
     covers = pooled_coverage(trials, whole, level)
     return Estimate(float(value), *span, covers, len(trials), whole.n, Method.POOLED, bound_ns=whole.bound_ns)
-
-
-FEWEST_FOR_FENCES = 6
-"""Of fewer values the quartiles are nearly the extremes, and nothing could lie beyond the fences."""
 
 
 class OutlierClass(StrEnum):

@@ -21,9 +21,16 @@ from middlemark.suite.yaml.quantity import DURATION
 
 Samples = NDArray[np.int64]
 """Values in ascending order."""
-
 SAMPLES_BEYOND = 10
 """How many samples must lie beyond a quantile: with fewer, its own spread is as large as what it says."""
+KEPT_WHOLE = 16_384
+"""Samples of a trial up to which all are kept."""
+PARTS = 8_192
+"""Of more, each with one that stands for it: the median's share is off by 1/10 000 at most, of 99.9 % by 1/160 000."""
+NEVER_NS = 1 << 62
+"""What stands for a time without end, 146 years."""
+ENDS = 64
+"""Samples at either end that are kept one by one: more than a curve draws."""
 
 
 @dataclass(frozen=True)
@@ -156,16 +163,6 @@ def quantile(samples: Samples, level: float) -> Value:
     if len(samples) < needed(level):
         return TooFewSamples(len(samples))
     return Measured(float(samples[rank(len(samples), level) - 1]), len(samples))
-
-
-KEPT_WHOLE = 16_384
-"""Samples of a trial up to which all are kept."""
-PARTS = 8_192
-"""Of more, each with one that stands for it: the median's share is off by 1/10 000 at most, of 99.9 % by 1/160 000."""
-NEVER_NS = 1 << 62
-"""What stands for a time without end, 146 years."""
-ENDS = 64
-"""Samples at either end that are kept one by one: more than a curve draws."""
 
 
 @dataclass(frozen=True)

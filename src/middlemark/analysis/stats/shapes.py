@@ -23,10 +23,16 @@ from middlemark.analysis.stats.quantiles import (
 
 POINTS = 160
 """Points of a curve between its tails."""
-
-
 TAIL = 24
 """Samples at either end that are drawn one by one."""
+LOWEST_NS, HIGHEST_NS, DIGITS = 1, 3_600_000_000_000, 3
+_SUB_BUCKET_BITS = 11
+"""2048 sub-buckets make three digits."""
+_CUTS_NS = np.concatenate(
+    [np.arange(1 << _SUB_BUCKET_BITS)]
+    + [np.arange(1 << (_SUB_BUCKET_BITS - 1), 1 << _SUB_BUCKET_BITS) << shift for shift in range(1, 33)]
+)
+"""Where the buckets begin, of all that a histogram distinguishes and beyond what it can hold."""
 
 
 @dataclass(frozen=True)
@@ -94,20 +100,6 @@ def box(samples: Sketch) -> Box:
         maximum=known(samples.values[-1]),
         n=samples.n,
     )
-
-
-LOWEST_NS, HIGHEST_NS, DIGITS = 1, 3_600_000_000_000, 3
-
-
-_SUB_BUCKET_BITS = 11
-"""2048 sub-buckets make three digits."""
-
-
-_CUTS_NS = np.concatenate(
-    [np.arange(1 << _SUB_BUCKET_BITS)]
-    + [np.arange(1 << (_SUB_BUCKET_BITS - 1), 1 << _SUB_BUCKET_BITS) << shift for shift in range(1, 33)]
-)
-"""Where the buckets begin, of all that a histogram distinguishes and beyond what it can hold."""
 
 
 def empty_histogram() -> HdrHistogram:

@@ -21,6 +21,10 @@ from middlemark.analysis.verdicts.values import BlockValues
 
 FAILURES = {"no_communication": "no communication", "failed": "failed", "timed_out": "timed out"}
 """Outcomes that are the middleware's own, in words."""
+MARGIN = 0.05
+"""Ratios within 5 % of 1 are no difference, unless something else is asked for."""
+SHARE_MARGIN = 0.001
+"""Shares that differ by less than 0.1 percentage points are the same."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +89,6 @@ def unequal_disturbance(one: Setbacks, other: Setbacks) -> str:
 
 def _differ(table: list[tuple[int, int]]) -> bool:
     return float(scipy.stats.fisher_exact(table).pvalue) < 1 - CONFIDENCE
-
-
-MARGIN = 0.05
-"""Ratios within 5 % of 1 are no difference, unless something else is asked for."""
-SHARE_MARGIN = 0.001
-"""Shares that differ by less than 0.1 percentage points are the same."""
 
 
 class Verdict(StrEnum):
