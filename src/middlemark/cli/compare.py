@@ -109,7 +109,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     from middlemark.suite.metrics import usual_metrics
 
     _check_streams(streams, figure)
-    figures = [named(name) for name in figure or ()]
+    metrics = [named(name) for name in figure or ()]
     chosen = only or []
     pairs = (
         pair_two_runs(first, second, chosen, trust=trust)
@@ -117,11 +117,11 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         else pair_within(first, by, base, chosen, trust=trust)
     )
     found = (
-        compare_metrics(pairs.pairs, figures, margin / 100)
-        if figures
+        compare_metrics(pairs.pairs, metrics, margin / 100)
+        if metrics
         else compare_usual_metrics(pairs.pairs, margin / 100, streams=streams)
     )
-    _check_figures(found, figures or usual_metrics())
+    _check_metrics(found, metrics or usual_metrics())
     if as_json:
         _print_data(found, pairs, margin / 100)
         return
@@ -134,7 +134,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     print_over_settings(over_settings(found), Console())
     for each in pairs.alone:
         typer.echo(each)
-    if not figures and not streams and any(pair.sides[0].experiment.chains for pair in pairs.pairs):
+    if not metrics and not streams and any(pair.sides[0].experiment.chains for pair in pairs.pairs):
         typer.echo("Of pipelines the chains are compared; --streams has every stream too.")
 
 
@@ -157,16 +157,16 @@ def _check_streams(streams: bool, figure: list[str] | None) -> None:
 
     if streams and figure:
         raise UsageError(
-            "--streams adds the usual figures of streams, and --figure names those to compare",
-            remedy="leave one of the two out: a figure of streams, as `p99(latency)`, is of every stream",
+            "--streams adds the usual metrics of streams, and --figure names those to compare",
+            remedy="leave one of the two out: a metric of streams, as `p99(latency)`, is of every stream",
         )
 
 
-def _check_figures(found: "Sequence[object]", figures: "Sequence[Metric]") -> None:
+def _check_metrics(found: "Sequence[object]", metrics: "Sequence[Metric]") -> None:
     from middlemark.errors import UsageError
 
     if not found:
         raise UsageError(
-            f"no stream of these runs has {', '.join(each.name for each in figures)}",
+            f"no stream of these runs has {', '.join(each.name for each in metrics)}",
             remedy="a latency is of messages, a round trip of ping-pongs; `middlemark report` shows what there is",
         )

@@ -109,9 +109,9 @@ def _check(
         )
     refused = {Judgement.REFUTED, *([Judgement.UNDECIDED] if undecided_fails else [])}
     if any(each.judged.judgement in refused for each in found):
-        remedy = "more trials narrow the intervals; the table has the figures"
+        remedy = "more trials narrow the intervals; the table has the values"
         if any(pair.base_runs for pair in pairs.pairs):
-            remedy = "more runs of the base narrow the intervals; the table has the figures"
+            remedy = "more runs of the base narrow the intervals; the table has the values"
         if any(each.judged.reason == TOO_FEW_RUNS for each in found):
             remedy = "give the last three or more runs of the base before the head, or measure both in turns with "
             remedy += "`middlemark run --against`"

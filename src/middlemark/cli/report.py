@@ -169,7 +169,7 @@ def export_command(
     out: Annotated[Path | None, typer.Option(help="Where the files go, instead of DIR/hgrm, DIR/parquet, ….")] = None,
     trust: Trust = False,
 ) -> None:
-    """Write a run's distributions and figures as files that other tools read."""
+    """Write a run's distributions and metrics as files that other tools read."""
     from middlemark import load
     from middlemark.report.output.data import export
 
@@ -194,7 +194,7 @@ def serve_command(
     ] = (LOOPBACK),
     trust: Trust = False,
 ) -> None:
-    """Show many runs in the browser: a figure's history with change points, and any two runs compared."""
+    """Show many runs in the browser: a metric's history with change points, and any two runs compared."""
     import uvicorn
     from rich.console import Console
 

@@ -37,7 +37,7 @@ from middlemark.serve.runs import Library, Shelf, findings, past_runs
 from middlemark.suite.metrics import DISTRIBUTIONS, PLAIN, metric_named
 
 MARGIN = 0.05
-FIGURES = [f"{level}({name})" for name in DISTRIBUTIONS for level in ("median", "p99")] + [each.name for each in PLAIN]
+METRICS = [f"{level}({name})" for name in DISTRIBUTIONS for level in ("median", "p99")] + [each.name for each in PLAIN]
 GUARDS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -96,23 +96,23 @@ class _Pages:
         return self._page("Runs", shelf, view="runs", chosen_base=_before_the_last(shelf))
 
     def history(self, request: Request) -> Response:
-        """One figure over all runs."""
-        asked = metric_named(request.query_params.get("figure", "median(latency)"))
+        """One metric over all runs."""
+        metric = metric_named(request.query_params.get("figure", "median(latency)"))
         middleware = request.query_params.get("middleware", "")
-        past, shelf = past_runs(self.library.look(), asked)
-        series = histories(past, asked)
+        past, shelf = past_runs(self.library.look(), metric)
+        series = histories(past, metric)
         middlewares = sorted({each.middleware for each in series})
         chosen = [each for each in series if middleware in {"", each.middleware}]
         return self._page(
-            f"History of {asked.name}",
+            f"History of {metric.name}",
             shelf,
             view="history",
-            asked=asked.name,
+            metric=metric.name,
             middleware=middleware,
             middlewares=middlewares,
             common=in_common(chosen),
-            charts=history_charts(chosen, asked, middlewares),
-            tables=history_tables(chosen, asked),
+            charts=history_charts(chosen, metric, middlewares),
+            tables=history_tables(chosen, metric),
         )
 
     def compare(self, request: Request) -> Response:
@@ -176,12 +176,12 @@ class _Pages:
 
     def _page(self, title: str, shelf: Shelf, charts: Sequence[Chart] = (), **said: object) -> Response:
         template = self.templates.get_template("site.html.j2")
-        known = {"asked": "median(latency)", "middleware": "", "middlewares": []}
+        known = {"metric": "median(latency)", "middleware": "", "middlewares": []}
         return HTMLResponse(
             template.render(
                 title=title,
                 shelf=shelf,
-                figures=FIGURES,
+                metrics=METRICS,
                 charts=charts,
                 specs={chart.id: chart.spec for chart in charts},
                 **(known | said),

@@ -40,20 +40,20 @@ def setting_words(each: History, said: Sequence[str]) -> str:
     return ", ".join(part for part in (setting, stream, f"on {each.machine}") if part)
 
 
-def history_tables(series: Sequence[History], figure: Metric) -> list[Table]:
+def history_tables(series: Sequence[History], metric: Metric) -> list[Table]:
     """All values of what has a chart, and the changes in words; then what one run alone measured."""
     common = in_common(series)
     once = [each for each in series if len(each.points) == 1]
-    tables = [_table(each, figure, common) for each in series if len(each.points) > 1]
-    return [*tables, _measured_once(once, figure, common)] if once else tables
+    tables = [_table(each, metric, common) for each in series if len(each.points) > 1]
+    return [*tables, _measured_once(once, metric, common)] if once else tables
 
 
-def _measured_once(series: Sequence[History], figure: Metric, common: Sequence[str]) -> Table:
-    unit = unit_of(figure)
+def _measured_once(series: Sequence[History], metric: Metric, common: Sequence[str]) -> Table:
+    unit = unit_of(metric)
     points = [(each, point) for each in series for point in each.points]
     return table(
         "Measured in one run only",
-        (MIDDLEWARE, sentences("setting"), *named("run", "began"), Column(figure.name, unit.name)),
+        (MIDDLEWARE, sentences("setting"), *named("run", "began"), Column(metric.name, unit.name)),
         [
             (each.middleware, setting_words(each, common), point.run, _began(point), _value(point, unit))
             for each, point in points
@@ -61,12 +61,12 @@ def _measured_once(series: Sequence[History], figure: Metric, common: Sequence[s
     )
 
 
-def _table(each: History, figure: Metric, common: Sequence[str]) -> Table:
-    unit = unit_of(figure)
+def _table(each: History, metric: Metric, common: Sequence[str]) -> Table:
+    unit = unit_of(metric)
     names = named("run", "began", "version of the library", "Middlemark")
     return table(
         f"{each.middleware}: {setting_words(each, common)}",
-        (*names, Column(figure.name, unit.name), Column("level")),
+        (*names, Column(metric.name, unit.name), Column("level")),
         [
             (
                 point.run,
@@ -103,29 +103,29 @@ LONGEST_IN_A_TITLE = 40
 """Characters: a stream that is written out as a factor stands in the caption instead."""
 
 
-def history_charts(series: Sequence[History], figure: Metric, middlewares: Sequence[str]) -> list[Chart]:
+def history_charts(series: Sequence[History], metric: Metric, middlewares: Sequence[str]) -> list[Chart]:
     """A chart for each setting, stream and machine that two runs measured; a colour for each of all middlewares."""
     common = in_common(series)
     named = sorted(
         ((setting_words(each, common), each) for each in series if len(each.points) > 1), key=lambda each: each[0]
     )
     groups = [[each for _, each in own] for _, own in groupby(named, key=lambda each: each[0])]
-    return [_chart(number, own, common, figure, middlewares) for number, own in enumerate(groups)]
+    return [_chart(number, own, common, metric, middlewares) for number, own in enumerate(groups)]
 
 
 def _chart(
-    number: int, series: Sequence[History], common: Sequence[str], figure: Metric, order: Sequence[str]
+    number: int, series: Sequence[History], common: Sequence[str], metric: Metric, order: Sequence[str]
 ) -> Chart:
     long = [factor for factor in FACTOR_BOUNDARY.split(series[0].setting) if len(factor) > LONGEST_IN_A_TITLE]
     beside = " ".join(factor for factor in long if factor not in common)
-    title, unit = setting_words(series[0], [*common, *long]), unit_of(figure).name
-    rows, changes = _rows(series, figure), _changes(series)
+    title, unit = setting_words(series[0], [*common, *long]), unit_of(metric).name
+    rows, changes = _rows(series, metric), _changes(series)
     layers = [*_lines(rows, unit, [each.middleware for each in series], order), *(_marks() if changes else [])]
     n = count_range([point.n_trials for each in series for point in each.points], "trial")
     return Chart(
         id=f"history-{number}",
         title=title,
-        caption=f"{figure.name}, {unit}: each run's estimate with its interval, n = {n} of each. A dashed rule: from "
+        caption=f"{metric.name}, {unit}: each run's estimate with its interval, n = {n} of each. A dashed rule: from "
         "here on the level is another, by more than 5 % (PELT; from six runs on)."
         f"{f' With {beside}.' if beside else ''}",
         description=f"A line for each middleware over the dates of runs; the table below has all values. {title}.",
@@ -133,8 +133,8 @@ def _chart(
     )
 
 
-def _rows(series: Sequence[History], figure: Metric) -> list[dict[str, Any]]:
-    scale = SCALES[figure.dimension] * (1e3 if figure.is_long else 1)
+def _rows(series: Sequence[History], metric: Metric) -> list[dict[str, Any]]:
+    scale = SCALES[metric.dimension] * (1e3 if metric.is_long else 1)
     return [
         {
             "who": each.middleware,

@@ -24,7 +24,7 @@ from middlemark.results.tables import read_table
 from middlemark.suite.metrics import Metric
 
 KEPT_ROWS, KEPT_TABLES, KEPT_FINDINGS = 4096, 32, 4
-"""Of how many runs there stay the rows of a figure, all estimates where none are stored, and the findings."""
+"""Of how many runs there stay the rows of a metric, all estimates where none are stored, and the findings."""
 
 
 @dataclass(frozen=True)
@@ -91,26 +91,26 @@ class Library:
         return ListedRun(folder, *folder.read_head(), changed_ns)
 
 
-def past_runs(shelf: Shelf, figure: Metric) -> tuple[list[PastRun], Shelf]:
-    """The runs with their estimates of a figure, and the list with those named that have none to read."""
+def past_runs(shelf: Shelf, metric: Metric) -> tuple[list[PastRun], Shelf]:
+    """The runs with their estimates of a metric, and the list with those named that have none to read."""
     found, unreadable = [], list(shelf.unreadable)
     for run in shelf.runs:
         try:
-            found.append(PastRun(run.name, run.head, _rows(run.folder, run.changed_ns, figure)))
+            found.append(PastRun(run.name, run.head, _rows(run.folder, run.changed_ns, metric)))
         except MiddlemarkError as error:
             unreadable.append(str(error))
     return found, Shelf(shelf.runs, tuple(unreadable))
 
 
 @lru_cache(KEPT_ROWS)
-def _rows(folder: RunFolder, changed_ns: int, figure: Metric) -> pl.DataFrame:
+def _rows(folder: RunFolder, changed_ns: int, metric: Metric) -> pl.DataFrame:
     """As stored; computed where a run was never reported, or what is there is not such a table."""
     if is_there(folder.summary_path):
         try:
-            return read_table(folder.summary_path, SCHEMA).filter(rows_of_metric(figure))
+            return read_table(folder.summary_path, SCHEMA).filter(rows_of_metric(metric))
         except StoreError:  # whatever it is, what it was made of tells the same
             pass
-    return _computed(folder, changed_ns).filter(rows_of_metric(figure))
+    return _computed(folder, changed_ns).filter(rows_of_metric(metric))
 
 
 @lru_cache(KEPT_TABLES)

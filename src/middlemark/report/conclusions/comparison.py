@@ -53,9 +53,9 @@ _STYLES = {Verdict.BETTER: "bold green", Verdict.WORSE: "bold red", Verdict.UNDE
 
 @dataclass(frozen=True)
 class Row:
-    """One figure as it is shown."""
+    """One metric as it is shown."""
 
-    figure: str
+    metric: str
     unit: str
     first: str
     second: str
@@ -66,14 +66,14 @@ class Row:
     style: str
 
 
-def unit_of(figure: Metric) -> Unit:
-    """The unit that a figure is shown in."""
-    return MILLISECONDS if figure.is_long else UNITS[figure.dimension]
+def unit_of(metric: Metric) -> Unit:
+    """The unit that a metric is shown in."""
+    return MILLISECONDS if metric.is_long else UNITS[metric.dimension]
 
 
-def verdict_words(figure: Metric, verdict: Verdict) -> str:
+def verdict_words(metric: Metric, verdict: Verdict) -> str:
     """`faster` and `slower` of times, `better` and `worse` of all else."""
-    if figure.dimension is Dimension.TIME and verdict in {Verdict.BETTER, Verdict.WORSE}:
+    if metric.dimension is Dimension.TIME and verdict in {Verdict.BETTER, Verdict.WORSE}:
         return "faster" if verdict is Verdict.BETTER else "slower"
     return {Verdict.NO_DIFFERENCE: "no difference"}.get(verdict, verdict.value)
 
@@ -105,7 +105,7 @@ def row(compared: MetricComparison) -> Row:
     stream = f"{compared.stream} " if compared.stream else ""
     first, second = (_value(each, unit) for each in compared.estimates)
     return Row(
-        figure=f"{stream}{compared.metric.name}",
+        metric=f"{stream}{compared.metric.name}",
         unit=unit.name,
         first=first,
         second=second,
@@ -139,11 +139,11 @@ def print_compared(all_compared: Sequence[MetricComparison], margin: float, cons
             table.add_column(heading, justify="right", overflow="fold")
         table.add_column("", overflow="fold")
         for each in map(row, own):
-            figure = Text.assemble(each.figure, (f" {each.unit}", "dim"))
+            metric = Text.assemble(each.metric, (f" {each.unit}", "dim"))
             verdict = Text(each.verdict, each.style)
             if each.why:
                 verdict.append(f"\n{each.why}", "dim")
-            table.add_row(figure, *map(Text, (each.first, each.second, each.difference)), verdict)
+            table.add_row(metric, *map(Text, (each.first, each.second, each.difference)), verdict)
         console.print(table)
     console.print(Text(reading(all_compared, margin), "dim"))
 
@@ -174,7 +174,7 @@ def reading(all_compared: Sequence[MetricComparison], margin: float) -> str:
 
 
 def json_values(values: Mapping[str, object]) -> dict[str, object]:
-    """Figures as JSON has them: an end that is not known is null, for it has no number for infinity."""
+    """Values as JSON has them: an end that is not known is null, for it has no number for infinity."""
     return {name: None if value == math.inf else value for name, value in values.items()}
 
 
@@ -202,7 +202,7 @@ def comparison_data(all_compared: Iterable[MetricComparison]) -> list[dict[str, 
 
 
 def print_chance(rates: Sequence[ChanceRate], blocks: int, console: Console) -> None:
-    """One line a figure, then what it says of all."""
+    """One line a metric, then what it says of all."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     table.add_column("", no_wrap=True)
     for heading in ("comparisons", "differences", "rate, 95 % interval"):
@@ -228,7 +228,7 @@ def selftest_words(rates: Sequence[ChanceRate], blocks: int) -> str:
     found, comparisons = sum(each.found for each in rates), sum(each.comparisons for each in rates)
     return (
         f"Of {comparisons} comparisons of the same with itself, {blocks} blocks each, {found} found a difference "
-        f"({digits(100 * found / comparisons)} %). At most {100 * BOUND:.0f} % may; a figure has too many where the "
+        f"({digits(100 * found / comparisons)} %). At most {100 * BOUND:.0f} % may; a metric has too many where the "
         "interval of its rate lies above that."
     )
 

@@ -48,7 +48,7 @@ def mean_words(found: OverSettings) -> str:
 
 
 def means_table(found: Sequence[OverSettings]) -> Table:
-    """One row a figure and two sides; where no setting has a ratio there is nothing to sum up."""
+    """One row a metric and two sides; where no setting has a ratio there is nothing to sum up."""
     columns = (*named("second / first", "metric"), *values("settings"), sentences("geometric mean"))
     rows = [
         (f"{each.names[1]} / {each.names[0]}", each.metric.name, Cell(each.n_settings), mean_words(each))

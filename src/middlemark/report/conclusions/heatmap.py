@@ -30,9 +30,9 @@ class HeatCell:
 
     text: str
     heat: float | None
-    """0 for the best of the map to 1 for the worst, on a logarithmic scale; None where there is no figure."""
+    """0 for the best of the map to 1 for the worst, on a logarithmic scale; None where there is no value."""
     note: str
-    """Why it has no figure, or is not ranked."""
+    """Why it has no value, or is not ranked."""
     section: str
 
 
@@ -157,7 +157,7 @@ def _heat(value: float, values: Sequence[float], comparison: Comparison) -> floa
 
 
 def _outcome(each: ExperimentFindings, comparison: Comparison) -> str:
-    """The word for a cell without a figure: how most trials ended."""
+    """The word for a cell without a value: how most trials ended."""
     if each.n_valid:
         if each.delivery.overloaded.get(comparison.setting.stream) == each.n_valid:
             return "overloaded"

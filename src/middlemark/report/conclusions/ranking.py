@@ -90,7 +90,7 @@ class Ranking:
 
     @property
     def between_clocks(self) -> bool:
-        """Whether any figure is of times between machines that have clocks of their own."""
+        """Whether any value is of times between machines that have clocks of their own."""
         return any(line.main.clocks or line.tail.clocks or line.tail_from_intended.clocks for line in self.lines)
 
 

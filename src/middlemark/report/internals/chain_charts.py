@@ -112,7 +112,7 @@ WAY = (
     "the whole; a part's own stands beside it where one points at it, and in the table below. Medians of trials."
 )
 SHARES = "The same, each part of all nodes together, as a share of the middleware's own whole."
-DESCRIPTION = "A stacked bar for each; the tables below have the figures."
+DESCRIPTION = "A stacked bar for each; the tables below have the values."
 
 
 def chain_charts(bars: Sequence[MeasuredChain]) -> list[Chart]:

@@ -101,7 +101,7 @@ def path_charts(seen: Comparison, who: Mapping[str, Series]) -> list[Chart]:
         ],
         label_limit=180,
     )
-    description = "A stacked bar for each middleware; the tables below have the figures."
+    description = "A stacked bar for each middleware; the tables below have the values."
     estimates = [each.estimate(seen.setting.subject, "path_typical_whole_ns") for each in seen.experiments]
     words = " ".join([n_words(estimates), *(f"{words}." for words in path_doubts(seen, who))])
     times, shares = drawn.lengths("µs of one-way time"), drawn.shares("share of one-way time")

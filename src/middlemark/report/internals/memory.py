@@ -119,6 +119,6 @@ def memory_chart(sampled: Comparison, who: Mapping[str, Series]) -> Chart | None
             "trial of each whose resources were sampled, n = 1 trial each. The middleware is initialised before the "
             "window begins."
         ),
-        description="A line for each process over the trial's time; the table Memory has the figures of the window.",
+        description="A line for each process over the trial's time; the table Memory has the values of the window.",
         spec=finished(alt.layer(line, width="container", height=220), rows=rows),
     )

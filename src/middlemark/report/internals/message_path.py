@@ -101,7 +101,7 @@ def _chart(name: str, label: str, example: ExampleMessage) -> Chart:
         id=name,
         title=title(label, example),
         caption=f"n = 1 message, of the {example.n} of its trial.",
-        description="A bar for each part of the message's path on a common time axis; the tables have the figures.",
+        description="A bar for each part of the message's path on a common time axis; the tables have the values.",
         spec=finished(drawn, segments=segments, calls=calls, marks=marks),
     )
 

@@ -161,7 +161,7 @@ def _resource_tables(sampled: Comparison, who: Mapping[str, Series]) -> list[Tab
 
 
 def _process_table(title: str, seen: Comparison, who: Mapping[str, Series], columns: Columns, caption: str) -> Table:
-    """A row a process that has any of the figures."""
+    """A row a process that has any of the metrics."""
     rows: list[Row] = []
     for each in seen.experiments:
         metrics = {column.metric for column in columns}
@@ -269,7 +269,7 @@ def _cost_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
             for cost in _costs(comparison, who)
         ],
         "Ratios of the medians of observed and unobserved trials, paired by block, with 95 % intervals. Observed "
-        "trials enter no other figure than those of this part.",
+        "trials enter no other metric than those of this part.",
     )
 
 

@@ -217,7 +217,7 @@ def overhead_chart(experiments: Sequence[ExperimentFindings], who: Mapping[str, 
         id="overhead",
         title="Overhead on the wire over message size",
         caption=f"{ABOUT} Medians of trials. {n_trials(each.estimate(TRIAL, OVERHEAD) for each in drawn)}",
-        description="A line for each middleware and setting; the table below has the figures.",
+        description="A line for each middleware and setting; the table below has the values.",
         spec=finished(layers, rows=rows),
         trials=trials_behind(
             (f"{label}, {setting}", each)

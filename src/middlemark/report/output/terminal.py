@@ -264,7 +264,7 @@ def _print_cautions(findings: RunFindings, who: Mapping[str, Series], console: C
     of_trials = warned_of(findings, who)
     not_counted = uncounted(findings, who)
     if findings.manifest.warnings or of_trials or not_counted:
-        console.print("\n[bold]Before you rely on these figures[/]")
+        console.print("\n[bold]Before you rely on these results[/]")
     for outcome in not_counted:
         words = f"{outcome.kind} in {outcome.where}, first: {outcome.first.trial}, {outcome.first.detail}"
         _print_line(Text(words), console)

@@ -99,7 +99,7 @@ class StackedBars:
 
 @dataclass(frozen=True)
 class Bars:
-    """A chart with one figure and its interval for each series."""
+    """A chart with one metric and its interval for each series."""
 
     id: str
     title: str
@@ -191,7 +191,7 @@ def _chain_bars(comparison: Comparison, subject: str) -> tuple[Bars, ...]:
 
 
 def bar_chart(comparison: Comparison, who: Mapping[str, Series], bars: Bars) -> Chart | None:
-    """One figure of every middleware that has it; None where all are nought."""
+    """One metric of every middleware that has it; None where all are nought."""
     rows: list[dict[str, Any]] = []
     drawn = []
     for each in comparison.experiments:

@@ -244,7 +244,7 @@ def stop_lines(findings: RunFindings, who: Mapping[str, Series]) -> list[str]:
 
 
 def stop_table(findings: RunFindings, who: Mapping[str, Series]) -> Table | None:
-    """Every figure that the suite's `stop` asks for."""
+    """Every metric that the suite's `stop` asks for."""
     known = _known(findings, who)
     if not known:
         return None

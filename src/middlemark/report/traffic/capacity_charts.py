@@ -212,6 +212,6 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
             f"{'; gap in a line: not even the lowest is sustained' if gaps else ''}. "
             f"n = {count_range([each.n_trials for each in group if each.sustained], 'trial')} of each search."
         ),
-        description=f"A line for each of {plural(len(shown.names), 'middleware')}; the table has the same figures.",
+        description=f"A line for each of {plural(len(shown.names), 'middleware')}; the table has the same values.",
         spec=finished(layers, rows=[*rows, *gaps]),
     )

@@ -166,7 +166,7 @@ def loss_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
 
 
 def outlier_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
-    """Trials that lie far from the others, counted; they are in every figure all the same."""
+    """Trials that lie far from the others, counted; they are in every metric all the same."""
     stream = comparison.setting.subject
     kind = comparison.criterion.distribution
     columns = (
@@ -186,7 +186,7 @@ def outlier_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
         (MIDDLEWARE, *values(*(name for name, _, _ in columns))),
         rows,
         "Mild: beyond Tukey's inner fences, 1.5 interquartile ranges; severe: beyond the outer, 3. Counted, and kept "
-        f"in every figure. With fewer than {FEWEST_FOR_OUTLIERS} trials none is identified.",
+        f"in every metric. With fewer than {FEWEST_FOR_OUTLIERS} trials none is identified.",
     )
 
 
@@ -224,7 +224,7 @@ def outcome_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
         for (kind, detail), count in sorted(outcome_counts(each).items())
     ]
     columns = (MIDDLEWARE, *named("outcome"), Column("trials"), sentences("why"))
-    return table("Outcomes", columns, rows, "Only valid trials enter figures.")
+    return table("Outcomes", columns, rows, "Only valid trials enter metrics.")
 
 
 def outcome_counts(each: ExperimentFindings) -> dict[tuple[str, str], int]:

@@ -95,7 +95,7 @@ def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: 
             f"median recovery of each middleware, n = 1 trial each; full height is {full:g}, twice the usual, and what "
             "is above is cut off. Rules: the faults, when they happened in that trial."
         ),
-        description="A row for each middleware, with the faults as vertical rules; the table Faults has the figures.",
+        description="A row for each middleware, with the faults as vertical rules; the table Faults has the values.",
         spec=finished(layers, areas=areas, rules=rules, labels=_label_rows(drawn[0].experiment.timeline)),
     )
 
