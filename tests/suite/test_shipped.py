@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 
 from middlemark.errors import SuiteError, UsageError
 from middlemark.suite import Reliability, load_suite, parse_suite, shipped_suite_names, shipped_workloads
-from middlemark.suite.schema import suite_schema
+from middlemark.suite.suite import suite_schema
 
 SCHEMA = json.loads(suite_schema())
 

@@ -1,13 +1,17 @@
 """The suite: a matrix of experiments, less what `exclude` names, and how often and how long each is tried.
 
 Lists of middlewares, profiles, options, workloads, sizes, rates, QoS, topologies and conditions expand to their
-product, which `plan.matrix` makes; files are read by `load`. Which options a middleware has is its worker's knowledge.
+product, which `plan.matrix` makes; files are read by `load`, and editors check them by the JSON Schema that is rendered
+here. Which options a middleware has is its worker's knowledge.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, StrictBool, ValidationInfo, model_validator
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 from middlemark.suite.claims.parser import ClaimText
 from middlemark.suite.conditions import Conditions, CpuLoad, Cpus, Deployment, Scheduling
@@ -239,3 +243,24 @@ class Suite(Model):
         usual = Windows() if base is None or base.windows is None else base.windows
         windows = usual.changed_by(self.windows)
         return windows if workload.windows is None else windows.changed_by(workload.windows)
+
+
+def suite_schema() -> str:
+    """The JSON Schema of a suite file, for editors that complete and check while one writes."""
+    schema = Suite.model_json_schema(schema_generator=_AsWritten)
+    whole = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+
+
+class _AsWritten(GenerateJsonSchema):
+    """Shows defaults as people write them (`10 s`), and no titles that only repeat a name."""
+
+    def field_title_should_be_set(self, schema: CoreSchema) -> bool:  # noqa: ARG002 - no field's title is set
+        return False
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        shown = super().default_schema(schema)
+        writer = schema["schema"].get("serialization", {})
+        if "default" in shown and writer.get("type") == "function-plain":
+            shown["default"] = writer["function"](schema["default"])
+        return shown
