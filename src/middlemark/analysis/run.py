@@ -14,7 +14,7 @@ from middlemark.analysis.compare.independence import SerialCorrelation, serial_c
 from middlemark.analysis.compare.scaling import Scaling, scalings
 from middlemark.analysis.experiment.aggregate import experiment_findings
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.analysis.experiment.variance import beside_window_ns
+from middlemark.analysis.experiment.variance import outside_window_ns
 from middlemark.analysis.metrics.accounting import AccountingError
 from middlemark.analysis.metrics.stored import load_or_measure
 from middlemark.analysis.search.capacity import Capacity, capacities, capacity_findings
@@ -49,10 +49,10 @@ class RunFindings:
     scalings: tuple[Scaling, ...]
     missing: tuple[str, ...]
     """Planned trials that are not stored: the run was interrupted, or goes on."""
-    neighbours: tuple[SerialCorrelation, ...] = ()
+    serial_correlations: tuple[SerialCorrelation, ...] = ()
     """How alike trials are to those before them, of all that is ranked and has trials enough."""
-    beside_window_ns: float | None = None
-    """What a trial takes beside its window."""
+    outside_window_ns: float | None = None
+    """What a trial takes outside its window."""
 
     @property
     def comparable(self) -> tuple[ExperimentFindings, ...]:
@@ -83,8 +83,8 @@ def analyse(folder: RunFolder, conditions: Sequence[str] = ()) -> RunFindings:
         damaged += broken
     there = {trial.id for trial in stored}
     compared = comparisons(each for each in experiments if each.experiment.search is None)
-    neighbours = serial_correlations(compared)
-    experiments = with_dependence_cautions(experiments, neighbours)
+    correlated = serial_correlations(compared)
+    experiments = with_dependence_cautions(experiments, correlated)
     given = [each for each in experiments if each.experiment.search is None]
     return RunFindings(
         folder=folder,
@@ -95,8 +95,8 @@ def analyse(folder: RunFolder, conditions: Sequence[str] = ()) -> RunFindings:
         damaged=tuple(damaged),
         scalings=scalings(given),
         missing=tuple(trial.id for trial in manifest.trials if trial.id not in there),
-        neighbours=neighbours,
-        beside_window_ns=beside_window_ns(records),
+        serial_correlations=correlated,
+        outside_window_ns=outside_window_ns(records),
     )
 
 

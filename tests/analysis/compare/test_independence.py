@@ -114,4 +114,4 @@ def test_a_middleware_that_grows_slower_from_trial_to_trial_is_warned_of(tmp_pat
 
 
 def test_few_trials_have_no_neighbours_to_tell_of(tmp_path: Path) -> None:
-    assert analysed(tmp_path / "run", 4).neighbours == ()
+    assert analysed(tmp_path / "run", 4).serial_correlations == ()

@@ -44,7 +44,7 @@ def test_the_table_stands_folded_on_the_page_with_both(findings: RunFindings) ->
 
 def test_without_the_cost_of_a_trial_nothing_is_advised(findings: RunFindings) -> None:
     """The trials of a built run all begin at one instant."""
-    assert findings.beside_window_ns is None
+    assert findings.outside_window_ns is None
     assert all(each["advice"] == {"pays": None, "reason": REASON} for each in as_data(findings))
 
 

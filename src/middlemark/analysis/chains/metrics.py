@@ -118,13 +118,13 @@ def _of_chain(
     if settled:
         values["loss_share"] = Measured(paths.never_ended / settled, settled)
         values["passed_over_share"] = Measured(fates[Fate.PASSED_OVER] / settled, settled)
-    missed, asked = paths.missed
-    if asked and chain.deadline_ns is not None:
+    missed, judged = paths.missed
+    if judged and chain.deadline_ns is not None:
         took_ns = paths.of_ended(pl.col("whole_ns"))
         compared_ns = min([chain.deadline_ns, *([float(np.median(took_ns.to_numpy()))] if len(took_ns) else [])])
-        of_asked = Measured(missed / asked, asked)
+        of_judged = Measured(missed / judged, judged)
         values["deadline_missed_share"] = with_clock_bound(
-            of_asked, bounds_ns.get(Distribution.END_TO_END, 0), compared_ns
+            of_judged, bounds_ns.get(Distribution.END_TO_END, 0), compared_ns
         )
     for kind, chosen in kinds.items():
         values[f"{kind}_whole_ns"] = with_clock_bound(
@@ -218,8 +218,8 @@ def _of_nodes(record: TrialRecord, rows: Rows) -> dict[Key, Value]:
         }
         if counts.first_execution_after_ns is not None:
             named["start_up_ns"] = Measured(float(counts.first_execution_after_ns), 1)
-        asked = counts.executions + counts.skipped
-        named |= _shares({"skipped_share": counts.skipped}, asked)
+        triggered = counts.executions + counts.skipped
+        named |= _shares({"skipped_share": counts.skipped}, triggered)
         passed_over = sum(each.passed_over for each in counts.inputs)
         overflowed = sum(each.overflowed for each in counts.inputs)
         came = sum(each.taken for each in counts.inputs) + passed_over + overflowed

@@ -79,18 +79,18 @@ class Part:
 
 
 def judge_comparison(
-    asked: Comparison, sides: tuple[ExperimentFindings, ExperimentFindings], streams: Streams, confidence: float
+    statement: Comparison, sides: tuple[ExperimentFindings, ExperimentFindings], streams: Streams, confidence: float
 ) -> Part:
     """The first side against the second, each with its stream."""
-    metrics = metric_named(asked.first.metric), metric_named(asked.second.metric)
+    metrics = metric_named(statement.first.metric), metric_named(statement.second.metric)
     stream = streams[0] or streams[1]
     first, second = (each.evidence(own, name) for each, own, name in zip(sides, metrics, streams, strict=True))
     found = _against(second, first, sides, confidence)
-    bound = 0.0 if first.is_share else asked.ratio
+    bound = 0.0 if first.is_share else statement.ratio
     judged = judge_change(
         found,
         bound,
-        above=not asked.above,
+        above=not statement.above,
         lower_is_better=first.lower_is_better,
         setbacks=(second.setbacks, first.setbacks),
     )
@@ -100,10 +100,12 @@ def judge_comparison(
     return Part(sides, stream, judged.judgement, found.test, _effect(found), n, judged.reason)
 
 
-def judge_bound(asked: Bound, each: ExperimentFindings, stream: str | None, confidence: float) -> Part:
+def judge_bound(statement: Bound, each: ExperimentFindings, stream: str | None, confidence: float) -> Part:
     """A metric against its bound."""
-    own = metric_named(asked.operand.metric)
-    found = judge_against_bound(each.evidence(own, stream), asked.bound, above=asked.above, confidence=confidence)
+    own = metric_named(statement.operand.metric)
+    found = judge_against_bound(
+        each.evidence(own, stream), statement.bound, above=statement.above, confidence=confidence
+    )
     effect = None
     if found.value is not None and found.low is not None and found.high is not None:
         effect = Effect(Scale.VALUE, found.value, found.low, found.high, own.dimension)

@@ -55,44 +55,44 @@ def claim_parts(statement: Statement, experiments: Sequence[ExperimentFindings],
 
 
 def _selected(
-    selection: Selection, experiments: Sequence[ExperimentFindings], asked: Metric | None = None
+    selection: Selection, experiments: Sequence[ExperimentFindings], metric: Metric | None = None
 ) -> list[ExperimentFindings]:
     """Of a capacity the searches, each as one; of every other metric the experiments with their loads."""
-    of_search = asked is not None and asked.of_search
+    of_search = metric is not None and metric.of_search
     having = [each for each in experiments if is_search(each.experiment) == of_search]
     return [each for each in having if is_selected(each.experiment, selection)]
 
 
 def _streams(
-    selection: Selection, experiments: Sequence[ExperimentFindings], asked: Metric | None = None
+    selection: Selection, experiments: Sequence[ExperimentFindings], metric: Metric | None = None
 ) -> Iterator[tuple[ExperimentFindings, str | None]]:
     """Every experiment with each of its streams (or chains) that has the metric; with the first where none has."""
-    for each in _selected(selection, experiments, asked):
-        if asked is not None and asked.of_trial:
+    for each in _selected(selection, experiments, metric):
+        if metric is not None and metric.of_trial:
             yield each, None
             continue
-        of_chains = asked is not None and asked.of_chain
+        of_chains = metric is not None and metric.of_chain
         known = each.experiment.chains if of_chains else each.experiment.streams
         names = [flow.name for flow in known if selection.stream in {None, flow.name}]
-        having = [name for name in names if asked is None or asked.key(name) in each.estimates]
+        having = [name for name in names if metric is None or metric.key(name) in each.estimates]
         yield from ((each, name) for name in having or names[:1])
 
 
-def _comparisons(asked: Comparison, experiments: Sequence[ExperimentFindings], confidence: float) -> Iterator[Part]:
-    metrics = [metric_named(operand.metric) for operand in (asked.first, asked.second)]
-    named = {name for operand in (asked.first, asked.second) for name, _ in operand.selection.factors}
+def _comparisons(statement: Comparison, experiments: Sequence[ExperimentFindings], confidence: float) -> Iterator[Part]:
+    metrics = [metric_named(operand.metric) for operand in (statement.first, statement.second)]
+    named = {name for operand in (statement.first, statement.second) for name, _ in operand.selection.factors}
     firsts, seconds = (
         list(_streams(operand.selection, experiments, own))
-        for operand, own in zip((asked.first, asked.second), metrics, strict=True)
+        for operand, own in zip((statement.first, statement.second), metrics, strict=True)
     )
     for (first, stream), (second, other) in product(firsts, seconds):
-        apart = first is not second or (asked.first.metric, stream) != (asked.second.metric, other)
+        apart = first is not second or (statement.first.metric, stream) != (statement.second.metric, other)
         if (
             apart
             and fixed_factors(first.experiment, named) == fixed_factors(second.experiment, named)
             and _go_together(stream, other, first, second)
         ):
-            yield judge_comparison(asked, (first, second), (stream, other), confidence)
+            yield judge_comparison(statement, (first, second), (stream, other), confidence)
 
 
 def _go_together(stream: str | None, other: str | None, first: ExperimentFindings, second: ExperimentFindings) -> bool:
@@ -101,13 +101,13 @@ def _go_together(stream: str | None, other: str | None, first: ExperimentFinding
     return stream == other or None in {stream, other} or not names[0] & names[1]
 
 
-def _monotones(asked: Monotone, experiments: Sequence[ExperimentFindings], confidence: float) -> Iterator[Part]:
-    own = metric_named(asked.operand.metric)
+def _monotones(statement: Monotone, experiments: Sequence[ExperimentFindings], confidence: float) -> Iterator[Part]:
+    own = metric_named(statement.operand.metric)
     groups: dict[tuple[tuple[tuple[str, str], ...], str | None], dict[float, tuple[ExperimentFindings, Evidence]]] = {}
-    for each, stream in _streams(asked.operand.selection, experiments, own):
-        level = magnitude(asked.factor, each.experiment.factors.get(asked.factor, ""))
+    for each, stream in _streams(statement.operand.selection, experiments, own):
+        level = magnitude(statement.factor, each.experiment.factors.get(statement.factor, ""))
         if level is not None:
-            group = groups.setdefault((fixed_factors(each.experiment, {asked.factor}), stream), {})
+            group = groups.setdefault((fixed_factors(each.experiment, {statement.factor}), stream), {})
             group[level] = each, each.evidence(own, stream)
     for (_, stream), group in groups.items():
         yield judge_monotone([group[level] for level in sorted(group)], stream, confidence)

@@ -56,40 +56,42 @@ def parse_condition(written: str) -> Condition:
     parts = _WRITTEN.fullmatch(written)
     if parts is None:
         raise UsageError(f"`{written}` is no condition", remedy=f"as in {EXAMPLES}")
-    asked = metric_named(parts["metric"])
+    metric = metric_named(parts["metric"])
     of_change = bool(parts["sign"])
-    read = _change(parts["bound"], asked) if of_change else bound_of(asked.dimension, parts["bound"])
+    read = _change(parts["bound"], metric) if of_change else bound_of(metric.dimension, parts["bound"])
     if read is None:
-        wanted = _wanted(asked, of_change=of_change)
-        raise UsageError(f"`{written}`: `{parts['bound']}` is no bound of {asked.name}", remedy=f"write {wanted}")
+        wanted = _wanted(metric, of_change=of_change)
+        raise UsageError(f"`{written}`: `{parts['bound']}` is no bound of {metric.name}", remedy=f"write {wanted}")
     sign = -1 if parts["sign"] == "-" else 1
-    return Condition(" ".join(written.split()), asked, parts["side"] == ">", of_change, sign * read)
+    return Condition(" ".join(written.split()), metric, parts["side"] == ">", of_change, sign * read)
 
 
-def _change(written: str, asked: Metric) -> float | None:
-    found = (_POINTS if asked.is_share else _PERCENT).fullmatch(written)
+def _change(written: str, metric: Metric) -> float | None:
+    found = (_POINTS if metric.is_share else _PERCENT).fullmatch(written)
     return float(found["number"]) / 100 if found else None
 
 
-def _wanted(asked: Metric, *, of_change: bool) -> str:
+def _wanted(metric: Metric, *, of_change: bool) -> str:
     if of_change:
-        return "`+0.1 pp`, percentage points" if asked.is_share else "a relative change as `+5 %`"
-    return f"a value as `{asked.dimension.example}`, or a change with its sign"
+        return "`+0.1 pp`, percentage points" if metric.is_share else "a relative change as `+5 %`"
+    return f"a value as `{metric.dimension.example}`, or a change with its sign"
 
 
 def judge_conditions(pairs: Sequence[Pair], conditions: Sequence[Condition]) -> tuple[JudgedCondition, ...]:
     """Every condition at every pair and stream that has its metric."""
     return tuple(
-        _gated(each, asked) for asked in conditions for each in compare_metrics(pairs, [asked.metric], margin=0.0)
+        _gated(each, condition)
+        for condition in conditions
+        for each in compare_metrics(pairs, [condition.metric], margin=0.0)
     )
 
 
-def _gated(each: MetricComparison, asked: Condition) -> JudgedCondition:
-    if asked.of_change:
-        bound = asked.bound if asked.metric.is_share else 1 + asked.bound
-        lower, setbacks = asked.metric.lower_is_better, each.setbacks
-        judged = judge_change(each.difference, bound, above=asked.above, lower_is_better=lower, setbacks=setbacks)
-        return JudgedCondition(asked, each, judged)
-    head = each.pair.sides[1].evidence(asked.metric, each.stream)
-    found = judge_against_bound(head, asked.bound, above=not asked.above)
-    return JudgedCondition(asked, each, found.judged, found)
+def _gated(each: MetricComparison, condition: Condition) -> JudgedCondition:
+    if condition.of_change:
+        bound = condition.bound if condition.metric.is_share else 1 + condition.bound
+        lower, setbacks = condition.metric.lower_is_better, each.setbacks
+        judged = judge_change(each.difference, bound, above=condition.above, lower_is_better=lower, setbacks=setbacks)
+        return JudgedCondition(condition, each, judged)
+    head = each.pair.sides[1].evidence(condition.metric, each.stream)
+    found = judge_against_bound(head, condition.bound, above=not condition.above)
+    return JudgedCondition(condition, each, found.judged, found)

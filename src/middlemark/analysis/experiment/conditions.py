@@ -112,8 +112,8 @@ def loaded_hosts(records: Sequence[TrialRecord]) -> tuple[LoadedHost, ...]:
         for host, load in record.cpu_load.items():
             found.setdefault((host, load.asked_percent), []).append(load.reached_percent)
     return tuple(
-        LoadedHost(host, asked, reached)
-        for (host, asked), values in sorted(found.items())
+        LoadedHost(host, requested, reached)
+        for (host, requested), values in sorted(found.items())
         if (reached := spread(values)) is not None
     )
 

@@ -158,16 +158,16 @@ def components_of_stretches(stretches: Floats, window_ns: int) -> VarianceCompon
     return VarianceComponents(n, r, window_ns, within, (low, value, high))
 
 
-def advise(found: VarianceComponents, beside_ns: float) -> Advice:
-    """What pays, where a trial takes `beside_ns` beside its window.
+def advise(found: VarianceComponents, outside_ns: float) -> Advice:
+    """What pays, where a trial takes `outside_ns` beside its window.
 
     The best window is √(cost beside it × window / ratio), Kalibera and Jones's optimum (ibid., eq. 3) with stretches of
     any length; something is said to pay only where the whole interval of the ratio says so.
     """
     low, value, high = found.ratio
-    shortest, best, longest = (_best_window_ns(found, beside_ns, each) for each in (high, value, low))
-    share = _time_share(found, beside_ns, value)
-    least = min(_time_share(found, beside_ns, each) for each in (low, high))
+    shortest, best, longest = (_best_window_ns(found, outside_ns, each) for each in (high, value, low))
+    share = _time_share(found, outside_ns, value)
+    least = min(_time_share(found, outside_ns, each) for each in (low, high))
     if share >= LITTLE:
         return Advice(Pays.AS_IT_IS if least >= LITTLE**2 else Pays.UNDECIDED, best, share)
     if found.window_ns < shortest:
@@ -175,19 +175,19 @@ def advise(found: VarianceComponents, beside_ns: float) -> Advice:
     return Advice(Pays.MORE_TRIALS if found.window_ns > longest else Pays.UNDECIDED, best, share)
 
 
-def _best_window_ns(found: VarianceComponents, beside_ns: float, ratio: float) -> float:
-    return math.sqrt(beside_ns * found.window_ns / ratio) if ratio else math.inf
+def _best_window_ns(found: VarianceComponents, outside_ns: float, ratio: float) -> float:
+    return math.sqrt(outside_ns * found.window_ns / ratio) if ratio else math.inf
 
 
-def _time_share(found: VarianceComponents, beside_ns: float, ratio: float) -> float:
+def _time_share(found: VarianceComponents, outside_ns: float, ratio: float) -> float:
     """With the best window, of the time with this one: variance times time, with the best over what is."""
     if ratio == math.inf:
-        return beside_ns / (beside_ns + found.window_ns)
-    best = (math.sqrt(beside_ns * ratio) + math.sqrt(found.window_ns)) ** 2
-    return best / ((beside_ns + found.window_ns) * (1 + ratio))
+        return outside_ns / (outside_ns + found.window_ns)
+    best = (math.sqrt(outside_ns * ratio) + math.sqrt(found.window_ns)) ** 2
+    return best / ((outside_ns + found.window_ns) * (1 + ratio))
 
 
-def beside_window_ns(records: Iterable[TrialRecord]) -> float | None:
+def outside_window_ns(records: Iterable[TrialRecord]) -> float | None:
     """What a trial takes beside its window, from one start to the next, median over a run; None of too few.
 
     Starting, warming up, draining and ending; only of trials that ran one right after the other.

@@ -68,8 +68,8 @@ def affected_flows(record: TrialRecord, number: int, stream: Stream, received: F
         schedule(stream, publisher, record.trial.seed, record.window) for publisher in range(len(stream.publishers))
     ]
     return [
-        _affected_flow(messages, record, record.window, stream, (publisher, subscriber), asked)
-        for (publisher, asked), subscriber in product(enumerate(schedules), range(len(stream.subscribers)))
+        _affected_flow(messages, record, record.window, stream, (publisher, subscriber), scheduled)
+        for (publisher, scheduled), subscriber in product(enumerate(schedules), range(len(stream.subscribers)))
     ]
 
 
@@ -114,7 +114,7 @@ def _affected_flow(  # noqa: PLR0913, PLR0917 - a flow, what it belongs to, and 
     window: Window,
     stream: Stream,
     flow: tuple[int, int],
-    asked: Instants | None,
+    scheduled: Instants | None,
 ) -> AffectedFlow:
     publisher, subscriber = flow
     own = messages.filter((pl.col("publisher") == publisher) & (pl.col("subscriber") == subscriber))
@@ -127,7 +127,7 @@ def _affected_flow(  # noqa: PLR0913, PLR0917 - a flow, what it belongs to, and 
         for each in record.counts.subscribers
         if each.stream == stream.name and not each.answers and (each.publisher, each.subscriber) == flow
     ]
-    intended, arrived = (None, 0) if asked is None else _held_against(asked, own, since_ns, stream)
+    intended, arrived = (None, 0) if scheduled is None else _held_against(scheduled, own, since_ns, stream)
     return AffectedFlow(
         publisher=publisher,
         subscriber=subscriber,
@@ -142,29 +142,31 @@ def _affected_flow(  # noqa: PLR0913, PLR0917 - a flow, what it belongs to, and 
     )
 
 
-def _held_against(asked: Instants, own: Frame, since_ns: int, stream: Stream) -> tuple[int | NoSchedule, int]:
+def _held_against(scheduled: Instants, own: Frame, since_ns: int, stream: Stream) -> tuple[int | NoSchedule, int]:
     """How many messages of the schedule were due from an instant on, and how many of those arrived, by their numbers.
 
     The schedule may not be the one that the publisher had: a worker may draw random gaps in its own way.
     """
     present = present_numbers(own)
     is_drawn = isinstance(stream.pattern, Periodic) and stream.pattern.arrival is Arrival.POISSON
-    if is_drawn and stream.recorded is None and not _is_followed(asked, own):
+    if is_drawn and stream.recorded is None and not _is_followed(scheduled, own):
         return NoSchedule(int(np.count_nonzero(present))), 0
-    if len(present) > len(asked):
+    if len(present) > len(scheduled):
         raise AccountingError(
             f"{stream.name}: message {len(present) - 1} arrived, but the schedule of the window ends before it",
             remedy="run the trial again",
         )
-    is_due = asked >= since_ns
+    is_due = scheduled >= since_ns
     return int(np.count_nonzero(is_due)), int(np.count_nonzero(present & is_due[: len(present)]))
 
 
-def _is_followed(asked: Instants, own: Frame) -> bool:
+def _is_followed(scheduled: Instants, own: Frame) -> bool:
     """Whether messages were intended at the instants of the schedule."""
     for piece in row_chunks(own, "sequence", "intended_ns"):
         numbers = piece["sequence"].to_numpy()
-        if len(numbers) and (numbers.max() >= len(asked) or (asked[numbers] != piece["intended_ns"].to_numpy()).any()):
+        if len(numbers) and (
+            numbers.max() >= len(scheduled) or (scheduled[numbers] != piece["intended_ns"].to_numpy()).any()
+        ):
             return False
     return True
 

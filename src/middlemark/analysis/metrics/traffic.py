@@ -98,10 +98,10 @@ def shares(rows: StreamRows) -> Named:
     """Of what was sent, and of what was to be sent, the share that did not arrive in time."""
     found: Named = []
     for answers, name in ((False, "loss_share"), (True, "unanswered_share")):
-        asked = rows.flows_of(answers=answers)
-        sent = sum(flow.sent for flow in asked)
+        own = rows.flows_of(answers=answers)
+        sent = sum(flow.sent for flow in own)
         if sent:
-            missing = sum(flow.lost + flow.late for flow in asked)  # RFC 7680: what comes after Tmax is lost
+            missing = sum(flow.lost + flow.late for flow in own)  # RFC 7680: what comes after Tmax is lost
             found.append((name, Measured(missing / sent, sent)))
     undelivered, intended = rows.undelivered(answers=rows.stream.asks)
     if intended:
@@ -184,8 +184,8 @@ def _delivered(record: TrialRecord) -> tuple[float, int]:
     payload_bytes, messages = 0.0, 0
     for each in record.counts.subscribers:
         stream = streams[each.stream]
-        asked = stream.pattern
-        size_bytes = asked.answer_bytes if each.answers and isinstance(asked, PingPong) else stream.mean_bytes
+        pattern = stream.pattern
+        size_bytes = pattern.answer_bytes if each.answers and isinstance(pattern, PingPong) else stream.mean_bytes
         payload_bytes += size_bytes * (each.received + each.late)
         messages += each.received + each.late
     return payload_bytes, messages

@@ -40,9 +40,9 @@ def widths(stop: Stop, experiments: Sequence[Experiment], results: Sequence[Stor
         if each.trial.observation is None and each.trial.experiment.id in by_experiment:
             by_experiment[each.trial.experiment.id].append(each)
     return tuple(
-        _width(stop, experiment.id, asked, stream, by_experiment[experiment.id], allowed)
+        _width(stop, experiment.id, metric, stream, by_experiment[experiment.id], allowed)
         for experiment in experiments
-        for asked, stream, allowed in _asked(stop, experiment)
+        for metric, stream, allowed in _metrics_to_settle(stop, experiment)
     )
 
 
@@ -55,7 +55,7 @@ def open_experiments(found: Sequence[Width], stop: Stop, results: Sequence[Store
     return {name for name in wide if had.get(name, 0) < stop.max_trials}
 
 
-def _asked(stop: Stop, experiment: Experiment) -> list[tuple[Metric, str | None, float]]:
+def _metrics_to_settle(stop: Stop, experiment: Experiment) -> list[tuple[Metric, str | None, float]]:
     """Each metric with its stream and the width it may have; those that a pattern does not have are left out.
 
     Of chains the end-to-end latency stands for what an experiment is ranked by, as `comparison` has it.
@@ -72,11 +72,11 @@ def _asked(stop: Stop, experiment: Experiment) -> list[tuple[Metric, str | None,
         if stop.figures is None and not experiment.chains:
             found.append((_ranked_by(stream), stream.name, stop.relative_width))
         for each in stop.figures or ():
-            asked, allowed = metric_named(each.figure), each.relative_width or stop.relative_width
-            if not (asked.of_trial or asked.of_chain) and _has(stream, asked):
-                found.append((asked, stream.name, allowed))
+            metric, allowed = metric_named(each.figure), each.relative_width or stop.relative_width
+            if not (metric.of_trial or metric.of_chain) and _has(stream, metric):
+                found.append((metric, stream.name, allowed))
     of_trial = [(metric_named(each.figure), each.relative_width or stop.relative_width) for each in stop.figures or ()]
-    return found + [(asked, None, allowed) for asked, allowed in of_trial if asked.of_trial]
+    return found + [(metric, None, allowed) for metric, allowed in of_trial if metric.of_trial]
 
 
 def _ranked_by(stream: Stream) -> Metric:
@@ -84,15 +84,15 @@ def _ranked_by(stream: Stream) -> Metric:
     return metric_named(names.get(criterion_of(stream).metric, "median(latency)"))
 
 
-def _has(stream: Stream, asked: Metric) -> bool:
+def _has(stream: Stream, metric: Metric) -> bool:
     """A round trip is of ping-pongs alone."""
-    return "round_trip" not in asked.stored_name or stream.pattern.kind == "ping_pong"
+    return "round_trip" not in metric.stored_name or stream.pattern.kind == "ping_pong"
 
 
 def _width(  # noqa: PLR0913, PLR0917 - one metric of one stream of one experiment
-    stop: Stop, experiment: str, asked: Metric, stream: str | None, results: Sequence[StoredResult], allowed: float
+    stop: Stop, experiment: str, metric: Metric, stream: str | None, results: Sequence[StoredResult], allowed: float
 ) -> Width:
-    key = asked.key(stream or "")
+    key = metric.key(stream or "")
     refused = [each.refused[key] for each in results if key in each.refused]  # one is enough, as in `experiment`
     values = np.array([] if refused else [each.values[key] for each in results if key in each.values])
     confidence = stop.confidence
@@ -101,7 +101,7 @@ def _width(  # noqa: PLR0913, PLR0917 - one metric of one stream of one experime
     return Width(
         experiment=experiment,
         stream=stream,
-        figure=asked.name,
+        figure=metric.name,
         n_trials=len(values),
         relative_width=None if reach == math.inf else reach,
         allowed=allowed,

@@ -42,9 +42,9 @@ def spread_table(findings: RunFindings, who: Mapping[str, Series]) -> Table | No
     )
     if not any(
         isinstance(_levels(comparison, each), VarianceComponents) for comparison, each in _ranked(findings)
-    ) and not (findings.neighbours):
+    ) and not (findings.serial_correlations):
         return None
-    fixed_ns = findings.beside_window_ns
+    fixed_ns = findings.outside_window_ns
     cost = "" if fixed_ns is None else f" A trial takes {_seconds(fixed_ns)} beside its window."
     return table(
         "Spread over trials",
@@ -95,7 +95,7 @@ def as_data(findings: RunFindings) -> list[dict[str, object]]:
             ],
             "levels": _levels_data(_levels(comparison, each)),
             "advice": _advice_data(_advice(findings, comparison, each)),
-            "beside_window_ns": findings.beside_window_ns,
+            "outside_window_ns": findings.outside_window_ns,
         }
         for comparison, each in _ranked(findings)
     ]
@@ -152,7 +152,7 @@ def _key(comparison: Comparison) -> Key:
 
 def _neighbours(findings: RunFindings, comparison: Comparison, each: ExperimentFindings) -> list[SerialCorrelation]:
     key = _key(comparison)
-    return [own for own in findings.neighbours if own.experiment == each.experiment.id and own.key == key]
+    return [own for own in findings.serial_correlations if own.experiment == each.experiment.id and own.key == key]
 
 
 def _levels(comparison: Comparison, each: ExperimentFindings) -> VarianceComponents | NoVarianceComponents:
@@ -165,7 +165,7 @@ def _advice(findings: RunFindings, comparison: Comparison, each: ExperimentFindi
     found = _levels(comparison, each)
     if isinstance(found, NoVarianceComponents):
         return found
-    return NO_COST if findings.beside_window_ns is None else advise(found, findings.beside_window_ns)
+    return NO_COST if findings.outside_window_ns is None else advise(found, findings.outside_window_ns)
 
 
 def _seconds(value_ns: float) -> str:
