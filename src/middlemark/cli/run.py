@@ -64,7 +64,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """Run a suite: its trials in interleaved random order, then the report."""
-    _check(suite, [name for name, given in _beside_resume(only, trials, out, dry_run) if given], resume, across)
+    _check(suite, [name for name, value in _not_with_resume(only, trials, out, dry_run) if value], resume, across)
     if resume is not None:
         _resume(resume, against or [], across=across, trust=trust, as_json=as_json)
         return
@@ -78,21 +78,21 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         _run(out or new_folder(order.name), order, as_json)
 
 
-def _beside_resume(
+def _not_with_resume(
     only: list[str] | None, trials: int | None, out: Path | None, dry_run: bool
 ) -> list[tuple[str, object]]:
     return [("--only", only), ("--trials", trials), ("--out", out), ("--dry-run", dry_run)]
 
 
-def _check(suite: str | None, given: list[str], resume: Path | None, across: bool) -> None:
+def _check(suite: str | None, options: list[str], resume: Path | None, across: bool) -> None:
     from middlemark.errors import UsageError
 
     if resume is None and across:
         raise UsageError("`--across` is of runs that are gone on with", remedy="middlemark run --resume DIR --across")
     if resume is None and suite is None:
         raise UsageError("no suite is named", remedy="middlemark run quick; `middlemark list suites` shows all of them")
-    if resume is not None and (suite is not None or given):
-        what = "a suite" if suite is not None else given[0]
+    if resume is not None and (suite is not None or options):
+        what = "a suite" if suite is not None else options[0]
         raise UsageError(
             f"--resume goes on with what was planned and takes no {what}", remedy=f"middlemark run --resume {resume}"
         )

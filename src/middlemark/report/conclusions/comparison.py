@@ -150,7 +150,7 @@ def print_compared(all_compared: Sequence[MetricComparison], margin: float, cons
 
 def reading(all_compared: Sequence[MetricComparison], margin: float) -> str:
     """What a table of comparisons means."""
-    n_told = sum(isinstance(each.difference, Difference) for each in all_compared)
+    n_decided = sum(isinstance(each.difference, Difference) for each in all_compared)
     paired = any(each.pair.paired for each in all_compared)
     how = (
         "Trials of one block are compared with each other."
@@ -158,7 +158,7 @@ def reading(all_compared: Sequence[MetricComparison], margin: float) -> str:
         else "The runs did not take turns: by how much runs differ without any change is part of every difference, "
         "and one run of each does not tell it."
     )
-    chance = (1 - CONFIDENCE) * n_told
+    chance = (1 - CONFIDENCE) * n_decided
     of_searches = (
         "A capacity has one value a search; its ratio's interval reaches from what one side carries to what the other "
         "does not. "
@@ -168,7 +168,7 @@ def reading(all_compared: Sequence[MetricComparison], margin: float) -> str:
     return (
         f"Ratios over trials with {100 * CONFIDENCE:.0f} % intervals. {of_searches}No difference: "
         f"the interval lies within {digits(100 * margin)} % of 1 (of shares, within {100 * SHARE_MARGIN:g} percentage "
-        f"points). {how} Each comparison stands for itself: of {plural(n_told, 'comparison')} of equals "
+        f"points). {how} Each comparison stands for itself: of {plural(n_decided, 'comparison')} of equals "
         f"{digits(chance)} would seem different by chance."
     )
 

@@ -201,8 +201,8 @@ def _limit(comparison: Comparison, best: ExperimentFindings, who: Mapping[str, S
 
 def interval_words(findings: RunFindings) -> str:
     """What an interval of this run means, given how many trials it rests on."""
-    given = [each for each in findings.experiments if each.experiment.search is None] or findings.experiments
-    counts = [each.n_valid for each in given if each.n_valid]
+    planned = [each for each in findings.experiments if each.experiment.search is None] or findings.experiments
+    counts = [each.n_valid for each in planned if each.n_valid]
     n, most = min(counts, default=0), max(counts, default=0)
     if most < 2:
         return "With a single trial there are no intervals, and nothing is decided."

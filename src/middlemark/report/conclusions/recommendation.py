@@ -72,11 +72,11 @@ def recommendation_data(said: Recommendation) -> dict[str, object]:
 
 def recommendation(findings: RunFindings) -> Recommendation | None:
     """The recommendation of a run that was given a demand; None for a suite's."""
-    given = parse_given_demand(findings.manifest.suite_text, file=str(findings.folder.manifest_path))
-    if given is None:
+    demand = parse_given_demand(findings.manifest.suite_text, file=str(findings.folder.manifest_path))
+    if demand is None:
         return None
     who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
-    return recommended(fitness(given, findings.experiments), who)
+    return recommended(fitness(demand, findings.experiments), who)
 
 
 def recommended(found: Fitness, who: Mapping[str, Series]) -> Recommendation:

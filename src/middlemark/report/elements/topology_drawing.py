@@ -30,7 +30,7 @@ class Port:
     network: str
     row: int
     text: str
-    """What the link does; empty where nothing is asked of it."""
+    """What the link does; empty where nothing is requested of it."""
 
 
 @dataclass(frozen=True)
@@ -233,15 +233,19 @@ def _link(link: Link) -> TopologyLink:
         settings["mtu"] = link.mtu_bytes
     if not link.trace and link.mobility is None:
         alike = link.outgoing == link.incoming
-        ways = {"outgoing": link.outgoing, "incoming": link.incoming}
-        settings |= _figures(link.outgoing) if alike else {name: _way(way) for name, way in ways.items()}
+        directions = {"outgoing": link.outgoing, "incoming": link.incoming}
+        settings |= (
+            _figures(link.outgoing)
+            if alike
+            else {name: _impairment(direction) for name, direction in directions.items()}
+        )
     return TopologyLink.model_construct(**settings)
 
 
-def _way(direction: Direction) -> Impairment | None:
+def _impairment(direction: Direction) -> Impairment | None:
     return None if direction.is_plain else Impairment.model_construct(**_figures(direction))
 
 
 def _figures(direction: Direction) -> Mapping[str, Any]:
-    """What is asked for, as a suite names it."""
+    """What is requested, as a suite names it."""
     return {effect.name: value for effect in EFFECTS if (value := getattr(direction, effect.field))}

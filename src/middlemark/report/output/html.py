@@ -61,21 +61,6 @@ from middlemark.results.run_folder import RunFolder
 from middlemark.suite.metrics import OF_CHAINS, Distribution
 
 
-@debug_mode(False)  # as for those of one setting
-def charts_of_run(findings: RunFindings, who: Mapping[str, Series]) -> dict[str, list[Chart]]:
-    """By the part of the page that they are in."""
-    overhead = overhead_chart(findings.experiments, who)
-    return {
-        "capacity": capacity_charts(findings.capacities, findings.experiments, who),
-        "scaling": scaling_charts(findings, who),
-        "wire": [overhead] if overhead else [],
-        "chains": chains_overview(findings.comparisons, who),
-    }
-
-
-QUOTED = re.compile(r"`([^`]+)`")
-
-
 @dataclass(frozen=True)
 class Section:
     """One comparison on the page."""
@@ -178,6 +163,18 @@ def sections_of(findings: RunFindings, who: Mapping[str, Series]) -> list[Sectio
     ]
 
 
+@debug_mode(False)  # as for those of one setting
+def charts_of_run(findings: RunFindings, who: Mapping[str, Series]) -> dict[str, list[Chart]]:
+    """By the part of the page that they are in."""
+    overhead = overhead_chart(findings.experiments, who)
+    return {
+        "capacity": capacity_charts(findings.capacities, findings.experiments, who),
+        "scaling": scaling_charts(findings, who),
+        "wire": [overhead] if overhead else [],
+        "chains": chains_overview(findings.comparisons, who),
+    }
+
+
 def _drawn_in(charts: Sequence[Chart], who: Mapping[str, Series]) -> list[Series]:
     """Whose lines some charts have, for their legend."""
     rows = (row for chart in charts for own in chart.spec["datasets"].values() for row in own)
@@ -262,6 +259,9 @@ def _environment() -> Environment:
     environment.filters["packed_json"] = packed_json
     environment.filters["marked"] = marked
     return environment
+
+
+QUOTED = re.compile(r"`([^`]+)`")
 
 
 def marked(text: str) -> Markup:

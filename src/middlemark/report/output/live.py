@@ -179,8 +179,8 @@ def _figures_of(headline: Headline) -> str:
 
 def _name(event: TrialStarted | TrialFinished) -> str:
     profile = "" if event.profile == "default" else event.profile
-    beside = ", ".join(word for word in (profile, event.side) if word)
-    return f"{event.middleware} ({beside})" if beside else event.middleware
+    configuration = ", ".join(word for word in (profile, event.side) if word)
+    return f"{event.middleware} ({configuration})" if configuration else event.middleware
 
 
 def _clock(seconds: float) -> str:

@@ -173,21 +173,21 @@ def _line(each: Capacity) -> str:
 def settings(capacities: Sequence[Capacity]) -> dict[str, str]:
     """By experiment: the message, and what else tells searches apart."""
     experiments = [each.experiment for each in capacities]
-    beside = factors_beside(capacities)
-    given = {each.experiment.id: "size" if each.sought is Sought.RATE else "rate" for each in capacities}
+    varying = distinguishing_factors(capacities)
+    fixed = {each.experiment.id: "size" if each.sought is Sought.RATE else "rate" for each in capacities}
     return {
         each.id: ", ".join(
             [
                 each.workload.replace("_", " "),
-                each.factors[given[each.id]],
-                *(f"{name} {each.factors[name]}" for name in beside if name in each.factors),
+                each.factors[fixed[each.id]],
+                *(f"{name} {each.factors[name]}" for name in varying if name in each.factors),
             ]
         )
         for each in experiments
     }
 
 
-def factors_beside(capacities: Sequence[Capacity]) -> list[str]:
+def distinguishing_factors(capacities: Sequence[Capacity]) -> list[str]:
     """The factors that tell searches apart and that no label has."""
     varying = varying_factors([each.experiment for each in capacities])
     return [name for name in varying if name not in IN_LABELS and "option." not in name]
@@ -276,9 +276,9 @@ def _known(findings: RunFindings, who: Mapping[str, Series]) -> list[Width]:
 
 def _names(findings: RunFindings, who: Mapping[str, Series]) -> dict[str, str]:
     experiments = [each.experiment for each in findings.experiments]
-    beside = [name for name in varying_factors(experiments) if name not in NAMED_BY_LABEL and "option." not in name]
+    varying = [name for name in varying_factors(experiments) if name not in NAMED_BY_LABEL and "option." not in name]
     return {
-        each.id: " ".join([who[each.id].label, *(each.factors[name] for name in beside if name in each.factors)])
+        each.id: " ".join([who[each.id].label, *(each.factors[name] for name in varying if name in each.factors)])
         for each in experiments
     }
 

@@ -18,7 +18,7 @@ from middlemark.plan.schedule import search_key
 from middlemark.report.elements.chart import Chart, Identity, finished, identity, log_scale
 from middlemark.report.elements.formatting import count_range, plural
 from middlemark.report.elements.labels import Series, Trials, trials_behind
-from middlemark.report.traffic.capacity import factors_beside, settings
+from middlemark.report.traffic.capacity import distinguishing_factors, settings
 
 AXES = {Sought.RATE: "messages a second", Sought.SIZE: "message size, B"}
 FRONT = (
@@ -148,11 +148,11 @@ def _knee_rows(group: Sequence[Capacity], who: Mapping[str, Series]) -> list[dic
 
 def _fronts(capacities: Sequence[Capacity], who: Mapping[str, Series]) -> list[tuple[Chart, Sequence[Capacity]]]:
     """What is sustained over the size of messages, of each workload searched at several, with the searches."""
-    beside = factors_beside(capacities)
+    varying = distinguishing_factors(capacities)
     groups: dict[str, list[Capacity]] = {}
     for each in capacities:
         factors = each.experiment.factors
-        words = [f"{name} {factors[name]}" for name in beside if name in factors]
+        words = [f"{name} {factors[name]}" for name in varying if name in factors]
         title = ", ".join([each.experiment.workload.replace("_", " "), *words])
         groups.setdefault(title, []).append(each)
     return [
