@@ -57,6 +57,7 @@ def test_a_part_has_its_share_of_the_whole() -> None:
 def test_units_are_those_of_the_screen() -> None:
     assert MEBIBYTES.write(3 << 20) == "3.00"
     assert PERCENT.write(0.0123) == "1.2"
+    assert PERCENT.write(1.2e-70) == "0"
 
 
 def test_ratios_are_written_with_their_interval() -> None:

@@ -33,9 +33,13 @@ def digits(value: float) -> str:
     return f"{value:.2f}" if magnitude >= 1 else f"{value:.3g}"
 
 
+LEAST_PERCENT = 1e-6
+"""What is less is nought to a reader: an interval's end that a computation left near it."""
+
+
 def _percent(share: float) -> str:
     percent = 100 * share
-    if percent == 0:
+    if abs(percent) < LEAST_PERCENT:
         return "0"
     return f"{percent:.2g}" if abs(percent) < 10 else f"{percent:.0f}"
 
