@@ -145,7 +145,7 @@ def test_it_is_never_narrower_than_independent_messages_allow(first: list[int], 
     ends = []
     for events in (first, second):
         alike = [sum(events) // len(events)] * len(events)
-        low, high = share_interval(np.array(alike), np.full(len(alike), 200), most_told=1)
+        low, high = share_interval(np.array(alike), np.full(len(alike), 200), max_weight=1)
         ends.append(float(high - low))
     assert found.high - found.low >= 0.98 * max(ends)
     assert -1 <= found.low <= found.value <= found.high <= 1

@@ -159,7 +159,7 @@ def components_of_stretches(stretches: Floats, window_ns: int) -> VarianceCompon
 
 
 def advise(found: VarianceComponents, outside_ns: float) -> Advice:
-    """What pays, where a trial takes `outside_ns` beside its window.
+    """What pays, where a trial takes `outside_ns` outside its window.
 
     The best window is √(cost beside it × window / ratio), Kalibera and Jones's optimum (ibid., eq. 3) with stretches of
     any length; something is said to pay only where the whole interval of the ratio says so.

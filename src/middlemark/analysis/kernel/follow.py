@@ -144,7 +144,7 @@ _Hop = Callable[[_Path, Side], tuple[int, int]]
 def _taken(trace: KernelTrace, process: int, message: _Message, until_ns: int) -> _Hop | None:
     """The last receive call that completes the message, from its sender or from who is neither sender nor receiver.
 
-    Where none does, packets only told of what memory holds: then it is the last of them.
+    Where none does, packets only announced what memory holds: then it is the last of them.
     """
     candidates: list[tuple[Take, Packet]] = []
     for take, packet in _candidates(trace, process, message, until_ns):

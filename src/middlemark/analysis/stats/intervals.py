@@ -72,20 +72,20 @@ def _covered(n: int, depth: int) -> float:
 
 
 def share_interval(
-    events: Counts, sizes: Counts, confidence: float = CONFIDENCE, most_told: float = MAX_WEIGHT
+    events: Counts, sizes: Counts, confidence: float = CONFIDENCE, max_weight: float = MAX_WEIGHT
 ) -> tuple[Floats, Floats]:
     """The interval of the share of all messages that are events, of which each trial has `events` among its `sizes`.
 
     Clopper and Pearson's for the effective number of independent messages (Korn & Graubard, Survey Methodology 24,
     1998): the variance is that over trials, with Student's quantile, since they are few. Where there is no event, or
-    nothing else, it is exact for independent messages; and no message counts as more than `most_told` independent ones,
-    as few trials may be alike by chance. The first axis is that of the trials; along others there are more shares.
+    nothing else, it is exact for independent messages; no message counts as more than `max_weight` independent ones, as
+    few trials may be alike by chance. The first axis is that of the trials; along others there are more shares.
     """
-    within, beyond = _effective(events, sizes, confidence, most_told)
+    within, beyond = _effective(events, sizes, confidence, max_weight)
     return _lowest_share(within, beyond, confidence), _highest_share(within, beyond, confidence)
 
 
-def _effective(events: Counts, sizes: Counts, confidence: float, most_told: float) -> tuple[Floats, Floats]:
+def _effective(events: Counts, sizes: Counts, confidence: float, max_weight: float) -> tuple[Floats, Floats]:
     """As how many independent messages the events count, and all others."""
     _refuse_impossible(events, sizes)
     n, n_trials, tail = float(sizes.sum()), len(sizes), (1 - confidence) / 2
@@ -96,7 +96,7 @@ def _effective(events: Counts, sizes: Counts, confidence: float, most_told: floa
     of_trials = widened * n_trials / (n_trials - 1) * apart.sum(axis=-1) / n**2
     of_messages = share * (1 - share) / n
     mixed = (found > 0) & (found < n)
-    least = np.where(mixed, of_messages / most_told, 1.0)
+    least = np.where(mixed, of_messages / max_weight, 1.0)
     effective = np.where(mixed, n * of_messages / np.maximum(of_trials, least), n)
     return share * effective, (1 - share) * effective
 

@@ -128,7 +128,7 @@ def _logits(events: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.f
 
 def _widened(head: Counts, runs: NDArray[np.float64], confidence: float) -> tuple[float, float, float]:
     """The head's share with its interval by its own trials, and beyond that by how runs scatter."""
-    share, low, high = share_with_interval(head, confidence, most_told=1)
+    share, low, high = share_with_interval(head, confidence, max_weight=1)
     event, size = _pooled(head)
     middle = float(_logits(np.array([event]), np.array([size]))[0])
     reach = float(scipy.special.stdtrit(len(runs) - 1, (1 + confidence) / 2)) * float(np.std(runs, ddof=1))

@@ -272,7 +272,7 @@ def difference_of_shares(first: Counts, second: Counts, *, confidence: float = C
     """By how much the second side's share of all its messages is larger; never surer than independent messages are."""
     if min(len(first), len(second)) < FEWEST_BLOCKS:
         return NoDifference(TOO_FEW_TRIALS)
-    ends = [share_with_interval(side, confidence, most_told=1) for side in (first, second)]
+    ends = [share_with_interval(side, confidence, max_weight=1) for side in (first, second)]
     (before, low_before, high_before), (after, low_after, high_after) = ends
     value = after - before
     down = math.hypot(after - low_after, high_before - before)
@@ -281,9 +281,9 @@ def difference_of_shares(first: Counts, second: Counts, *, confidence: float = C
 
 
 def share_with_interval(
-    counts: Counts, confidence: float = CONFIDENCE, most_told: float = MAX_WEIGHT
+    counts: Counts, confidence: float = CONFIDENCE, max_weight: float = MAX_WEIGHT
 ) -> tuple[float, float, float]:
-    """A share of all messages with its interval; `most_told` as in `share_interval`."""
+    """A share of all messages with its interval; `max_weight` as in `share_interval`."""
     events, sizes = (np.array(side, dtype=np.int64) for side in zip(*counts.values(), strict=True))
-    low, high = (float(end) for end in share_interval(events, sizes, confidence, most_told))
+    low, high = (float(end) for end in share_interval(events, sizes, confidence, max_weight))
     return float(events.sum() / sizes.sum()), low, high
