@@ -146,7 +146,7 @@ def _analyse_experiment(
 def _findings(
     folder: RunFolder, experiment: Experiment, records: Sequence[TrialRecord]
 ) -> tuple[ExperimentFindings, list[Damage]]:
-    """One trial is looked at at a time; of each there stays what `condensed` made of its samples."""
+    """One trial is looked at at a time; of each there stays the sketch of its samples."""
     found, damaged = [], []
     for record in records:
         if is_valid(record):

@@ -93,7 +93,7 @@ def _width(  # noqa: PLR0913, PLR0917 - one metric of one stream of one experime
     stop: Stop, experiment: str, metric: Metric, stream: str | None, results: Sequence[StoredResult], allowed: float
 ) -> Width:
     key = metric.key(stream or "")
-    refused = [each.refused[key] for each in results if key in each.refused]  # one is enough, as in `experiment`
+    refused = [each.refused[key] for each in results if key in each.refused]  # one is enough, as in `aggregate`
     values = np.array([] if refused else [each.values[key] for each in results if key in each.values])
     confidence = stop.confidence
     reach = relative_width(values, confidence)
