@@ -1,4 +1,4 @@
-"""Middlemark: a benchmark for communication middleware."""
+"""Middlemark: a dynamometer for communication middleware."""
 
 from importlib.metadata import version
 from pathlib import Path

@@ -16,7 +16,7 @@ from middlemark.cli.inspect import list as list_command
 
 app = typer.Typer(
     name="middlemark",
-    help="A benchmark for communication middleware: real middleware under one neutral load.",
+    help="A dynamometer for communication middleware: real middleware under one neutral load.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
