@@ -47,8 +47,16 @@ def test_equals_tie_and_neither_wins(tmp_path: Path) -> None:
     assert said.sentences[1] == "No other is significantly different."
 
 
-def test_alone_it_is_said_that_there_is_nothing_beside_it(tmp_path: Path) -> None:
-    assert told(tmp_path, one=Behaviour()).sentences[1] == "Nothing else could be ranked beside it."
+def test_a_single_candidate_has_the_lowest_of_nothing(tmp_path: Path) -> None:
+    said = told(tmp_path, one=Behaviour())
+    assert said.headline == "Only one could be ranked"
+    assert said.sentences[1] == "Nothing was measured to compare it with."
+
+
+def test_a_candidate_whose_others_could_not_be_ranked_beats_nobody(tmp_path: Path) -> None:
+    said = told(tmp_path, one=Behaviour(), two=Behaviour(loss=0.9))
+    assert said.headline == "Only one could be ranked"
+    assert said.sentences[1] == "Why the others could not is in the table."
 
 
 def test_baselines_alone_are_compared_with_each_other(tmp_path: Path) -> None:

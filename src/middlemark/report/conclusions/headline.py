@@ -57,7 +57,7 @@ def answer(comparison: Comparison, who: Mapping[str, Series], varying: frozenset
         comparison.setting.workload,
         load,
         winners,
-        _headline(comparison, best, winners),
+        _headline(comparison, best, winners, is_alone=len(field) == 1),
         tuple(sentence for sentence in said if sentence),
     )
 
@@ -116,7 +116,10 @@ def condition_words(name: str, value: str) -> str:
     return words.get(kind) or named.get(value) or (value if plain else f"{name.replace('_', ' ')} {value}")
 
 
-def _headline(comparison: Comparison, best: ExperimentFindings, winners: tuple[Series, ...]) -> str:
+def _headline(comparison: Comparison, best: ExperimentFindings, winners: tuple[Series, ...], *, is_alone: bool) -> str:
+    if is_alone:
+        beside = " beside the baselines" if len(comparison.ranked) > 1 else ""
+        return f"Only {winners[0].label} could be ranked{beside}"
     quality = {
         "round_trip": "the shortest round trip",
         "latency_from_send": "the lowest latency",
@@ -161,7 +164,11 @@ def _lead(
     behind = [each for each in field if comparison.is_behind(each, best)]
     if behind:
         return _against(comparison, best, behind[0], who)
-    return "No other is significantly different." if len(field) > 1 else "Nothing else could be ranked beside it."
+    if len(field) > 1:
+        return "No other is significantly different."
+    if len(comparison.experiments) > len(comparison.ranked):
+        return "Why the others could not is in the table."
+    return "" if len(comparison.ranked) > 1 else "Nothing was measured to compare it with."
 
 
 def _against(
