@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 
 from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan import Experiment, KeepAll, KeepLast, PingPong, expand, varying_factors
-from middlemark.suite import load_suite, parse_suite
+from middlemark.suite import Conditions, Exclusion, load_suite, parse_suite
 
 BUILT = ["shm", "udp", "zenoh"]
 
@@ -274,6 +274,10 @@ def test_a_workload_may_bring_what_goes_wrong_and_the_windows_for_it() -> None:
     assert [e.factors.get("faults") for e in found] == [None, "rejoin"]
     assert [[event.action for event in e.timeline] for e in found] == [[], ["kill", "restart"]]
     assert [e.windows.window_ns for e in found] == [2_000_000_000, 6_000_000_000]
+
+
+def test_every_condition_may_be_excluded() -> None:
+    assert set(Conditions.model_fields) <= set(Exclusion.model_fields)
 
 
 def test_a_workload_s_faults_give_way_to_a_condition_s_and_its_windows_to_the_suite_s() -> None:

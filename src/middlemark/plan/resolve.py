@@ -156,8 +156,7 @@ def factors_of(point: Point) -> dict[str, str]:
 
 def condition_factors(requested: RequestedConditions) -> dict[str, str]:
     """The conditions that any experiment has, as text; links and faults stand for themselves."""
-    names = ("cpus", "scheduling", "priority", "spin", "keep_awake", "deployment", "cpu_load")
-    set_here = {name: getattr(requested, name) for name in names if getattr(requested, name) is not None}
+    set_here = {name: value for name, value in requested if value is not None and name not in {"link", "faults"}}
     return {name: factor_text(name, value) for name, value in set_here.items()}
 
 

@@ -33,6 +33,16 @@ class Action(StrEnum):
         """Whether it happens to links, and not to a process."""
         return self in {Action.LINK_DOWN, Action.LINK_UP, Action.PARTITION, Action.HEAL}
 
+    @property
+    def mends(self) -> bool:
+        """Whether messages should flow again after it."""
+        return self in {Action.RESTART, Action.START, Action.RESUME, Action.LINK_UP, Action.HEAL}
+
+    @property
+    def undone_by(self) -> "Action | None":
+        """What makes a link whole that this left cut, so that it can be measured."""
+        return {Action.LINK_DOWN: Action.LINK_UP, Action.PARTITION: Action.HEAL}.get(self)
+
 
 class Fault(Model):
     """One event of a timeline."""

@@ -25,8 +25,6 @@ from middlemark.results.streaming import CHUNK_ROWS, Frame, present_numbers, row
 from middlemark.suite import Action, Arrival
 
 Instants = NDArray[np.int64]
-MENDING = (Action.RESTART, Action.START, Action.RESUME, Action.LINK_UP, Action.HEAL)
-"""After these, messages should flow again."""
 OF_SAMPLES = {"missing_share", "longest_gap_ns", "recovery_ns", "cut_off_flows"}
 """The metrics that rest on samples."""
 _MASK = 2**64 - 1
@@ -204,7 +202,7 @@ def _duplicates(counts: Sequence[SubscriberCounts], mended_ns: Sequence[int]) ->
 
 def _mended_ns(faults: Sequence[HappenedFault], subscriber: str, end_ns: int) -> list[int]:
     """The begins of repairs that its last process may have noticed: what an earlier one received is not known."""
-    began_ns = [fault.began_ns for fault in faults if fault.action in MENDING and fault.began_ns < end_ns]
+    began_ns = [fault.began_ns for fault in faults if fault.action.mends and fault.began_ns < end_ns]
     since_ns = max((fault.began_ns for fault in faults if _brings_back(fault, subscriber)), default=0)
     return [at_ns for at_ns in began_ns if at_ns >= since_ns]
 

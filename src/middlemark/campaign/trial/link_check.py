@@ -17,7 +17,6 @@ from middlemark.campaign.trial.validity import unlike
 from middlemark.errors import EnvironmentNotReady, InternalError
 from middlemark.plan import Invalid, PlannedFault
 from middlemark.results.record import LinkMeasured
-from middlemark.suite import Action
 from middlemark.testbed.network.shaping import RelayReport
 from middlemark.testbed.probe.probe import DirectionMeasured, Measured, probe, probe_route, requested_now
 from middlemark.testbed.probe.verify import link_verdict, route_verdict
@@ -113,13 +112,8 @@ def mend(environment: TrialEnvironment, timeline: Sequence[PlannedFault]) -> Non
     """Has links be again what a timeline may have cut, and ends their traces, so that what they are can be measured."""
     environment.testbed.finish_traces()
     for event in timeline:
-        match event.action:
-            case Action.LINK_DOWN:
-                environment.testbed.link_up(event.target)
-            case Action.PARTITION:
-                environment.testbed.heal(event.target)
-            case _:
-                pass
+        if event.action.undone_by:
+            environment.testbed.perform(event.action.undone_by, event.target)
 
 
 def _metrics(measured: Measured) -> Metrics:

@@ -23,6 +23,7 @@ from middlemark.plan import (
     Stream,
     StreamPattern,
     Trial,
+    Unthrottled,
     share_cpus,
 )
 from middlemark.plan import Periodic as PeriodicPlan
@@ -239,7 +240,7 @@ def _pattern_spec(pattern: StreamPattern, seed: int) -> contract.PatternSpec:
             return contract.ComputedPattern(rate_hz=pattern.rate_hz)
         case PingPong():
             return contract.PingPongPattern(**pattern.model_dump(exclude={"kind"}))
-        case _:
+        case Unthrottled():
             return contract.UnthrottledPattern(**pattern.model_dump(exclude={"kind"}))
 
 
