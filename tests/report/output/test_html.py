@@ -79,6 +79,15 @@ def test_its_links_lead_to_parts_of_itself_and_ids_are_unique(page: Page) -> Non
 
 
 def test_it_has_one_first_heading_and_skips_no_level(page: Page) -> None:
+    assert_outlined(page)
+
+
+@pytest.mark.parametrize("name", ["run-format-1-capacity", "run-format-1-observers", "run-format-1-pipeline"])
+def test_what_stands_on_several_settings_skips_no_level_either(runs: SharedRuns, name: str) -> None:
+    assert_outlined(Page(render(runs.golden(name).findings)))
+
+
+def assert_outlined(page: Page) -> None:
     levels = [int(heading[1]) for heading in page.headings]
     assert levels[0] == 1
     assert levels.count(1) == 1
