@@ -13,7 +13,7 @@ import typer
 
 from middlemark.cli import boundary
 from middlemark.cli.arguments import Trust
-from middlemark.report.output.formats import ExportFormat, ReportFormat
+from middlemark.report.output.formats import ExportFormat, ReportFormat, format_help
 
 if TYPE_CHECKING:
     import socket
@@ -25,10 +25,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     run: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder, as `middlemark run` printed it.")],
     kind: Annotated[
         ReportFormat,
-        typer.Option(
-            "--format",
-            help="html: the page; png, svg, pdf: each of its figures; latex, markdown, csv: each of its tables.",
-        ),
+        typer.Option("--format", help=format_help(ReportFormat)),
     ] = ReportFormat.HTML,
     out: Annotated[
         Path | None, typer.Option(help="Where figures and tables go, instead of DIR/png, DIR/latex, ….")
@@ -160,11 +157,7 @@ def export_command(
     run: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder, as `middlemark run` printed it.")],
     kind: Annotated[
         ExportFormat,
-        typer.Option(
-            "--format",
-            help="hgrm: HdrHistogram's percentile tables; parquet, csv, json: trials, metrics and estimates; "
-            "openmetrics: the estimates.",
-        ),
+        typer.Option("--format", help=format_help(ExportFormat)),
     ] = ExportFormat.HGRM,
     out: Annotated[Path | None, typer.Option(help="Where the files go, instead of DIR/hgrm, DIR/parquet, ….")] = None,
     trust: Trust = False,

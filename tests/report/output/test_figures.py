@@ -12,7 +12,17 @@ import pytest
 from middlemark.analysis.run import RunFindings
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.elements.tables import Column, table
-from middlemark.report.output.figures import as_csv, as_latex, as_markdown, figures, standing_alone, tables, write_parts
+from middlemark.report.output.figures import (
+    DRAWN,
+    WRITTEN,
+    as_csv,
+    as_latex,
+    as_markdown,
+    figures,
+    standing_alone,
+    tables,
+    write_parts,
+)
 from middlemark.report.output.formats import ReportFormat
 from middlemark.report.output.html import render
 from shared_runs import SharedRuns
@@ -71,6 +81,10 @@ def test_every_table_of_the_page_is_a_file_too(runs: SharedRuns, name: str) -> N
     assert on_page
     assert on_page - said == set()
     assert len([path for path, _ in tables(findings, who)]) == len({path for path, _ in tables(findings, who)})
+
+
+def test_every_format_but_the_page_is_made_in_one_way() -> None:
+    assert sorted([*DRAWN, *WRITTEN]) == sorted(each for each in ReportFormat if each is not ReportFormat.HTML)
 
 
 def test_latex_escapes_what_has_a_meaning_there() -> None:

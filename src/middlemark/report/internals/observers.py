@@ -49,7 +49,6 @@ from middlemark.suite.metrics import TRIAL, Key, host_subject, process_subject
 
 SHARE_OF_TIME = Unit("% of the time", COUNT.write)
 MICROSECONDS_PER_MESSAGE = Unit("µs a message", MICROSECONDS.write)
-SHOWN = (Observation.RESOURCES, Observation.WIRE, Observation.KERNEL_PATH, Observation.CAPTURE)
 Columns = tuple[MetricColumn, ...]
 CPU: Columns = (
     MetricColumn("CPU", "sampled_cpu_percent_of_core", PERCENT_OF_CORE),
@@ -113,7 +112,8 @@ def observed(comparison: Comparison, who: Mapping[str, Series]) -> Observed | No
     """All of it; None where nothing was observed."""
     if not any(each.observed for each in comparison.experiments):
         return None
-    sampled, wired, cut, captured = (seen_by(comparison, each) for each in SHOWN)
+    sampled, wired = seen_by(comparison, Observation.RESOURCES), seen_by(comparison, Observation.WIRE)
+    cut, captured = seen_by(comparison, Observation.KERNEL_PATH), seen_by(comparison, Observation.CAPTURE)
     cpu = Bars("percpu", "CPU for each message", TRIAL, "cpu_per_message_ns", "µs of CPU time", 1e3, PER_MESSAGE)
     charts = (*path_charts(cut, who), bar_chart(sampled, who, cpu), memory_chart(sampled, who))
     return Observed(

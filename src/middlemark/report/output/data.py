@@ -135,19 +135,29 @@ NEVER_NULL = {"trial", "experiment", "middleware", "subject", "metric", "outcome
 
 def export(run: LoadedRun, kind: ExportFormat, folder: Path) -> list[Path]:
     """Write a run into a folder; damaged trials are left out and named in `run.damaged`."""
-    if kind is ExportFormat.HGRM:
-        tables, damaged = percentile_tables(run.folder)
-        run.note(damaged)
-        return [write_text(folder / file_name(table.name), table.text) for table in tables]
-    if kind is ExportFormat.OPENMETRICS:
-        return [write_text(folder / "estimates.openmetrics.txt", openmetrics(run))]
-    frames = {"trials": run.trials, "metrics": run.metrics, "estimates": run.estimates, "warnings": run.warnings}
-    if kind is ExportFormat.JSON:
-        said = write_text(folder / "run.json", json.dumps(as_json(run, frames)) + "\n")
-        return [said, *(_write_schema(folder / f"{name}.schema.json", schema) for name, schema in schemas().items())]
-    if kind is ExportFormat.CSV:
-        return [write_text(folder / f"{name}.csv", _flat(frame).write_csv()) for name, frame in frames.items()]
-    return [write_with(folder / f"{name}.parquet", frame.write_parquet) for name, frame in frames.items()]
+    match kind:
+        case ExportFormat.HGRM:
+            tables, damaged = percentile_tables(run.folder)
+            run.note(damaged)
+            return [write_text(folder / file_name(table.name), table.text) for table in tables]
+        case ExportFormat.OPENMETRICS:
+            return [write_text(folder / "estimates.openmetrics.txt", openmetrics(run))]
+        case ExportFormat.JSON:
+            said = write_text(folder / "run.json", json.dumps(as_json(run, _frames(run))) + "\n")
+            return [
+                said,
+                *(_write_schema(folder / f"{name}.schema.json", schema) for name, schema in schemas().items()),
+            ]
+        case ExportFormat.CSV:
+            return [
+                write_text(folder / f"{name}.csv", _flat(frame).write_csv()) for name, frame in _frames(run).items()
+            ]
+        case ExportFormat.PARQUET:
+            return [write_with(folder / f"{name}.parquet", frame.write_parquet) for name, frame in _frames(run).items()]
+
+
+def _frames(run: LoadedRun) -> dict[str, pl.DataFrame]:
+    return {"trials": run.trials, "metrics": run.metrics, "estimates": run.estimates, "warnings": run.warnings}
 
 
 def schemas() -> dict[str, dict[str, Any]]:

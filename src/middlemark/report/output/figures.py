@@ -23,7 +23,6 @@ from middlemark.analysis.run import RunFindings
 from middlemark.report.conclusions.claims import claims_table, shown
 from middlemark.report.conclusions.digest import digest
 from middlemark.report.conclusions.heatmap import heat_maps, heat_table
-from middlemark.report.conclusions.ranking import ranking_as_table
 from middlemark.report.conclusions.recommendation import recommendation
 from middlemark.report.elements.chart import INK, Chart, Spec
 from middlemark.report.elements.formatting import NARROW_SPACE
@@ -40,19 +39,18 @@ from middlemark.results.files import file_name, write_bytes, write_text
 WIDTH = 560
 """Of a figure without its axis labels, in CSS pixels: a column of text, readable."""
 PNG_SCALE = 2.5
-FIGURES = (ReportFormat.PNG, ReportFormat.SVG, ReportFormat.PDF)
-ENDING = {ReportFormat.LATEX: "tex", ReportFormat.MARKDOWN: "md", ReportFormat.CSV: "csv"}
 
 
 def write_parts(findings: RunFindings, kind: ReportFormat, folder: Path) -> list[Path]:
     """Write every figure, or every table, of a run into a folder."""
     who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
-    if kind in FIGURES:
+    if kind in DRAWN:
         return _write_figures(dict(figures(findings, who)), kind, folder)
-    written = []
-    for name, table in tables(findings, who):
-        written.append(write_text(folder / f"{file_name(name)}.{ENDING[kind]}", AS_TEXT[kind](name, table)))
-    return written
+    ending, as_text = WRITTEN[kind]
+    return [
+        write_text(folder / f"{file_name(name)}.{ending}", as_text(name, table))
+        for name, table in tables(findings, who)
+    ]
 
 
 def figures(findings: RunFindings, who: Mapping[str, Series]) -> Iterator[tuple[str, Chart]]:
@@ -68,7 +66,7 @@ def tables(findings: RunFindings, who: Mapping[str, Series]) -> Iterator[tuple[s
     sections = sections_of(findings, who)
     yield from ((name, table) for name, table in _tables_of_run(findings, sections, who) if table is not None)
     for section in sections:
-        for table in _tables_of(section):
+        for table in section.every_table:
             yield f"{section.id}-{table.name}", table
 
 
@@ -91,35 +89,24 @@ def _tables_of_run(
     yield "topologies", topology_table(findings)
 
 
-def _tables_of(section: Section) -> Iterator[Table]:
-    yield ranking_as_table(section.ranking, f"{section.answer.workload.replace('_', ' ')}, {section.answer.load}")
-    if section.chain:
-        yield from (section.chain.split, section.chain.fates)
-        yield from (table for table in section.chain.tables if table.rows)
-    yield from (table for table in (section.faults, section.links, section.routes, section.path) if table)
-    yield from (*section.quantiles, *section.tables, section.outcomes)
-    if section.observed:
-        yield from (section.observed.cost, *section.observed.tables)
-
-
 # --- figures --------------------------------------------------------------------------------------------------------
 
 
 def _write_figures(drawn: Mapping[str, Chart], kind: ReportFormat, folder: Path) -> list[Path]:
     written = [
-        write_bytes(folder / f"{file_name(name)}.{kind}", _rendered(standing_alone(chart), kind))
+        write_bytes(folder / f"{file_name(name)}.{kind}", DRAWN[kind](standing_alone(chart)))
         for name, chart in drawn.items()
     ]
     captions = "".join(f"## {name}\n\n{chart.title}. {chart.caption}\n\n" for name, chart in drawn.items())
     return [*written, write_text(folder / "captions.md", captions)]
 
 
-def _rendered(spec: Spec, kind: ReportFormat) -> bytes:
-    if kind is ReportFormat.SVG:
-        return vl_convert.vegalite_to_svg(spec).encode()
-    if kind is ReportFormat.PDF:
-        return vl_convert.vegalite_to_pdf(spec)
-    return vl_convert.vegalite_to_png(spec, scale=PNG_SCALE)
+DRAWN: dict[ReportFormat, Callable[[Spec], bytes]] = {
+    ReportFormat.PNG: lambda spec: vl_convert.vegalite_to_png(spec, scale=PNG_SCALE),
+    ReportFormat.SVG: lambda spec: vl_convert.vegalite_to_svg(spec).encode(),
+    ReportFormat.PDF: vl_convert.vegalite_to_pdf,
+}
+"""What draws a figure in each form."""
 
 
 def standing_alone(chart: Chart) -> Spec:
@@ -205,8 +192,9 @@ def as_csv(_name: str, table: Table) -> str:
     return out.getvalue()
 
 
-AS_TEXT: dict[ReportFormat, Callable[[str, Table], str]] = {
-    ReportFormat.LATEX: as_latex,
-    ReportFormat.MARKDOWN: as_markdown,
-    ReportFormat.CSV: as_csv,
+WRITTEN: dict[ReportFormat, tuple[str, Callable[[str, Table], str]]] = {
+    ReportFormat.LATEX: ("tex", as_latex),
+    ReportFormat.MARKDOWN: ("md", as_markdown),
+    ReportFormat.CSV: ("csv", as_csv),
 }
+"""The ending of each form of a table, and what writes one."""

@@ -1,4 +1,7 @@
-"""The names of the forms that reports and exports take, apart from what makes them, so that help comes at once."""
+"""The forms that reports and exports take, with what each holds, apart from what makes them: help comes at once.
+
+Every form has its one place in `data` or in `figures`, which make them.
+"""
 
 from enum import StrEnum
 
@@ -12,6 +15,17 @@ class ExportFormat(StrEnum):
     JSON = "json"
     OPENMETRICS = "openmetrics"
 
+    @property
+    def holds(self) -> str:
+        """What is in its files, in a few words."""
+        match self:
+            case ExportFormat.HGRM:
+                return "HdrHistogram's percentile tables"
+            case ExportFormat.PARQUET | ExportFormat.CSV | ExportFormat.JSON:
+                return "trials, metrics and estimates"
+            case ExportFormat.OPENMETRICS:
+                return "the estimates"
+
 
 class ReportFormat(StrEnum):
     """The page, or what its figures or its tables become."""
@@ -23,3 +37,22 @@ class ReportFormat(StrEnum):
     LATEX = "latex"
     MARKDOWN = "markdown"
     CSV = "csv"
+
+    @property
+    def holds(self) -> str:
+        """What is in its files, in a few words."""
+        match self:
+            case ReportFormat.HTML:
+                return "the page"
+            case ReportFormat.PNG | ReportFormat.SVG | ReportFormat.PDF:
+                return "each of its figures"
+            case ReportFormat.LATEX | ReportFormat.MARKDOWN | ReportFormat.CSV:
+                return "each of its tables"
+
+
+def format_help(kinds: type[ExportFormat | ReportFormat]) -> str:
+    """Every format with what it holds, for the help: `png, svg, pdf: each of its figures; …`."""
+    alike: dict[str, list[str]] = {}
+    for kind in kinds:
+        alike.setdefault(kind.holds, []).append(kind.value)
+    return "; ".join(f"{', '.join(names)}: {what}" for what, names in alike.items()) + "."

@@ -24,7 +24,7 @@ from middlemark.report.conclusions.claims import READING, shown
 from middlemark.report.conclusions.digest import CROWDED, digest
 from middlemark.report.conclusions.headline import Answer, answer, distinguishing, interval_words
 from middlemark.report.conclusions.heatmap import heat_maps
-from middlemark.report.conclusions.ranking import CLOCKS, Ranking, ranking_table
+from middlemark.report.conclusions.ranking import CLOCKS, Ranking, ranking_as_table, ranking_table
 from middlemark.report.conclusions.recommendation import recommendation
 from middlemark.report.conclusions.warnings import uncounted, warned_of
 from middlemark.report.elements.chart import Chart
@@ -98,6 +98,16 @@ class Section:
         seen = (*self.observed.charts, *self.observed.messages) if self.observed else ()
         path = self.chain.charts if self.chain else ()
         return (*path, *self.over_time, *self.distributions, *self.bars, *seen)
+
+    @property
+    def every_table(self) -> tuple[Table, ...]:
+        """All of them, those of the chain and of observers too."""
+        ranking = ranking_as_table(self.ranking, f"{self.answer.workload.replace('_', ' ')}, {self.answer.load}")
+        nodes = tuple(table for table in self.chain.tables if table.rows) if self.chain else ()
+        chain = (self.chain.split, self.chain.fates, *nodes) if self.chain else ()
+        single = tuple(table for table in (self.faults, self.links, self.routes, self.path) if table)
+        seen = (self.observed.cost, *self.observed.tables) if self.observed else ()
+        return (ranking, *chain, *single, *self.quantiles, *self.tables, self.outcomes, *seen)
 
 
 def write_report(run: Path | RunFindings) -> Path:
