@@ -116,7 +116,7 @@ allowed: `<`, `/`\
         snapshot("""\
 mine.yaml:6:8: `lost` can't stand here
   - no lost
-allowed: `loss`, `communication`\
+allowed: `communication`, `loss`\
 """),
     ),
     "a ratio of shares": (

@@ -1,7 +1,7 @@
 """The metrics of one trial: a value for each name, with the number of messages that it rests on.
 
 Accounting that does not add up is an error here. Where publishers could not keep their rate latency is that of a queue,
-and such values can be left out; `catalog` has the names, estimates over several trials are `stats.estimate`'s.
+and such values can be left out; `suite.metrics` has the names, estimates over several trials are `stats.estimate`'s.
 """
 
 from __future__ import annotations

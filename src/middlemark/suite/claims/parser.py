@@ -6,7 +6,7 @@ As an annotation, `ClaimText` reads a claim wherever a suite may have one. Wheth
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -73,11 +73,9 @@ _EXPECTED = {
     "SLASH": "`/`",
     "NO": "`no loss`, `no communication`",
     "MONOTONE": "`monotone in size: …`",
-    "LOSS": "`loss`",
-    "COMMUNICATION": "`communication`",
-    "IN": "`in`",
     "$END": "the end",
 }
+"""What is said of each part of the grammar; a keyword that is not here is said as it is written."""
 FORMS = (
     f"`{_EXAMPLE} < median(latency)[middleware=mqtt, topology=D1-1]`, `A / B > 2`, `p99(latency)[…] < 1 ms`, "
     "`no loss[…]`, `no communication[…]`, `monotone in size: median(latency)[…]`"
@@ -105,6 +103,7 @@ def _parser() -> Lark:
 def _unexpected(written: str, error: UnexpectedInput) -> PydanticCustomError:
     names = getattr(error, "accepts", None) or getattr(error, "expected", None) or getattr(error, "allowed", None) or ()
     expected = [words for name, words in _EXPECTED.items() if name in names]
+    expected += [f"`{name.lower()}`" for name in sorted({*names} - _EXPECTED.keys()) if name.isalpha()]
     at = min(getattr(error, "pos_in_stream", None) or 0, len(written))
     if not written[at:].strip() or getattr(error, "token", None) == "":
         return _refusal("the claim ends too early", ", ".join(expected) or FORMS, written, len(written))
@@ -117,6 +116,10 @@ def _refusal(problem: str, allowed: str, text: str, at: int) -> PydanticCustomEr
     )
 
 
+_OF_SELECTIONS: dict[str, Callable[[Selection], Statement]] = {"no_loss": NoLoss, "no_communication": NoCommunication}
+"""By rule of the grammar: the forms that are of a selection alone."""
+
+
 def _statement(tree: ParseTree) -> Statement:
     parts: list[Any] = list(tree.children)
     match str(tree.data):
@@ -127,12 +130,10 @@ def _statement(tree: ParseTree) -> Statement:
         case "bound":
             operand = _operand(parts[0])
             return Bound(operand, parts[1] == ">", _bound(operand.metric, parts[2]))
-        case "no_loss":
-            return NoLoss(_selection(parts[0]))
-        case "no_communication":
-            return NoCommunication(_selection(parts[0]))
-        case _:
+        case "monotone":
             return Monotone(_growing(parts[0]), _operand(parts[1]))
+        case form:
+            return _OF_SELECTIONS[form](_selection(parts[0]))
 
 
 def _comparison(first: Operand, second: Operand, relation: Token, number: Token | None = None) -> Comparison:
