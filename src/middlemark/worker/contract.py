@@ -1,7 +1,9 @@
 """The worker contract as models, generated from schema/*.json by setup/contract_models.py: not to be edited."""
 
 from __future__ import annotations
+
 from typing import Annotated, Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
