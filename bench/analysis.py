@@ -78,7 +78,7 @@ def built_as_one_trial(folder: Path, samples: int) -> None:
     """Of a trial of a million the same million again and again, one window after the other."""
     run = build_run(folder, SUITE.format(trials=1, window_ms=TRIAL // 100), {"one": BEHAVIOURS["one"]})
     (trial,) = run.stored_trials()
-    lengthen(trial, samples // TRIAL, TRIAL)
+    lengthen(run, trial, samples // TRIAL, TRIAL)
 
 
 def built_as_pipeline(folder: Path, samples: int) -> None:
@@ -89,10 +89,12 @@ def built_as_pipeline(folder: Path, samples: int) -> None:
         "inputs.parquet": INPUTS_SCHEMA,
         "outputs.parquet": OUTPUTS_SCHEMA,
     }
-    lengthen(trial, samples // (2 * EXECUTIONS), EXECUTIONS, tables)
+    lengthen(run, trial, samples // (2 * EXECUTIONS), EXECUTIONS, tables)
 
 
-def lengthen(trial: TrialFolder, times: int, of_window: int, further: Mapping[str, pl.Schema] = NOTHING) -> None:
+def lengthen(
+    run: RunFolder, trial: TrialFolder, times: int, of_window: int, further: Mapping[str, pl.Schema] = NOTHING
+) -> None:
     """The same window again and again: what is numbered within one goes on in the next."""
     record = trial.read_record()
     assert record.window is not None
@@ -107,7 +109,9 @@ def lengthen(trial: TrialFolder, times: int, of_window: int, further: Mapping[st
             for number in range(times)
         ]
         pl.concat(again).cast(dict(schema)).sink_parquet(trial.path / name, compression="zstd", row_group_size=512**2)
-    trial.write_record(lengthened(record, times))
+    longer = lengthened(record, times)
+    trial.write_record(longer)
+    run.write_manifest(run.read_manifest().model_copy(update={"trials": (longer.trial,)}))
 
 
 def lengthened(record: TrialRecord, times: int) -> TrialRecord:
