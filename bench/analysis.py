@@ -102,7 +102,7 @@ def lengthen(
     tables = {"received.parquet": RECEIVED_SCHEMA, "published.parquet": PUBLISHED_SCHEMA, **further}
     for name, schema in tables.items():
         own = pl.read_parquet(trial.path / name)
-        instants = [column for column in schema if column.endswith("_ns")]
+        instants = [column for column in schema if column.endswith("_ns") and column != "fill_ns"]
         numbers = [column for column in schema if column in {"sequence", "execution"}]
         again = [
             own.lazy().with_columns(pl.col(*numbers) + number * of_window, pl.col(*instants) + number * window_ns)

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
-from importlib import resources
 from pathlib import Path
 
 import psutil
@@ -21,6 +20,7 @@ import psutil
 from middlemark.analysis.run import analyse
 from middlemark.report.output.data import recompute_metrics, write_summary
 from middlemark.results.run_folder import RunFolder
+from middlemark.suite import load_suite
 from run_builder import Behaviour, build_run
 
 MIDDLEWARES = ("cyclonedds", "fastdds", "iceoryx2", "mqtt", "shm", "tcp", "udp", "uds", "vsomeip", "zenoh")
@@ -35,9 +35,7 @@ RUNS = 1000
 
 def build_automotive(folder: Path) -> None:
     """Each of its experiments for ten middlewares in one trial: 640, and as many settings as there can be."""
-    text = (
-        resources.files("middlemark.suite").joinpath("shipped", "suites", "automotive.yaml").read_text(encoding="utf-8")
-    )
+    text = load_suite("automotive").text
     how = {name: Behaviour(latency_ns=40_000 * (1 + place / 5)) for place, name in enumerate(MIDDLEWARES)}
     run = build_run(folder, text.replace("trials: 3", "trials: 1"), how)
     recompute_metrics(run)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from middlemark.plan.network import Direction, Host, Link, Network
+from middlemark.plan.topology.network import Direction, Host, Link, Network
 from middlemark.suite import ContainerIpc, Deployment, DeploymentKind, HostKind
 from middlemark.testbed.hosts.container import deployed
 from middlemark.testbed.hosts.host import LocalHost
@@ -115,7 +115,7 @@ def deployment_times(deployment: Deployment, worker: Path) -> tuple[float, float
 
 
 def links(repetitions: int) -> None:
-    print("\n| asked, each way | round trip ms: median (range) | rate Mbit/s | lost of 2000 | as asked |")
+    print("\n| requested, each way | round trip ms: median (range) | rate Mbit/s | lost of 2000 | as requested |")
     print("| --- | --- | --- | --- | --- |")
     for direction in ASKED:
         found: list[Measured] = []

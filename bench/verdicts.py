@@ -69,6 +69,21 @@ def table_errs(noise: str, sides: int, blocks: int, repeats: int) -> float:
     return found / repeats
 
 
+def overloaded_table_errs(share: float, sides: int, blocks: int, repeats: int) -> float:
+    """The same, of equals overloaded with this probability in each trial, unranked where in most."""
+    rng = np.random.default_rng([sides, blocks, round(100 * share)])
+    errors = 0
+    for _ in range(repeats):
+        candidates = {}
+        for n, row in enumerate(drawn(rng, "normal", sides, blocks).tolist()):
+            counted = {block: value for block, value in enumerate(row) if rng.random() >= share}
+            setbacks = Setbacks(blocks, {"overloaded": blocks - len(counted)})
+            if not setbacks.is_majority:
+                candidates[n] = Candidate(BlockValues(counted), float(np.median(row)), setbacks)
+        errors += any(rank.behind for rank in ranking(candidates, lower_is_better=True, margin=0.0))
+    return errors / repeats
+
+
 def loss_differs(share: float, more: float, trials: int, variation: float, repeats: int) -> float:
     """The share of pairs whose losses seem different, the second losing `more` times as much."""
     rng = np.random.default_rng([trials, round(1e4 * share), round(10 * variation)])
@@ -89,7 +104,7 @@ def bound_errs(noise: str, trials: int, repeats: int) -> float:
     found = 0
     for _ in range(repeats):
         values = 100 * np.exp(SPREAD * NOISES[noise](rng, (trials,)))
-        judged = judge_against_bound(Evidence(known=known(values)), 100.0, above=False).judged.judgement
+        judged = judge_against_bound(Evidence(block_values=known(values)), 100.0, above=False).judged.judgement
         found += judged is not Judgement.UNDECIDED
     return found / repeats
 
@@ -168,6 +183,20 @@ def main(repeats: int) -> None:
                 (f"{noise}, {n} blocks", all_of(table_errs, *((noise, each, n) for each in sides)))
                 for noise in NOISES
                 for n in (3, 6, 10)
+            ],
+        )
+        table(
+            (
+                "of equals that are overloaded by chance somebody is behind, % of tables",
+                *(f"{n} candidates" for n in sides),
+            ),
+            [
+                (
+                    f"{share:.0%} of trials, {n} blocks",
+                    all_of(overloaded_table_errs, *((share, own, n) for own in sides)),
+                )
+                for share in (0.1, 0.2)
+                for n in (6, 10, 20)
             ],
         )
         trials = (3, 6, 10)

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
 
 use middlemark_ring::{Layout, Reader, WhenFull, Writer};
 use middlemark_runtime::clock;
@@ -17,6 +18,8 @@ const REPETITIONS: usize = 9;
 const MESSAGES: usize = 2_000;
 const SPACING_NS: i64 = 2_000;
 const SIZE_BYTES: usize = 64;
+/// A reader that takes nothing for so long has ended.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn figures() -> io::Result<Vec<Figure>> {
     let mut medians = Vec::new();
@@ -36,7 +39,7 @@ fn one_way_ns() -> io::Result<f64> {
     let name = format!("middlemark_bench_{}", std::process::id());
     let layout = Layout::new(SIZE_BYTES, 1, 64);
     let mut reader = Reader::attach(&name, layout, 0)?;
-    let mut writer = Writer::attach(&name, layout, WhenFull::Wait)?;
+    let mut writer = Writer::attach(&name, layout, WhenFull::Wait(PATIENCE))?;
     let seen = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         pin(Side::Receiver);

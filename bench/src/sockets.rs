@@ -13,9 +13,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
+use middlemark_contract::Delivery;
 use middlemark_runtime::harness::{self, Flood};
 use middlemark_runtime::{Channel, MiddlewareError, Session, clock};
-use middlemark_sockets::{Family, Kind, ReceiveMode, SocketSession};
+use middlemark_sockets::{Family, Kind, SocketSession};
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::Figure;
@@ -114,7 +115,7 @@ fn ours(kind: Kind, size_bytes: usize, messages: u32) -> Result<i64, MiddlewareE
     let mut channel = harness::channel(size_bytes);
     channel.subscribers[0].socket = free_address()?;
     let address = SockAddr::from(channel.subscribers[0].socket);
-    let mut session = SocketSession::new(Loopback(kind), ReceiveMode::Blocking, BTreeMap::new(), &address)?;
+    let mut session = SocketSession::new(Loopback(kind), Delivery::OwnThread, BTreeMap::new(), &address)?;
     pin(Side::Receiver);
     session.subscriber(&channel, harness::receiver(size_bytes, messages))?;
     let mut flood = Flood::new(session.publisher(&channel)?, size_bytes, messages);

@@ -1,0 +1,150 @@
+"""Our workers beside what a user would pick instead, in turn within one run; prints ratios, writes values as JSON.
+
+    PYTHONPATH=src python bench/peers/compare.py [NAME …] [--blocks N] [--seconds S] [--out FILE]
+
+A NAME is a middleware or `middleware/peer`; what is missing on this machine is told, with the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import psutil
+
+import ours
+import outcome
+import processes
+from middlemark.testbed.machine.awake import kept_awake
+from middlemark.testbed.processes import ledger
+from pairs import PAIRS
+from peer import Measured, Metric, Pair, Placement, Site
+from ratios import Compared, compared
+
+MEMORY = "/dev/shm"  # noqa: S108 - the folders within it are tempfile's
+"""Where both ends of a peer have a folder for themselves; the ring lies in it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A pair at one place."""
+
+    pair: Pair
+    site: Site
+
+
+def main() -> int:
+    arguments = _parsed()
+    chosen = [pair for pair in PAIRS if not arguments.names or {pair.middleware, pair.name} & set(arguments.names)]
+    cases, absent = available(chosen)
+    for reason in absent:
+        print(f"not available: {reason}", flush=True)
+    if not cases:
+        print("nothing to compare", file=sys.stderr)
+        return 3
+    values, failed = run(cases, arguments.blocks, arguments.seconds)
+    rows = [(case, _compared(case, pairs)) for case, pairs in values.items()]
+    named = [(case.pair, case.site, found) for case, found in rows]
+    outcome.write(arguments.out, named, absent, failed, blocks=arguments.blocks, seconds=arguments.seconds)
+    outcome.show(named, failed)
+    print(f"values: {arguments.out}")
+    return 1 if failed else 0
+
+
+def _parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", choices=[[], *_names()])
+    parser.add_argument("--blocks", type=int, default=10, help="how often each side is measured")
+    parser.add_argument("--seconds", type=float, default=2.0, help="for how long each time")
+    parser.add_argument("--out", type=Path, default=Path("bench-peers.json"), help="where all values are written")
+    return parser.parse_args()
+
+
+def _names() -> list[str]:
+    return sorted({name for pair in PAIRS for name in (pair.middleware, pair.name)})
+
+
+def available(pairs: Sequence[Pair]) -> tuple[list[Case], list[str]]:
+    """The cases that can run here, and why others can't."""
+    cpus = psutil.Process().cpu_affinity() or []
+    sites = {Placement.ONE_CORE: Site(Placement.ONE_CORE, cpus[-1], cpus[-1])}
+    reasons: dict[str, None] = {}  # each once, in this order
+    if len(cpus) > 1:
+        sites[Placement.TWO_CORES] = Site(Placement.TWO_CORES, cpus[-2], cpus[-1])
+    else:
+        reasons[f"{Placement.TWO_CORES}: this machine has one CPU"] = None
+    cases = []
+    for pair, placement in [(each, where) for each in pairs for where in each.placements]:
+        if (missing := pair.peer.missing()) is not None:
+            reasons[f"{pair.name}: {missing}"] = None
+        elif placement in sites:
+            cases.append(Case(pair, sites[placement]))
+    return cases, list(reasons)
+
+
+Values = dict[Case, list[tuple[Measured, Measured]]]
+
+
+def run(cases: Sequence[Case], blocks: int, seconds: float) -> tuple[Values, list[str]]:
+    """Every case once a block, ours and the peer's next to each other, who is first by turns; what failed is told."""
+    values: Values = defaultdict(list)
+    failed = []
+    for block, (number, case) in product(range(blocks), enumerate(cases, start=1)):
+        print(
+            f"[{block + 1}/{blocks}, {number}/{len(cases)}] {case.pair.name}: {case.pair.load}, {case.site.placement}"
+        )
+        try:
+            both = _both(case, seconds, ours_first=block % 2 == 0)
+            values[case].append(both)
+        except (ours.OursFailedError, processes.PeerFailedError) as error:
+            failed.append(f"{case.pair.name} ({case.pair.load}, {case.site.placement}), block {block + 1}: {error}")
+            print(f"  failed: {error}", flush=True)
+    return values, failed
+
+
+def _both(case: Case, seconds: float, *, ours_first: bool) -> tuple[Measured, Measured]:
+    if ours_first:
+        own = _ours(case, seconds)
+        return own, _peers(case, seconds)
+    peers = _peers(case, seconds)
+    return _ours(case, seconds), peers
+
+
+def _ours(case: Case, seconds: float) -> Measured:
+    with tempfile.TemporaryDirectory(prefix="bench-peers-") as folder:
+        return ours.measured(case.pair, case.site, seconds, Path(folder))
+
+
+def _peers(case: Case, seconds: float) -> Measured:
+    with tempfile.TemporaryDirectory(prefix="bench-peers-", dir=MEMORY) as folder, _awake(case.site):
+        session = case.pair.peer.session(case.pair.load, case.site, seconds, Path(folder))
+        return processes.measured(session, seconds, Path(folder))
+
+
+@contextmanager
+def _awake(site: Site) -> Iterator[None]:
+    """As the product keeps them awake in our trials."""
+    with ExitStack() as stack:
+        if site.placement is Placement.TWO_CORES:
+            entries = stack.enter_context(ledger.opened())
+            stack.enter_context(kept_awake(psutil.Process().cpu_affinity() or [], entries))
+        yield
+
+
+def _compared(case: Case, pairs: Sequence[tuple[Measured, Measured]]) -> list[Compared]:
+    shared = [metric for metric in Metric if all(metric in own and metric in peers for own, peers in pairs)]
+    return [
+        compared(metric, case.site.placement, [own[metric] for own, _ in pairs], [peers[metric] for _, peers in pairs])
+        for metric in shared
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

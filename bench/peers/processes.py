@@ -1,0 +1,114 @@
+"""Runs the processes of a peer: each on its CPUs, all ended at the end, and what they took of the CPUs meanwhile.
+
+It knows no tool; `peer.Session` says what is started and who speaks. Our own side is started by `ours`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import psutil
+
+from peer import Command, Measured, Metric, Session
+
+SETTLING_S = 0.5
+"""After which a process is taken to wait for those that are started after it."""
+PATIENCE_S = 20.0
+ENDING_S = 3.0
+
+
+class PeerFailedError(Exception):
+    """A peer did not come to its end, or said nothing that could be read."""
+
+
+def measured(session: Session, seconds: float, folder: Path) -> Measured:
+    """What the session's speaker says, and the CPU time of all for each message."""
+    with ExitStack() as stack:
+        running = []
+        for number, command in enumerate(session.commands):
+            if running:
+                time.sleep(SETTLING_S)
+            running.append(stack.enter_context(_running(command, folder / f"{number}.log")))
+        time.sleep(session.preparing_s)
+        share = _cpu_share(running, 0.8 * seconds)
+        _awaited(running[session.speaker], seconds, folder)
+    text = (folder / f"{session.speaker}.log").read_text(encoding="utf-8", errors="replace")
+    try:
+        values = dict(session.read(text))
+    except (ValueError, IndexError, KeyError) as error:
+        raise PeerFailedError(f"{session.commands[session.speaker].argv[0]} said: {text[-400:]!r}") from error
+    if not values[Metric.RATE] or not share:
+        raise PeerFailedError(f"{session.commands[session.speaker].argv[0]} sent nothing while it was watched")
+    return values | {Metric.CPU: 1e9 * share / values[Metric.RATE]}
+
+
+@contextmanager
+def _running(command: Command, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The process; its end is the closing of its standard input, else a signal."""
+    cpus = ",".join(map(str, command.cpus))
+    with log.open("wb") as output, log.with_suffix(".errors").open("wb") as errors:
+        process = subprocess.Popen(
+            ["taskset", "--cpu-list", cpus, *command.argv],
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=errors,
+            env={**psutil.Process().environ(), **command.environment},
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Those that read their standard input end with it, the others at the signal."""
+    members = _members(process)
+    assert process.stdin
+    with suppress(BrokenPipeError):
+        process.stdin.close()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(0.2)
+    for send in (psutil.Process.terminate, psutil.Process.kill):
+        for member in members:
+            with suppress(psutil.NoSuchProcess):
+                send(member)
+        _, members = psutil.wait_procs(members, ENDING_S)
+    process.wait()
+
+
+def _awaited(process: subprocess.Popen[bytes], seconds: float, folder: Path) -> None:
+    try:
+        process.wait(seconds + PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        said = " | ".join(log.read_text(errors="replace")[-200:] for log in sorted(folder.glob("[0-9].*")))
+        raise PeerFailedError(f"{process.args!r} has not ended; the last words of all: {said}") from None
+
+
+def _cpu_share(running: Sequence[subprocess.Popen[bytes]], seconds: float) -> float:
+    """How much of a core they take, all together."""
+    begin_s, before_ns = time.monotonic(), _spent_ns(running)
+    time.sleep(seconds)
+    return (_spent_ns(running) - before_ns) / 1e9 / (time.monotonic() - begin_s)
+
+
+def _spent_ns(running: Sequence[subprocess.Popen[bytes]]) -> int:
+    """The run time of all their threads, in the scheduler's own nanoseconds: ticks would be too coarse."""
+    members = [member for process in running for member in _members(process)]
+    files = [file for member in members for file in Path(f"/proc/{member.pid}/task").glob("*/schedstat")]
+    spent_ns = 0
+    for file in files:
+        with suppress(OSError):  # a thread that has just ended
+            spent_ns += int(file.read_text().split()[0])
+    return spent_ns
+
+
+def _members(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    with suppress(psutil.NoSuchProcess):
+        first = psutil.Process(process.pid)
+        return [first, *first.children(recursive=True)]
+    return []

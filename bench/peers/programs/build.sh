@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Builds the reference programs and ddsperf into target/bench-peers; what can't be built is told with its reason, and left out.
+# A program in Rust is built with the worker of its middleware, so that both are linked with the same build of the library.
+set -uo pipefail
+cd "$(dirname "$0")/../../.."
+target=${CARGO_TARGET_DIR:-target}
+built=$target/bench-peers
+here=bench/peers/programs/cpp
+mkdir -p "$built/lib"
+
+# What a step says is kept, and its first line of error told.
+attempt() {
+  local name=$1; shift
+  local log=$built/$name.log
+  if "$@" >"$log" 2>&1; then return; fi
+  echo "bench-peers: $name is left out: $(grep -m1 -E '(^|[^a-z])(error|ld): ' "$log" || tail -n 1 "$log"); all of it in $log" >&2
+  rm -f "$built/$name"
+}
+
+rust() { cargo build --release --locked -p "middlemark-worker-$2" -p "middlemark-reference-$1" && cp -f "$target/release/middlemark-reference-$1" "$built/$1"; }
+
+cpp() { local name=$1; shift; c++ -std=c++17 -O2 -g1 -Wall -Wextra -I "$here" "$here/$name.cpp" -o "$built/$name" -pthread "$@"; }
+
+fastdds() {
+  local library=fastrtps prefix=${MIDDLEMARK_FASTDDS_PREFIX:-}
+  [ -e "${prefix:-/usr}/include/fastdds/config.hpp" ] && library=fastdds
+  cpp fastdds -I workers/fastdds/shim ${prefix:+-I "$prefix/include" -L "$prefix/lib" -Wl,-rpath,"$prefix/lib"} -l "$library" -l fastcdr
+}
+
+# The library that our worker is linked with, which lies beside it.
+vsomeip() {
+  local folder
+  folder=$(find "$target/release/middlemark-worker-vsomeip.build" -mindepth 1 -maxdepth 1 -type d | sort -V | tail -n 1)
+  [ -n "$folder" ] || { echo "error: the worker vsomeip is not built: make workers"; return 1; }
+  cpp vsomeip -isystem "$folder/source/interface" -L "$folder/lib" -Wl,-rpath,"$(realpath "$folder/lib")" -l:libvsomeip3.so.3
+}
+
+# From the sources of the crate that our worker's library is built from, with the same switches; position-independent, as its
+# compiler of types is a shared library, which takes the same objects.
+ddsperf() {
+  local source
+  source=$(cargo metadata --format-version 1 --locked | python3 -c '
+import json, pathlib, sys
+found = [each for each in json.load(sys.stdin)["packages"] if each["name"] == "cyclonedds-src"]
+print(pathlib.Path(found[0]["manifest_path"]).with_name("src") / "cyclonedds")') || return 1
+  cmake -S "$source" -B "$built/cyclonedds" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_SHARED_LIBS=OFF -DBUILD_DDSPERF=ON \
+    -DBUILD_IDLC=ON -DBUILD_TESTING=OFF -DBUILD_EXAMPLES=OFF -DENABLE_SSL=OFF -DENABLE_SECURITY=OFF -DENABLE_ICEORYX=OFF \
+    -DENABLE_LTO=OFF -DCMAKE_POSITION_INDEPENDENT_CODE=ON || return 1
+  cmake --build "$built/cyclonedds" --parallel "$(nproc)" --target ddsperf && cp -f "$built/cyclonedds/bin/ddsperf" "$built/ddsperf"
+}
+
+attempt ring rust ring shm
+attempt mqtt rust mqtt mqtt
+attempt iceoryx2 rust iceoryx2 iceoryx2
+attempt zenoh rust zenoh zenoh
+attempt fastdds fastdds
+attempt vsomeip vsomeip
+attempt ddsperf ddsperf

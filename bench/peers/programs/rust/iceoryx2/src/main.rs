@@ -1,0 +1,129 @@
+//! iceoryx2, used as its benchmarks `publish-subscribe` and `event` use it, between two processes instead of two threads.
+//!
+//! `polling` is the first: a loan is sent as it is, and the receiver looks again and again. `own_thread` adds the second's
+//! notification to each message and waits for it, as iceoryx2's example of event-based communication pairs them.
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use iceoryx2::port::listener::Listener;
+use iceoryx2::port::notifier::Notifier;
+use iceoryx2::port::publisher::Publisher;
+use iceoryx2::port::subscriber::Subscriber;
+use iceoryx2::prelude::{Node, NodeBuilder, SignalHandlingMode, ipc};
+use middlemark_bench_reference::{Role, Task};
+
+type Service = ipc::Service;
+
+/// After how many looks the clock is read.
+const LOOKS: u32 = (1 << 16) - 1;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let task = Task::told();
+    let node = NodeBuilder::new()
+        .signal_handling_mode(SignalHandlingMode::Disabled)
+        .create::<Service>()?;
+    let with_events = task.delivery == "own_thread";
+    match task.role {
+        Role::Ping => {
+            let (questions, answers) = (
+                Outlet::new(&node, "ping", &task, with_events)?,
+                Inlet::new(&node, "pong", with_events)?,
+            );
+            task.ask(|| questions.send(), |patience| answers.take(patience));
+        }
+        Role::Pong => {
+            let (questions, answers) = (
+                Inlet::new(&node, "ping", with_events)?,
+                Outlet::new(&node, "pong", &task, with_events)?,
+            );
+            while !task.is_over() {
+                if questions.take(Duration::from_millis(100)) {
+                    answers.send();
+                }
+            }
+        }
+        Role::Flood | Role::Count => return Err("the benchmarks of iceoryx2 only ask and answer".into()),
+    }
+    Ok(())
+}
+
+struct Outlet {
+    publisher: Publisher<Service, [u8], ()>,
+    notifier: Option<Notifier<Service>>,
+    size_bytes: usize,
+}
+
+impl Outlet {
+    fn new(node: &Node<Service>, name: &str, task: &Task, with_events: bool) -> Result<Outlet, Box<dyn Error>> {
+        let data = node
+            .service_builder(&name.try_into()?)
+            .publish_subscribe::<[u8]>()
+            .open_or_create()?;
+        let publisher = data
+            .publisher_builder()
+            .initial_max_slice_len(task.size_bytes)
+            .create()?;
+        let notifier = if with_events {
+            let events = node.service_builder(&name.try_into()?).event().open_or_create()?;
+            Some(events.notifier_builder().create()?)
+        } else {
+            None
+        };
+        Ok(Outlet {
+            publisher,
+            notifier,
+            size_bytes: task.size_bytes,
+        })
+    }
+
+    fn send(&self) {
+        let loan = self.publisher.loan_slice_uninit(self.size_bytes).expect("a loan");
+        // SAFETY: bytes have no invalid value, and nobody reads them, as in the benchmark.
+        unsafe { loan.assume_init() }.send().expect("a connection");
+        if let Some(notifier) = &self.notifier {
+            notifier.notify().expect("a connection");
+        }
+    }
+}
+
+struct Inlet {
+    subscriber: Subscriber<Service, [u8], ()>,
+    listener: Option<Listener<Service>>,
+}
+
+impl Inlet {
+    fn new(node: &Node<Service>, name: &str, with_events: bool) -> Result<Inlet, Box<dyn Error>> {
+        let data = node
+            .service_builder(&name.try_into()?)
+            .publish_subscribe::<[u8]>()
+            .open_or_create()?;
+        let listener = if with_events {
+            let events = node.service_builder(&name.try_into()?).event().open_or_create()?;
+            Some(events.listener_builder().create()?)
+        } else {
+            None
+        };
+        Ok(Inlet {
+            subscriber: data.subscriber_builder().create()?,
+            listener,
+        })
+    }
+
+    /// Whether a message came within this time.
+    fn take(&self, patience: Duration) -> bool {
+        let Some(listener) = &self.listener else {
+            let begin = Instant::now();
+            let mut looks = 0_u32;
+            while self.subscriber.receive().expect("a connection").is_none() {
+                looks += 1;
+                if looks & LOOKS == 0 && begin.elapsed() > patience {
+                    return false;
+                }
+            }
+            return true;
+        };
+        listener.timed_wait(|_| (), patience).expect("a connection") > 0
+            && self.subscriber.receive().expect("a connection").is_some()
+    }
+}
