@@ -1,7 +1,7 @@
 """Renders the worker contract's JSON Schemas as the pydantic models of `src/middlemark/worker/contract.py`.
 
-It joins the files of `schema/` into one schema, gives every variant of a tagged union a name of its own, and lets
-datamodel-code-generator write the module; it decides nothing that the schemas don't say.
+It joins the files of `schema/protocol` into one schema, gives every variant of a tagged union a name of its own, and
+lets datamodel-code-generator write the module; it decides nothing that the schemas don't say.
 `python setup/contract_models.py` writes, `--check` only compares; the schemas come from the crate `workers/contract`.
 """
 
@@ -17,10 +17,10 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 MODULE = ROOT / "src/middlemark/worker/contract.py"
-# The records are dtypes of .npy files, never JSON; the suite's schema is made of models, not the other way round.
-NOT_SPOKEN = {"execution", "execution_input", "execution_output", "published", "received", "suite"}
+# Only what is spoken: the records are dtypes of .npy files, and the suite's schema is made of models.
+SCHEMAS = ROOT / "schema" / "protocol"
 HEADER = (
-    '"""The worker contract as models, generated from schema/*.json by setup/contract_models.py: not to be edited."""'
+    '"""The worker contract as models, generated from schema/protocol by setup/contract_models.py: not to be edited."""'
 )
 
 Schema = dict[str, Any]
@@ -29,10 +29,8 @@ Schema = dict[str, Any]
 def joined() -> Schema:
     """One schema whose `$defs` are all types of all files."""
     types: Schema = {}
-    for path in sorted((ROOT / "schema").glob("*.json")):
+    for path in sorted(SCHEMAS.glob("*.json")):
         schema = json.loads(path.read_text())
-        if path.stem in NOT_SPOKEN or "title" not in schema:
-            continue
         types |= schema.pop("$defs", {})
         schema.pop("$schema")
         types[schema["title"]] = schema
@@ -49,7 +47,7 @@ def without_formats(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
 
 
 def split_variants(name: str, schema: Schema) -> Schema:
-    """Turns a union into an enumeration of words, or into named variants told apart by their tag."""
+    """Turns a union into an enumeration of words, or into named variants distinguished by their tag."""
     variants = schema.get("oneOf")
     if variants is None:
         return {}
@@ -132,7 +130,8 @@ def main() -> int:
     if MODULE.read_text() == text:
         return 0
     print(
-        f"{MODULE.relative_to(ROOT)} is not what schema/ says: run `python setup/contract_models.py`", file=sys.stderr
+        f"{MODULE.relative_to(ROOT)} is not what schema/protocol says: run `python setup/contract_models.py`",
+        file=sys.stderr,
     )
     return 1
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what setup/debian-packages.txt lists for the given needs (run, test) and is missing.
+# Installs what setup/debian-packages.txt lists for the given needs (run, test, bench) and is missing.
 # With MIDDLEMARK_NO_APT=1 it installs nothing and names what is missing. Elsewhere than on Debian it only warns.
 set -euo pipefail
 list="$(dirname "$0")/debian-packages.txt"
@@ -33,7 +33,7 @@ fi
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
   command -v sudo >/dev/null || { echo "setup: root is needed to install: ${missing[*]}; there is no sudo" >&2; exit 3; }
-  echo "setup: sudo is asked for to install Debian packages: ${missing[*]}" >&2
+  echo "setup: sudo is needed to install Debian packages: ${missing[*]}" >&2
   as_root=(sudo)
 fi
 export DEBIAN_FRONTEND=noninteractive

@@ -19,6 +19,6 @@ place() {
   fi
 }
 [ "${1:-}" = --check ] && check=1
-for schema in "$out"/*.json; do place "$schema" "schema/$(basename "$schema")"; done
+for schema in "$out"/*.json "$out"/*/*.json; do place "$schema" "schema/${schema#"$out"/}"; done
 "$python" setup/contract_models.py ${check:+--check} || status=1
 exit $status

@@ -1,7 +1,7 @@
 """Builds, lints or tests every worker and observer; what is built or tested has a cargo call each: no features unify.
 
-A worker whose library can't be had is left out with its reason, never a broken build: `middlemark doctor` shows it.
-It needs nothing but Python itself; which workers there are is only what stands in `workers/` and `observers/`.
+A worker whose library can't be had is left out with its reason, never a broken build: `middlemark doctor` shows it. It
+needs nothing but Python itself; the workers and observers are the folders in `workers/` and `observers/`.
 """
 
 from __future__ import annotations

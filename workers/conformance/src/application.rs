@@ -7,7 +7,8 @@ use std::fmt;
 
 use anyhow::{Result, ensure};
 use middlemark_contract::{
-    ApplicationCommand, ApplicationEvent, ApplicationSpec, Effective, PublisherCounts, Refusal, SubscriberCounts,
+    ApplicationCommand, ApplicationEvent, ApplicationSpec, Delivery, Effective, PublisherCounts, Refusal,
+    SubscriberCounts,
 };
 
 use crate::process::Process;
@@ -67,11 +68,19 @@ impl Application {
         })
     }
 
-    pub(crate) fn wait_effective(&mut self) -> Result<()> {
-        while self.effective.is_none() {
+    /// Waits until all its endpoints exist, which are to receive as they were asked to.
+    pub(crate) fn wait_effective(&mut self, delivery: Delivery) -> Result<()> {
+        loop {
+            if let Some(effective) = &self.effective {
+                let stated = effective.delivery;
+                ensure!(
+                    stated == delivery,
+                    "asked for {delivery}, it states {stated} as effective"
+                );
+                return Ok(());
+            }
             self.take("effective")?;
         }
-        Ok(())
     }
 
     /// Waits for the first message of each of these.

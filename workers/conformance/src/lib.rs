@@ -84,7 +84,7 @@ fn judge(check: &Check, case: &Case) -> Result<Completion, Failed> {
         Ok(Answer::Passed) => Ok(Completion::Completed),
         Ok(Answer::Lacks(what)) => Ok(Completion::ignored_with(what)),
         Err(error) => match error.downcast_ref::<application::Refused>() {
-            Some(refused) if matches!(case.variant, Variant::Transport { .. }) => {
+            Some(refused) if matches!(case.variant, Variant::Transport { .. } | Variant::Delivery { .. }) => {
                 Ok(Completion::ignored_with(refused.to_string()))
             }
             _ => Err(format!("{error:#}").into()),

@@ -20,7 +20,7 @@ pub(crate) struct Outcome {
     pub(crate) subscribers: Vec<SubscriberCounts>,
     pub(crate) files: Vec<PathBuf>,
     pub(crate) received: Vec<Received>,
-    published: Vec<Published>,
+    pub(crate) published: Vec<Published>,
 }
 
 impl Outcome {
@@ -128,6 +128,14 @@ impl Outcome {
         Ok(())
     }
 
+    /// The numbers of all messages that were accepted, in order.
+    pub(crate) fn accepted_numbers(&self) -> Vec<u32> {
+        let accepted = self.published.iter().filter(|sample| sample.accepted == 1);
+        let mut numbers: Vec<_> = accepted.map(|sample| sample.sequence).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
     /// The lowest and the highest number that a publisher recorded.
     pub(crate) fn published_numbers(&self) -> Option<(u32, u32)> {
         let numbers = || self.published.iter().map(|sample| sample.sequence);
@@ -183,9 +191,14 @@ impl Outcome {
                 .get(&(sample.stream, sample.publisher, sample.sequence))
                 .with_context(|| format!("received, but never published: {sample:?}"))?;
             ensure!(sent.accepted == 1, "received, but refused: {sample:?} {sent:?}");
+            let handed = (sent.sent_ns, sent.intended_ns + sent.fill_ns);
             ensure!(
-                sample.answer == 1 || (sample.sent_ns, sample.intended_ns) == (sent.sent_ns, sent.intended_ns),
+                sample.answer == 1 || (sample.sent_ns, sample.intended_ns) == handed,
                 "the stamps of the two sides differ: {sample:?} {sent:?}"
+            );
+            ensure!(
+                sample.intended_ns <= sample.sent_ns && (sample.answer == 0 || sent.sent_ns <= sample.intended_ns),
+                "sent before it was due: {sample:?} {sent:?}"
             );
             ensure!(
                 sample.received_ns >= sample.sent_ns,

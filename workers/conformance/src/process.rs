@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -167,6 +167,16 @@ impl Process {
         self.child.kill()?;
         self.child.wait()?;
         Ok(())
+    }
+
+    /// Has it sleep until it is resumed: it takes nothing in, and nobody is told.
+    pub(crate) fn pause(&self) -> Result<()> {
+        Ok(kill_process(Pid::from_child(&self.child), Signal::STOP)?)
+    }
+
+    /// Wakes it.
+    pub(crate) fn resume(&self) -> Result<()> {
+        Ok(kill_process(Pid::from_child(&self.child), Signal::CONT)?)
     }
 
     /// An error that names the process and shows the end of its log.

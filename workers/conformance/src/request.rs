@@ -4,8 +4,7 @@
 
 use middlemark_contract::{
     ApplicationSpec, Arrival, CONTRACT_VERSION, Capabilities, Congestion, Durability, Endpoint, EndpointAddress,
-    History, NodeSpec, PatternSpec, Placement, Qos, Recording, Reliability, Role, Scheduling, ServiceAddress,
-    StreamSpec,
+    NodeSpec, PatternSpec, Placement, Qos, Recording, Reliability, Role, Scheduling, ServiceAddress, StreamSpec,
 };
 
 use crate::case::Case;
@@ -126,6 +125,7 @@ impl Request {
             services: services.to_vec(),
             profile: case.variant.profile().into(),
             options: case.variant.options(),
+            delivery: case.worker.delivery(&case.variant),
             streams: self.streams.clone(),
             endpoints: self.held_by(name),
             nodes: self.executed_by(name),
@@ -203,13 +203,12 @@ fn best_qos(capabilities: &Capabilities) -> Qos {
         } else {
             Reliability::BestEffort
         },
-        history: History::KeepAll,
         durability: if volatile {
             Durability::Volatile
         } else {
             Durability::TransientLocal
         },
         congestion: if blocks { Congestion::Block } else { Congestion::Drop },
-        level: None,
+        ..Qos::BEST_EFFORT
     }
 }

@@ -3,7 +3,9 @@
 //! Which they are is read from the description; nothing here knows a broker from a router.
 
 use anyhow::{Result, bail, ensure};
-use middlemark_contract::{CONTRACT_VERSION, ServiceAddress, ServiceCommand, ServiceEvent, ServiceNeed, ServiceSpec};
+use middlemark_contract::{
+    CONTRACT_VERSION, Congestion, Qos, ServiceAddress, ServiceCommand, ServiceEvent, ServiceNeed, ServiceSpec,
+};
 
 use crate::application::Refused;
 use crate::case::Case;
@@ -108,6 +110,7 @@ pub(crate) fn needed(case: &Case) -> impl Iterator<Item = &ServiceNeed> {
 
 /// The spec of one service that is linked with none.
 pub(crate) fn spec(case: &Case, place: &Place, service: &str) -> ServiceSpec {
+    let capabilities = &case.worker.description.capabilities;
     ServiceSpec {
         contract_version: CONTRACT_VERSION,
         service: service.into(),
@@ -119,7 +122,15 @@ pub(crate) fn spec(case: &Case, place: &Place, service: &str) -> ServiceSpec {
         profile: case.variant.profile().into(),
         options: case.variant.options(),
         clock_offset_ns: 0,
-        largest_message_bytes: case.worker.description.capabilities.largest_message_bytes.min(16 << 20),
+        largest_message_bytes: capabilities.largest_message_bytes.min(16 << 20),
+        queue_bytes: 64 << 20,
+        // Some request of every worker that can hold a publisher back does so.
+        congestion: if capabilities.congestion.contains(&Congestion::Block) {
+            Congestion::Block
+        } else {
+            Congestion::Drop
+        },
+        patience_ns: Qos::RELIABLE.patience_ns,
         placement: anywhere(),
     }
 }

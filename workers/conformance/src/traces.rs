@@ -40,7 +40,9 @@ impl Traces {
 
     /// Removes the shared memory that killed processes could not remove themselves, once all of the trial have ended.
     pub(crate) fn remove(&self, place: &Place) {
-        for path in self.shared_memory_since(place) {
+        // A process that was killed before it was looked at is known by the trial's name alone.
+        let named = named_shared_memory(&place.rendezvous.name);
+        for path in self.shared_memory_since(place).chain(&named) {
             let _ = fs::remove_file(path);
         }
     }
@@ -67,7 +69,8 @@ impl Traces {
             self.shared_memory_since(place)
                 .map(|path| format!("shared memory {}", path.display())),
         );
-        left.extend(named_shared_memory(&place.rendezvous.name));
+        let named = named_shared_memory(&place.rendezvous.name);
+        left.extend(named.iter().map(|path| format!("shared memory {}", path.display())));
         left.extend(sockets_in(&place.rendezvous.folder));
         left.extend(abstract_sockets(&place.rendezvous.name));
         left.extend(ports(place));
@@ -141,10 +144,11 @@ fn shared_memory_of(id: u32) -> Vec<PathBuf> {
         .collect()
 }
 
-fn named_shared_memory(name: &str) -> Vec<String> {
-    names_in(Path::new("/dev/shm"))
+fn named_shared_memory(name: &str) -> Vec<PathBuf> {
+    let folder = Path::new("/dev/shm");
+    names_in(folder)
         .filter(|file| file.contains(name))
-        .map(|file| format!("shared memory /dev/shm/{file}"))
+        .map(|file| folder.join(file))
         .collect()
 }
 

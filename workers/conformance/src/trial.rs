@@ -91,7 +91,9 @@ impl<'a> Trial<'a> {
         let at_ns = now_ns() + AHEAD_NS;
         self.chosen(names)
             .try_for_each(|application| application.process.say(&ApplicationCommand::Start { at_ns }))?;
-        self.chosen(names).try_for_each(Application::wait_effective)
+        let delivery = self.case.worker.delivery(&self.case.variant);
+        self.chosen(names)
+            .try_for_each(|application| application.wait_effective(delivery))
     }
 
     /// Waits until every subscriber that is there has a message of every publisher that is there, and in a ping-pong every
@@ -180,7 +182,7 @@ impl<'a> Trial<'a> {
         self.drain_for(DRAIN_NS, publishers)
     }
 
-    fn drain_for(&mut self, patience_ns: u64, publishers: Vec<PublisherCounts>) -> Result<Outcome> {
+    pub(crate) fn drain_for(&mut self, patience_ns: u64, publishers: Vec<PublisherCounts>) -> Result<Outcome> {
         let command = ApplicationCommand::Drain {
             expected: publishers.iter().map(expected).collect(),
             until_ns: now_ns() + patience_ns,

@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use middlemark_contract::{Description, OptionKind, OptionValue, Profile};
+use middlemark_contract::{Delivery, Description, OptionKind, OptionValue, Profile};
 
 use crate::process::Process;
 
@@ -39,6 +39,8 @@ pub(crate) enum Variant {
     Profile(String),
     /// The profile `default` over another of the middleware's transports.
     Transport { value: String },
+    /// The profile `default` with another of the middleware's deliveries.
+    Delivery { delivery: Delivery },
     /// The profile `default` with the options under which a service is needed; made by the check of that service.
     Served { options: BTreeMap<String, OptionValue> },
 }
@@ -114,7 +116,7 @@ impl Candidate {
 }
 
 impl Worker {
-    /// Each profile, and each further value of the option `transport`.
+    /// Each profile, each further value of the option `transport`, and each further delivery.
     pub(crate) fn variants(&self) -> Vec<Variant> {
         let profiles = self.description.profiles.keys().cloned().map(Variant::Profile);
         let usual = self.options(&Variant::Profile("default".into())).remove("transport");
@@ -122,8 +124,16 @@ impl Worker {
             Some(OptionValue::Text(usual)) => value != usual,
             _ => true,
         });
+        let deliveries = &self.description.capabilities.deliveries;
+        let further = deliveries.has.iter().map(|each| each.delivery);
+        let usual = self.delivery(&Variant::Profile("default".into()));
         profiles
             .chain(others.map(|value| Variant::Transport { value }))
+            .chain(
+                further
+                    .filter(|each| *each != usual)
+                    .map(|delivery| Variant::Delivery { delivery }),
+            )
             .collect()
     }
 
@@ -157,6 +167,17 @@ impl Worker {
         values
     }
 
+    /// The delivery under a variant: the variant's, else the profile's, else the default.
+    pub(crate) fn delivery(&self, variant: &Variant) -> Delivery {
+        let profile = self.description.profiles.get(variant.profile());
+        match variant {
+            Variant::Delivery { delivery } => *delivery,
+            _ => profile
+                .and_then(|profile| profile.delivery)
+                .unwrap_or(self.description.capabilities.deliveries.default),
+        }
+    }
+
     /// Runs one of its commands.
     pub(crate) fn spawn(&self, command: &str, name: &str) -> Result<Process> {
         Process::spawn(&self.path, command, name).with_context(|| format!("starting {}", self.path.display()))
@@ -168,14 +189,14 @@ impl Variant {
     pub(crate) fn profile(&self) -> &str {
         match self {
             Variant::Profile(name) => name,
-            Variant::Transport { .. } | Variant::Served { .. } => "default",
+            Variant::Transport { .. } | Variant::Delivery { .. } | Variant::Served { .. } => "default",
         }
     }
 
     /// The options that a spec sets beyond the profile.
     pub(crate) fn options(&self) -> BTreeMap<String, OptionValue> {
         match self {
-            Variant::Profile(_) => BTreeMap::new(),
+            Variant::Profile(_) | Variant::Delivery { .. } => BTreeMap::new(),
             Variant::Transport { value } => [("transport".into(), OptionValue::Text(value.clone()))].into(),
             Variant::Served { options } => options.clone(),
         }
@@ -189,6 +210,7 @@ impl Variant {
                 let plain = |letter: char| if letter.is_alphanumeric() { letter } else { '_' };
                 format!("transport_{}", value.chars().map(plain).collect::<String>())
             }
+            Variant::Delivery { delivery } => format!("delivery_{delivery}"),
             Variant::Served { .. } => "served".into(),
         }
     }

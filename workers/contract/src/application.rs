@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{NodeSpec, OptionValue, StreamSpec};
+use crate::{Delivery, NodeSpec, OptionValue, StreamSpec};
 
 /// Everything an application needs to know of its trial, and no more.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +29,8 @@ pub struct ApplicationSpec {
     pub profile: String,
     /// Options that the suite sets beyond the profile.
     pub options: BTreeMap<String, OptionValue>,
+    /// Who calls it with a message: what the suite asks for, else what the profile sets, else the worker's default.
+    pub delivery: Delivery,
     /// Every stream of the trial.
     pub streams: Vec<StreamSpec>,
     /// The endpoints that this application holds.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Congestion, Durability, Reliability};
+use crate::{Congestion, Deliveries, Delivery, Durability, HistoryKind, Reliability};
 
 /// A worker's whole account of its middleware, printed by `describe`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -69,8 +69,12 @@ pub struct Capabilities {
     pub reliabilities: Vec<Reliability>,
     /// Durabilities it can be asked for.
     pub durabilities: Vec<Durability>,
+    /// Which messages it can keep for a slow receiver.
+    pub histories: Vec<HistoryKind>,
     /// What it can do when the receiver is slower than the sender.
     pub congestion: Vec<Congestion>,
+    /// Who can call an application with a message.
+    pub deliveries: Deliveries,
     /// The largest message over its widest transport; a narrower transport may refuse less.
     pub largest_message_bytes: u64,
     /// Whether a message can be written in place, in memory of the middleware (a loan).
@@ -138,6 +142,9 @@ pub struct When {
 pub struct Profile {
     /// What it stands for and whose advice it follows.
     pub summary: String,
+    /// The delivery that it advises; none: the worker's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<Delivery>,
     /// The options it sets away from their defaults.
     pub options: BTreeMap<String, OptionValue>,
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{NodeCounts, PathProof, Resources};
+use crate::{Delivery, NodeCounts, PathProof, Resources};
 
 /// An application's events. `armed` or `refused` comes first; after `refused` the process ends with exit status 2;
 /// `failed` may come at any time and is the last.
@@ -74,8 +74,8 @@ pub enum ApplicationEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Refusal {
-    /// The capability asked for: `size_bytes`, `reliability`, `durability`, `congestion`, `level`, `pattern`, `option`,
-    /// `profile`, `placement`, `between_hosts`, `contract_version`, `spec`.
+    /// The capability asked for: `size_bytes`, `reliability`, `durability`, `history`, `congestion`, `patience`, `queue`,
+    /// `level`, `pattern`, `delivery`, `option`, `profile`, `placement`, `between_hosts`, `contract_version`, `spec`.
     pub capability: String,
     /// What was asked, what there is, in one sentence.
     pub reason: String,
@@ -87,12 +87,31 @@ pub struct Refusal {
 pub struct Effective {
     /// The transport in words: `tcp`, `shared memory`, `udp multicast + unicast`, …
     pub transport: String,
-    /// How messages are received: `callback`, `waitset thread`, `busy poll`, …
+    /// The paths that messages may take under it, which the kernel's counters must not contradict.
+    #[schemars(length(min = 1))]
+    pub paths: Vec<MessagePath>,
+    /// Who calls the application with a message.
+    pub delivery: Delivery,
+    /// How that is done, in the middleware's own words.
     pub receive_mode: String,
     /// Whether messages are written in place or copied by the publish call.
     pub zero_copy: bool,
     /// Every other setting that matters to a comparison, by the middleware's own names.
     pub settings: BTreeMap<String, String>,
+}
+
+/// A way that messages may take from one application to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MessagePath {
+    /// Frames on a network interface, loopback among them.
+    Network,
+    /// Memory that several processes have mapped.
+    SharedMemory,
+    /// A local socket of the kernel.
+    LocalSocket,
+    /// A call within one process; the runtime adds it where a stream stays within an application.
+    Process,
 }
 
 /// What one publisher did within the window.

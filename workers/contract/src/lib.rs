@@ -17,6 +17,7 @@
 
 mod application;
 mod command;
+mod delivery;
 mod description;
 mod event;
 mod node;
@@ -27,11 +28,12 @@ mod stream;
 
 pub use application::{ApplicationSpec, Endpoint, Placement, Recording, Rendezvous, Role, Scheduling, ServiceAddress};
 pub use command::{ApplicationCommand, ExpectedMessages, ServiceCommand};
+pub use delivery::{Deliveries, Delivery, DeliveryDescription, LackingDelivery};
 pub use description::{
     Capabilities, Description, Dissector, Library, OptionDescription, OptionKind, OptionValue, Pattern, Per, Profile,
     ServiceNeed, When,
 };
-pub use event::{ApplicationEvent, Effective, PublisherCounts, Refusal, ServiceEvent, SubscriberCounts};
+pub use event::{ApplicationEvent, Effective, MessagePath, PublisherCounts, Refusal, ServiceEvent, SubscriberCounts};
 pub use node::{
     ComputeSpec, InputCounts, NodeCounts, NodeInput, NodeOutput, NodeSpec, Readiness, TakeSpec, TriggerSpec,
 };
@@ -39,11 +41,12 @@ pub use record::{Execution, ExecutionInput, ExecutionOutput, Published, Received
 pub use resources::{InterfaceTraffic, PathProof, Resources};
 pub use service::ServiceSpec;
 pub use stream::{
-    Arrival, Congestion, Durability, EndpointAddress, History, PatternSpec, Qos, Recorded, Reliability, StreamSpec,
+    Arrival, Congestion, Durability, EndpointAddress, History, HistoryKind, PatternSpec, Qos, Recorded, Reliability,
+    StreamSpec,
 };
 
 /// The version of this contract; a worker of another version is refused before it is asked for anything.
-pub const CONTRACT_VERSION: u32 = 1;
+pub const CONTRACT_VERSION: u32 = 2;
 
 /// A publisher that can't keep its schedule goes on until so many times the window's length have passed since its opening:
 /// an overload down to a quarter of its rate is seen to its end, and any is over in time.

@@ -25,7 +25,8 @@ pub struct Received {
     pub subscriber: u16,
     /// The message's sequence number; an answer has that of its question.
     pub sequence: u32,
-    /// When the message was to be sent; for an answer, when its question was sent: `received_ns - intended_ns` is then the round trip.
+    /// When the message was to be sent, filling taken off: its instant and the `fill_ns` of [`Published`]. For an answer, when
+    /// its question was sent and what filling the answer took: `received_ns - intended_ns` is then the round trip.
     pub intended_ns: i64,
     /// When the message was handed to the middleware.
     pub sent_ns: i64,
@@ -48,6 +49,9 @@ pub struct Published {
     pub sent_ns: i64,
     /// When the publish call came back.
     pub returned_ns: i64,
+    /// By how much filling delayed it: what writing its own body took, and of the bodies of messages before it what it had
+    /// to wait for. `sent_ns - intended_ns - fill_ns` is how late it was.
+    pub fill_ns: i64,
     /// 1 where the middleware accepted it, 0 where it refused.
     pub accepted: u8,
 }
@@ -111,4 +115,6 @@ pub struct ExecutionOutput {
     pub sequence: u32,
     /// When the message was handed to the middleware.
     pub sent_ns: i64,
+    /// By how much filling delayed it since the computation was over: its own body, and those that were sent before it.
+    pub fill_ns: i64,
 }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{OptionValue, Placement, Rendezvous, ServiceAddress};
+use crate::{Congestion, OptionValue, Placement, Qos, Rendezvous, ServiceAddress};
 
 /// The spec of one service process of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,6 +39,12 @@ pub struct ServiceSpec {
     pub clock_offset_ns: i64,
     /// The largest message that it must pass on.
     pub largest_message_bytes: u64,
+    /// The most that any stream lets be queued for one slow receiver (`queue_bytes` of [`Qos`]).
+    pub queue_bytes: u64,
+    /// [`Congestion::Block`] where any stream asks for it: then nothing that was accepted may be dropped.
+    pub congestion: Congestion,
+    /// The longest that any stream lets a publish call wait.
+    pub patience_ns: u64,
     /// Where and how the operating system runs it.
     pub placement: Placement,
 }
@@ -51,6 +57,13 @@ impl ServiceSpec {
     #[must_use]
     pub fn address(&self) -> IpAddr {
         *self.addresses.first().expect("a service's host has an address")
+    }
+
+    /// How many bytes a queue for one slow receiver has room for.
+    #[must_use]
+    pub fn queued_bytes(&self) -> u64 {
+        let fewest = Qos::FEWEST_QUEUED.saturating_mul(self.largest_message_bytes);
+        self.queue_bytes.max(fewest)
     }
 
     /// The services that it connects to; the others it is linked with connect to it.

@@ -34,6 +34,7 @@ struct mm_reader {
   dds_sample_info_t *infos;
   mm_on_message on_message;
   void *context;
+  int32_t failure; /* of the last callback that failed; the library calls back one at a time */
 };
 
 const char *mm_version (void) { return DDS_VERSION; }
@@ -63,8 +64,9 @@ static dds_qos_t *make_qos (const mm_qos *asked)
   dds_qset_history (qos, asked->depth > 0 ? DDS_HISTORY_KEEP_LAST : DDS_HISTORY_KEEP_ALL, asked->depth);
   dds_qset_durability (qos, asked->transient_local ? DDS_DURABILITY_TRANSIENT_LOCAL : DDS_DURABILITY_VOLATILE);
   dds_qset_resource_limits (qos, asked->max_samples, DDS_LENGTH_UNLIMITED, asked->max_samples);
-  /* What a transient-local writer keeps for late joiners: as much as its own history. */
-  dds_qset_durability_service (qos, 0, asked->depth > 0 ? DDS_HISTORY_KEEP_LAST : DDS_HISTORY_KEEP_ALL, asked->depth,
+  /* What a transient-local writer keeps for late joiners: the newest that its history has room for. Keeping all would
+     be without a bound, as what late joiners may ask for is never acknowledged. */
+  dds_qset_durability_service (qos, 0, DDS_HISTORY_KEEP_LAST, asked->depth > 0 ? asked->depth : asked->max_samples,
                                asked->max_samples, DDS_LENGTH_UNLIMITED, asked->max_samples);
   return qos;
 }
@@ -130,12 +132,12 @@ static int32_t reserve (mm_reader *reader, uint32_t size, uint32_t batch)
   return DDS_RETCODE_OK;
 }
 
-int32_t mm_take (mm_reader *reader)
+static int32_t take (mm_reader *reader, dds_entity_t entity)
 {
   int32_t total = 0;
   for (;;) {
     const dds_return_t count =
-      dds_take (reader->entity, reader->places, reader->infos, reader->batch, reader->batch);
+      dds_take (entity, reader->places, reader->infos, reader->batch, reader->batch);
     if (count < 0)
       return count;
     for (int32_t i = 0; i < count; i++) {
@@ -148,11 +150,15 @@ int32_t mm_take (mm_reader *reader)
   }
 }
 
+int32_t mm_take (mm_reader *reader) { return take (reader, reader->entity); }
+
 static void on_data_available (dds_entity_t entity, void *argument)
 {
   mm_reader *reader = argument;
-  reader->entity = entity; /* it may be called before dds_create_reader has returned */
-  (void) mm_take (reader);
+  /* Not the reader's own entity: this may be called before dds_create_reader has returned. */
+  const int32_t count = take (reader, entity);
+  if (count < 0)
+    reader->failure = count;
 }
 
 static int32_t create_reader (mm_reader *reader, int32_t participant, const char *topic_name, const mm_qos *asked,
@@ -190,7 +196,7 @@ static int32_t create_waitset (mm_reader *reader, int32_t participant)
 }
 
 int32_t mm_reader_open (int32_t participant, const char *topic, const mm_qos *qos, uint32_t size, uint32_t batch,
-                          int32_t listen, mm_on_message on_message, void *context, mm_reader **opened)
+                          int32_t delivery, mm_on_message on_message, void *context, mm_reader **opened)
 {
   mm_reader *reader = calloc (1, sizeof (*reader));
   if (!reader)
@@ -199,11 +205,11 @@ int32_t mm_reader_open (int32_t participant, const char *topic, const mm_qos *qo
   reader->context = context;
   int32_t result = reserve (reader, size, batch);
   if (result >= 0)
-    result = create_reader (reader, participant, topic, qos, listen);
-  if (result >= 0 && !listen)
+    result = create_reader (reader, participant, topic, qos, delivery == MM_LIBRARY_THREAD);
+  if (result >= 0 && delivery == MM_OWN_THREAD)
     result = create_waitset (reader, participant);
   if (result < 0)
-    mm_reader_close (reader);
+    (void) mm_reader_close (reader);
   else
     *opened = reader;
   return result < 0 ? result : 0;
@@ -226,18 +232,22 @@ int32_t mm_stop (mm_reader *reader)
   return reader->stop > 0 ? dds_set_guardcondition (reader->stop, true) : 0;
 }
 
-void mm_reader_close (mm_reader *reader)
+int32_t mm_reader_close (mm_reader *reader)
 {
-  if (reader->entity > 0)
-    (void) dds_delete (reader->entity);
+  /* Deleting waits for a callback under way; where it fails the library may still call back. */
+  const dds_return_t deleted = reader->entity > 0 ? dds_delete (reader->entity) : DDS_RETCODE_OK;
+  if (deleted < 0)
+    return deleted;
   if (reader->waitset > 0)
     (void) dds_delete (reader->waitset);
   if (reader->stop > 0)
     (void) dds_delete (reader->stop);
+  const int32_t failure = reader->failure;
   for (uint32_t i = 0; reader->messages && i < reader->batch; i++)
     dds_free (reader->messages[i].bytes._buffer);
   free (reader->messages);
   free (reader->places);
   free (reader->infos);
   free (reader);
+  return failure;
 }

@@ -39,10 +39,13 @@ int32_t mm_loans_shared_memory (int32_t writer);
 /* A reader with the memory that its messages are taken into. */
 typedef struct mm_reader mm_reader;
 
-/* `batch` messages of up to `size` bytes are taken at once. With `listen` they are taken on the library's receive thread;
- * else the caller takes them, after mm_wait or whenever it likes. */
+/* Who takes messages: the library's receive thread, a thread that waits, or one that polls; in the contract's order. */
+enum mm_delivery { MM_LIBRARY_THREAD = 0, MM_OWN_THREAD = 1, MM_POLLING = 2 };
+
+/* `batch` messages of up to `size` bytes are taken at once: by the library's receive thread, or by the caller, after mm_wait
+ * or whenever it likes. */
 int32_t mm_reader_open (int32_t participant, const char *topic, const mm_qos *qos, uint32_t size, uint32_t batch,
-                          int32_t listen, mm_on_message on_message, void *context, mm_reader **reader);
+                          int32_t delivery, mm_on_message on_message, void *context, mm_reader **reader);
 int32_t mm_reader_entity (const mm_reader *reader);
 /* Waits until there is something to take (1) or the reader was stopped (0). */
 int32_t mm_wait (mm_reader *reader);
@@ -50,7 +53,7 @@ int32_t mm_wait (mm_reader *reader);
 int32_t mm_take (mm_reader *reader);
 /* Ends mm_wait for good, from any thread. */
 int32_t mm_stop (mm_reader *reader);
-/* Only once nobody waits or takes any more. */
-void mm_reader_close (mm_reader *reader);
+/* Only once nobody waits or takes any more. Tells what taking in a callback failed with. */
+int32_t mm_reader_close (mm_reader *reader);
 
 #endif

@@ -4,6 +4,7 @@
 
 use std::net::IpAddr;
 
+use middlemark_contract::{ApplicationSpec, History, Refusal, StreamSpec};
 use middlemark_dds::Peers;
 use middlemark_runtime::Options;
 
@@ -56,7 +57,7 @@ pub(crate) const SIZES: [Size; 6] = [
         summary: "asked of the kernel, which grants at most wmem_max",
     },
     Size {
-        option: "writer_high_watermark_bytes",
+        option: WATERMARK,
         path: "Internal/Watermarks/WhcHigh",
         shipped_bytes: 500 << 10,
         largest_bytes: 1 << 30,
@@ -101,8 +102,48 @@ fn discovery(peers: &Peers) -> String {
     )
 }
 
-/// The XML of a domain that uses the trial's interface alone.
-pub(crate) fn render(options: &Options, address: IpAddr, peers: &Peers) -> String {
+/// The option behind `Internal/Watermarks/WhcHigh`.
+const WATERMARK: &str = "writer_high_watermark_bytes";
+
+/// The least that it may be: `Internal/Watermarks/WhcHighInit`, where it begins.
+const LEAST_WATERMARK_BYTES: u64 = 30 << 10;
+
+/// Refuses a queue that a writer can't be held to.
+///
+/// # Errors
+/// The refusal, with the least that there is.
+pub(crate) fn accept(spec: &ApplicationSpec) -> Result<(), Refusal> {
+    let room = |stream: &&StreamSpec| stream.qos.queued_bytes(stream.size_bytes);
+    let keep_all = spec
+        .streams
+        .iter()
+        .filter(|stream| stream.qos.history == History::KeepAll);
+    match keep_all.min_by_key(room) {
+        Some(stream) if room(&stream) < LEAST_WATERMARK_BYTES => Err(Refusal {
+            capability: "queue".into(),
+            reason: format!(
+                "{} bytes for '{}': a reliable writer waits from {LEAST_WATERMARK_BYTES} unacknowledged bytes on (WhcHighInit)",
+                room(&stream),
+                stream.name
+            ),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// What a size is in a domain whose writers may keep no more than `queue_bytes` for a slow reader: a writer of Cyclone
+/// DDS has no limit of samples, it waits by this watermark alone.
+fn bytes(size: &Size, options: &Options, queue_bytes: i64) -> i64 {
+    let asked = options.integer(size.option);
+    if size.option == WATERMARK {
+        asked.min(queue_bytes)
+    } else {
+        asked
+    }
+}
+
+/// The XML of a domain that uses the trial's interface alone and has no queue beyond `queue_bytes`.
+pub(crate) fn render(options: &Options, address: IpAddr, peers: &Peers, queue_bytes: i64) -> String {
     let given = options.text("discovery") == "peers";
     let mut general = format!(r#"<Interfaces><NetworkInterface address="{address}"/></Interfaces>"#);
     if address.is_ipv6() {
@@ -115,8 +156,9 @@ pub(crate) fn render(options: &Options, address: IpAddr, peers: &Peers) -> Strin
     }
     let sizes: String = SIZES
         .iter()
-        .filter(|size| options.integer(size.option) != size.shipped_bytes)
-        .map(|size| size.element(options.integer(size.option)))
+        .map(|size| (size, bytes(size, options, queue_bytes)))
+        .filter(|(size, bytes)| *bytes != size.shipped_bytes)
+        .map(|(size, bytes)| size.element(bytes))
         .collect();
     let discovery = if given { discovery(peers) } else { String::new() };
     let domain = element("General", &general) + &discovery + &sizes;
@@ -144,7 +186,18 @@ mod tests {
             hosts: [[10, 0, 0, 1], [10, 0, 0, 2]].map(IpAddr::from).into(),
             applications: 12,
         };
-        render(&options, Ipv4Addr::LOCALHOST.into(), &peers)
+        render(&options, Ipv4Addr::LOCALHOST.into(), &peers, 16 << 20)
+    }
+
+    #[test]
+    fn a_writer_waits_no_later_than_its_queue_is_full() {
+        let options = Options::resolve(&crate::description::describe(), "default", &BTreeMap::new()).unwrap();
+        let peers = Peers {
+            hosts: [].into(),
+            applications: 1,
+        };
+        let text = render(&options, Ipv4Addr::LOCALHOST.into(), &peers, 100_000);
+        assert!(text.contains("<WhcHigh>100000B</WhcHigh>"), "{text}");
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
-    OptionValue, Pattern, Profile, Reliability,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library,
+    OptionDescription, OptionValue, Pattern, Profile, Reliability,
 };
 use middlemark_runtime::options::{choice, integer};
 
@@ -47,7 +47,13 @@ fn capabilities() -> Capabilities {
         transports: vec!["udp".into()],
         reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
         durabilities: vec![Durability::Volatile, Durability::TransientLocal],
+        histories: vec![HistoryKind::KeepLast, HistoryKind::KeepAll],
         congestion: vec![Congestion::Block, Congestion::Drop],
+        deliveries: middlemark_dds::deliveries(
+            "Cyclone DDS's ddsperf and its example throughput",
+            "Cyclone DDS's example roundtrip, and ddsperf with the mode waitset",
+            "Cyclone DDS's example helloworld and ddsperf with the mode polling, which look so, if less often",
+        ),
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
         // Without a PSMX plugin (iceoryx) a loan is ordinary memory that the write serialises and frees: no copy is saved.
         zero_copy: false,
@@ -61,10 +67,12 @@ fn profiles() -> BTreeMap<String, Profile> {
     let default = Profile {
         summary: "As shipped: 14720 B messages, 1344 B fragments, 1 MiB asked of the socket, 500 kB high-water mark."
             .into(),
+        delivery: None,
         options: BTreeMap::new(),
     };
     let tuned = Profile {
         summary: "As Cyclone DDS's README and performance scripts and the ROS 2 guide to DDS tuning advise.".into(),
+        delivery: None,
         options: [
             // README.md, Run-time configuration: "Large values such as these typically improve performance over the
             // (current) default values on a loopback interface"; also examples/perfscript/perftest.
@@ -83,12 +91,6 @@ fn profiles() -> BTreeMap<String, Profile> {
 
 fn options() -> Vec<OptionDescription> {
     let choices = [
-        choice(
-            "receive_mode",
-            &["waitset_thread", "listener", "polling"],
-            "waitset_thread",
-            "A thread for each reader that waits in a wait set, the library's receive thread, or a thread that never sleeps.",
-        ),
         choice(
             "discovery",
             &["multicast", "peers"],

@@ -20,8 +20,10 @@ impl Middleware for CycloneDds {
         description::describe()
     }
 
-    fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
-        reader::accept(spec, options)
+    fn accept(&self, spec: &ApplicationSpec, _options: &Options) -> Result<(), Refusal> {
+        middlemark_dds::accept(spec)?;
+        configuration::accept(spec)?;
+        reader::accept(spec)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

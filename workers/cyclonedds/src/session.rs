@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
-use middlemark_contract::{Congestion, Effective};
-use middlemark_dds::{Peers, Policies, Reader, ReceiveMode};
+use middlemark_contract::{Congestion, Delivery, Effective, History, MessagePath};
+use middlemark_dds::{Peers, Policies, Reader};
 use middlemark_runtime::{Channel, Context, MiddlewareError, Publish, PublishError, Publisher, Receiver, Session};
 
 use crate::configuration;
@@ -16,7 +16,7 @@ use crate::shim::{self, TIMED_OUT, UNLIMITED, checked};
 pub(crate) struct Participant {
     domain: i32,
     entity: i32,
-    mode: ReceiveMode,
+    delivery: Delivery,
     configuration: String,
     options: BTreeMap<String, String>,
     readers: Vec<(String, Reader<Handle>)>,
@@ -26,7 +26,17 @@ pub(crate) struct Participant {
 impl Participant {
     pub(crate) fn open(context: &Context<'_>) -> Result<Participant, MiddlewareError> {
         let spec = context.spec;
-        let configuration = configuration::render(context.options, spec.address, &Peers::of(&spec.streams));
+        let keep_all = context
+            .channels
+            .iter()
+            .filter(|channel| channel.qos.history == History::KeepAll);
+        let queues = keep_all.map(|channel| channel.queued_bytes() as i64);
+        let configuration = configuration::render(
+            context.options,
+            spec.address,
+            &Peers::of(&spec.streams),
+            queues.min().unwrap_or(i64::MAX),
+        );
         let text = CString::new(configuration.as_str())?;
         let mut domain = 0;
         // SAFETY: the configuration lives through the call, and `domain` can be written.
@@ -40,7 +50,7 @@ impl Participant {
         Ok(Participant {
             domain,
             entity,
-            mode: ReceiveMode::of(context.options),
+            delivery: spec.delivery,
             configuration,
             options: context.options.words(),
             readers: Vec::new(),
@@ -53,7 +63,14 @@ impl Session for Participant {
     fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = Policies::of(channel.qos, channel.size_bytes, UNLIMITED);
-        let reader = reader::open(self.entity, &topic, &policies, channel.size_bytes, self.mode, receiver)?;
+        let reader = reader::open(
+            self.entity,
+            &topic,
+            &policies,
+            channel.size_bytes,
+            self.delivery,
+            receiver,
+        )?;
         self.readers.push((channel.topic.clone(), reader));
         Ok(())
     }
@@ -74,6 +91,10 @@ impl Session for Participant {
     fn effective(&self) -> Effective {
         let mut settings = self.options.clone();
         settings.insert("configuration".into(), self.configuration.clone());
+        settings.insert(
+            "queue".into(),
+            "max_samples at the reader; a reliable writer keeps what is unacknowledged up to WhcHigh".into(),
+        );
         for (topic, reader) in &self.readers {
             settings.insert(format!("reader {topic}"), read_back(reader.handle().entity()));
         }
@@ -87,7 +108,13 @@ impl Session for Participant {
             .any(|(_, writer)| unsafe { shim::mm_loans_shared_memory(*writer) } == 1);
         Effective {
             transport: if shared { "shared memory" } else { "udp" }.into(),
-            receive_mode: self.mode.words().into(),
+            paths: if shared {
+                vec![MessagePath::SharedMemory, MessagePath::Network]
+            } else {
+                vec![MessagePath::Network]
+            },
+            delivery: self.delivery,
+            receive_mode: middlemark_dds::how(self.delivery).into(),
             zero_copy: false,
             settings,
         }

@@ -31,7 +31,7 @@ unsafe extern "C" {
         qos: *const Policies,
         size: u32,
         batch: u32,
-        listen: i32,
+        delivery: i32,
         on_message: OnMessage,
         context: *mut c_void,
         reader: *mut *mut ShimReader,
@@ -40,7 +40,7 @@ unsafe extern "C" {
     pub(crate) fn mm_wait(reader: *mut ShimReader) -> i32;
     pub(crate) fn mm_take(reader: *mut ShimReader) -> i32;
     pub(crate) fn mm_stop(reader: *mut ShimReader) -> i32;
-    pub(crate) fn mm_reader_close(reader: *mut ShimReader);
+    pub(crate) fn mm_reader_close(reader: *mut ShimReader) -> i32;
 }
 
 /// A call that Cyclone DDS answered with a negative return code.

@@ -3,12 +3,12 @@
 //!
 //! It links no implementation: each worker reaches its own through a shim in C ([`ReaderHandle`]).
 
+mod delivery;
 mod peers;
 mod policies;
 mod reader;
-mod receive_mode;
 
+pub use delivery::{deliveries, how, refuse_library_thread};
 pub use peers::Peers;
-pub use policies::Policies;
-pub use reader::{OnMessage, Reader, ReaderHandle};
-pub use receive_mode::{ReceiveMode, refuse_listener};
+pub use policies::{Policies, accept};
+pub use reader::{IsValid, OnLent, OnMessage, Reader, ReaderHandle, hand_over_lent};

@@ -1,13 +1,6 @@
 //! The neutral QoS as DDS policies, and policies in words; it creates nothing.
 
-use middlemark_contract::{Congestion, Durability, History, Qos, Reliability};
-
-/// How long a blocking write waits for a slow reader before it gives up. DDS's own default is 100 ms, which would turn
-/// `block` into `drop`; longer than this a trial would not learn of a reader that has died.
-const BLOCKING_NS: i64 = 5_000_000_000;
-
-/// What a writer or reader that keeps all may hold before the writer has to wait.
-const KEPT_BYTES: usize = 256 << 20;
+use middlemark_contract::{ApplicationSpec, Congestion, Durability, History, Qos, Refusal, Reliability};
 
 /// The policies of writer and reader alike, as a shim's `mm_qos` has them or begins with them.
 #[repr(C)]
@@ -31,7 +24,7 @@ impl Policies {
     pub fn of(qos: Qos, size_bytes: usize, unlimited: i32) -> Policies {
         let (depth, max_samples) = match qos.history {
             History::KeepLast { depth } => (depth.min(i32::MAX as u32) as i32, unlimited),
-            History::KeepAll => (0, (KEPT_BYTES / size_bytes).clamp(4, 16_384) as i32),
+            History::KeepAll => (0, qos.queued_messages(size_bytes as u64) as i32),
         };
         Policies {
             reliable: i32::from(qos.reliability == Reliability::Reliable),
@@ -39,7 +32,7 @@ impl Policies {
             transient_local: i32::from(qos.durability == Durability::TransientLocal),
             max_samples,
             max_blocking_ns: match qos.congestion {
-                Congestion::Block => BLOCKING_NS,
+                Congestion::Block => qos.patience_ns as i64,
                 Congestion::Drop => 0,
             },
         }
@@ -66,29 +59,49 @@ impl Policies {
     }
 }
 
+/// Refuses what no writer of DDS does: to wait for a reader that is owed nothing.
+///
+/// # Errors
+/// The refusal of a stream that is best effort and asks its publisher to wait.
+pub fn accept(spec: &ApplicationSpec) -> Result<(), Refusal> {
+    let waiting = |qos: &Qos| qos.blocks() && qos.reliability == Reliability::BestEffort;
+    match spec.streams.iter().find(|stream| waiting(&stream.qos)) {
+        None => Ok(()),
+        Some(stream) => Err(Refusal {
+            capability: "congestion".into(),
+            reason: format!(
+                "block on the best-effort '{}': a best-effort writer of DDS waits for no reader; ask for reliable, or for drop",
+                stream.name
+            ),
+        }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn qos(history: History, congestion: Congestion) -> Qos {
         Qos {
-            reliability: Reliability::Reliable,
             history,
-            durability: Durability::TransientLocal,
             congestion,
-            level: None,
+            durability: Durability::TransientLocal,
+            ..Qos::RELIABLE
         }
     }
 
     #[test]
-    fn keeping_all_is_bounded_by_memory() {
-        let limit = |size_bytes| Policies::of(qos(History::KeepAll, Congestion::Block), size_bytes, -1).max_samples;
-        assert_eq!((limit(64), limit(64 << 20)), (16_384, 4));
+    fn keeping_all_is_bounded_by_the_queue_and_waiting_by_the_patience() {
+        let policies = Policies::of(qos(History::KeepAll, Congestion::Block), 4_000_000, -1);
+        assert_eq!(
+            policies.words(),
+            "RELIABLE (max_blocking_time 5000 ms), KEEP_ALL (max_samples 4), TRANSIENT_LOCAL"
+        );
     }
 
     #[test]
     fn keeping_the_last_has_no_limit_of_samples() {
-        let last = qos(History::KeepLast { depth: 8 }, Congestion::Block);
+        let last = qos(History::KeepLast { depth: 8 }, Congestion::Drop);
         assert_eq!([-1, 0].map(|none| Policies::of(last, 64, none).max_samples), [-1, 0]);
     }
 

@@ -1,18 +1,25 @@
 //! How the messages of one DDS reader reach their receiver: on a thread that waits or polls, or on the library's own.
 //!
-//! The shim takes them and calls back; here stand the thread, its end, and the callback. `receive_mode` says who takes.
+//! The shim takes them and calls back; here stand the thread, its end, and the callback. `delivery` says who takes.
 
 use std::ffi::c_void;
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use middlemark_runtime::{MiddlewareError, Receiver};
-
-use crate::receive_mode::ReceiveMode;
+use middlemark_contract::Delivery;
+use middlemark_runtime::{Idle, MiddlewareError, Receiver};
 
 /// `mm_on_message` of a shim.
 pub type OnMessage = unsafe extern "C" fn(context: *mut c_void, bytes: *const u8, size: usize);
+
+/// `mm_is_valid` of a shim.
+pub type IsValid = unsafe extern "C" fn(sample: *const c_void) -> i32;
+
+/// `mm_on_lent` of a shim.
+pub type OnLent =
+    unsafe extern "C" fn(context: *mut c_void, bytes: *const u8, size: usize, is_valid: IsValid, sample: *const c_void);
 
 /// A reader of a shim, by its handle: one thread waits and takes, others may only stop it.
 pub trait ReaderHandle: Copy + Send + 'static {
@@ -53,13 +60,13 @@ pub trait ReaderHandle: Copy + Send + 'static {
     unsafe fn close(self) -> Result<(), MiddlewareError>;
 }
 
-/// A reader that delivers.
+/// A reader that delivers; dropped, it ends as by [`Self::close`].
 pub struct Reader<H: ReaderHandle> {
     handle: H,
     thread: Option<JoinHandle<Result<(), MiddlewareError>>>,
     stopping: Arc<AtomicBool>,
-    /// What the shim's context points to; dropped last.
-    _receiver: Box<Receiver>,
+    /// What the shim's context points to, owned; none once the reader has ended.
+    receiver: Option<NonNull<Receiver>>,
 }
 
 impl<H: ReaderHandle> Reader<H> {
@@ -69,20 +76,22 @@ impl<H: ReaderHandle> Reader<H> {
     /// What `open` reported, or that there is no thread to be had.
     pub fn open(
         receiver: Receiver,
-        mode: ReceiveMode,
+        delivery: Delivery,
         open: impl FnOnce(OnMessage, *mut c_void) -> Result<H, MiddlewareError>,
     ) -> Result<Reader<H>, MiddlewareError> {
-        let receiver = Box::new(receiver);
-        let context = std::ptr::from_ref::<Receiver>(&receiver).cast_mut().cast();
-        let handle = open(hand_over, context)?;
-        let stopping = Arc::default();
-        let thread = start(handle, mode, Arc::clone(&stopping))?;
-        Ok(Reader {
+        let receiver = NonNull::from(Box::leak(Box::new(receiver)));
+        let handle = open(hand_over, receiver.as_ptr().cast()).inspect_err(|_| {
+            // SAFETY: it came from a box, and without a reader nobody else has it.
+            drop(unsafe { Box::from_raw(receiver.as_ptr()) });
+        })?;
+        let mut reader = Reader {
             handle,
-            thread,
-            stopping,
-            _receiver: receiver,
-        })
+            thread: None,
+            stopping: Arc::default(),
+            receiver: Some(receiver),
+        };
+        reader.thread = start(handle, delivery, Arc::clone(&reader.stopping))?;
+        Ok(reader)
     }
 
     /// The shim's handle of it, open as long as this one.
@@ -95,31 +104,49 @@ impl<H: ReaderHandle> Reader<H> {
     /// # Errors
     /// What the library reported, now or while messages were taken.
     pub fn close(mut self) -> Result<(), MiddlewareError> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), MiddlewareError> {
+        let Some(receiver) = self.receiver.take() else {
+            return Ok(());
+        };
         self.stopping.store(true, Ordering::Relaxed);
         // SAFETY: the reader is open; stopping is allowed beside waiting and taking.
-        unsafe { self.handle.stop()? };
+        let stopped = unsafe { self.handle.stop() };
         let ended = self.thread.take().map(JoinHandle::join);
         // SAFETY: no thread takes or waits any more, and this is the last use of the reader.
-        unsafe { self.handle.close()? };
+        let closed = unsafe { self.handle.close() };
+        if closed.is_ok() {
+            // SAFETY: it came from a box, and nobody calls back any more. A reader that could not be deleted still may.
+            drop(unsafe { Box::from_raw(receiver.as_ptr()) });
+        }
         match ended {
-            None | Some(Ok(Ok(()))) => Ok(()),
+            None | Some(Ok(Ok(()))) => stopped.and(closed),
             Some(Ok(Err(error))) => Err(error),
             Some(Err(_)) => Err("a reader's thread panicked".into()),
         }
     }
 }
 
+impl<H: ReaderHandle> Drop for Reader<H> {
+    fn drop(&mut self) {
+        // Only where something else has failed already, which is told in place of this.
+        let _ = self.end();
+    }
+}
+
 /// The thread that takes, where the library's does not.
 fn start<H: ReaderHandle>(
     handle: H,
-    mode: ReceiveMode,
+    delivery: Delivery,
     stopping: Arc<AtomicBool>,
 ) -> std::io::Result<Option<JoinHandle<Result<(), MiddlewareError>>>> {
     let builder = std::thread::Builder::new().name("reader".into());
-    match mode {
-        ReceiveMode::Listener => Ok(None),
-        ReceiveMode::WaitsetThread => builder.spawn(move || take_when_woken(handle)).map(Some),
-        ReceiveMode::Polling => builder.spawn(move || take_without_sleep(handle, &stopping)).map(Some),
+    match delivery {
+        Delivery::LibraryThread => Ok(None),
+        Delivery::OwnThread => builder.spawn(move || take_when_woken(handle)).map(Some),
+        Delivery::Polling => builder.spawn(move || take_without_sleep(handle, &stopping)).map(Some),
     }
 }
 
@@ -133,10 +160,11 @@ fn take_when_woken(handle: impl ReaderHandle) -> Result<(), MiddlewareError> {
 }
 
 fn take_without_sleep(handle: impl ReaderHandle, stopping: &AtomicBool) -> Result<(), MiddlewareError> {
+    let mut idle = Idle::default();
     while !stopping.load(Ordering::Relaxed) {
         // SAFETY: the reader stays open until this thread is joined, and only this thread takes.
         if !unsafe { handle.take()? } {
-            std::hint::spin_loop();
+            idle.pass();
         }
     }
     Ok(())
@@ -151,3 +179,23 @@ unsafe extern "C" fn hand_over(context: *mut c_void, bytes: *const u8, size: usi
     let (receiver, message) = unsafe { (&*context.cast::<Receiver>(), std::slice::from_raw_parts(bytes, size)) };
     receiver.receive(message);
 }
+
+/// The shim's callback for messages that are read where they lie, with the context that [`Reader::open`] gives.
+///
+/// # Safety
+/// `context` is the receiver of an open reader, `bytes` points to `size` readable bytes, and `sample` is for `is_valid`.
+pub unsafe extern "C" fn hand_over_lent(
+    context: *mut c_void,
+    bytes: *const u8,
+    size: usize,
+    is_valid: IsValid,
+    sample: *const c_void,
+) {
+    // SAFETY: see above; of bytes that change meanwhile nothing counts, as `receive_lent` asks `is_valid` after it has read.
+    let (receiver, message) = unsafe { (&*context.cast::<Receiver>(), std::slice::from_raw_parts(bytes, size)) };
+    // SAFETY: see above.
+    receiver.receive_lent(message, || unsafe { is_valid(sample) } == 1);
+}
+
+#[cfg(test)]
+mod tests;

@@ -39,12 +39,8 @@ int32_t mm_open (const mm_transports *transports, mm_session **opened, mm_reason
 int32_t mm_close (mm_session *session)
 {
   return guarded (nullptr, [&] {
-    int32_t code = mm::code (session->participant->delete_contained_entities ());
-    if (code == 0)
-      code = mm::code (api::DomainParticipantFactory::get_instance ()->delete_participant (session->participant));
-    delete session;
-    api::Log::KillThread ();
-    return -code;
+    const std::unique_ptr<mm_session> owned (session);
+    return owned->close ();
   });
 }
 
@@ -108,30 +104,34 @@ int32_t mm_writer_qos (mm_writer *writer, mm_qos *found)
   });
 }
 
-int32_t mm_reader_open (mm_session *session, const char *topic, mm_type type, const mm_qos *asked, int32_t listen,
-                        int32_t loans, mm_on_message on_message, void *context, mm_reader **opened, mm_reason *reason)
+int32_t mm_reader_open (mm_session *session, const char *topic, mm_type type, const mm_qos *asked, int32_t delivery,
+                        int32_t loans, mm_on_message on_message, mm_on_lent on_lent, void *context, mm_reader **opened,
+                        mm_reason *reason)
 {
   return guarded (reason, [&] {
-    auto reader = std::make_unique<mm_reader> ();
+    std::unique_ptr<mm_reader, mm_reader_closer> owned (new mm_reader);
+    mm_reader *reader = owned.get ();
     reader->subscriber = session->subscriber;
     reader->plain = type.plain;
     reader->loans = loans;
     reader->on_message = on_message;
+    reader->on_lent = on_lent;
     reader->context = context;
     reader->message.received.resize (type.size); // touched before the window
     reader->array.resize (type.plain ? type.size : 0);
     api::DataReaderQos qos;
     mm::set_policies (qos, *asked);
+    const bool listen = delivery == MM_LIBRARY_THREAD;
     const auto mask = listen ? api::StatusMask::data_available () : api::StatusMask::none ();
     reader->reader = made (session->subscriber->create_datareader (session->topic (topic, type), qos,
-                                                                   listen ? reader.get () : nullptr, mask),
+                                                                   listen ? reader : nullptr, mask),
                            "reader");
-    if (!listen) {
+    if (delivery == MM_OWN_THREAD) {
       reader->reader->get_statuscondition ().set_enabled_statuses (api::StatusMask::data_available ());
       reader->waitset.attach_condition (reader->reader->get_statuscondition ());
       reader->waitset.attach_condition (reader->stop);
     }
-    *opened = reader.release ();
+    *opened = owned.release ();
     return 0;
   });
 }
@@ -163,12 +163,15 @@ int32_t mm_stop (mm_reader *reader)
   return guarded (nullptr, [&] { return -mm::code (reader->stop.set_trigger_value (true)); });
 }
 
+int32_t mm_reader_failure (mm_reader *reader) { return reader->failure; }
+
 int32_t mm_reader_close (mm_reader *reader)
 {
   return guarded (nullptr, [&] {
-    const int32_t code = mm::code (reader->subscriber->delete_datareader (reader->reader));
-    delete reader;
-    return -code;
+    const int32_t code = reader->close ();
+    if (code == 0)
+      delete reader;
+    return code;
   });
 }
 

@@ -27,6 +27,9 @@ typedef struct mm_place {
   uint16_t index;                  /* a discovery server's number within the trial */
 } mm_place;
 
+/* Who takes messages: the library's thread, a thread that waits, or one that polls; in the contract's order. */
+enum mm_delivery { MM_LIBRARY_THREAD = 0, MM_OWN_THREAD = 1, MM_POLLING = 2 };
+
 /* How participants find each other. */
 enum mm_discovery { MM_MULTICAST = 0, MM_PEERS = 1, MM_CLIENT = 2, MM_SERVER = 3 };
 
@@ -70,6 +73,11 @@ typedef struct mm_type {
 /* Called with each message's bytes, which are valid during the call only. */
 typedef void (*mm_on_message) (void *context, const uint8_t *bytes, size_t size);
 
+/* Called with each message where it lies. A writer may write over it while it is read: what was read counts only if
+ * `is_valid` still says 1 of the sample afterwards. Both are valid during the call only. */
+typedef int32_t (*mm_is_valid) (const void *sample);
+typedef void (*mm_on_lent) (void *context, const uint8_t *bytes, size_t size, mm_is_valid is_valid, const void *sample);
+
 const char *mm_version (void);
 
 int32_t mm_open (const mm_transports *transports, mm_session **session, mm_reason *reason);
@@ -84,10 +92,11 @@ int32_t mm_loan (mm_writer *writer, uint8_t **bytes);
 int32_t mm_publish_loan (mm_writer *writer, uint8_t *bytes);
 int32_t mm_writer_qos (mm_writer *writer, mm_qos *qos);
 
-/* With `listen` messages are taken on the library's thread; else the caller takes them after mm_wait.
- * With `loans` (of a plain type) they are handed over where they lie. */
-int32_t mm_reader_open (mm_session *session, const char *topic, mm_type type, const mm_qos *qos, int32_t listen,
-                        int32_t loans, mm_on_message on_message, void *context, mm_reader **reader, mm_reason *reason);
+/* With the library's thread messages are taken there; else the caller takes them, after mm_wait or whenever it likes.
+ * With `loans` (of a plain type) they are handed over where they lie, to `on_lent`; else to `on_message`. */
+int32_t mm_reader_open (mm_session *session, const char *topic, mm_type type, const mm_qos *qos, int32_t delivery,
+                        int32_t loans, mm_on_message on_message, mm_on_lent on_lent, void *context, mm_reader **reader,
+                        mm_reason *reason);
 int32_t mm_reader_qos (mm_reader *reader, mm_qos *qos);
 /* Waits until there is something to take (1) or the reader was stopped (0). */
 int32_t mm_wait (mm_reader *reader);
@@ -95,7 +104,9 @@ int32_t mm_wait (mm_reader *reader);
 int32_t mm_take (mm_reader *reader);
 /* Ends mm_wait for good, from any thread. */
 int32_t mm_stop (mm_reader *reader);
-/* Only once nobody waits or takes any more. */
+/* What taking on the library's thread failed with; 0: nothing. */
+int32_t mm_reader_failure (mm_reader *reader);
+/* Only once nobody waits or takes any more; waits for callbacks. Where it fails the reader stays, and may call back. */
 int32_t mm_reader_close (mm_reader *reader);
 
 #ifdef __cplusplus

@@ -4,10 +4,14 @@
 #define MIDDLEMARK_READER_HPP
 
 #include "fastdds.h"
+#include "guarded.hpp"
 #include "message_type.hpp"
 #include "version.hpp"
 
+#include <atomic>
+#include <memory>
 #include <new>
+#include <thread>
 #include <vector>
 
 #include <fastdds/dds/core/LoanableCollection.hpp>
@@ -34,6 +38,33 @@ protected:
   void resize (size_type) override { throw std::bad_alloc (); }
 };
 
+/// Lent samples, given back at their end: a reader with a loan out can't be deleted.
+struct Lent {
+  api::DataReader *reader;
+  Loans messages;
+  api::SampleInfoSeq infos;
+
+  explicit Lent (api::DataReader *from) : reader (from) {}
+  ~Lent ()
+  {
+    if (messages.length () > 0)
+      (void) mm::guarded (nullptr, [this] { return mm::code (reader->return_loan (messages, infos)); });
+  }
+};
+
+/// One lent sample. A writer may write the next message over a shared one at any time.
+struct Sample {
+  const api::DataReader *reader;
+  const void *bytes;
+  const api::SampleInfo *info;
+
+  static int32_t is_valid (const void *sample) noexcept
+  {
+    const auto *self = static_cast<const Sample *> (sample);
+    return mm::guarded (nullptr, [self] { return self->reader->is_sample_valid (self->bytes, self->info); }) == 1;
+  }
+};
+
 } // namespace
 
 struct mm_reader : public api::DataReaderListener {
@@ -44,11 +75,39 @@ struct mm_reader : public api::DataReaderListener {
   bool plain = false;
   bool loans = false;
   mm_on_message on_message = nullptr;
+  mm_on_lent on_lent = nullptr;
   void *context = nullptr;
   mm::Message message;          // what the next message of the variable type is taken into
   std::vector<uint8_t> array;   // the same for the plain type
 
-  void on_data_available (api::DataReader *available) override { (void) take (available); }
+  std::atomic<int32_t> callbacks {0};
+  std::atomic<bool> closing {false};
+  std::atomic<int32_t> failure {0}; // of the last callback that failed
+
+  void on_data_available (api::DataReader *available) override
+  {
+    callbacks++;
+    if (!closing) {
+      const int32_t count = mm::guarded (nullptr, [&] { return take (available); });
+      if (count < 0)
+        failure = count;
+    }
+    callbacks--;
+  }
+
+  /// Deletes the library's reader; afterwards nothing is called any more. Where that fails the library still has this.
+  int32_t close ()
+  {
+    if (!reader)
+      return 0;
+    closing = true;
+    wait_for_callbacks ();
+    const int32_t code = mm::code (subscriber->delete_datareader (reader));
+    if (code == 0)
+      reader = nullptr;
+    wait_for_callbacks (); // those that had begun and found it closing
+    return -code;
+  }
 
   int32_t take (api::DataReader *from) { return loans ? take_lent (from) : take_copied (from); }
 
@@ -76,21 +135,34 @@ private:
   {
     int32_t count = 0;
     for (;;) {
-      Loans lent;
-      api::SampleInfoSeq infos;
-      const int32_t code = mm::code (from->take (lent, infos));
+      Lent lent (from);
+      const int32_t code = mm::code (from->take (lent.messages, lent.infos));
       if (code != 0)
         return code == mm::no_data ? count : -code;
-      for (api::LoanableCollection::size_type i = 0; i < lent.length (); i++) {
-        const void *bytes = lent.buffer ()[i];
-        // A writer may already have written the next message over a shared one; that message is lost.
-        if (infos[i].valid_data && from->is_sample_valid (bytes, &infos[i])) {
+      for (api::LoanableCollection::size_type i = 0; i < lent.messages.length (); i++) {
+        const Sample sample = {from, lent.messages.buffer ()[i], &lent.infos[i]};
+        // Whether it still is what was published: now, and, asked by the callback, once it has been read.
+        if (lent.infos[i].valid_data && Sample::is_valid (&sample)) {
           count++;
-          on_message (context, static_cast<const uint8_t *> (bytes), array.size ());
+          on_lent (context, static_cast<const uint8_t *> (sample.bytes), array.size (), Sample::is_valid, &sample);
         }
       }
-      (void) from->return_loan (lent, infos);
     }
+  }
+
+  void wait_for_callbacks () const
+  {
+    while (callbacks > 0)
+      std::this_thread::yield ();
+  }
+};
+
+/// Owns a reader until it is open; one that can't be deleted is left to the library.
+struct mm_reader_closer {
+  void operator() (mm_reader *reader) const
+  {
+    if (mm::guarded (nullptr, [reader] { return reader->close (); }) == 0)
+      delete reader;
   }
 };
 

@@ -12,6 +12,8 @@
 #include <string>
 
 #include <fastdds/dds/domain/DomainParticipant.hpp>
+#include <fastdds/dds/domain/DomainParticipantFactory.hpp>
+#include <fastdds/dds/log/Log.hpp>
 #include <fastdds/dds/publisher/DataWriter.hpp>
 #include <fastdds/dds/publisher/Publisher.hpp>
 #include <fastdds/dds/subscriber/Subscriber.hpp>
@@ -23,6 +25,21 @@ struct mm_session {
   mm::api::Publisher *publisher = nullptr;
   mm::api::Subscriber *subscriber = nullptr;
   std::map<std::string, mm::api::Topic *> topics;
+
+  /// Deletes the participant with all that it contains.
+  int32_t close ()
+  {
+    if (!participant)
+      return 0;
+    int32_t code = mm::code (participant->delete_contained_entities ());
+    if (code == 0)
+      code = mm::code (mm::api::DomainParticipantFactory::get_instance ()->delete_participant (participant));
+    participant = nullptr;
+    mm::api::Log::KillThread ();
+    return -code;
+  }
+
+  ~mm_session () { (void) mm::guarded (nullptr, [this] { return close (); }); }
 
   mm::api::Topic *topic (const std::string &name, mm_type type)
   {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
-    OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed, When,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library,
+    OptionDescription, OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed, When,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -61,7 +61,13 @@ fn capabilities() -> Capabilities {
         transports: TRANSPORTS.map(str::to_owned).into(),
         reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
         durabilities: vec![Durability::Volatile, Durability::TransientLocal],
+        histories: vec![HistoryKind::KeepLast, HistoryKind::KeepAll],
         congestion: vec![Congestion::Block, Congestion::Drop],
+        deliveries: middlemark_dds::deliveries(
+            "Fast DDS's example hello_world (its HelloWorldExample before version 3), and its latency test",
+            "Fast DDS's example hello_world with --waitset, configuration with --wait",
+            "DataReader::take_next_sample, which never waits, as Fast DDS's documentation has it in \"Accessing received data\"",
+        ),
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
         zero_copy: true,
         same_process: true,
@@ -74,10 +80,12 @@ fn profiles() -> BTreeMap<String, Profile> {
     let default = Profile {
         summary: "As shipped: 65500 B messages, a 512 KiB segment, the system's socket buffers, heartbeats every 3 s."
             .into(),
+        delivery: None,
         options: BTreeMap::new(),
     };
     let tuned = Profile {
         summary: "As the chapter on large data rates of Fast DDS's documentation advises.".into(),
+        delivery: None,
         options: [
             // https://fast-dds.docs.eprosima.com/en/latest/fastdds/use_cases/large_data/large_data.html, "Increasing
             // socket buffers size": send_socket_buffer_size = 1048576, listen_socket_buffer_size = 4194304. The built-in
@@ -93,7 +101,7 @@ fn profiles() -> BTreeMap<String, Profile> {
     [("default".to_owned(), default), ("tuned".to_owned(), tuned)].into()
 }
 
-fn choices() -> [OptionDescription; 7] {
+fn choices() -> [OptionDescription; 6] {
     [
         choice(
             "transport",
@@ -123,12 +131,6 @@ fn choices() -> [OptionDescription; 7] {
             &["synchronous", "asynchronous"],
             "synchronous",
             "Whether the publish call sends, or a thread of the library.",
-        ),
-        choice(
-            "receive_mode",
-            &["waitset_thread", "listener"],
-            "waitset_thread",
-            "A thread for each reader that waits in a wait set, or the library's receive thread.",
         ),
         choice(
             "memory_policy",

@@ -146,7 +146,7 @@ mod tests {
         let endpoint =
             |application: &str, host: u8| json!({ "application": application, "address": format!("10.0.0.{host}") });
         serde_json::from_value(json!({
-            "contract_version": 1, "application": "a", "address": "10.0.0.1", "interface": "eth0",
+            "contract_version": 2, "delivery": "own_thread", "application": "a", "address": "10.0.0.1", "interface": "eth0",
             "rendezvous": {
                 "name": "t", "token": 1, "domain": 0, "first_port": 7550, "ports": 100, "folder": "/tmp",
             },
@@ -159,7 +159,7 @@ mod tests {
                 "name": "s", "size_bytes": 64, "pattern": { "kind": "unthrottled", "approach_hz": 1.0, "messages": null },
                 "qos": {
                     "reliability": "reliable", "history": { "kind": "keep_all" }, "durability": "volatile",
-                    "congestion": "block", "level": null,
+                    "congestion": "block", "patience_ns": 0, "queue_bytes": 1, "level": null,
                 },
                 "publishers": [endpoint("a", 1)], "subscribers": [endpoint("b", 2), endpoint("c", 2)],
             }],

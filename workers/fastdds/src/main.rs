@@ -28,6 +28,7 @@ impl Middleware for FastDds {
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
         transport::accept(spec, options)?;
         discovery::accept(spec, options)?;
+        middlemark_dds::accept(spec)?;
         reader::accept(spec, options)
     }
 

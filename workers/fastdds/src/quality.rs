@@ -57,17 +57,15 @@ pub(crate) fn writer_words(policies: &ShimQos) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use middlemark_contract::{Congestion, Durability, History, Reliability};
+    use middlemark_contract::{Congestion, History};
     use std::collections::BTreeMap;
 
     fn default_policies(history: History, congestion: Congestion, size_bytes: usize) -> ShimQos {
         let options = Options::resolve(&crate::description::describe(), "default", &BTreeMap::new()).unwrap();
         let qos = Qos {
-            reliability: Reliability::Reliable,
             history,
-            durability: Durability::Volatile,
             congestion,
-            level: None,
+            ..Qos::RELIABLE
         };
         policies(qos, size_bytes, &options)
     }

@@ -5,23 +5,34 @@
 
 use std::ffi::CStr;
 
-use middlemark_contract::{ApplicationSpec, History, Refusal};
-use middlemark_dds::{Reader, ReaderHandle, ReceiveMode, refuse_listener};
+use middlemark_contract::{ApplicationSpec, Delivery, Refusal};
+use middlemark_dds::{Reader, ReaderHandle, hand_over_lent, refuse_library_thread};
 use middlemark_runtime::{MiddlewareError, Options, Receiver};
 
 use crate::quality;
 use crate::shim::{self, ShimQos, ShimReader, ShimSession, ShimType, checked, opened};
 
-/// Refuses answers from a listener where a full history makes them wait.
+/// What a message takes of a send buffer beside its bytes, about.
+const HEADERS_BYTES: usize = 128;
+
+/// What Linux gives a socket that asks for no size (`net.core.wmem_default` as shipped).
+const SYSTEM_SEND_BUFFER_BYTES: usize = 212_992;
+
+/// Refuses answers from the library's thread that find their queue full. A writer asks for acknowledgements about once in a
+/// send buffer's bytes, and when its history is full: then it is too late for an answer from the thread that reads them. As
+/// tried at 64 B: with room for 16 or 256 messages the ping-pong stood still after as many, with room for 4096 it did so
+/// with a send buffer of 1 MiB and never with the system's; larger messages always went on.
 pub(crate) fn accept(spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
-    refuse_listener(
+    let asked_bytes = options.integer("socket_send_buffer_bytes") as usize;
+    let send_buffer_bytes = asked_bytes.max(SYSTEM_SEND_BUFFER_BYTES);
+    refuse_library_thread(
         spec,
-        options,
-        |qos| qos.history == History::KeepAll,
+        |policies, size_bytes| policies.max_samples as usize * (size_bytes + HEADERS_BYTES) < send_buffer_bytes,
         |name| {
             format!(
-                "receive_mode 'listener' can't carry the reliable ping_pong '{name}' with keep_all: an answer that finds the \
-             history full waits for acknowledgements that only the listener's thread reads; allowed: waitset_thread"
+                "library_thread can't answer the reliable ping_pong '{name}' with block: an answer that finds its queue full, \
+                 which holds less than the send buffer of {send_buffer_bytes} bytes, waits for acknowledgements that only the \
+                 listener's thread reads; allowed: a larger queue, keep_last, drop, or delivery own_thread or polling"
             )
         },
     )
@@ -36,10 +47,10 @@ pub(crate) unsafe fn open(
     topic: &CStr,
     message_type: ShimType,
     policies: &ShimQos,
-    (mode, loans): (ReceiveMode, bool),
+    (delivery, loans): (Delivery, bool),
     receiver: Receiver,
 ) -> Result<Reader<Handle>, MiddlewareError> {
-    Reader::open(receiver, mode, |on_message, context| {
+    Reader::open(receiver, delivery, |on_message, context| {
         let mut reader = std::ptr::null_mut();
         opened(&format!("create the reader of {}", topic.to_string_lossy()), |reason| {
             // SAFETY: the session is open; topic and policies live through the call, the callback's context until the reader
@@ -50,9 +61,10 @@ pub(crate) unsafe fn open(
                     topic.as_ptr(),
                     message_type,
                     policies,
-                    i32::from(mode == ReceiveMode::Listener),
+                    delivery as i32,
                     i32::from(loans),
                     on_message,
+                    hand_over_lent,
                     context,
                     &raw mut reader,
                     reason,
@@ -98,6 +110,9 @@ impl ReaderHandle for Handle {
     unsafe fn stop(self) -> Result<(), MiddlewareError> {
         // SAFETY: as above.
         checked(unsafe { shim::mm_stop(self.0) }, "wake a reader's thread")?;
+        // SAFETY: as above.
+        let failure = unsafe { shim::mm_reader_failure(self.0) };
+        checked(failure, "take messages in a callback")?;
         Ok(())
     }
 

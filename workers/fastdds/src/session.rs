@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::fs::File;
 
-use middlemark_contract::{Effective, Rendezvous};
-use middlemark_dds::{Reader, ReceiveMode};
+use middlemark_contract::{Delivery, Effective, Rendezvous};
+use middlemark_dds::Reader;
 use middlemark_runtime::{Channel, Context, MiddlewareError, Options, Publisher, Receiver, Session};
 
 use crate::description::INTRAPROCESS;
@@ -22,6 +22,7 @@ use crate::writer::Writer;
 pub(crate) struct Participant {
     handle: *mut ShimSession,
     options: Options,
+    delivery: Delivery,
     transport: Transport,
     zero_copy: bool,
     readers: Vec<(String, Reader<Handle>)>,
@@ -44,6 +45,7 @@ impl Participant {
         Ok(Participant {
             handle,
             options: options.clone(),
+            delivery: spec.delivery,
             transport,
             zero_copy: options.boolean("zero_copy"),
             readers: Vec::new(),
@@ -126,7 +128,7 @@ impl Session for Participant {
     fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         let topic = CString::new(channel.topic.as_str())?;
         let policies = quality::policies(channel.qos, channel.size_bytes, &self.options);
-        let how = (ReceiveMode::of(&self.options), self.zero_copy);
+        let how = (self.delivery, self.zero_copy);
         // SAFETY: the session closes its readers before itself.
         let reader = unsafe {
             reader::open(
@@ -161,7 +163,7 @@ impl Session for Participant {
             }
         })?;
         self.writers.push((channel.topic.clone(), handle));
-        let writer = Box::new(Writer::new(handle, channel.qos.congestion));
+        let writer = Box::new(Writer::new(handle, &channel.qos));
         Ok(if self.zero_copy {
             Publisher::InPlace(writer)
         } else {
@@ -182,7 +184,9 @@ impl Session for Participant {
                 .transport
                 .words(self.transport.needs_plain_type(self.zero_copy))
                 .into(),
-            receive_mode: ReceiveMode::of(&self.options).words().into(),
+            paths: self.transport.paths(),
+            delivery: self.delivery,
+            receive_mode: middlemark_dds::how(self.delivery).into(),
             zero_copy: self.zero_copy,
             settings,
         }

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use middlemark_dds::{OnMessage, Policies};
+use middlemark_dds::{OnLent, OnMessage, Policies};
 
 /// `mm_reason`.
 #[repr(C)]
@@ -103,9 +103,10 @@ unsafe extern "C" {
         topic: *const c_char,
         message_type: ShimType,
         qos: *const ShimQos,
-        listen: i32,
+        delivery: i32,
         loans: i32,
         on_message: OnMessage,
+        on_lent: OnLent,
         context: *mut c_void,
         reader: *mut *mut ShimReader,
         reason: *mut Reason,
@@ -114,6 +115,7 @@ unsafe extern "C" {
     pub(crate) fn mm_wait(reader: *mut ShimReader) -> i32;
     pub(crate) fn mm_take(reader: *mut ShimReader) -> i32;
     pub(crate) fn mm_stop(reader: *mut ShimReader) -> i32;
+    pub(crate) fn mm_reader_failure(reader: *mut ShimReader) -> i32;
     pub(crate) fn mm_reader_close(reader: *mut ShimReader) -> i32;
 }
 

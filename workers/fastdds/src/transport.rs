@@ -1,6 +1,6 @@
 //! The ways a message can take, and what each asks of participant, writers and type; it creates nothing.
 
-use middlemark_contract::{ApplicationSpec, Refusal};
+use middlemark_contract::{ApplicationSpec, MessagePath, Refusal};
 use middlemark_runtime::Options;
 
 /// The values of the option `transport`, as shipped first.
@@ -46,6 +46,15 @@ impl Transport {
     /// Whether messages have the type of fixed size, without which there are neither loans nor data sharing.
     pub(crate) fn needs_plain_type(self, zero_copy: bool) -> bool {
         zero_copy || self == Transport::DataSharing
+    }
+
+    /// The paths that messages may take; with data sharing UDP is there for discovery alone.
+    pub(crate) fn paths(self) -> Vec<MessagePath> {
+        match self {
+            Transport::Udp => vec![MessagePath::Network],
+            Transport::SharedMemory | Transport::DataSharing => vec![MessagePath::SharedMemory],
+            Transport::Default => vec![MessagePath::SharedMemory, MessagePath::Network],
+        }
     }
 
     pub(crate) fn words(self, plain: bool) -> &'static str {

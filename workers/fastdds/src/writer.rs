@@ -4,8 +4,8 @@
 
 use std::mem::MaybeUninit;
 
-use middlemark_contract::Congestion;
-use middlemark_runtime::{Publish, PublishError, PublishInPlace};
+use middlemark_contract::Qos;
+use middlemark_runtime::{Publish, PublishError, PublishInPlace, clock};
 
 use crate::shim::{self, ShimWriter};
 
@@ -16,7 +16,8 @@ const TIMED_OUT: i32 = 10;
 /// The publishing end of one writer.
 pub(crate) struct Writer {
     handle: *mut ShimWriter,
-    congestion: Congestion,
+    /// How long a write may wait; none: not at all.
+    patience_ns: Option<i64>,
 }
 
 // SAFETY: Fast DDS's writers may be used from any thread, and only one thread has this one.
@@ -24,14 +25,17 @@ unsafe impl Send for Writer {}
 
 impl Writer {
     /// `handle` stays open longer than the writer is used.
-    pub(crate) fn new(handle: *mut ShimWriter, congestion: Congestion) -> Writer {
-        Writer { handle, congestion }
+    pub(crate) fn new(handle: *mut ShimWriter, qos: &Qos) -> Writer {
+        Writer {
+            handle,
+            patience_ns: qos.blocks().then_some(qos.patience_ns as i64),
+        }
     }
 
     fn judged(&self, call: &'static str, code: i32) -> Result<(), PublishError> {
         match -code {
             0 => Ok(()),
-            TIMED_OUT if self.congestion == Congestion::Block => Err(PublishError::TimedOut),
+            TIMED_OUT if self.patience_ns.is_some() => Err(PublishError::TimedOut),
             TIMED_OUT | OUT_OF_RESOURCES => Err(PublishError::Full),
             other => Err(PublishError::Failed {
                 call,
@@ -44,7 +48,13 @@ impl Writer {
 impl Publish for Writer {
     fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
         // SAFETY: the writer is open, and the message lives through the call, which serialises it.
-        let code = unsafe { shim::mm_write(self.handle, message.as_ptr(), message.len() as u32) };
+        let write = || unsafe { shim::mm_write(self.handle, message.as_ptr(), message.len() as u32) };
+        let patient_until_ns = self.patience_ns.map_or(0, |patience_ns| clock::now_ns() + patience_ns);
+        let mut code = write();
+        // Fast DDS may say so before max_blocking_time is over.
+        while code == -TIMED_OUT && clock::now_ns() < patient_until_ns {
+            code = write();
+        }
         self.judged("DataWriter::write", code)
     }
 }

@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionValue,
-    Pattern, Profile, Reliability,
+    CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Durability,
+    HistoryKind, LackingDelivery, Library, OptionDescription, Pattern, Profile, Reliability,
 };
-use middlemark_runtime::options::{boolean, choice, integer};
+use middlemark_runtime::options::{boolean, choice};
 
 /// The crate's version; the library has no call that reports it.
 const VERSION: &str = "0.10.0";
@@ -44,7 +44,9 @@ fn capabilities() -> Capabilities {
         transports: vec!["shared memory".into()],
         reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
         durabilities: vec![Durability::Volatile, Durability::TransientLocal],
+        histories: vec![HistoryKind::KeepLast, HistoryKind::KeepAll],
         congestion: vec![Congestion::Block, Congestion::Drop],
+        deliveries: deliveries(),
         // iceoryx2 has no limit of its own; each subscriber's buffer holds as many messages as its history.
         largest_message_bytes: 64 << 20,
         zero_copy: true,
@@ -54,48 +56,64 @@ fn capabilities() -> Capabilities {
     }
 }
 
+/// The deliveries of a subscriber.
+pub(crate) fn deliveries() -> Deliveries {
+    Deliveries {
+        default: Delivery::OwnThread,
+        has: vec![
+            DeliveryDescription::new(
+                Delivery::OwnThread,
+                "A thread for each subscriber waits for an event, which each publisher sends behind its message.",
+                "iceoryx2's example event_based_communication; its first, publish_subscribe, looks once a second",
+            ),
+            DeliveryDescription::new(
+                Delivery::Polling,
+                "A thread for each subscriber calls receive again and again; no events are sent.",
+                "iceoryx2's benchmark publish-subscribe",
+            ),
+        ],
+        lacks: vec![LackingDelivery::new(
+            Delivery::LibraryThread,
+            "iceoryx2 starts no thread: it calls nobody with a message",
+        )],
+    }
+}
+
 fn shipped() -> Profile {
     Profile {
         summary:
             "As shipped (Config::default() of 0.10.0), with names and folder of the trial; data paired with events \
                   as in its example event_based_communication."
                 .into(),
+        delivery: None,
         options: BTreeMap::new(),
     }
 }
 
 fn tuned() -> Profile {
-    let options = [
-        // iceoryx2's own figures (benchmarks/publish-subscribe) are of a subscriber that polls without a pause, and its
-        // makers say that publish-subscribe is polling based (iceoryx2, discussion 1222).
-        ("receive_mode", OptionValue::Text("busy_poll".into())),
-    ];
     Profile {
         summary:
             "For latency, as its own benchmark does it: each subscriber polls, and gives way only to who else can run."
                 .into(),
-        options: options.map(|(name, value)| (name.into(), value)).into(),
+        // iceoryx2's own figures (benchmarks/publish-subscribe) are of a subscriber that polls without a pause, and its
+        // makers say that publish-subscribe is polling based (iceoryx2, discussion 1222).
+        delivery: Some(Delivery::Polling),
+        options: BTreeMap::new(),
     }
 }
 
 fn options() -> Vec<OptionDescription> {
     vec![
         choice(
-            "receive_mode",
-            &["listener", "waitset", "busy_poll"],
+            "wake_by",
+            &["listener", "waitset"],
             "listener",
-            "A subscriber waits for its listener, for a wait set with its listener, or polls (yielding between two looks).",
+            "With delivery own_thread: a subscriber's thread waits for its listener, or for a wait set with its listener.",
         ),
         boolean(
             "zero_copy",
             true,
             "Messages are written in place in a loan; false: copied into it by the publish call.",
-        ),
-        integer(
-            "keep_all_messages",
-            1..=65_536,
-            64,
-            "How many messages a subscriber's buffer holds where all are to be kept: memory is reserved beforehand.",
         ),
     ]
 }

@@ -24,10 +24,9 @@ impl Middleware for Iceoryx2 {
         description::describe()
     }
 
-    fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+    fn accept(&self, spec: &ApplicationSpec, _options: &Options) -> Result<(), Refusal> {
         place::accept(&spec.rendezvous)?;
-        let keep_all_messages = options.integer("keep_all_messages") as usize;
-        memory::accept(&Channel::of(spec)?, keep_all_messages, memory::shared_memory_bytes())
+        memory::accept(&Channel::of(spec)?, memory::shared_memory_bytes())
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

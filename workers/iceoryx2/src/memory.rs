@@ -19,21 +19,17 @@ const LOANED_MESSAGES: usize = 2;
 ///
 /// # Errors
 /// The refusal, with what is needed and what there is.
-pub(crate) fn accept(
-    channels: &[Channel],
-    keep_all_messages: usize,
-    shared_memory_bytes: Option<u64>,
-) -> Result<(), Refusal> {
+pub(crate) fn accept(channels: &[Channel], shared_memory_bytes: Option<u64>) -> Result<(), Refusal> {
     let needed_bytes: u64 = channels
         .iter()
-        .map(|channel| channel.publishers.len() as u64 * segment_bytes(channel, keep_all_messages))
+        .map(|channel| channel.publishers.len() as u64 * segment_bytes(channel))
         .sum();
     match shared_memory_bytes {
         Some(bytes) if needed_bytes > bytes => Err(Refusal {
             capability: "size_bytes".into(),
             reason: format!(
                 "the publishers' data segments may take {needed_bytes} bytes, /dev/shm has {bytes}; a smaller depth \
-                 or a larger /dev/shm would do"
+                 or queue or a larger /dev/shm would do"
             ),
         }),
         _ => Ok(()),
@@ -41,8 +37,8 @@ pub(crate) fn accept(
 }
 
 /// One publisher's data segment when every message of it is in use.
-fn segment_bytes(channel: &Channel, keep_all_messages: usize) -> u64 {
-    let demands = Demands::of(channel, keep_all_messages);
+fn segment_bytes(channel: &Channel) -> u64 {
+    let demands = Demands::of(channel);
     let messages = channel.subscribers.len() * (demands.buffer_messages + BORROWED_MESSAGES)
         + demands.history_messages
         + LOANED_MESSAGES;
@@ -69,8 +65,8 @@ mod tests {
         let mut large = channel();
         large.size_bytes = 4_000_000;
         // Depth 3, one subscriber, volatile: 3 + 2 + 2 messages.
-        assert!(accept(std::slice::from_ref(&large), 64, Some(28_000_000)).is_ok());
-        let refusal = accept(&[large], 64, Some(27_999_999)).expect_err("there is a byte too few");
+        assert!(accept(std::slice::from_ref(&large), Some(28_000_000)).is_ok());
+        let refusal = accept(&[large], Some(27_999_999)).expect_err("there is a byte too few");
         assert_eq!(refusal.capability, "size_bytes");
     }
 

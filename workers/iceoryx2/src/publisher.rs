@@ -18,9 +18,6 @@ use middlemark_runtime::{Channel, MiddlewareError, Publish, PublishError, Publis
 
 use crate::service::{Data, Demands, Events, Kind};
 
-/// As shipped, a blocked publisher retries for ever; a subscriber that was killed must not hold the trial that long.
-const BLOCKING_PATIENCE: Duration = Duration::from_secs(1);
-
 /// A publisher with what wakes its subscribers.
 pub(crate) struct NotifyingPublisher {
     publisher: Publisher<Kind, [u8], ()>,
@@ -30,6 +27,10 @@ pub(crate) struct NotifyingPublisher {
     /// Set when a subscriber's buffer stayed full for the whole patience.
     gave_up: Arc<AtomicBool>,
 }
+
+// SAFETY: the ports of the plain service count their owners, themselves and their loans, without atomics. No loan outlives
+// the call that took it, so that the ports are the only owners whenever a publisher is moved, and only one thread has it.
+unsafe impl Send for NotifyingPublisher {}
 
 impl NotifyingPublisher {
     pub(crate) fn new(
@@ -45,8 +46,8 @@ impl NotifyingPublisher {
             .backpressure_strategy(demands.backpressure);
         let gave_up = Arc::new(AtomicBool::new(false));
         if demands.backpressure == BackpressureStrategy::RetryUntilDelivered {
-            let gave_up = Arc::clone(&gave_up);
-            builder = builder.set_backpressure_handler(move |info| bounded_retry(info, &gave_up));
+            let (gave_up, patience) = (Arc::clone(&gave_up), demands.patience);
+            builder = builder.set_backpressure_handler(move |info| bounded_retry(info, patience, &gave_up));
         }
         Ok(NotifyingPublisher {
             publisher: builder.create()?,
@@ -102,8 +103,9 @@ impl Publish for NotifyingPublisher {
     }
 }
 
-fn bounded_retry(info: &BackpressureInfo, gave_up: &AtomicBool) -> BackpressureAction {
-    if info.elapsed_time < BLOCKING_PATIENCE {
+/// As shipped, a blocked publisher retries for ever.
+fn bounded_retry(info: &BackpressureInfo, patience: Duration, gave_up: &AtomicBool) -> BackpressureAction {
+    if info.elapsed_time < patience {
         return BackpressureAction::Retry;
     }
     gave_up.store(true, Relaxed);

@@ -2,15 +2,17 @@
 //!
 //! The only place where neutral QoS becomes iceoryx2's; every process of a trial makes the same of the same channel.
 
+use std::time::Duration;
+
 use iceoryx2::node::Node;
 use iceoryx2::port::backpressure_strategy::BackpressureStrategy;
-use iceoryx2::prelude::{PortFactory, ServiceName, ipc_threadsafe};
+use iceoryx2::prelude::{PortFactory, ServiceName, ipc};
 use iceoryx2::service::port_factory::{event, publish_subscribe};
 use middlemark_contract::{Congestion, Durability, History};
 use middlemark_runtime::{Channel, MiddlewareError};
 
-/// The kind of service whose ports may move to another thread, as a publisher of a worker does.
-pub(crate) type Kind = ipc_threadsafe::Service;
+/// The plain kind of service, as iceoryx2's examples and benchmarks have it: its ports lock nothing.
+pub(crate) type Kind = ipc::Service;
 pub(crate) type Data = publish_subscribe::PortFactory<Kind, [u8], ()>;
 pub(crate) type Events = event::PortFactory<Kind>;
 
@@ -28,27 +30,26 @@ pub(crate) struct Demands {
     pub(crate) overflows: bool,
     /// What a publisher does where the buffer is full and does not overflow.
     pub(crate) backpressure: BackpressureStrategy,
+    /// How long it retries then, before it gives the message up for that subscriber.
+    pub(crate) patience: Duration,
 }
 
 impl Demands {
-    /// `keep_all_messages` stands for "all": shared memory is reserved beforehand, so there must be a number.
-    pub(crate) fn of(channel: &Channel, keep_all_messages: usize) -> Demands {
+    pub(crate) fn of(channel: &Channel) -> Demands {
         let qos = &channel.qos;
-        let buffer_messages = match qos.history {
-            History::KeepLast { depth } => depth as usize,
-            History::KeepAll => keep_all_messages,
-        };
+        let buffer_messages = channel.queued_messages();
         Demands {
             buffer_messages,
             history_messages: match qos.durability {
                 Durability::Volatile => 0,
                 Durability::TransientLocal => buffer_messages,
             },
-            overflows: qos.congestion == Congestion::Drop && matches!(qos.history, History::KeepLast { .. }),
+            overflows: matches!(qos.history, History::KeepLast { .. }),
             backpressure: match qos.congestion {
                 Congestion::Block => BackpressureStrategy::RetryUntilDelivered,
                 Congestion::Drop => BackpressureStrategy::DiscardData,
             },
+            patience: Duration::from_nanos(qos.patience_ns),
         }
     }
 }
@@ -73,7 +74,8 @@ pub(crate) fn events(node: &Node<Kind>, channel: &Channel) -> Result<Events, Mid
     let service = node
         .service_builder(&name(channel)?)
         .event()
-        .max_notifiers(channel.publishers.len())
+        // Each subscriber has one too, for the end of its session.
+        .max_notifiers(channel.publishers.len() + channel.subscribers.len())
         .max_listeners(channel.subscribers.len())
         .max_nodes(nodes(channel))
         .open_or_create();
@@ -84,12 +86,13 @@ pub(crate) fn events(node: &Node<Kind>, channel: &Channel) -> Result<Events, Mid
 pub(crate) fn words(data: &Data, demands: &Demands) -> String {
     let made = data.static_config();
     format!(
-        "subscriber_max_buffer_size {}, history_size {}, safe overflow {}, backpressure {:?}, max_publishers {}, \
+        "subscriber_max_buffer_size {}, history_size {}, safe overflow {}, backpressure {:?} for {} ms, max_publishers {}, \
          max_subscribers {}, subscriber_max_borrowed_samples {}, max_nodes {}",
         made.subscriber_max_buffer_size(),
         made.history_size(),
         made.has_safe_overflow(),
         demands.backpressure,
+        demands.patience.as_millis(),
         made.max_publishers(),
         made.max_subscribers(),
         made.subscriber_max_borrowed_samples(),
@@ -110,7 +113,7 @@ fn nodes(channel: &Channel) -> usize {
 pub(crate) mod tests {
     use std::net::{Ipv4Addr, SocketAddr};
 
-    use middlemark_contract::{Qos, Reliability};
+    use middlemark_contract::Qos;
     use middlemark_runtime::ChannelEndpoint;
 
     use super::*;
@@ -128,11 +131,9 @@ pub(crate) mod tests {
             recorded: None,
             rate_hz: 1.0,
             qos: Qos {
-                reliability: Reliability::Reliable,
                 history: History::KeepLast { depth: 3 },
-                durability: Durability::Volatile,
-                congestion: Congestion::Block,
-                level: None,
+                congestion: Congestion::Drop,
+                ..Qos::RELIABLE
             },
             publishers: vec![endpoint.clone()],
             subscribers: vec![endpoint],
@@ -143,17 +144,16 @@ pub(crate) mod tests {
     fn demands(change: impl FnOnce(&mut Qos)) -> Demands {
         let mut channel = channel();
         change(&mut channel.qos);
-        Demands::of(&channel, 64)
+        Demands::of(&channel)
     }
 
     #[test]
-    fn only_keep_last_and_drop_overflow() {
-        let last_drop = demands(|qos| qos.congestion = Congestion::Drop);
-        let all_drop = demands(|qos| (qos.history, qos.congestion) = (History::KeepAll, Congestion::Drop));
-        assert!(last_drop.overflows);
-        assert!(!all_drop.overflows);
-        assert!(!demands(|_| ()).overflows);
-        assert_eq!((last_drop.buffer_messages, all_drop.buffer_messages), (3, 64));
+    fn only_keep_last_overflows() {
+        let last = demands(|_| ());
+        let all = demands(|qos| (qos.history, qos.queue_bytes) = (History::KeepAll, 640));
+        assert!(last.overflows);
+        assert!(!all.overflows);
+        assert_eq!((last.buffer_messages, all.buffer_messages), (3, 10));
     }
 
     #[test]

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use iceoryx2::node::{Node, NodeBuilder};
 use iceoryx2::prelude::SignalHandlingMode;
-use middlemark_contract::{Effective, Rendezvous};
+use middlemark_contract::{Delivery, Effective, MessagePath, Rendezvous};
 use middlemark_runtime::{Channel, Context, MiddlewareError, Options, Publisher, Receiver, Session};
 
+use crate::description;
 use crate::place;
 use crate::publisher::NotifyingPublisher;
 use crate::receive_loop::{ReceiveLoop, Wake};
@@ -18,6 +19,7 @@ use crate::service::{self, Data, Demands, Events, Kind};
 pub(crate) struct Iceoryx2Session {
     node: Arc<Node<Kind>>,
     options: Options,
+    delivery: Delivery,
     rendezvous: Rendezvous,
     loops: Vec<ReceiveLoop>,
     /// What each service is made with, by topic.
@@ -35,6 +37,7 @@ impl Iceoryx2Session {
         Ok(Iceoryx2Session {
             node: Arc::new(node),
             options: context.options.clone(),
+            delivery: context.spec.delivery,
             rendezvous,
             loops: Vec::new(),
             services: BTreeMap::new(),
@@ -42,10 +45,10 @@ impl Iceoryx2Session {
     }
 
     fn services(&mut self, channel: &Channel) -> Result<(Data, Option<Events>, Demands), MiddlewareError> {
-        let demands = Demands::of(channel, self.options.integer("keep_all_messages") as usize);
+        let demands = Demands::of(channel);
         let data = service::data(&self.node, channel, &demands)?;
-        let events = match self.options.text("receive_mode") {
-            "busy_poll" => None,
+        let events = match self.delivery {
+            Delivery::Polling => None,
             _ => Some(service::events(&self.node, channel)?),
         };
         self.services
@@ -61,13 +64,19 @@ impl Session for Iceoryx2Session {
             .subscriber_builder()
             .buffer_size(demands.buffer_messages)
             .create()?;
-        let listener = events.map(|events| events.listener_builder().create()).transpose()?;
-        let wake = match (listener, self.options.text("receive_mode")) {
-            (None, _) => Wake::Poll,
-            (Some(listener), "waitset") => Wake::WaitSet(listener),
-            (Some(listener), _) => Wake::Listener(listener),
+        let (wake, bell) = match events {
+            None => (Wake::Poll, None),
+            Some(events) => {
+                let listener = events.listener_builder().create()?;
+                let bell = events.notifier_builder().create()?;
+                let wake = match self.options.text("wake_by") {
+                    "waitset" => Wake::WaitSet(listener),
+                    _ => Wake::Listener(listener),
+                };
+                (wake, Some(bell))
+            }
         };
-        self.loops.push(ReceiveLoop::start(subscriber, wake, receiver));
+        self.loops.push(ReceiveLoop::start(subscriber, wake, bell, receiver));
         Ok(())
     }
 
@@ -84,11 +93,12 @@ impl Session for Iceoryx2Session {
     fn effective(&self) -> Effective {
         let global = &self.node.config().global;
         let mut settings = BTreeMap::from([
-            ("service".into(), "ipc_threadsafe".into()),
+            ("service".into(), "ipc".into()),
+            ("wake_by".into(), self.options.text("wake_by").to_owned()),
             ("global.root-path".into(), global.root_path().to_string()),
             ("global.prefix".into(), global.prefix.to_string()),
             (
-                "delivery".into(),
+                "loss".into(),
                 "reliable; a message is lost only where a buffer overflows or discards".into(),
             ),
             (
@@ -100,7 +110,9 @@ impl Session for Iceoryx2Session {
         settings.extend(services.map(|(topic, words)| (format!("service {topic}"), words.clone())));
         Effective {
             transport: "shared memory".into(),
-            receive_mode: self.options.text("receive_mode").to_owned(),
+            paths: vec![MessagePath::SharedMemory],
+            delivery: self.delivery,
+            receive_mode: description::deliveries().how(self.delivery).unwrap_or_default().into(),
             zero_copy: self.options.boolean("zero_copy"),
             settings,
         }
@@ -113,7 +125,7 @@ impl Session for Iceoryx2Session {
             loops,
             ..
         } = *self;
-        loops.iter().for_each(ReceiveLoop::end);
+        loops.iter().try_for_each(ReceiveLoop::end)?;
         let results: Vec<_> = loops.into_iter().map(ReceiveLoop::join).collect();
         drop(node);
         place::tidy(&rendezvous);

@@ -5,7 +5,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use middlemark_contract::{ApplicationSpec, Refusal, Rendezvous, ServiceAddress, ServiceSpec};
+use middlemark_contract::{ApplicationSpec, Congestion, Refusal, Rendezvous, ServiceAddress, ServiceSpec};
 use middlemark_runtime::Options;
 
 /// The service's name.
@@ -61,10 +61,9 @@ pub(crate) fn settings(spec: &ServiceSpec, options: &Options) -> Vec<(&'static s
             "max_inflight_messages",
             options.integer("broker_max_inflight_messages").to_string(),
         ),
-        (
-            "max_queued_messages",
-            options.integer("broker_max_queued_messages").to_string(),
-        ),
+        // As shipped 1000, and no maximum of bytes: the QoS names bytes.
+        ("max_queued_messages", "0".to_owned()),
+        ("max_queued_bytes", queued_bytes(spec).to_string()),
         (
             "queue_qos0_messages",
             options.boolean("broker_queue_qos0_messages").to_string(),
@@ -78,6 +77,34 @@ pub(crate) fn settings(spec: &ServiceSpec, options: &Options) -> Vec<(&'static s
     settings.extend(listeners(spec, options).into_iter().map(|place| ("listener", place)));
     settings.extend(spec.connects_to().flat_map(|broker| bridge(spec, broker, options)));
     settings
+}
+
+/// What a broker queues for a slow subscriber before it drops, 0 for no maximum: it can't hold a publisher back, so that
+/// it may drop nothing where one blocks.
+fn queued_bytes(spec: &ServiceSpec) -> u64 {
+    match spec.congestion {
+        Congestion::Block => 0,
+        Congestion::Drop => spec.queued_bytes(),
+    }
+}
+
+/// Refuses a publisher that nothing but a waiting publish call holds back: the broker takes all that comes.
+pub(crate) fn accept_patterns(spec: &ApplicationSpec) -> Result<(), Refusal> {
+    match spec
+        .streams
+        .iter()
+        .find(|stream| stream.is_held_back_by_waiting_alone())
+    {
+        None => Ok(()),
+        Some(stream) => Err(Refusal {
+            capability: "congestion".into(),
+            reason: format!(
+                "block on the unthrottled stream '{}': a broker holds no publisher back for a slower subscriber, it queues \
+                 what comes; ask for drop, or for no more messages than the queue has room for",
+                stream.name
+            ),
+        }),
+    }
 }
 
 /// Where it listens: on each of its host's addresses, or on its one socket.
@@ -127,12 +154,17 @@ mod tests {
     }
 
     fn rendered(addresses: &[&str], services: &[serde_json::Value]) -> String {
+        rendered_for(Congestion::Drop, addresses, services)
+    }
+
+    fn rendered_for(congestion: Congestion, addresses: &[&str], services: &[serde_json::Value]) -> String {
         let spec = serde_json::from_value(json!({
             "contract_version": 1, "service": BROKER, "index": 1, "addresses": addresses, "interface": "eth0",
             "rendezvous": {
                 "name": "t", "token": 1, "domain": 0, "first_port": 7550, "ports": 100, "folder": "/tmp/t",
             },
             "services": services, "profile": "default", "options": {}, "clock_offset_ns": 0, "largest_message_bytes": 1000,
+            "queue_bytes": 4000, "congestion": congestion, "patience_ns": 0,
             "placement": { "cpus": [], "scheduling": { "kind": "other" }, "spin_ns": 0 },
         }));
         let options = Options::resolve(&crate::description::describe(), "default", &BTreeMap::new());
@@ -147,6 +179,13 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("connection"), "{text}");
+    }
+
+    #[test]
+    fn a_broker_drops_beyond_the_queue_unless_a_stream_blocks() {
+        let limit = |congestion| rendered_for(congestion, &["10.0.0.2"], &[]);
+        assert!(limit(Congestion::Drop).contains("max_queued_messages 0\nmax_queued_bytes 4000\n"));
+        assert!(limit(Congestion::Block).contains("max_queued_messages 0\nmax_queued_bytes 0\n"));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
-    OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed,
+    CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
+    Durability, HistoryKind, LackingDelivery, Library, OptionDescription, OptionValue, Pattern, Per, Profile,
+    Reliability, ServiceNeed,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -55,7 +56,9 @@ fn capabilities() -> Capabilities {
         reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
         // A retained message is the topic's newest alone and outlives its publisher: that is not transient_local.
         durabilities: vec![Durability::Volatile],
+        histories: vec![HistoryKind::KeepAll],
         congestion: vec![Congestion::Block, Congestion::Drop],
+        deliveries: deliveries(),
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
         // The buffer is moved to the client without a copy, but it is not the client's own memory.
         zero_copy: false,
@@ -65,16 +68,40 @@ fn capabilities() -> Capabilities {
     }
 }
 
+/// The deliveries of the client.
+pub(crate) fn deliveries() -> Deliveries {
+    Deliveries {
+        default: Delivery::OwnThread,
+        has: vec![DeliveryDescription::new(
+            Delivery::OwnThread,
+            "A thread for the connection waits in rumqttc's event loop, which reads and writes the socket on that thread.",
+            "rumqttc's example syncpubsub, and the first lines of its documentation",
+        )],
+        lacks: vec![
+            LackingDelivery::new(
+                Delivery::LibraryThread,
+                "rumqttc starts no thread: its event loop runs on the application's",
+            ),
+            LackingDelivery::new(
+                Delivery::Polling,
+                "rumqttc sees that its socket is readable only while a call waits (Connection::try_recv finds nothing else)",
+            ),
+        ],
+    }
+}
+
 fn profiles() -> BTreeMap<String, Profile> {
     let default = Profile {
         summary:
-            "As shipped: Nagle's algorithm on at broker and client, 20 messages in flight and 1000 queued for each \
-                  subscriber, 100 in flight and 10 queued at each publisher."
+            "As shipped: Nagle's algorithm on at broker and client, 20 messages in flight for each subscriber, 100 in \
+                  flight and 10 queued at each publisher."
                 .into(),
+        delivery: None,
         options: BTreeMap::new(),
     };
     let tuned = Profile {
         summary: "For latency, as mosquitto.conf(5) describes its settings; the same at the client.".into(),
+        delivery: None,
         options: [
             // mosquitto.conf(5), set_tcp_nodelay: "This has the effect of reducing latency of some messages at potentially
             // increasing the number of TCP packets being sent."
@@ -130,12 +157,6 @@ fn message_options() -> Vec<OptionDescription> {
             0..=65_535,
             20,
             "Mosquitto's max_inflight_messages: unacknowledged messages of level 1 and 2 for each subscriber; 0: no maximum.",
-        ),
-        integer(
-            "broker_max_queued_messages",
-            0..=10_000_000,
-            1000,
-            "Mosquitto's max_queued_messages: further ones queued for a slow subscriber, then dropped; 0: no maximum.",
         ),
         boolean(
             "broker_queue_qos0_messages",

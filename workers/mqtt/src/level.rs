@@ -28,17 +28,13 @@ pub(crate) fn check(qos: &Qos) -> Result<(), Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use middlemark_contract::{Congestion, Durability, History};
-
     use super::*;
 
     fn qos(reliability: Reliability, level: Option<u8>) -> Qos {
         Qos {
             reliability,
-            history: History::KeepAll,
-            durability: Durability::Volatile,
-            congestion: Congestion::Block,
             level,
+            ..Qos::BEST_EFFORT
         }
     }
 

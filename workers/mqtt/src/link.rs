@@ -15,9 +15,11 @@ use std::time::{Duration, Instant};
 
 use middlemark_runtime::Receiver;
 use rumqttc::{
-    Client, Connection, ConnectionError, Event, Outgoing, Packet, Publish, QoS, Request, Subscribe, SubscribeFilter,
+    AsyncClient, ConnectionError, Event, Outgoing, Packet, Publish, QoS, Request, Subscribe, SubscribeFilter,
     SubscribeReasonCode,
 };
+
+use crate::client::Connection;
 
 thread_local! {
     static IS_LINK: Cell<bool> = const { Cell::new(false) };
@@ -85,7 +87,7 @@ impl Link {
     }
 
     /// Publishes from the connection's own thread: at once if there is room, else as soon as there is.
-    pub(crate) fn publish_from_own_thread(&self, client: &Client, message: Message) {
+    pub(crate) fn publish_from_own_thread(&self, client: &AsyncClient, message: Message) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.is_empty() {
             waiting.extend(refused(client, message));
@@ -94,7 +96,7 @@ impl Link {
         }
     }
 
-    fn publish_waiting(&self, client: &Client) {
+    fn publish_waiting(&self, client: &AsyncClient) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(message) = waiting.pop_front() {
             if let Some(message) = refused(client, message) {
@@ -105,9 +107,9 @@ impl Link {
     }
 
     /// Reads and writes the connection until it is closed; tries every `retry` to make a lost one again.
-    pub(crate) fn run(&self, mut connection: Connection, client: &Client, notes: &Sender<Note>, retry: Duration) {
+    pub(crate) fn run(&self, mut connection: Connection, client: &AsyncClient, notes: &Sender<Note>, retry: Duration) {
         IS_LINK.set(true);
-        while let Ok(event) = connection.recv() {
+        while let Some(event) = connection.next() {
             match event {
                 Ok(Event::Incoming(Packet::Publish(message))) => self.deliver(&message),
                 Ok(Event::Incoming(Packet::ConnAck(_))) => {
@@ -186,7 +188,7 @@ impl Link {
 }
 
 /// Tries to put a message into the client's queue; gives it back where there is no room.
-fn refused(client: &Client, message: Message) -> Option<Message> {
+pub(crate) fn refused(client: &AsyncClient, message: Message) -> Option<Message> {
     let Message {
         topic,
         level,

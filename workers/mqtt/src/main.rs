@@ -3,6 +3,7 @@
 //! It measures nothing itself: the runtime calls it. `docs/middlewares/mqtt.md` tells its settings and traps.
 
 mod broker;
+mod client;
 mod configuration;
 mod description;
 mod level;
@@ -25,6 +26,7 @@ impl Middleware for Mqtt {
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
         let broker = configuration::address_for(spec)?;
         spec.streams.iter().try_for_each(|stream| level::check(&stream.qos))?;
+        configuration::accept_patterns(spec)?;
         configuration::accept_bridges(options)?;
         let endpoints = spec
             .streams

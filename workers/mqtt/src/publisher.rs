@@ -1,65 +1,66 @@
-//! One publisher: a buffer is written in place, moved to the client, and queued for the connection's thread.
+//! One publisher: the application's memory is moved to the client and queued for the connection's thread.
 //!
 //! Moving it is how rumqttc is meant to be used (`publish` takes whatever becomes a `Vec<u8>`); the client copies it once,
 //! into its send buffer, on the connection's thread.
 
-use std::mem::MaybeUninit;
 use std::sync::Arc;
+use std::time::Duration;
 
-use middlemark_contract::Congestion;
-use middlemark_runtime::{PublishError, PublishInPlace};
-use rumqttc::{Client, QoS};
+use middlemark_runtime::{PublishError, PublishMoved};
+use rumqttc::{AsyncClient, QoS};
 
-use crate::link::{Link, Message};
+use crate::client::within;
+use crate::link::{Link, Message, refused};
 
 /// A publisher on one topic.
 pub(crate) struct TopicPublisher {
-    pub(crate) client: Client,
+    pub(crate) client: AsyncClient,
     pub(crate) link: Arc<Link>,
     pub(crate) topic: String,
     pub(crate) level: QoS,
     pub(crate) retain: bool,
-    pub(crate) congestion: Congestion,
+    /// How long the publish call waits for room in the client's queue; none: not at all.
+    pub(crate) patience: Option<Duration>,
 }
 
-impl PublishInPlace for TopicPublisher {
-    fn publish_in_place(
-        &mut self,
-        size_bytes: usize,
-        write: &mut dyn FnMut(&mut [MaybeUninit<u8>]),
-    ) -> Result<(), PublishError> {
-        let mut payload = Vec::with_capacity(size_bytes);
-        write(&mut payload.spare_capacity_mut()[..size_bytes]);
-        // SAFETY: the capacity is at least `size_bytes`, and `write` has filled all of them, as the trait demands.
-        unsafe { payload.set_len(size_bytes) };
-        self.hand_over(payload)
+impl PublishMoved for TopicPublisher {
+    fn publish_moved(&mut self, payload: Vec<u8>) -> Result<(), PublishError> {
+        let message = Message {
+            topic: self.topic.clone(),
+            level: self.level,
+            retain: self.retain,
+            payload,
+        };
+        if Link::is_own_thread() {
+            self.link.publish_from_own_thread(&self.client, message);
+            return Ok(());
+        }
+        match refused(&self.client, message) {
+            None => Ok(()),
+            Some(message) => self.wait_for_room(message),
+        }
     }
 }
 
 impl TopicPublisher {
-    fn hand_over(&self, payload: Vec<u8>) -> Result<(), PublishError> {
-        let (topic, level, retain) = (self.topic.clone(), self.level, self.retain);
-        if Link::is_own_thread() {
-            let message = Message {
-                topic,
-                level,
-                retain,
-                payload,
-            };
-            self.link.publish_from_own_thread(&self.client, message);
-            return Ok(());
+    #[cold]
+    fn wait_for_room(&self, message: Message) -> Result<(), PublishError> {
+        // While the connection is lost nothing empties the queue.
+        if self.link.is_broken() {
+            return Err(PublishError::NotConnected);
         }
-        // While the connection is lost nothing empties the queue, and a call that waited might wait for ever.
-        let waits = self.congestion == Congestion::Block && !self.link.is_broken();
-        let result = if waits {
-            self.client.publish(topic, level, retain, payload)
-        } else {
-            self.client.try_publish(topic, level, retain, payload)
-        };
-        result.map_err(|_| match self.congestion {
-            Congestion::Drop if !self.link.is_broken() => PublishError::Full,
-            // A blocking call only fails when the connection's thread has ended.
-            _ => PublishError::NotConnected,
-        })
+        let patience = self.patience.ok_or(PublishError::Full)?;
+        let Message {
+            topic,
+            level,
+            retain,
+            payload,
+        } = message;
+        match within(patience, self.client.publish(topic, level, retain, payload)) {
+            Some(Ok(())) => Ok(()),
+            // It only fails when the connection's thread has ended.
+            Some(Err(_)) => Err(PublishError::NotConnected),
+            None => Err(PublishError::TimedOut),
+        }
     }
 }

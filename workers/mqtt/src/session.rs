@@ -9,13 +9,14 @@ use std::sync::mpsc::{self, RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use middlemark_contract::Effective;
-use middlemark_runtime::{Channel, Context, MiddlewareError, Options, Publisher, Receiver, Session};
-use rumqttc::{Client, MqttOptions, NetworkOptions, Transport};
+use middlemark_contract::{Congestion, Delivery, Effective, MessagePath};
+use middlemark_runtime::{Channel, Context, MiddlewareError, Publisher, Receiver, Session};
+use rumqttc::{AsyncClient, MqttOptions, NetworkOptions, Transport};
 
+use crate::client::within;
 use crate::link::{Link, Note};
 use crate::publisher::TopicPublisher;
-use crate::{configuration, level};
+use crate::{client, configuration, description, level};
 
 /// How long the broker may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -46,6 +47,9 @@ pub(crate) enum SessionError {
         /// What was waited for.
         waiting_for: &'static str,
     },
+    /// The operating system has no room for a connection.
+    #[error("opening the client")]
+    System(#[from] std::io::Error),
     /// The connection's thread has ended.
     #[error("{waiting_for}: the connection's thread has ended")]
     Ended {
@@ -56,7 +60,7 @@ pub(crate) enum SessionError {
 
 /// A connected client.
 pub(crate) struct Connected {
-    client: Client,
+    client: AsyncClient,
     link: Arc<Link>,
     notes: mpsc::Receiver<Note>,
     thread: JoinHandle<()>,
@@ -69,13 +73,10 @@ impl Connected {
     /// Connects to the broker of this application's host, else to the first.
     pub(crate) fn open(context: &Context<'_>) -> Result<Connected, SessionError> {
         let packet_bytes = largest_packet_bytes(context.channels);
-        let (client, mut connection) = Client::new(
-            client_options(context, packet_bytes),
-            context.options.integer("client_queue_messages") as usize,
-        );
         let mut network = NetworkOptions::new();
         network.set_tcp_nodelay(context.options.boolean("client_tcp_nodelay"));
-        connection.eventloop.set_network_options(network);
+        let queue_messages = at_most_queued(context, "client_queue_messages");
+        let (client, connection) = client::open(client_options(context, packet_bytes), network, queue_messages)?;
         let link = Arc::new(Link::default());
         let (sender, notes) = channel();
         let (running, own) = (Arc::clone(&link), client.clone());
@@ -88,14 +89,34 @@ impl Connected {
             thread,
             retain: context.options.boolean("retain"),
             transport: context.options.text("transport").to_owned(),
-            settings: settings(context.options, context.channels, packet_bytes),
+            settings: settings(context, packet_bytes),
         };
-        match session.wait("the connection's acknowledgement")? {
-            Note::Connected => Ok(session),
-            _ => Err(SessionError::Refused {
-                waiting_for: "the connection's acknowledgement",
-            }),
+        match session.wait_connected() {
+            Ok(()) => Ok(session),
+            Err(error) => {
+                let _ = session.end(); // what it failed with is told already
+                Err(error)
+            }
         }
+    }
+
+    fn wait_connected(&self) -> Result<(), SessionError> {
+        let waiting_for = "the connection's acknowledgement";
+        match self.wait(waiting_for)? {
+            Note::Connected => Ok(()),
+            _ => Err(SessionError::Refused { waiting_for }),
+        }
+    }
+
+    /// Closes the connection and waits for its thread.
+    fn end(self) -> Result<(), MiddlewareError> {
+        self.link.close();
+        self.thread.thread().unpark();
+        // Fails only where the connection is lost, and then its thread ends as it is not to be made again.
+        let _ = within(PATIENCE, self.client.disconnect());
+        self.thread
+            .join()
+            .map_err(|_| MiddlewareError::from("the connection's thread panicked"))
     }
 
     fn wait(&self, waiting_for: &'static str) -> Result<Note, SessionError> {
@@ -114,8 +135,8 @@ impl Session for Connected {
         if !self.link.add(&channel.topic, level::of(&channel.qos), receiver) {
             return Ok(()); // the broker delivers a topic once to each connection
         }
-        self.client
-            .subscribe(&channel.topic, level::of(&channel.qos))
+        within(PATIENCE, self.client.subscribe(&channel.topic, level::of(&channel.qos)))
+            .ok_or(SessionError::Silent { waiting_for })?
             .map_err(|_| SessionError::Ended { waiting_for })?;
         match self.wait(waiting_for)? {
             Note::Subscribed(true) => Ok(()),
@@ -124,13 +145,16 @@ impl Session for Connected {
     }
 
     fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
-        Ok(Publisher::InPlace(Box::new(TopicPublisher {
+        Ok(Publisher::Moving(Box::new(TopicPublisher {
             client: self.client.clone(),
             link: Arc::clone(&self.link),
             topic: channel.topic.clone(),
             level: level::of(&channel.qos),
             retain: self.retain,
-            congestion: channel.qos.congestion,
+            patience: channel
+                .qos
+                .blocks()
+                .then(|| Duration::from_nanos(channel.qos.patience_ns)),
         })))
     }
 
@@ -140,20 +164,22 @@ impl Session for Connected {
                 "unix" => "Unix socket through the broker".into(),
                 _ => "tcp through the broker".into(),
             },
-            receive_mode: "the connection's own thread".into(),
+            paths: vec![match self.transport.as_str() {
+                "unix" => MessagePath::LocalSocket,
+                _ => MessagePath::Network,
+            }],
+            delivery: Delivery::OwnThread,
+            receive_mode: description::deliveries()
+                .how(Delivery::OwnThread)
+                .unwrap_or_default()
+                .into(),
             zero_copy: false,
             settings: self.settings.clone(),
         }
     }
 
     fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
-        self.link.close();
-        self.thread.thread().unpark();
-        // Fails only where the connection is lost, and then its thread ends as it is not to be made again.
-        let _ = self.client.disconnect();
-        self.thread
-            .join()
-            .map_err(|_| MiddlewareError::from("the connection's thread panicked"))
+        self.end()
     }
 }
 
@@ -171,8 +197,14 @@ fn client_options(context: &Context<'_>, packet_bytes: usize) -> MqttOptions {
         _ => MqttOptions::new(name, host(address), configuration::port(rendezvous, index)),
     };
     options.set_max_packet_size(packet_bytes, packet_bytes);
-    options.set_inflight(context.options.integer("client_inflight_messages") as u16);
+    options.set_inflight(at_most_queued(context, "client_inflight_messages") as u16);
     options
+}
+
+/// What an option says that is counted in messages, but no more than any stream lets be queued.
+fn at_most_queued(context: &Context<'_>, option: &str) -> usize {
+    let queued = context.channels.iter().map(Channel::queued_messages).min();
+    (context.options.integer(option) as usize).min(queued.unwrap_or(usize::MAX))
 }
 
 /// The client joins host and port by a colon and has them looked up.
@@ -192,8 +224,11 @@ fn largest_packet_bytes(channels: &[Channel]) -> usize {
     largest.unwrap_or_default().max(10 * 1024)
 }
 
-fn settings(options: &Options, channels: &[Channel], packet_bytes: usize) -> BTreeMap<String, String> {
-    let mut settings = options.words();
+fn settings(context: &Context<'_>, packet_bytes: usize) -> BTreeMap<String, String> {
+    let mut settings = context.options.words();
+    for option in ["client_queue_messages", "client_inflight_messages"] {
+        settings.insert(option.into(), at_most_queued(context, option).to_string());
+    }
     settings.insert("protocol".into(), "MQTT 3.1.1".into());
     settings.insert("client_max_packet_bytes".into(), packet_bytes.to_string());
     settings.insert("client_clean_session".into(), "true".into());
@@ -202,9 +237,17 @@ fn settings(options: &Options, channels: &[Channel], packet_bytes: usize) -> BTr
         "publish".into(),
         "buffer moved to the client, copied once into its send buffer".into(),
     );
-    for channel in channels {
+    for channel in context.channels {
         let level = level::of(&channel.qos) as u8;
         settings.insert(format!("level of {}", channel.topic), level.to_string());
+        let waits = match channel.qos.congestion {
+            Congestion::Block => format!(
+                "the publish call waits {} ms for the client's queue; the broker queues all that comes",
+                channel.qos.patience_ns / 1_000_000
+            ),
+            Congestion::Drop => "the publish call does not wait; the broker drops beyond max_queued_bytes".into(),
+        };
+        settings.insert(format!("queue of {}", channel.topic), waits);
     }
     settings
 }

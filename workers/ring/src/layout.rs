@@ -43,22 +43,16 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// A ring that keeps at least `depth` messages of `message_bytes` for its slowest reader.
+    /// A ring that holds at most `messages` of `message_bytes` for its slowest reader, and two at least.
     #[must_use]
-    pub fn new(message_bytes: usize, readers: usize, depth: u32) -> Layout {
+    pub fn new(message_bytes: usize, readers: usize, messages: usize) -> Layout {
+        // Two at least, so that one can be written while the other is read; a power of two, so that counts may wrap.
+        let most = messages.clamp(2, MOST_SLOTS as usize) as u32;
         Layout {
             message_bytes,
             readers,
-            // Two at least, so that one can be written while the other is read; a power of two, so that counts may wrap.
-            slots: depth.clamp(2, MOST_SLOTS).next_power_of_two(),
+            slots: 1 << most.ilog2(),
         }
-    }
-
-    /// A ring of at most `total_bytes` (and two slots at least), for those who keep all they can.
-    #[must_use]
-    pub fn filling(message_bytes: usize, readers: usize, total_bytes: usize) -> Layout {
-        let most = (total_bytes / stride_bytes(message_bytes)).clamp(2, MOST_SLOTS as usize) as u32;
-        Layout::new(message_bytes, readers, 1 << most.ilog2())
     }
 
     /// The size of each message.
@@ -107,19 +101,18 @@ mod tests {
     #[test]
     fn nothing_overlaps_and_every_part_has_its_own_lines() {
         let layout = Layout::new(1000, 3, 5);
-        assert_eq!(layout.slots(), 8);
+        assert_eq!(layout.slots(), 4);
         assert_eq!(size_of::<Head>(), LINE_BYTES);
         assert_eq!(size_of::<Place>(), 2 * LINE_BYTES);
         assert_eq!(std::mem::offset_of!(Place, taken), LINE_BYTES);
         assert!(layout.slot_offset(0) >= place_offset(3));
         assert_eq!(layout.slot_offset(1) - layout.slot_offset(0), 1024);
-        assert_eq!(layout.total_bytes(), layout.slot_offset(8));
+        assert_eq!(layout.total_bytes(), layout.slot_offset(4));
     }
 
     #[test]
-    fn a_ring_fills_what_it_is_given_but_has_two_slots() {
-        assert!(Layout::filling(64, 1, 1 << 20).total_bytes() <= 2 << 20);
-        assert_eq!(Layout::filling(1 << 20, 1, 64 << 20).slots(), 64);
-        assert_eq!(Layout::filling(64 << 20, 1, 1 << 20).slots(), 2);
+    fn a_ring_holds_no_more_than_it_was_given_but_two() {
+        let slots = [0, 1, 2, 63, 64, usize::MAX].map(|messages| Layout::new(64, 1, messages).slots());
+        assert_eq!(slots, [2, 2, 2, 32, 64, MOST_SLOTS]);
     }
 }

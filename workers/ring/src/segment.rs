@@ -45,11 +45,8 @@ impl Segment {
                 format!("{} already has its {participant:?}", path.display()),
             ));
         }
-        if let Err(error) = reserve(&file, layout.total_bytes()) {
-            let _ = remove_if_alone(&file, &path, participant);
-            return Err(error);
-        }
-        let base = map(&file, layout.total_bytes())?;
+        let mapped = reserve(&file, layout.total_bytes()).and_then(|()| map(&file, layout.total_bytes()));
+        let base = mapped.inspect_err(|_| drop(remove_if_alone(&file, &path, participant)))?;
         presence::open_gate(&file)?;
         Ok(Segment {
             path,

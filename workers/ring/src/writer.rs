@@ -6,7 +6,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::layout::Layout;
 use crate::position::Count;
@@ -19,8 +19,8 @@ const LIVENESS: Duration = Duration::from_millis(50);
 /// What a writer does when its slowest reader is a whole ring behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhenFull {
-    /// It waits for that reader, as long as it lives.
-    Wait,
+    /// It waits for that reader, as long as that lives, but no longer than this.
+    Wait(Duration),
     /// It does not write.
     Refuse,
 }
@@ -30,6 +30,8 @@ pub enum WhenFull {
 pub enum Full {
     /// The slowest reader is a whole ring behind.
     Behind,
+    /// The slowest reader was a whole ring behind for as long as the writer waits.
+    TimedOut,
     /// No reader is attached.
     Nobody,
 }
@@ -111,6 +113,7 @@ impl Writer {
 
     #[cold]
     fn find_room(&mut self) -> Result<(), Full> {
+        let mut gives_up = None;
         loop {
             let slowest = self.slowest().ok_or(Full::Nobody)?;
             self.room = self.segment.layout().slots() - self.written.ahead_of(slowest.taken);
@@ -118,7 +121,14 @@ impl Writer {
                 return Ok(());
             }
             match self.when_full {
-                WhenFull::Wait => self.wait_for(slowest),
+                WhenFull::Wait(patience) => {
+                    let gives_up = *gives_up.get_or_insert_with(|| Instant::now() + patience);
+                    let left = gives_up.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Err(Full::TimedOut);
+                    }
+                    self.wait_for(slowest, left.min(LIVENESS));
+                }
                 WhenFull::Refuse => {
                     self.refuse_for(slowest);
                     return Err(Full::Behind);
@@ -138,10 +148,10 @@ impl Writer {
             .max_by_key(|follower| self.written.ahead_of(follower.taken))
     }
 
-    fn wait_for(&self, follower: Follower) {
+    fn wait_for(&self, follower: Follower, timeout: Duration) {
         let taken = &self.segment.place(follower.reader).taken.0;
         let has_left = || self.attachments(follower.reader) != follower.attachments;
-        taken.wait(follower.taken, Some(LIVENESS), has_left);
+        taken.wait(follower.taken, Some(timeout), has_left);
         if taken.get() == follower.taken {
             self.look_after(follower);
         }

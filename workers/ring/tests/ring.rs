@@ -4,8 +4,12 @@ use std::mem::MaybeUninit;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use middlemark_ring::{FOLDER, Full, Layout, Reader, WhenFull, Writer};
+
+/// Longer than any test takes.
+const WAIT: WhenFull = WhenFull::Wait(Duration::from_secs(3600));
 
 /// A name that no other test and no other process uses.
 fn name() -> String {
@@ -46,7 +50,7 @@ fn every_reader_sees_every_message_once_in_order_and_whole() {
     let mut readers: Vec<_> = (0..3)
         .map(|index| Reader::attach(&name, layout, index).unwrap())
         .collect();
-    let mut writer = Writer::attach(&name, layout, WhenFull::Wait).unwrap();
+    let mut writer = Writer::attach(&name, layout, WAIT).unwrap();
     std::thread::scope(|scope| {
         for (index, mut reader) in readers.drain(..).enumerate() {
             scope.spawn(move || {
@@ -75,7 +79,7 @@ fn every_reader_sees_every_message_once_in_order_and_whole() {
 fn readers_come_and_go_and_see_an_unbroken_stretch_each() {
     const MESSAGES: u64 = 5_000;
     let (name, layout) = (name(), Layout::new(32, 2, 4));
-    let mut writer = Writer::attach(&name, layout, WhenFull::Wait).unwrap();
+    let mut writer = Writer::attach(&name, layout, WAIT).unwrap();
     let written = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         for index in 0..2 {
@@ -127,11 +131,24 @@ fn a_full_ring_refuses_or_waits_as_it_was_told() {
 }
 
 #[test]
+fn a_writer_gives_up_after_its_patience_and_goes_on_where_there_is_room_again() {
+    let (name, layout) = (name(), Layout::new(32, 1, 4));
+    let mut writer = Writer::attach(&name, layout, WhenFull::Wait(Duration::from_millis(1))).unwrap();
+    let mut reader = Reader::attach(&name, layout, 0).unwrap();
+    for message in 0..4 {
+        assert_eq!(writer.write(fill(message)), Ok(()));
+    }
+    assert_eq!(writer.write(fill(4)), Err(Full::TimedOut));
+    assert!(reader.take(|message| assert_eq!(number(message), 0)));
+    assert_eq!(writer.write(fill(5)), Ok(()));
+}
+
+#[test]
 fn a_second_writer_and_a_second_reader_of_the_same_index_are_refused() {
     let (name, layout) = (name(), Layout::new(32, 2, 4));
-    let _writer = Writer::attach(&name, layout, WhenFull::Wait).unwrap();
+    let _writer = Writer::attach(&name, layout, WAIT).unwrap();
     let _reader = Reader::attach(&name, layout, 1).unwrap();
-    assert!(Writer::attach(&name, layout, WhenFull::Wait).is_err());
+    assert!(Writer::attach(&name, layout, WAIT).is_err());
     assert!(Reader::attach(&name, layout, 1).is_err());
     assert!(Reader::attach(&name, Layout::new(64, 2, 4096), 0).is_err());
     assert!(Reader::attach(&name, layout, 0).is_ok());
@@ -169,7 +186,7 @@ fn peer() {
             std::thread::park();
         }
     }
-    let mut writer = Writer::attach(name, layout, WhenFull::Wait).unwrap();
+    let mut writer = Writer::attach(name, layout, WAIT).unwrap();
     while writer.write(fill(77)).is_err() {
         std::thread::yield_now();
     }
@@ -201,7 +218,7 @@ fn kill(mut child: Child) {
 #[test]
 fn killed_peers_are_survived() {
     let (name, layout) = (name(), Layout::new(32, 1, 4));
-    let mut writer = Writer::attach(&name, layout, WhenFull::Wait).unwrap();
+    let mut writer = Writer::attach(&name, layout, WAIT).unwrap();
     let feeding = std::thread::spawn({
         move || {
             // Waits for the reader's life, fills the ring, and is let go when the reader is killed.
@@ -220,7 +237,7 @@ fn killed_peers_are_survived() {
     let peer = start_peer("writer", &name);
     assert!(reader.take(|message| assert_eq!(number(message), 77)));
     kill(peer);
-    let mut writer = Writer::attach(&name, layout, WhenFull::Wait).unwrap();
+    let mut writer = Writer::attach(&name, layout, WAIT).unwrap();
     writer.write(fill(78)).unwrap();
     assert!(reader.take(|message| assert_eq!(number(message), 78)));
     drop((writer, reader));

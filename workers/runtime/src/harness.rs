@@ -5,20 +5,18 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
-use middlemark_contract::{Congestion, Durability, History, PatternSpec, Published, Qos, Received, Reliability};
+use middlemark_contract::{Arrival, PatternSpec, Published, Qos};
 
 use crate::clock;
 use crate::message::channel::{Channel, ChannelEndpoint};
 use crate::message::header::{HEADER_BYTES, Header, Phase};
 use crate::message::payload::{Identity, Pool};
-use crate::receive::flow::Flow;
-use crate::receive::receiver::{Part, Receiver, ReceiverState};
-use crate::recorder::{Overflow, Recorder};
+use crate::receive::receiver::{Receiver, ReceiverState};
+use crate::recorder::Recorder;
 use crate::send::gate::Window;
 use crate::send::publish::Publisher;
-use crate::send::sender::Sender;
+use crate::send::sender::{Filling, Sender};
 use crate::send::stamping_publisher::StampingPublisher;
 
 const TOKEN: u32 = 7;
@@ -30,29 +28,8 @@ const PATTERN: PatternSpec = PatternSpec::Unthrottled {
 /// A receiver with sample memory for `messages` messages of `size_bytes`.
 #[must_use]
 pub fn receiver(size_bytes: usize, messages: u32) -> Receiver {
-    let blank = Received {
-        stream: 0,
-        answer: 0,
-        publisher: 0,
-        subscriber: 0,
-        sequence: 0,
-        intended_ns: 0,
-        sent_ns: 0,
-        received_ns: 0,
-    };
-    Receiver::new(Arc::new(ReceiverState {
-        channel: channel(size_bytes),
-        token: TOKEN,
-        late_after_ns: i64::MAX,
-        verify: None,
-        flows: [Flow::new(messages)].into(),
-        recorder: Recorder::new(messages as usize, blank),
-        overflow: [Overflow::new()].into(),
-        foreign: AtomicU64::new(0),
-        on_first: Box::new(|_, _| {}),
-        on_complete: Box::new(|| {}),
-        part: Part::Listener,
-    }))
+    let state = ReceiverState::new(channel(size_bytes), TOKEN, messages, messages as usize);
+    Receiver::new(Arc::new(state))
 }
 
 /// The header of a message that such a receiver takes; the bytes behind it are free.
@@ -88,6 +65,7 @@ impl Flood {
             intended_ns: 0,
             sent_ns: 0,
             returned_ns: 0,
+            fill_ns: 0,
             accepted: 0,
         };
         let pool = Arc::new(Pool::new(TOKEN, size_bytes));
@@ -103,6 +81,7 @@ impl Flood {
             turn: None,
             refusal: None,
             sent: 0,
+            filling: Filling::default(),
             gate: Arc::default(),
         };
         Flood { sender, messages }
@@ -113,6 +92,28 @@ impl Flood {
         let begin_ns = clock::now_ns();
         let window = Window::joined_at(begin_ns, begin_ns, i64::MAX);
         self.sender.flood(window, self.messages).last_returned_ns - begin_ns
+    }
+}
+
+/// The same publisher by its schedule, and one message at a time.
+impl Flood {
+    /// Sends the message of this number, as one that is due now.
+    #[inline]
+    pub fn send(&mut self, sequence: u32) {
+        self.sender.send(sequence, clock::now_ns(), 0);
+    }
+
+    /// Follows a schedule that is always ahead of the publisher, so that it never sleeps; returns how long it took.
+    pub fn run_behind_schedule(&mut self) -> i64 {
+        const WINDOW_NS: i64 = 60_000_000_000;
+        self.sender.pattern = PatternSpec::Periodic {
+            rate_hz: 1e9,
+            arrival: Arrival::Fixed,
+        };
+        let begin_ns = clock::now_ns() - i64::from(self.messages);
+        let window = Window::joined_at(begin_ns, begin_ns, begin_ns + WINDOW_NS);
+        let started_ns = clock::now_ns();
+        self.sender.follow_schedule(window).last_returned_ns - started_ns
     }
 }
 
@@ -149,13 +150,7 @@ pub fn channel(size_bytes: usize) -> Channel {
         size_bytes,
         recorded: None,
         rate_hz: f64::INFINITY,
-        qos: Qos {
-            reliability: Reliability::Reliable,
-            history: History::KeepAll,
-            durability: Durability::Volatile,
-            congestion: Congestion::Block,
-            level: None,
-        },
+        qos: Qos::RELIABLE,
         publishers: vec![endpoint.clone()],
         subscribers: vec![endpoint],
         index: 0,

@@ -5,10 +5,11 @@
 //! lock would be one (futex). The clock is read through the vDSO and is no system call.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use middlemark_runtime::harness::{self, Flood};
-use middlemark_runtime::{Publish, PublishError, Publisher, Receiver};
+use middlemark_runtime::{Publish, PublishError, PublishInPlace, Publisher, Receiver};
 
 const MESSAGES: u32 = 10_000;
 const SIZE_BYTES: usize = 1000;
@@ -43,20 +44,48 @@ impl Publish for Straight {
     }
 }
 
-fn main() {
-    no_message_allocates();
-    no_message_makes_a_system_call();
-    a_system_call_would_be_noticed();
-    println_result("3 passed, 0 failed");
+struct Lending {
+    memory: Box<[MaybeUninit<u8>]>,
+    receiver: Receiver,
 }
 
-fn flood() -> Flood {
+impl PublishInPlace for Lending {
+    fn publish_in_place(
+        &mut self,
+        size_bytes: usize,
+        write: &mut dyn FnMut(&mut [MaybeUninit<u8>]),
+    ) -> Result<(), PublishError> {
+        write(&mut self.memory[..size_bytes]);
+        // SAFETY: `write` has initialised all of these bytes.
+        self.receiver
+            .receive(unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast(), size_bytes) });
+        Ok(())
+    }
+}
+
+fn main() {
+    for flood in [copying, in_place] {
+        no_message_allocates(flood());
+        no_message_makes_a_system_call(flood());
+    }
+    a_system_call_would_be_noticed();
+    println_result("5 passed, 0 failed");
+}
+
+fn copying() -> Flood {
     let receiver = harness::receiver(SIZE_BYTES, MESSAGES);
     Flood::new(Publisher::Copying(Box::new(Straight(receiver))), SIZE_BYTES, MESSAGES)
 }
 
-fn no_message_allocates() {
-    let mut flood = flood();
+fn in_place() -> Flood {
+    let lending = Lending {
+        memory: Box::new_uninit_slice(SIZE_BYTES),
+        receiver: harness::receiver(SIZE_BYTES, MESSAGES),
+    };
+    Flood::new(Publisher::InPlace(Box::new(lending)), SIZE_BYTES, MESSAGES)
+}
+
+fn no_message_allocates(mut flood: Flood) {
     let before = ALLOCATIONS.load(Relaxed);
     flood.run();
     assert_eq!(
@@ -66,8 +95,7 @@ fn no_message_allocates() {
     );
 }
 
-fn no_message_makes_a_system_call() {
-    let mut flood = flood();
+fn no_message_makes_a_system_call(mut flood: Flood) {
     let ended = without_system_calls(|| {
         flood.run();
     });

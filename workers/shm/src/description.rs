@@ -1,10 +1,10 @@
 //! What the worker says of its rings.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionValue,
-    Pattern, Profile, Reliability,
+    CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Durability,
+    HistoryKind, LackingDelivery, Library, OptionDescription, Pattern, Profile, Reliability,
 };
-use middlemark_runtime::options::{boolean, choice};
+use middlemark_runtime::options::boolean;
 
 /// A ring has no limit but the memory that it lies in; the trials end at 64 MiB.
 const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
@@ -30,7 +30,9 @@ pub(crate) fn describe() -> Description {
             transports: vec!["shared memory".into()],
             reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
             durabilities: vec![Durability::Volatile],
+            histories: vec![HistoryKind::KeepAll],
             congestion: vec![Congestion::Block, Congestion::Drop],
+            deliveries: deliveries(),
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
             zero_copy: true,
             same_process: true,
@@ -44,9 +46,30 @@ pub(crate) fn describe() -> Description {
     }
 }
 
+/// The deliveries of a ring.
+pub(crate) fn deliveries() -> Deliveries {
+    Deliveries {
+        default: Delivery::OwnThread,
+        has: vec![
+            DeliveryDescription::new(
+                Delivery::OwnThread,
+                "A thread for each publisher's ring sleeps on its futex.",
+                "futex(2), whose example waits so",
+            ),
+            DeliveryDescription::new(
+                Delivery::Polling,
+                "A thread for each subscriber looks at all its rings in turn.",
+                "the usual way of rings that are made for latency, e.g. those of the LMAX Disruptor's BusySpinWaitStrategy",
+            ),
+        ],
+        lacks: vec![LackingDelivery::new(Delivery::LibraryThread, "a ring has no threads")],
+    }
+}
+
 fn default_profile() -> Profile {
     Profile {
         summary: "Receivers sleep until there is a message; written in place.".into(),
+        delivery: None,
         options: [].into(),
     }
 }
@@ -54,22 +77,15 @@ fn default_profile() -> Profile {
 fn tuned_profile() -> Profile {
     Profile {
         summary: "Receivers never sleep, at the price of a CPU for each; written in place.".into(),
-        options: [("receive_mode".into(), OptionValue::Text("polling".into()))].into(),
+        delivery: Some(Delivery::Polling),
+        options: [].into(),
     }
 }
 
 fn options() -> Vec<OptionDescription> {
-    vec![
-        choice(
-            "receive_mode",
-            &["blocking", "polling"],
-            "blocking",
-            "Whether a receive thread sleeps on a futex or looks again and again.",
-        ),
-        boolean(
-            "zero_copy",
-            true,
-            "Whether messages are written in place, or copied into the ring from the application's buffer.",
-        ),
-    ]
+    vec![boolean(
+        "zero_copy",
+        true,
+        "Whether messages are written in place, or copied into the ring from the application's buffer.",
+    )]
 }

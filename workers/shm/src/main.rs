@@ -33,6 +33,7 @@ impl Middleware for Worker {
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {
         Ok(Box::new(ShmSession::new(
             &context.spec.rendezvous.name,
+            context.spec.delivery,
             context.options,
         )))
     }

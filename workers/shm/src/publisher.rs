@@ -1,17 +1,18 @@
 //! Publishing into a ring: in place, or copied from the application's buffer.
 
 use std::mem::MaybeUninit;
+use std::time::Duration;
 
-use middlemark_contract::Congestion;
+use middlemark_contract::{Congestion, Qos};
 use middlemark_ring::{Full, WhenFull, Writer};
 use middlemark_runtime::{Publish, PublishError, PublishInPlace};
 
 /// A publisher with its ring.
 pub(crate) struct RingPublisher(pub(crate) Writer);
 
-pub(crate) fn when_full(congestion: Congestion) -> WhenFull {
-    match congestion {
-        Congestion::Block => WhenFull::Wait,
+pub(crate) fn when_full(qos: &Qos) -> WhenFull {
+    match qos.congestion {
+        Congestion::Block => WhenFull::Wait(Duration::from_nanos(qos.patience_ns)),
         Congestion::Drop => WhenFull::Refuse,
     }
 }
@@ -38,6 +39,7 @@ impl Publish for RingPublisher {
 fn refusal(full: Full) -> PublishError {
     match full {
         Full::Behind => PublishError::Full,
+        Full::TimedOut => PublishError::TimedOut,
         Full::Nobody => PublishError::NotConnected,
     }
 }

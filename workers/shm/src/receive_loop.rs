@@ -3,33 +3,9 @@
 use std::io;
 use std::thread::JoinHandle;
 
+use middlemark_contract::Delivery;
 use middlemark_ring::{Reader, Waker};
-use middlemark_runtime::{Options, Receiver};
-
-/// How messages are waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReceiveMode {
-    /// Asleep in the kernel, one thread a ring.
-    Blocking,
-    /// Looking again and again, one thread a subscriber.
-    Polling,
-}
-
-impl ReceiveMode {
-    pub(crate) fn of(options: &Options) -> ReceiveMode {
-        match options.text("receive_mode") {
-            "polling" => ReceiveMode::Polling,
-            _ => ReceiveMode::Blocking,
-        }
-    }
-
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            ReceiveMode::Blocking => "futex wait, one thread a publisher",
-            ReceiveMode::Polling => "busy poll, one thread a subscriber",
-        }
-    }
-}
+use middlemark_runtime::{Idle, Receiver};
 
 /// A thread that receives, and what ends it.
 pub(crate) struct ReceiveLoop {
@@ -39,10 +15,10 @@ pub(crate) struct ReceiveLoop {
 
 impl ReceiveLoop {
     /// The loops of one subscriber.
-    pub(crate) fn start(mode: ReceiveMode, readers: Vec<Reader>, receiver: &Receiver) -> io::Result<Vec<ReceiveLoop>> {
-        match mode {
-            ReceiveMode::Polling => Ok(vec![spawn(readers, receiver.clone(), poll)?]),
-            ReceiveMode::Blocking => readers
+    pub(crate) fn start(delivery: Delivery, readers: Vec<Reader>, receiver: &Receiver) -> io::Result<Vec<ReceiveLoop>> {
+        match delivery {
+            Delivery::Polling => Ok(vec![spawn(readers, receiver.clone(), poll)?]),
+            Delivery::OwnThread | Delivery::LibraryThread => readers
                 .into_iter()
                 .map(|reader| spawn(vec![reader], receiver.clone(), sleep))
                 .collect(),
@@ -76,13 +52,14 @@ fn sleep(mut readers: Vec<Reader>, receiver: &Receiver) {
 }
 
 fn poll(mut readers: Vec<Reader>, receiver: &Receiver) {
+    let mut idle = Idle::default();
     while !readers[0].is_stopping() {
-        let mut idle = true;
+        let mut found = false;
         for reader in &mut readers {
-            idle &= !reader.take(|message| receiver.receive_slot(message));
+            found |= reader.take(|message| receiver.receive_slot(message));
         }
-        if idle {
-            std::hint::spin_loop();
+        if !found {
+            idle.pass();
         }
     }
 }

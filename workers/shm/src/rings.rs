@@ -5,13 +5,9 @@
 use std::ffi::CString;
 use std::io;
 
-use middlemark_contract::{History, Refusal};
+use middlemark_contract::Refusal;
 use middlemark_ring::{FOLDER, Layout};
 use middlemark_runtime::Channel;
-
-/// What keeps all messages keeps so many bytes of them: enough for a second of most streams, and little enough to be
-/// there at once.
-const KEEP_ALL_BYTES: usize = 64 << 20;
 
 /// The name of the ring of a channel's publisher.
 pub(crate) fn name(rendezvous: &str, channel: &Channel, publisher: usize) -> String {
@@ -20,10 +16,7 @@ pub(crate) fn name(rendezvous: &str, channel: &Channel, publisher: usize) -> Str
 
 /// The size of each ring of a channel.
 pub(crate) fn layout(channel: &Channel) -> Layout {
-    match channel.qos.history {
-        History::KeepLast { depth } => Layout::new(channel.size_bytes, channel.subscribers.len(), depth),
-        History::KeepAll => Layout::filling(channel.size_bytes, channel.subscribers.len(), KEEP_ALL_BYTES),
-    }
+    Layout::new(channel.size_bytes, channel.subscribers.len(), channel.queued_messages())
 }
 
 /// Refuses a trial whose rings don't fit into the machine's shared memory.
@@ -42,7 +35,7 @@ pub(crate) fn accept(channels: &[Channel]) -> Result<(), Refusal> {
     Err(Refusal {
         capability: "size_bytes".into(),
         reason: format!(
-            "the trial's rings (message size × history depth, for each publisher) need {needed} bytes, \
+            "the trial's rings (what `queue` has room for, for each publisher) need {needed} bytes, \
              {FOLDER} has {available} left"
         ),
     })

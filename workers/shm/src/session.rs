@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use middlemark_contract::Effective;
+use middlemark_contract::{Delivery, Effective, MessagePath};
 use middlemark_ring::{Reader, Segment, Writer};
 use middlemark_runtime::{Channel, MiddlewareError, Options, Publisher, Receiver, Session};
 
+use crate::description;
 use crate::publisher::{RingPublisher, when_full};
-use crate::receive_loop::{ReceiveLoop, ReceiveMode};
+use crate::receive_loop::ReceiveLoop;
 use crate::rings;
 
 pub(crate) struct ShmSession {
     rendezvous: String,
-    mode: ReceiveMode,
+    delivery: Delivery,
     zero_copy: bool,
     settings: BTreeMap<String, String>,
     loops: Vec<ReceiveLoop>,
@@ -21,10 +22,10 @@ pub(crate) struct ShmSession {
 }
 
 impl ShmSession {
-    pub(crate) fn new(rendezvous: &str, options: &Options) -> ShmSession {
+    pub(crate) fn new(rendezvous: &str, delivery: Delivery, options: &Options) -> ShmSession {
         ShmSession {
             rendezvous: rendezvous.to_owned(),
-            mode: ReceiveMode::of(options),
+            delivery,
             zero_copy: options.boolean("zero_copy"),
             settings: options.words(),
             loops: Vec::new(),
@@ -43,15 +44,20 @@ impl Session for ShmSession {
             })
             .collect::<Result<_, _>>()?;
         self.segments.extend(readers.iter().map(Reader::segment));
-        self.loops.extend(ReceiveLoop::start(self.mode, readers, &receiver)?);
+        self.loops
+            .extend(ReceiveLoop::start(self.delivery, readers, &receiver)?);
         Ok(())
     }
 
     fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
         let name = rings::name(&self.rendezvous, channel, usize::from(channel.index));
-        let writer = Writer::attach(&name, rings::layout(channel), when_full(channel.qos.congestion))
+        let writer = Writer::attach(&name, rings::layout(channel), when_full(&channel.qos))
             .map_err(|error| failure(&name, &error))?;
         self.segments.push(writer.segment());
+        self.settings.insert(
+            format!("publisher {}", channel.topic),
+            format!("{:?} when full", when_full(&channel.qos)),
+        );
         let publisher = Box::new(RingPublisher(writer));
         Ok(if self.zero_copy {
             Publisher::InPlace(publisher)
@@ -71,7 +77,9 @@ impl Session for ShmSession {
         settings.insert("rings".into(), rings.join(", "));
         Effective {
             transport: "shared memory".into(),
-            receive_mode: self.mode.word().into(),
+            paths: vec![MessagePath::SharedMemory],
+            delivery: self.delivery,
+            receive_mode: description::deliveries().how(self.delivery).unwrap_or_default().into(),
             zero_copy: self.zero_copy,
             settings,
         }

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use middlemark_contract::MessagePath;
 use middlemark_runtime::Channel;
 use socket2::{SockAddr, Socket, Type};
 
@@ -33,6 +34,11 @@ impl Kind {
 pub trait Family: Send + Sync + 'static {
     /// The transport in words, for `effective`.
     fn transport(&self) -> String;
+
+    /// The path that messages take.
+    fn path(&self) -> MessagePath {
+        MessagePath::Network
+    }
 
     /// How it keeps messages apart.
     fn kind(&self) -> Kind;

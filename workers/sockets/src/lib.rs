@@ -17,4 +17,4 @@ mod settings;
 
 pub use family::{Family, Kind};
 pub use session::SocketSession;
-pub use settings::{Buffers, ReceiveMode, kernel_release, shared_options};
+pub use settings::{Buffers, deliveries, kernel_release, shared_options};

@@ -5,7 +5,9 @@
 
 use std::io::{self, ErrorKind};
 
-use middlemark_contract::Congestion;
+use std::time::Duration;
+
+use middlemark_contract::{Congestion, Qos};
 use middlemark_runtime::{Publish, PublishError};
 use socket2::Socket;
 
@@ -19,6 +21,8 @@ const MSG_NOSIGNAL: i32 = 0x4000;
 pub(crate) struct SocketPublisher {
     kind: Kind,
     flags: i32,
+    /// How long a send may wait for the receiver: before the first byte where it blocks, before the last in any case.
+    patience: Duration,
     reports_absence_late: bool,
     sockets: Vec<Option<Socket>>,
     missing: usize,
@@ -29,35 +33,43 @@ impl SocketPublisher {
     /// A publisher with the connections that could be made at once; the connector is asked for the others.
     pub(crate) fn new(
         kind: Kind,
-        congestion: Congestion,
+        qos: &Qos,
         reports_absence_late: bool,
         sockets: Vec<Option<Socket>>,
         connector: Connector,
-    ) -> SocketPublisher {
+    ) -> io::Result<SocketPublisher> {
+        // The kernel takes none for no limit.
+        let patience = Duration::from_nanos(qos.patience_ns).max(Duration::from_micros(1));
         let missing = sockets.iter().filter(|socket| socket.is_none()).count();
         for (subscriber, socket) in sockets.iter().enumerate() {
-            if socket.is_none() {
-                connector.request(subscriber);
+            match socket {
+                Some(socket) => socket.set_write_timeout(Some(patience))?,
+                None => connector.request(subscriber),
             }
         }
-        SocketPublisher {
+        Ok(SocketPublisher {
             kind,
-            flags: match congestion {
+            flags: match qos.congestion {
                 Congestion::Block => MSG_NOSIGNAL,
                 Congestion::Drop => MSG_NOSIGNAL | MSG_DONTWAIT,
             },
+            patience,
             reports_absence_late,
             sockets,
             missing,
             connector,
-        }
+        })
     }
 
     #[cold]
     fn pick_up(&mut self) {
         while let Some((subscriber, socket)) = self.connector.made() {
-            self.sockets[subscriber] = Some(socket);
-            self.missing -= 1;
+            if socket.set_write_timeout(Some(self.patience)).is_ok() {
+                self.sockets[subscriber] = Some(socket);
+                self.missing -= 1;
+            } else {
+                self.connector.request(subscriber);
+            }
         }
     }
 
@@ -69,7 +81,7 @@ impl SocketPublisher {
     }
 
     #[inline]
-    fn send(&self, socket: &Socket, message: &[u8]) -> io::Result<()> {
+    fn send(&self, socket: &Socket, message: &[u8]) -> Result<(), Unsent> {
         match self.kind {
             Kind::Stream => send_whole(socket, message, self.flags),
             Kind::Packet | Kind::Datagram => match socket.send_with_flags(message, self.flags) {
@@ -78,7 +90,17 @@ impl SocketPublisher {
                     socket.send_with_flags(message, self.flags).map(drop)
                 }
                 result => result.map(drop),
-            },
+            }
+            .map_err(Unsent::whole),
+        }
+    }
+
+    #[cold]
+    fn refusal(&self, unsent: &Unsent) -> PublishError {
+        let waited = self.flags & MSG_DONTWAIT == 0 || unsent.begun;
+        match publish_error(&unsent.error) {
+            PublishError::Full if waited => PublishError::TimedOut,
+            refusal => refusal,
         }
     }
 }
@@ -98,9 +120,11 @@ impl Publish for SocketPublisher {
             };
             match self.send(socket, message) {
                 Ok(()) => accepted = true,
-                Err(error) => {
-                    refusal = publish_error(&error);
-                    if refusal == PublishError::NotConnected && !self.reports_absence_late {
+                Err(unsent) => {
+                    refusal = self.refusal(&unsent);
+                    let lost = refusal == PublishError::NotConnected && !self.reports_absence_late;
+                    // Half a message is in the stream: nothing can follow it.
+                    if lost || unsent.begun {
                         self.give_up(subscriber);
                     }
                 }
@@ -110,9 +134,23 @@ impl Publish for SocketPublisher {
     }
 }
 
-/// Once its first byte is sent a message is sent whole, whatever congestion asks for: a stream can't drop half of it.
+/// Why a message was not sent, and whether a part of it was.
+struct Unsent {
+    error: io::Error,
+    begun: bool,
+}
+
+impl Unsent {
+    fn whole(error: io::Error) -> Unsent {
+        Unsent { error, begun: false }
+    }
+}
+
+/// Once its first byte is sent a message is sent whole, whatever congestion asks for, as long as the receiver takes some
+/// of it within the patience: a stream can't drop half of it.
 #[inline]
-fn send_whole(socket: &Socket, mut rest: &[u8], mut flags: i32) -> io::Result<()> {
+fn send_whole(socket: &Socket, message: &[u8], mut flags: i32) -> Result<(), Unsent> {
+    let mut rest = message;
     while !rest.is_empty() {
         match socket.send_with_flags(rest, flags) {
             Ok(sent) => {
@@ -120,7 +158,10 @@ fn send_whole(socket: &Socket, mut rest: &[u8], mut flags: i32) -> io::Result<()
                 flags = MSG_NOSIGNAL;
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Err(error) => {
+                let begun = rest.len() < message.len();
+                return Err(Unsent { error, begun });
+            }
         }
     }
     Ok(())

@@ -8,18 +8,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
 
-use middlemark_runtime::{Channel, Receiver};
+use middlemark_contract::Delivery;
+use middlemark_runtime::{Channel, Idle, Receiver};
 use socket2::Socket;
 
 use crate::family::Kind;
 use crate::framing::StreamReader;
-use crate::settings::ReceiveMode;
 
 /// What a receive loop needs to know.
 #[derive(Clone)]
 pub(crate) struct Reception {
     pub(crate) kind: Kind,
-    pub(crate) mode: ReceiveMode,
+    pub(crate) delivery: Delivery,
     pub(crate) channel: Channel,
     pub(crate) receiver: Receiver,
 }
@@ -34,7 +34,7 @@ pub(crate) struct ReceiveLoop {
 impl ReceiveLoop {
     /// Receives from a bound or connected socket.
     pub(crate) fn start(socket: Socket, reception: Reception) -> io::Result<ReceiveLoop> {
-        socket.set_nonblocking(reception.mode == ReceiveMode::Polling)?;
+        socket.set_nonblocking(reception.delivery == Delivery::Polling)?;
         let socket = Arc::new(socket);
         let stopping = Arc::new(AtomicBool::new(false));
         let thread = {
@@ -78,6 +78,7 @@ impl Reception {
     }
 
     fn stream(&self, mut socket: &Socket, stopping: &AtomicBool) -> io::Result<()> {
+        let mut idle = Idle::default();
         let mut reader = StreamReader::new(self.channel.size_bytes);
         loop {
             match reader.read(
@@ -91,7 +92,7 @@ impl Reception {
                     if stopping.load(Relaxed) {
                         return Ok(());
                     }
-                    std::hint::spin_loop();
+                    idle.pass();
                 }
                 Err(error) => return Err(error),
             }
@@ -99,6 +100,7 @@ impl Reception {
     }
 
     fn messages(&self, mut socket: &Socket, stopping: &AtomicBool) -> io::Result<()> {
+        let mut idle = Idle::default();
         // One byte more than a message has, so that a longer one is seen to be wrong.
         let mut buffer = vec![0; self.channel.size_bytes + 1];
         loop {
@@ -109,7 +111,7 @@ impl Reception {
                     if stopping.load(Relaxed) {
                         return Ok(());
                     }
-                    std::hint::spin_loop();
+                    idle.pass();
                 }
                 Err(error) => return Err(error),
             }

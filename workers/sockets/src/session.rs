@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use middlemark_contract::Effective;
+use middlemark_contract::{Congestion, Delivery, Effective};
 use middlemark_runtime::{Channel, MiddlewareError, Publisher, Receiver, Session};
 use socket2::{SockAddr, Socket};
 
@@ -16,12 +16,12 @@ use crate::family::{Family, Kind, connect, open};
 use crate::listener::Listener;
 use crate::publisher::SocketPublisher;
 use crate::receive_loop::{ReceiveLoop, Reception};
-use crate::settings::ReceiveMode;
+use crate::settings;
 
 /// A session over sockets.
 pub struct SocketSession {
     family: Arc<dyn Family>,
-    mode: ReceiveMode,
+    delivery: Delivery,
     settings: BTreeMap<String, String>,
     loops: Vec<ReceiveLoop>,
     listeners: Vec<Listener>,
@@ -37,15 +37,20 @@ impl SocketSession {
     /// A socket of this family can't be opened, configured or read back.
     pub fn new(
         family: impl Family,
-        mode: ReceiveMode,
+        delivery: Delivery,
         mut settings: BTreeMap<String, String>,
         like: &SockAddr,
     ) -> Result<SocketSession, MiddlewareError> {
         let probe = open(&family, like).map_err(|error| failure("configuring a socket", like, &error))?;
         settings.extend(family.granted(&probe)?);
+        // A socket's buffer is bytes of the kernel, with its bookkeeping: it can't be told how much payload to hold.
+        settings.insert(
+            "queue".into(),
+            "the kernel's socket buffers, by so_sndbuf_bytes and so_rcvbuf_bytes; not by QoS".into(),
+        );
         Ok(SocketSession {
             family: Arc::new(family),
-            mode,
+            delivery,
             settings,
             loops: Vec::new(),
             listeners: Vec::new(),
@@ -78,7 +83,7 @@ impl Session for SocketSession {
             .map_err(|error| failure("binding", &address, &error))?;
         let reception = Reception {
             kind: self.family.kind(),
-            mode: self.mode,
+            delivery: self.delivery,
             channel: channel.clone(),
             receiver,
         };
@@ -100,19 +105,27 @@ impl Session for SocketSession {
             .collect();
         let (connector, thread) = ConnectorThread::start(self.family.clone(), addresses)?;
         self.connectors.push(thread);
-        Ok(Publisher::Copying(Box::new(SocketPublisher::new(
+        let publisher = SocketPublisher::new(
             self.family.kind(),
-            channel.qos.congestion,
+            &channel.qos,
             self.family.reports_absence_late(),
             sockets,
             connector,
-        ))))
+        )?;
+        let waits = match channel.qos.congestion {
+            Congestion::Block => format!("waits for room, SO_SNDTIMEO {} ms", channel.qos.patience_ns / 1_000_000),
+            Congestion::Drop => "does not wait for room (MSG_DONTWAIT)".into(),
+        };
+        self.settings.insert(format!("publisher {}", channel.topic), waits);
+        Ok(Publisher::Copying(Box::new(publisher)))
     }
 
     fn effective(&self) -> Effective {
         Effective {
             transport: self.family.transport(),
-            receive_mode: self.mode.word().into(),
+            paths: vec![self.family.path()],
+            delivery: self.delivery,
+            receive_mode: settings::deliveries().how(self.delivery).unwrap_or_default().into(),
             zero_copy: false,
             settings: self.settings.clone(),
         }

@@ -1,41 +1,38 @@
-//! The settings that all families share: how messages are received and how large the kernel's buffers are.
+//! The settings that all families share: who receives messages and how large the kernel's buffers are.
 //!
 //! It reads them from a worker's options, applies them, and reads back what the kernel granted; a family adds its own.
 
 use std::collections::BTreeMap;
 use std::io;
 
-use middlemark_contract::OptionDescription;
-use middlemark_runtime::options::{Options, choice, integer};
+use middlemark_contract::{Deliveries, Delivery, DeliveryDescription, LackingDelivery, OptionDescription};
+use middlemark_runtime::options::{Options, integer};
 use socket2::Socket;
 
 /// No buffer is asked to be larger.
 const LARGEST_BUFFER_BYTES: i64 = 1 << 30;
 
-/// How a receive thread waits for a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReceiveMode {
-    /// In the receive call.
-    Blocking,
-    /// It calls again and again without waiting.
-    Polling,
-}
-
-impl ReceiveMode {
-    /// The mode that the options name.
-    #[must_use]
-    pub fn of(options: &Options) -> ReceiveMode {
-        match options.text("receive_mode") {
-            "polling" => ReceiveMode::Polling,
-            _ => ReceiveMode::Blocking,
-        }
-    }
-
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            ReceiveMode::Blocking => "blocking receive, one thread each",
-            ReceiveMode::Polling => "polling receive, one thread each",
-        }
+/// The deliveries of sockets.
+#[must_use]
+pub fn deliveries() -> Deliveries {
+    Deliveries {
+        default: Delivery::OwnThread,
+        has: vec![
+            DeliveryDescription::new(
+                Delivery::OwnThread,
+                "A thread for each socket waits in the receive call.",
+                "recv(2): \"If no messages are available at the socket, the receive calls wait\"; so does sockperf",
+            ),
+            DeliveryDescription::new(
+                Delivery::Polling,
+                "A thread for each socket calls a receive that doesn't wait again and again.",
+                "recv(2), EAGAIN; sockperf with --nonblocked",
+            ),
+        ],
+        lacks: vec![LackingDelivery::new(
+            Delivery::LibraryThread,
+            "the kernel calls nobody with a message",
+        )],
     }
 }
 
@@ -85,16 +82,10 @@ impl Buffers {
     }
 }
 
-/// The options behind [`ReceiveMode`] and [`Buffers`].
+/// The options behind [`Buffers`].
 #[must_use]
 pub fn shared_options() -> Vec<OptionDescription> {
     vec![
-        choice(
-            "receive_mode",
-            &["blocking", "polling"],
-            "blocking",
-            "Whether a receive thread waits in the kernel or calls again and again.",
-        ),
         integer(
             "so_rcvbuf_bytes",
             0..=LARGEST_BUFFER_BYTES,

@@ -1,8 +1,8 @@
 //! What the worker says of itself, and its options: the program.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionValue,
-    Pattern, Profile, Reliability,
+    CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Durability,
+    HistoryKind, LackingDelivery, Library, OptionDescription, OptionValue, Pattern, Profile, Reliability,
 };
 use middlemark_runtime::options::{choice, integer};
 
@@ -32,7 +32,9 @@ pub(crate) fn describe() -> Description {
             transports: vec!["shared memory".into()],
             reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
             durabilities: vec![Durability::Volatile],
+            histories: vec![HistoryKind::KeepAll],
             congestion: vec![Congestion::Block, Congestion::Drop],
+            deliveries: deliveries(),
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
             zero_copy: false,
             same_process: true,
@@ -46,6 +48,7 @@ pub(crate) fn describe() -> Description {
                 "default".into(),
                 Profile {
                     summary: "A fixed delay of 1 ms, nothing lost, doubled or reordered.".into(),
+                    delivery: None,
                     options: [].into(),
                 },
             ),
@@ -53,12 +56,33 @@ pub(crate) fn describe() -> Description {
                 "tuned".into(),
                 Profile {
                     summary: "As the default, and never asleep while a message is under way.".into(),
+                    delivery: None,
                     options: [("release_spin_ns".into(), OptionValue::Integer(MINUTE_NS))].into(),
                 },
             ),
         ]
         .into(),
         options: options(),
+    }
+}
+
+/// The deliveries of a link.
+pub(crate) fn deliveries() -> Deliveries {
+    Deliveries {
+        default: Delivery::OwnThread,
+        has: vec![
+            DeliveryDescription::new(
+                Delivery::OwnThread,
+                "A thread for each link sleeps until shortly before the next release.",
+                "this project, as the baseline shm does",
+            ),
+            DeliveryDescription::new(
+                Delivery::Polling,
+                "A thread for each link looks again and again for messages and for releases that are due.",
+                "this project, as the baseline shm does",
+            ),
+        ],
+        lacks: vec![LackingDelivery::new(Delivery::LibraryThread, "a ring has no threads")],
     }
 }
 

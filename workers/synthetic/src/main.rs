@@ -2,14 +2,14 @@
 //!
 //! What becomes of a message is a pure function of the program, its channel, publisher, subscriber and sequence number
 //! (`fate`), so that a test can say beforehand what the whole pipeline must report. Rings carry the messages
-//! (`middlemark-ring`); each subscriber's side releases them on time (`delivery`).
+//! (`middlemark-ring`); each subscriber's side releases them on time (`release`).
 
-mod delivery;
 mod description;
 mod fate;
 mod lateness;
 mod link;
 mod program;
+mod release;
 mod session;
 
 use std::process::ExitCode;
@@ -39,7 +39,7 @@ impl Middleware for Worker {
 
     fn accept(&self, _spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
         self.timer
-            .get_or_init(|| delivery::timer_error(Program::of(options).release_spin_ns));
+            .get_or_init(|| release::timer_error(Program::of(options).release_spin_ns));
         Ok(()) // the description says all there is to refuse
     }
 
@@ -55,6 +55,7 @@ impl Middleware for Worker {
         Ok(Box::new(SyntheticSession::new(
             &context.spec.rendezvous.name,
             program,
+            context.spec.delivery,
             settings,
         )))
     }

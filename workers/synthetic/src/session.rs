@@ -2,33 +2,39 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use middlemark_contract::{Congestion, Effective};
+use middlemark_contract::{Congestion, Delivery, Effective, MessagePath};
 use middlemark_ring::{Full, Layout, Reader, Segment, WhenFull, Writer};
 use middlemark_runtime::{Channel, MiddlewareError, Publish, PublishError, Publisher, Receiver, Session};
 
-use crate::delivery::{Delivery, Postman};
+use crate::description;
 use crate::link::Link;
 use crate::program::Program;
-
-/// A ring only carries messages to where they are delayed: it holds so many bytes, or a few of the largest messages.
-const RING_BYTES: usize = 4 << 20;
+use crate::release::{Postman, Releases};
 
 pub(crate) struct SyntheticSession {
     rendezvous: String,
     program: Program,
+    delivery: Delivery,
     settings: BTreeMap<String, String>,
-    deliveries: Vec<Delivery>,
+    releases: Vec<Releases>,
     segments: Vec<Arc<Segment>>,
 }
 
 impl SyntheticSession {
-    pub(crate) fn new(rendezvous: &str, program: Program, settings: BTreeMap<String, String>) -> SyntheticSession {
+    pub(crate) fn new(
+        rendezvous: &str,
+        program: Program,
+        delivery: Delivery,
+        settings: BTreeMap<String, String>,
+    ) -> SyntheticSession {
         SyntheticSession {
             rendezvous: rendezvous.to_owned(),
             program,
+            delivery,
             settings,
-            deliveries: Vec::new(),
+            releases: Vec::new(),
             segments: Vec::new(),
         }
     }
@@ -36,11 +42,7 @@ impl SyntheticSession {
     fn ring(&self, channel: &Channel, publisher: u16) -> (String, Layout) {
         (
             format!("middlemark_{}_{}_{publisher}", self.rendezvous, channel.number),
-            Layout::filling(
-                channel.size_bytes,
-                channel.subscribers.len(),
-                RING_BYTES.max(4 * channel.size_bytes),
-            ),
+            Layout::new(channel.size_bytes, channel.subscribers.len(), channel.queued_messages()),
         )
     }
 }
@@ -51,12 +53,13 @@ impl Session for SyntheticSession {
             let (name, layout) = self.ring(channel, publisher);
             let reader = Reader::attach(&name, layout, usize::from(channel.index))?;
             self.segments.push(reader.segment());
-            self.deliveries.push(Delivery::start(Postman {
+            self.releases.push(Releases::start(Postman {
                 reader,
                 link: Link::new(self.program, channel.size_bytes),
                 channel: channel.clone(),
                 publisher,
                 spin_ns: self.program.release_spin_ns,
+                is_polling: self.delivery == Delivery::Polling,
                 receiver: receiver.clone(),
             })?);
         }
@@ -66,10 +69,12 @@ impl Session for SyntheticSession {
     fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
         let (name, layout) = self.ring(channel, channel.index);
         let when_full = match channel.qos.congestion {
-            Congestion::Block => WhenFull::Wait,
+            Congestion::Block => WhenFull::Wait(Duration::from_nanos(channel.qos.patience_ns)),
             Congestion::Drop => WhenFull::Refuse,
         };
         let writer = Writer::attach(&name, layout, when_full)?;
+        let queue = format!("{} messages, {when_full:?} when full", layout.slots());
+        self.settings.insert(format!("queue of {}", channel.topic), queue);
         self.segments.push(writer.segment());
         Ok(Publisher::Copying(Box::new(SyntheticPublisher(writer))))
     }
@@ -77,15 +82,17 @@ impl Session for SyntheticSession {
     fn effective(&self) -> Effective {
         Effective {
             transport: "synthetic over shared memory".into(),
-            receive_mode: "released by a timer thread, one a link".into(),
+            paths: vec![MessagePath::SharedMemory],
+            delivery: self.delivery,
+            receive_mode: description::deliveries().how(self.delivery).unwrap_or_default().into(),
             zero_copy: false,
             settings: self.settings.clone(),
         }
     }
 
     fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
-        for delivery in self.deliveries {
-            if let Some(lateness) = delivery.stop() {
+        for releases in self.releases {
+            if let Some(lateness) = releases.stop() {
                 eprintln!("released: {:?}", lateness.words("lateness"));
             }
         }
@@ -102,6 +109,7 @@ impl Publish for SyntheticPublisher {
     fn publish(&mut self, message: &[u8]) -> Result<(), PublishError> {
         self.0.write_copy(message).map_err(|full| match full {
             Full::Behind => PublishError::Full,
+            Full::TimedOut => PublishError::TimedOut,
             Full::Nobody => PublishError::NotConnected,
         })
     }

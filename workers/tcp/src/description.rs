@@ -1,11 +1,11 @@
 //! What the worker says of TCP.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
-    OptionValue, Pattern, Profile, Reliability,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library,
+    OptionDescription, OptionValue, Pattern, Profile, Reliability,
 };
 use middlemark_runtime::options::{boolean, choice};
-use middlemark_sockets::{kernel_release, shared_options};
+use middlemark_sockets::{deliveries, kernel_release, shared_options};
 
 /// The stream has no limit of its own; the trials end at 64 MiB.
 const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
@@ -34,7 +34,9 @@ pub(crate) fn describe() -> Description {
             transports: vec!["tcp".into()],
             reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
             durabilities: vec![Durability::Volatile],
+            histories: vec![HistoryKind::KeepAll],
             congestion: vec![Congestion::Block, Congestion::Drop],
+            deliveries: deliveries(),
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
             zero_copy: false,
             same_process: true,
@@ -54,6 +56,7 @@ pub(crate) fn describe() -> Description {
 fn default_profile() -> Profile {
     Profile {
         summary: "The kernel's own settings, without Nagle's algorithm, as every messaging library sets it.".into(),
+        delivery: None,
         options: [].into(),
     }
 }
@@ -61,6 +64,7 @@ fn default_profile() -> Profile {
 fn tuned_profile() -> Profile {
     Profile {
         summary: "Large buffers from the first message on, and CUBIC, which does not pace.".into(),
+        delivery: None,
         options: [
             // tcp(7): SO_RCVBUF and SO_SNDBUF switch the kernel's own sizing off, which begins small and grows with use.
             ("so_rcvbuf_bytes".into(), OptionValue::Integer(TUNED_BUFFER_BYTES)),

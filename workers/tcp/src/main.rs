@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use middlemark_contract::{ApplicationSpec, Description, Refusal, ServiceSpec};
 use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
-use middlemark_sockets::{Buffers, ReceiveMode, SocketSession};
+use middlemark_sockets::{Buffers, SocketSession};
 use socket2::SockAddr;
 
 use crate::family::Tcp;
@@ -39,7 +39,7 @@ impl Middleware for Worker {
             },
         };
         let here = SockAddr::from(std::net::SocketAddr::new(context.spec.address, 0));
-        let session = SocketSession::new(family, ReceiveMode::of(context.options), context.options.words(), &here)?;
+        let session = SocketSession::new(family, context.spec.delivery, context.options.words(), &here)?;
         Ok(Box::new(session))
     }
 

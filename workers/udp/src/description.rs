@@ -1,10 +1,10 @@
 //! What the worker says of UDP.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionValue, Pattern,
-    Profile, Reliability,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, HistoryKind, Library, OptionValue,
+    Pattern, Profile, Reliability,
 };
-use middlemark_sockets::{kernel_release, shared_options};
+use middlemark_sockets::{deliveries, kernel_release, shared_options};
 
 /// The largest payload of one IPv4 datagram: 65535 less 20 for IP and 8 for UDP.
 const LARGEST_MESSAGE_BYTES: u64 = 65_507;
@@ -35,7 +35,10 @@ pub(crate) fn describe() -> Description {
             transports: vec!["udp".into()],
             reliabilities: vec![Reliability::BestEffort],
             durabilities: vec![Durability::Volatile],
-            congestion: vec![Congestion::Block, Congestion::Drop],
+            histories: vec![HistoryKind::KeepAll],
+            // A receiver that is slow is not waited for: what its buffer has no room for is gone.
+            congestion: vec![Congestion::Drop],
+            deliveries: deliveries(),
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
             zero_copy: false,
             same_process: true,
@@ -52,6 +55,7 @@ pub(crate) fn describe() -> Description {
                 "default".into(),
                 Profile {
                     summary: "The kernel's own settings.".into(),
+                    delivery: None,
                     options: [].into(),
                 },
             ),
@@ -59,6 +63,7 @@ pub(crate) fn describe() -> Description {
                 "tuned".into(),
                 Profile {
                     summary: "Receive and send buffers as large as the kernel grants, up to 4 MiB.".into(),
+                    delivery: None,
                     options: [
                         ("so_rcvbuf_bytes".into(), OptionValue::Integer(TUNED_BUFFER_BYTES)),
                         ("so_sndbuf_bytes".into(), OptionValue::Integer(TUNED_BUFFER_BYTES)),

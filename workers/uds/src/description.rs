@@ -1,11 +1,11 @@
 //! What the worker says of Unix domain sockets.
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, Library, OptionDescription, OptionValue,
-    Pattern, Profile, Reliability,
+    CONTRACT_VERSION, Capabilities, Congestion, Description, Durability, HistoryKind, Library, OptionDescription,
+    OptionValue, Pattern, Profile, Reliability,
 };
 use middlemark_runtime::options::choice;
-use middlemark_sockets::{kernel_release, shared_options};
+use middlemark_sockets::{deliveries, kernel_release, shared_options};
 
 /// A stream has no limit of its own, the other kinds have that of the send buffer; the trials end at 64 MiB.
 const LARGEST_MESSAGE_BYTES: u64 = 64 << 20;
@@ -34,7 +34,9 @@ pub(crate) fn describe() -> Description {
             transports: vec!["stream".into(), "seqpacket".into(), "dgram".into()],
             reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
             durabilities: vec![Durability::Volatile],
+            histories: vec![HistoryKind::KeepAll],
             congestion: vec![Congestion::Block, Congestion::Drop],
+            deliveries: deliveries(),
             largest_message_bytes: LARGEST_MESSAGE_BYTES,
             zero_copy: false,
             same_process: true,
@@ -51,6 +53,7 @@ pub(crate) fn describe() -> Description {
 fn default_profile() -> Profile {
     Profile {
         summary: "A stream with the kernel's own settings.".into(),
+        delivery: None,
         options: [].into(),
     }
 }
@@ -58,6 +61,7 @@ fn default_profile() -> Profile {
 fn tuned_profile() -> Profile {
     Profile {
         summary: "A stream with send buffers as large as the kernel grants, up to 4 MiB.".into(),
+        delivery: None,
         // unix(7): only the sender's buffer counts, SO_RCVBUF has no effect.
         options: [("so_sndbuf_bytes".into(), OptionValue::Integer(TUNED_BUFFER_BYTES))].into(),
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use middlemark_contract::MessagePath;
 use middlemark_contract::Refusal;
 use middlemark_runtime::{Channel, Options};
 use middlemark_sockets::{Buffers, Family, Kind};
@@ -86,6 +87,10 @@ impl Uds {
 impl Family for Uds {
     fn transport(&self) -> String {
         format!("unix {}", self.word())
+    }
+
+    fn path(&self) -> MessagePath {
+        MessagePath::LocalSocket
     }
 
     fn kind(&self) -> Kind {

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use middlemark_contract::{ApplicationSpec, Description, PatternSpec, Refusal, ServiceSpec};
 use middlemark_runtime::{Context, Middleware, MiddlewareError, Options, Service, Session};
-use middlemark_sockets::{ReceiveMode, SocketSession};
+use middlemark_sockets::SocketSession;
 use socket2::SockAddr;
 
 use crate::family::Uds;
@@ -34,7 +34,7 @@ impl Middleware for Worker {
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {
         let family = Uds::new(&context.spec.rendezvous.folder, context.options);
         let here = SockAddr::unix(&context.spec.rendezvous.folder)?;
-        let session = SocketSession::new(family, ReceiveMode::of(context.options), context.options.words(), &here)?;
+        let session = SocketSession::new(family, context.spec.delivery, context.options.words(), &here)?;
         Ok(Box::new(session))
     }
 

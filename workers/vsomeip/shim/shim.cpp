@@ -154,10 +154,14 @@ bool mm_vsomeip_subscribe(mm_vsomeip_application *application, uint16_t service,
 
 bool mm_vsomeip_close(mm_vsomeip_application *application, mm_vsomeip_error *error) {
     const std::unique_ptr<mm_vsomeip_application> owned(application);
-    return guarded(error, false, [&] {
+    const bool stopped = guarded(error, false, [&] {
         owned->vsomeip->clear_all_handler();
         owned->vsomeip->stop();
-        owned->io.join();
         return true;
+    });
+    // Joined whatever stopping said: a thread that is freed while it runs ends the process.
+    return guarded(error, false, [&] {
+        owned->io.join();
+        return stopped;
     });
 }

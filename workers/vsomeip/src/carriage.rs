@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use middlemark_contract::{ApplicationSpec, Congestion, PatternSpec, Refusal, Reliability};
+use middlemark_contract::{ApplicationSpec, MessagePath, Refusal, Reliability};
 use middlemark_runtime::{Channel, Options};
 
 /// The largest payload of a UDP message that is not segmented: `VSOMEIP_MAX_UDP_MESSAGE_SIZE` (1416, from the SOME/IP
@@ -14,7 +14,7 @@ use middlemark_runtime::{Channel, Options};
 pub(crate) const LARGEST_UDP_BYTES: usize = 1400;
 
 /// How an event reaches its subscribers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Carriage {
     /// Over Unix sockets, from application to application.
     Local,
@@ -31,6 +31,13 @@ impl Carriage {
             Carriage::Local => "local",
             Carriage::Tcp => "tcp",
             Carriage::Udp => "udp",
+        }
+    }
+
+    pub(crate) fn path(self) -> MessagePath {
+        match self {
+            Carriage::Local => MessagePath::LocalSocket,
+            Carriage::Tcp | Carriage::Udp => MessagePath::Network,
         }
     }
 }
@@ -55,28 +62,35 @@ pub(crate) fn accept(channel: &Channel, options: &Options) -> Result<Carriage, R
     Ok(carriage)
 }
 
-/// Refuses a publisher that is to be held back where it would not be: vSomeIP's publish call never waits, its queues take
-/// what comes up to their limit. As many messages as the queue has room for do no harm.
+/// Refuses a publisher that nothing but a waiting publish call holds back: vSomeIP's never waits, its queues take all that
+/// comes. As many messages as the queue has room for do no harm.
 ///
 /// # Errors
 /// The refusal of an unthrottled stream that asks its publisher to wait.
-pub(crate) fn accept_patterns(spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
-    let room_bytes = options.integer("queue_limit_bytes") as u64;
-    spec.streams.iter().try_for_each(|stream| {
-        let PatternSpec::Unthrottled { messages, .. } = stream.pattern else { return Ok(()) };
-        let fits = |messages: u64| room_bytes == 0 || messages.saturating_mul(stream.size_bytes) <= room_bytes;
-        if stream.qos.congestion == Congestion::Drop || messages.is_some_and(fits) {
-            return Ok(());
-        }
-        Err(refusal(
+pub(crate) fn accept_patterns(spec: &ApplicationSpec) -> Result<(), Refusal> {
+    match spec
+        .streams
+        .iter()
+        .find(|stream| stream.is_held_back_by_waiting_alone())
+    {
+        None => Ok(()),
+        Some(stream) => Err(refusal(
             "congestion",
             format!(
-                "block on the unthrottled stream '{}': vSomeIP's notify never waits for a slower subscriber, it queues and \
-                 drops beyond queue_limit_bytes; ask for drop, or for no more messages than the queue has room for",
+                "block on the unthrottled stream '{}': vSomeIP's notify never waits for a slower subscriber, it queues what \
+                 comes; ask for drop, or for no more messages than the queue has room for",
                 stream.name
             ),
-        ))
-    })
+        )),
+    }
+}
+
+/// Beyond which vSomeIP drops messages, of all streams alike; none where one blocks, as nothing that was accepted may be
+/// dropped then, and no publisher can be held back.
+pub(crate) fn queue_limit_bytes(channels: &[Channel]) -> Option<u64> {
+    let blocks = channels.iter().any(|channel| channel.qos.blocks());
+    let most = channels.iter().map(|channel| channel.queued_bytes() as u64).max();
+    most.filter(|_| !blocks)
 }
 
 /// Whether the trial's applications live on more than one host.

@@ -38,6 +38,8 @@ pub(crate) struct Node<'a> {
     pub(crate) is_between_hosts: bool,
     /// Where service discovery sends to instead of by multicast; only the routing manager's does.
     pub(crate) broadcast: Option<Ipv4Addr>,
+    /// Beyond which a queue drops messages; none: never, as shipped.
+    pub(crate) queue_limit_bytes: Option<u64>,
     /// The worker's options.
     pub(crate) options: &'a Options,
 }
@@ -136,9 +138,9 @@ impl Node<'_> {
         ] {
             whole.insert(key.into(), self.integer(option).into());
         }
-        if self.options.integer("queue_limit_bytes") > 0 {
+        if let Some(bytes) = self.queue_limit_bytes {
             for key in ["endpoint-queue-limit-local", "endpoint-queue-limit-external"] {
-                whole.insert(key.into(), self.integer("queue_limit_bytes").into());
+                whole.insert(key.into(), bytes.to_string().into());
             }
         }
     }

@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
-    OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed,
+    CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
+    Durability, HistoryKind, LackingDelivery, Library, OptionDescription, OptionValue, Pattern, Per, Profile,
+    Reliability, ServiceNeed,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -64,12 +65,31 @@ fn capabilities() -> Capabilities {
         transports: ["default", "local", "tcp", "udp"].map(String::from).to_vec(),
         reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
         durabilities: vec![Durability::Volatile],
+        histories: vec![HistoryKind::KeepAll],
         congestion: vec![Congestion::Block, Congestion::Drop],
+        deliveries: deliveries(),
         largest_message_bytes: LARGEST_MESSAGE_BYTES,
         zero_copy: false,
         same_process: true,
         security: Vec::new(),
         between_hosts: true,
+    }
+}
+
+/// The deliveries of an application of vSomeIP.
+pub(crate) fn deliveries() -> Deliveries {
+    let no_call = "vSomeIP has no call that waits or looks for a message: it calls the handler that is registered";
+    Deliveries {
+        default: Delivery::LibraryThread,
+        has: vec![DeliveryDescription::new(
+            Delivery::LibraryThread,
+            "A message handler on a dispatcher thread of vSomeIP's.",
+            "vSomeIP's examples subscribe-sample and notify-sample (register_message_handler)",
+        )],
+        lacks: vec![
+            LackingDelivery::new(Delivery::OwnThread, no_call),
+            LackingDelivery::new(Delivery::Polling, no_call),
+        ],
     }
 }
 
@@ -79,6 +99,7 @@ fn profiles() -> BTreeMap<String, Profile> {
             "As shipped: 2 ms nPDU debounce and up to 5 ms retention between hosts, service discovery after a random \
                   delay of up to 3 s, two I/O threads, log level info (into a file, as standard output is taken)"
                 .into(),
+        delivery: None,
         options: BTreeMap::new(),
     };
     let tuned = Profile {
@@ -86,6 +107,7 @@ fn profiles() -> BTreeMap<String, Profile> {
             "For latency, by the vSomeIP user guide and the configurations that vSomeIP ships as examples: no nPDU \
                   delays, short delays of service discovery, buffers kept at the size of the largest message"
                 .into(),
+        delivery: None,
         options: [
             // User guide, "vsomeip nPDU feature": it "trades lower network load for speed"; with its listing of zeros.
             ("npdu_debounce_ms", OptionValue::Integer(0)),
@@ -143,7 +165,7 @@ fn options() -> Vec<OptionDescription> {
 }
 
 /// Name, largest value, default, summary.
-const INTEGERS: [(&str, i64, i64, &str); 15] = [
+const INTEGERS: [(&str, i64, i64, &str); 14] = [
     (
         "io_threads",
         255,
@@ -215,13 +237,6 @@ const INTEGERS: [(&str, i64, i64, &str); 15] = [
         1 << 30,
         1_703_936,
         "receive buffer of UDP sockets (udp-receive-buffer-size)",
-    ),
-    (
-        "queue_limit_bytes",
-        1 << 31,
-        1 << 30,
-        "beyond which a queue drops messages (endpoint-queue-limit-*); 0: unlimited, as shipped, where an overloaded trial \
-         fills the machine's memory",
     ),
     (
         "tp_segment_bytes",

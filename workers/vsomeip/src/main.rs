@@ -32,7 +32,7 @@ impl Middleware for Vsomeip {
     fn accept(&self, spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
         configuration::accept_folder(&spec.rendezvous, spec.address)?;
         discovery::accept(spec, options)?;
-        carriage::accept_patterns(spec, options)?;
+        carriage::accept_patterns(spec)?;
         let channels = Channel::of(spec)?;
         configuration::accept_ports(&spec.rendezvous, &channels)?;
         channels

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use middlemark_contract::ServiceSpec;
+use middlemark_contract::{Congestion, ServiceSpec};
 use middlemark_runtime::{MiddlewareError, Options, Service};
 
 use crate::configuration::{Node, ROUTING_MANAGER, accept_folder, discovery_port};
@@ -39,10 +39,11 @@ impl RoutingManager {
             rendezvous: &spec.rendezvous,
             is_between_hosts,
             broadcast,
+            queue_limit_bytes: (spec.congestion == Congestion::Drop).then(|| spec.queued_bytes()),
             options,
         };
         node.apply()?;
-        let mut settings = session::settings(options);
+        let mut settings = session::settings(options, node.queue_limit_bytes);
         if node.is_between_hosts {
             settings.insert(
                 "service-discovery.port".into(),

@@ -4,20 +4,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use middlemark_contract::{Effective, Role};
+use middlemark_contract::{Delivery, Effective, Role};
 use middlemark_runtime::{Channel, Context, MiddlewareError, Options, Publisher, Receiver, Session};
 
 use crate::carriage::{self, Carriage};
 use crate::configuration::{self, Node};
+use crate::description;
 use crate::shim::{self, Application};
 
 /// One opened application.
 pub(crate) struct VsomeipSession {
     application: Application,
     rendezvous: middlemark_contract::Rendezvous,
+    queue_limit_bytes: Option<u64>,
     options: Options,
     /// The ways that this application's channels go.
-    carriages: BTreeSet<&'static str>,
+    carriages: BTreeSet<Carriage>,
 }
 
 impl VsomeipSession {
@@ -31,12 +33,14 @@ impl VsomeipSession {
             rendezvous: &spec.rendezvous,
             is_between_hosts: carriage::is_between_hosts(spec),
             broadcast: None,
+            queue_limit_bytes: carriage::queue_limit_bytes(context.channels),
             options: context.options,
         };
         node.apply()?;
         Ok(VsomeipSession {
             application: Application::open(node.name, None)?,
             rendezvous: spec.rendezvous.clone(),
+            queue_limit_bytes: node.queue_limit_bytes,
             options: context.options.clone(),
             carriages: BTreeSet::new(),
         })
@@ -44,7 +48,7 @@ impl VsomeipSession {
 
     fn carriage(&mut self, channel: &Channel) -> Result<Carriage, MiddlewareError> {
         let carriage = carriage::accept(channel, &self.options).map_err(|refusal| refusal.reason)?;
-        self.carriages.insert(carriage.word());
+        self.carriages.insert(carriage);
         Ok(carriage)
     }
 }
@@ -72,13 +76,18 @@ impl Session for VsomeipSession {
         let transports: Vec<_> = self
             .carriages
             .iter()
-            .map(|word| describe(word, &self.options))
+            .map(|carriage| describe(*carriage, &self.options))
             .collect();
         Effective {
             transport: transports.join(" + "),
-            receive_mode: "callback on the dispatch thread".into(),
+            paths: self.carriages.iter().map(|carriage| carriage.path()).collect(),
+            delivery: Delivery::LibraryThread,
+            receive_mode: description::deliveries()
+                .how(Delivery::LibraryThread)
+                .unwrap_or_default()
+                .into(),
             zero_copy: false,
-            settings: settings(&self.options),
+            settings: settings(&self.options, self.queue_limit_bytes),
         }
     }
 
@@ -88,8 +97,11 @@ impl Session for VsomeipSession {
 }
 
 /// What is in effect beyond the transport; shared with the routing manager, which reads the same options.
-pub(crate) fn settings(options: &Options) -> BTreeMap<String, String> {
+pub(crate) fn settings(options: &Options, queue_limit_bytes: Option<u64>) -> BTreeMap<String, String> {
     let mut settings = options.words();
+    let limit = queue_limit_bytes.map_or("none: 'block' keeps all that comes".into(), |bytes| {
+        format!("{bytes} bytes")
+    });
     settings.extend(
         [
             ("library", shim::version().unwrap_or_else(|error| error.to_string())),
@@ -100,8 +112,9 @@ pub(crate) fn settings(options: &Options) -> BTreeMap<String, String> {
             ("payload", "set_data copies the message, notify copies it again".into()),
             (
                 "congestion",
-                "notify never waits: it queues without waiting and drops beyond queue_limit_bytes".into(),
+                "notify never waits: it queues, and drops beyond the limit".into(),
             ),
+            ("endpoint-queue-limit-local, -external", limit),
             (
                 "max-payload-size-local, -reliable, -unreliable",
                 "unlimited, as shipped".into(),
@@ -120,10 +133,10 @@ pub(crate) fn settings(options: &Options) -> BTreeMap<String, String> {
     settings
 }
 
-fn describe(word: &str, options: &Options) -> String {
-    match word {
-        "local" => "local (Unix sockets)".into(),
-        "udp" if options.boolean("someip_tp") => "udp (SOME/IP-TP above 1400 bytes)".into(),
-        other => other.into(),
+fn describe(carriage: Carriage, options: &Options) -> String {
+    match carriage {
+        Carriage::Local => "local (Unix sockets)".into(),
+        Carriage::Udp if options.boolean("someip_tp") => "udp (SOME/IP-TP above 1400 bytes)".into(),
+        Carriage::Tcp | Carriage::Udp => carriage.word().into(),
     }
 }

@@ -4,7 +4,7 @@
 
 use std::net::IpAddr;
 
-use middlemark_contract::{ApplicationSpec, ServiceSpec};
+use middlemark_contract::{ApplicationSpec, Congestion, ServiceSpec};
 use middlemark_runtime::{MiddlewareError, Options};
 use serde_json::{Value, json};
 use zenoh::Config;
@@ -36,6 +36,9 @@ pub(crate) fn of_application(
     let mut keys = shared(mode, &[spec.address], options, places);
     keys.push(("listen/endpoints", json!(listen)));
     keys.push(("connect/endpoints", json!(connect)));
+    // All that block wait equally long.
+    let blocking = spec.streams.iter().find(|stream| stream.qos.blocks());
+    keys.extend(blocking.map(|stream| patience(stream.qos.patience_ns)));
     build(keys)
 }
 
@@ -56,7 +59,16 @@ pub(crate) fn of_router(spec: &ServiceSpec, options: &Options, places: &Places) 
     let mut keys = shared(ROUTER, &spec.addresses, options, places);
     keys.push(("listen/endpoints", json!(listen)));
     keys.push(("connect/endpoints", json!(connect)));
+    keys.extend((spec.congestion == Congestion::Block).then(|| patience(spec.patience_ns)));
     build(keys)
+}
+
+/// How long a message that blocks waits for room in a link's queue; then Zenoh closes the link.
+fn patience(patience_ns: u64) -> (&'static str, Value) {
+    (
+        "transport/link/tx/queue/congestion_control/block/wait_before_close",
+        json!(patience_ns / 1000),
+    )
 }
 
 /// What an application and a router have in common.

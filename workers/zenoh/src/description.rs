@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Congestion, Description, Dissector, Durability, Library, OptionDescription,
-    OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed, When,
+    CONTRACT_VERSION, Capabilities, Congestion, Deliveries, Delivery, DeliveryDescription, Description, Dissector,
+    Durability, HistoryKind, Library, OptionDescription, OptionValue, Pattern, Per, Profile, Reliability, ServiceNeed,
+    When,
 };
 use middlemark_runtime::options::{boolean, choice, integer};
 
@@ -57,7 +58,9 @@ fn capabilities() -> Capabilities {
         transports: TRANSPORTS.map(String::from).to_vec(),
         reliabilities: vec![Reliability::BestEffort, Reliability::Reliable],
         durabilities: vec![Durability::Volatile],
+        histories: vec![HistoryKind::KeepAll],
         congestion: vec![Congestion::Block, Congestion::Drop],
+        deliveries: deliveries(),
         // Zenoh itself takes up to `transport/link/rx/max_message_size`, 1 GiB as shipped.
         largest_message_bytes: 64 << 20,
         zero_copy: true,
@@ -67,11 +70,37 @@ fn capabilities() -> Capabilities {
     }
 }
 
+/// The deliveries of a subscriber.
+pub(crate) fn deliveries() -> Deliveries {
+    Deliveries {
+        default: Delivery::LibraryThread,
+        has: vec![
+            DeliveryDescription::new(
+                Delivery::LibraryThread,
+                "A callback on the thread of Zenoh's that reads the link.",
+                "Zenoh's examples z_sub (C and C++), z_pong and z_sub_thr (Rust too)",
+            ),
+            DeliveryDescription::new(
+                Delivery::OwnThread,
+                "A thread for each subscriber waits on Zenoh's FIFO channel.",
+                "Zenoh's example z_sub in Rust, with the default handler",
+            ),
+            DeliveryDescription::new(
+                Delivery::Polling,
+                "A thread for each subscriber asks Zenoh's FIFO channel again and again (try_recv).",
+                "Zenoh's example z_pull, which asks its channel so, if less often",
+            ),
+        ],
+        lacks: vec![],
+    }
+}
+
 fn shipped() -> Profile {
     Profile {
         summary: "As shipped (DEFAULT_CONFIG.json5 of 1.10.2), bound to the host's address and to a scouting port of \
                   the trial."
             .into(),
+        delivery: None,
         options: BTreeMap::new(),
     }
 }
@@ -98,6 +127,7 @@ fn tuned() -> Profile {
             "For large messages and a quick start, by the comments of DEFAULT_CONFIG.json5, Zenoh's own examples, and \
                   rmw_zenoh's session configuration."
                 .into(),
+        delivery: None,
         options: options.map(|(name, value)| (name.into(), value)).into(),
     }
 }
@@ -144,12 +174,6 @@ fn session_options() -> Vec<OptionDescription> {
 
 fn message_options() -> Vec<OptionDescription> {
     vec![
-        choice(
-            "receive_mode",
-            &["callback", "channel"],
-            "callback",
-            "Messages come by callback on Zenoh's threads, or through its FIFO channel to a thread of the worker.",
-        ),
         boolean("express", false, "Messages are never held back for a batch."),
         boolean(
             "zero_copy",

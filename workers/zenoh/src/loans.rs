@@ -47,7 +47,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::net::{Ipv4Addr, SocketAddr};
 
-    use middlemark_contract::{Congestion, Durability, History, OptionValue, Qos, Reliability};
+    use middlemark_contract::{OptionValue, Qos};
     use middlemark_runtime::ChannelEndpoint;
 
     use super::*;
@@ -63,13 +63,7 @@ mod tests {
             size_bytes,
             recorded: None,
             rate_hz: 1.0,
-            qos: Qos {
-                reliability: Reliability::Reliable,
-                history: History::KeepAll,
-                durability: Durability::Volatile,
-                congestion: Congestion::Block,
-                level: None,
-            },
+            qos: Qos::RELIABLE,
             publishers: vec![endpoint.clone()],
             subscribers: vec![endpoint],
             index: 0,

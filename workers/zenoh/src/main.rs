@@ -15,9 +15,10 @@ mod router;
 mod session;
 mod settings;
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use middlemark_contract::{ApplicationSpec, Description, PatternSpec, Refusal, ServiceSpec, StreamSpec};
+use middlemark_contract::{ApplicationSpec, Description, PatternSpec, Refusal, Reliability, ServiceSpec, StreamSpec};
 use middlemark_runtime::{Channel, Context, Middleware, MiddlewareError, Options, Service, Session};
 
 use crate::places::Places;
@@ -44,6 +45,10 @@ impl Middleware for Zenoh {
         places.accept()?;
         accept_transport(spec, options, &places)?;
         accept_lowlatency(spec, options)?;
+        accept_waiting(spec)?;
+        spec.streams
+            .iter()
+            .try_for_each(|stream| accept_queue(stream, options))?;
         require(
             !options.boolean("zero_copy") || options.boolean("shared_memory"),
             "option",
@@ -110,6 +115,32 @@ fn accept_lowlatency(spec: &ApplicationSpec, options: &Options) -> Result<(), Re
         format!(
             "{largest_bytes}: the low latency transport carries {LOWLATENCY_LARGEST_BYTES} bytes, as it does not \
              split messages"
+        )
+    })
+}
+
+fn accept_waiting(spec: &ApplicationSpec) -> Result<(), Refusal> {
+    let blocking = || spec.streams.iter().filter(|stream| stream.qos.blocks());
+    let best_effort = blocking().find(|stream| stream.qos.reliability == Reliability::BestEffort);
+    require(best_effort.is_none(), "congestion", || {
+        "block on a best-effort stream: where a link is full, Zenoh drops what is best effort whatever its congestion \
+         control says; ask for reliable, or for drop"
+            .into()
+    })?;
+    let patience: BTreeSet<_> = blocking().map(|stream| stream.qos.patience_ns).collect();
+    require(patience.len() <= 1, "patience", || {
+        format!("{patience:?} ns: a session waits equally long for all that block (wait_before_close)")
+    })
+}
+
+fn accept_queue(stream: &StreamSpec, options: &Options) -> Result<(), Refusal> {
+    let (qos, name) = (&stream.qos, &stream.name);
+    let batches_bytes = (options.integer("queue_batches") * options.integer("batch_bytes")) as u64;
+    let room_bytes = qos.queued_bytes(stream.size_bytes);
+    require(batches_bytes <= room_bytes, "queue", || {
+        format!(
+            "{room_bytes} bytes for '{name}': a link queues batches of {batches_bytes} bytes together (queue_batches, \
+             batch_bytes)"
         )
     })
 }

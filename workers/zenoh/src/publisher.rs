@@ -5,31 +5,20 @@
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use middlemark_contract::Congestion;
-use middlemark_runtime::{PublishError, PublishInPlace, clock};
+use middlemark_contract::Qos;
+use middlemark_runtime::{PublishError, PublishInPlace, PublishMoved, clock};
 use zenoh::Wait;
 use zenoh::pubsub::Publisher;
 use zenoh::shm::{Defragment, GarbageCollect, PosixShmProviderBackend, ShmProvider, ZShmMut};
 
-/// How long a blocking publisher waits for room in its pool before the message counts as timed out.
-const LOAN_PATIENCE_NS: i64 = 1_000_000_000;
-
 /// How often it looks for room, as Zenoh's own blocking policy (`BlockOn`) does: the pool can't be waited for.
 const LOAN_RETRY_NS: i64 = 1_000_000;
 
-/// Writes into fresh memory and moves it to Zenoh.
+/// Moves the application's memory to Zenoh.
 pub(crate) struct Moving(pub(crate) Publisher<'static>);
 
-impl PublishInPlace for Moving {
-    fn publish_in_place(
-        &mut self,
-        size_bytes: usize,
-        write: &mut dyn FnMut(&mut [MaybeUninit<u8>]),
-    ) -> Result<(), PublishError> {
-        let mut message = Vec::with_capacity(size_bytes);
-        write(&mut message.spare_capacity_mut()[..size_bytes]);
-        // SAFETY: the capacity is at least `size_bytes`, and `write` has initialised that many bytes.
-        unsafe { message.set_len(size_bytes) };
+impl PublishMoved for Moving {
+    fn publish_moved(&mut self, message: Vec<u8>) -> Result<(), PublishError> {
         put(&self.0, message)
     }
 }
@@ -41,23 +30,21 @@ pub(crate) type Pool = ShmProvider<PosixShmProviderBackend>;
 pub(crate) struct Loaning {
     publisher: Publisher<'static>,
     pool: Arc<Pool>,
-    congestion: Congestion,
+    /// How long the publish call waits for room in the pool; none: not at all.
+    patience_ns: Option<i64>,
 }
 
 impl Loaning {
-    pub(crate) fn new(publisher: Publisher<'static>, pool: Arc<Pool>, congestion: Congestion) -> Loaning {
+    pub(crate) fn new(publisher: Publisher<'static>, pool: Arc<Pool>, qos: &Qos) -> Loaning {
         Loaning {
             publisher,
             pool,
-            congestion,
+            patience_ns: qos.blocks().then_some(qos.patience_ns as i64),
         }
     }
 
     fn loan(&self, size_bytes: usize) -> Result<ZShmMut, PublishError> {
-        let patient_until_ns = match self.congestion {
-            Congestion::Block => clock::now_ns() + LOAN_PATIENCE_NS,
-            Congestion::Drop => 0,
-        };
+        let patient_until_ns = self.patience_ns.map(|patience_ns| clock::now_ns() + patience_ns);
         loop {
             let loan = self
                 .pool
@@ -66,8 +53,8 @@ impl Loaning {
                 .wait();
             match (loan, patient_until_ns) {
                 (Ok(loan), _) => return Ok(loan),
-                (Err(_), 0) => return Err(PublishError::Full),
-                (Err(_), until_ns) if clock::now_ns() >= until_ns => return Err(PublishError::TimedOut),
+                (Err(_), None) => return Err(PublishError::Full),
+                (Err(_), Some(until_ns)) if clock::now_ns() >= until_ns => return Err(PublishError::TimedOut),
                 (Err(_), _) => clock::sleep_until(clock::now_ns() + LOAN_RETRY_NS),
             }
         }

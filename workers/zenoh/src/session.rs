@@ -5,8 +5,8 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use middlemark_contract::{Congestion, Effective, Reliability};
-use middlemark_runtime::{Channel, Context, MiddlewareError, Options, Publisher, Receiver, Session};
+use middlemark_contract::{Congestion, Delivery, Effective, Reliability};
+use middlemark_runtime::{Channel, Context, Idle, MiddlewareError, Options, Publisher, Receiver, Session};
 use zenoh::handlers::{FifoChannel, FifoChannelHandler};
 use zenoh::pubsub::Subscriber;
 use zenoh::sample::Sample;
@@ -14,6 +14,7 @@ use zenoh::shm::ShmProviderBuilder;
 use zenoh::{Wait, qos};
 
 use crate::configuration;
+use crate::description;
 use crate::leftovers;
 use crate::loans;
 use crate::pieces::Pieces;
@@ -27,6 +28,7 @@ const CHANNEL_MESSAGES: usize = 256;
 pub(crate) struct ZenohSession {
     session: zenoh::Session,
     options: Options,
+    delivery: Delivery,
     subscribers: Vec<Receiving>,
     /// What each publisher of this application was declared with.
     publishers: Vec<String>,
@@ -49,6 +51,7 @@ impl ZenohSession {
         Ok(ZenohSession {
             session: zenoh::open(config).wait()?,
             options: context.options.clone(),
+            delivery: context.spec.delivery,
             subscribers: Vec::new(),
             publishers: Vec::new(),
             pools: Vec::new(),
@@ -67,13 +70,19 @@ impl ZenohSession {
 impl Session for ZenohSession {
     fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         let declared = self.session.declare_subscriber(channel.topic.clone());
-        let receiving = match self.options.text("receive_mode") {
-            "channel" => {
-                let subscriber = declared.with(FifoChannel::new(CHANNEL_MESSAGES)).wait()?;
-                Receiving::Channel(std::thread::spawn(move || read(&subscriber, &receiver)))
+        let receive = match self.delivery {
+            Delivery::LibraryThread => {
+                let subscriber = declared.callback(move |sample| hand_over(&sample, &receiver)).wait()?;
+                self.subscribers.push(Receiving::Callback(subscriber));
+                return Ok(());
             }
-            _ => Receiving::Callback(declared.callback(move |sample| hand_over(&sample, &receiver)).wait()?),
+            Delivery::OwnThread => wait,
+            Delivery::Polling => poll,
         };
+        let subscriber = declared
+            .with(FifoChannel::new(CHANNEL_MESSAGES.min(channel.queued_messages())))
+            .wait()?;
+        let receiving = Receiving::Channel(std::thread::spawn(move || receive(&subscriber, &receiver)));
         self.subscribers.push(receiving);
         Ok(())
     }
@@ -94,10 +103,13 @@ impl Session for ZenohSession {
             channel.topic,
             pool_bytes.map_or("moved memory".into(), |bytes| format!("loan from a pool of {bytes} B"))
         ));
-        Ok(Publisher::InPlace(match pool_bytes {
-            Some(bytes) => Box::new(Loaning::new(publisher, self.pool(bytes)?, channel.qos.congestion)),
-            None => Box::new(Moving(publisher)),
-        }))
+        Ok(match pool_bytes {
+            Some(bytes) => {
+                let loaning = Loaning::new(publisher, self.pool(bytes)?, &channel.qos);
+                Publisher::InPlace(Box::new(loaning))
+            }
+            None => Publisher::Moving(Box::new(Moving(publisher))),
+        })
     }
 
     fn effective(&self) -> Effective {
@@ -106,11 +118,13 @@ impl Session for ZenohSession {
         settings.insert("publishers".into(), self.publishers.join("; "));
         settings.insert(
             "history".into(),
-            "none: Zenoh queues batches for a link, not messages for a reader".into(),
+            "Zenoh queues batches for a link; a reader's channel alone holds messages".into(),
         );
         Effective {
             transport: settings::transport(&self.session, &self.options),
-            receive_mode: self.options.text("receive_mode").to_owned(),
+            paths: settings::paths(&self.options),
+            delivery: self.delivery,
+            receive_mode: description::deliveries().how(self.delivery).unwrap_or_default().into(),
             zero_copy: !self.pools.is_empty(),
             settings,
         }
@@ -146,9 +160,19 @@ fn hand_over(sample: &Sample, receiver: &Receiver) {
     receiver.receive_pieces(Pieces::of(sample.payload()));
 }
 
-fn read(subscriber: &Subscriber<FifoChannelHandler<Sample>>, receiver: &Receiver) {
+fn wait(subscriber: &Subscriber<FifoChannelHandler<Sample>>, receiver: &Receiver) {
     while let Ok(sample) = subscriber.recv() {
         hand_over(&sample, receiver);
+    }
+}
+
+fn poll(subscriber: &Subscriber<FifoChannelHandler<Sample>>, receiver: &Receiver) {
+    let mut idle = Idle::default();
+    while let Ok(looked) = subscriber.try_recv() {
+        match looked {
+            Some(sample) => hand_over(&sample, receiver),
+            None => idle.pass(),
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use middlemark_contract::MessagePath;
 use middlemark_runtime::Options;
 use serde_json::Value;
 use zenoh::{Session, Wait};
@@ -69,6 +70,16 @@ pub(crate) fn transport(session: &Session, options: &Options) -> String {
             format!("{configured} + shared memory from {threshold_bytes} B")
         }
     }
+}
+
+/// The paths that messages may take: the links', and shared memory where it is on.
+pub(crate) fn paths(options: &Options) -> Vec<MessagePath> {
+    let link = match options.text("transport") {
+        "unixsock-stream" => MessagePath::LocalSocket,
+        _ => MessagePath::Network,
+    };
+    let memory = options.boolean("shared_memory").then_some(MessagePath::SharedMemory);
+    [Some(link), memory].into_iter().flatten().collect()
 }
 
 /// The links that there are now.

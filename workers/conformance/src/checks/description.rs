@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, ensure};
 use middlemark_contract::{
-    CONTRACT_VERSION, Capabilities, Description, OptionDescription, OptionKind, OptionValue, SMALLEST_MESSAGE_BYTES,
+    CONTRACT_VERSION, Capabilities, Deliveries, Delivery, Description, OptionDescription, OptionKind, OptionValue,
+    SMALLEST_MESSAGE_BYTES,
 };
 
 use crate::case::{Answer, Case};
@@ -44,11 +45,44 @@ fn capabilities(capabilities: &Capabilities) -> Result<()> {
     ensure!(!capabilities.transports.is_empty(), "no transport");
     ensure!(!capabilities.reliabilities.is_empty(), "no reliability");
     ensure!(!capabilities.durabilities.is_empty(), "no durability");
+    ensure!(!capabilities.histories.is_empty(), "no history");
     ensure!(!capabilities.congestion.is_empty(), "no congestion control");
     ensure!(
         capabilities.largest_message_bytes >= SMALLEST_MESSAGE_BYTES,
         "the largest message has {} bytes, less than a header",
         capabilities.largest_message_bytes
+    );
+    deliveries(&capabilities.deliveries)
+}
+
+fn deliveries(deliveries: &Deliveries) -> Result<()> {
+    for delivery in Delivery::ALL {
+        let has = deliveries.has.iter().filter(|each| each.delivery == delivery);
+        let lacks = deliveries.lacks.iter().filter(|each| each.delivery == delivery);
+        let times = has.count() + lacks.count();
+        ensure!(
+            times == 1,
+            "{delivery} is described {times} times among what it has and what it lacks"
+        );
+    }
+    for each in &deliveries.has {
+        let told = !each.how.trim().is_empty() && !each.source.trim().is_empty();
+        ensure!(told, "{}: how, or whose source, is not told", each.delivery);
+    }
+    for each in &deliveries.lacks {
+        ensure!(
+            !each.reason.trim().is_empty(),
+            "{}: no reason why it is lacking",
+            each.delivery
+        );
+    }
+    has_delivery(deliveries, deliveries.default).context("the default delivery")
+}
+
+fn has_delivery(deliveries: &Deliveries, delivery: Delivery) -> Result<()> {
+    ensure!(
+        deliveries.how(delivery).is_some(),
+        "{delivery} is not among those that it has"
     );
     Ok(())
 }
@@ -90,6 +124,10 @@ fn profiles(description: &Description) -> Result<()> {
     }
     for (name, profile) in &description.profiles {
         ensure!(!profile.summary.trim().is_empty(), "profile '{name}' has no summary");
+        if let Some(delivery) = profile.delivery {
+            has_delivery(&description.capabilities.deliveries, delivery)
+                .with_context(|| format!("profile '{name}'"))?;
+        }
         for (option, value) in &profile.options {
             allowed(description, option, value).with_context(|| format!("profile '{name}'"))?;
         }

@@ -1,8 +1,11 @@
 //! Whether every way to end is an end: closing leaves nothing, a lost front ends the worker, nobody waits for ever.
 
-use anyhow::{Context, Result, ensure};
-use middlemark_contract::ServiceCommand;
+use std::net::Ipv4Addr;
 
+use anyhow::{Context, Result, ensure};
+use middlemark_contract::{ApplicationCommand, ApplicationEvent, ApplicationSpec, ServiceCommand};
+
+use crate::application::Application;
 use crate::case::{Answer, Case};
 use crate::checks::delivery::{carried, check};
 use crate::place::Place;
@@ -144,4 +147,105 @@ pub(crate) fn end_of_input_to_a_service(case: &Case) -> Result<Answer> {
     trial.stop().context("stopped in the middle of a window")?;
     carried(case, Request::new(case)).context("after its services had been stopped")?;
     Ok(Answer::Passed)
+}
+
+/// A start that something is in the way of: it fails and says why, or it succeeds where the middleware doesn't mind. Either
+/// way it ends without a crash, with messages coming in meanwhile too, and leaves nothing.
+pub(crate) fn hindered_starts(case: &Case) -> Result<Answer> {
+    taken_endpoint(case).context("another process has its second endpoint")?;
+    address_of_nobody(case).context("no interface of the machine has its address")?;
+    services_gone(case).context("its services are gone")?;
+    Ok(Answer::Passed)
+}
+
+/// The first of its subscribers receives already when the second turns out to be another process's.
+fn taken_endpoint(case: &Case) -> Result<()> {
+    let place = Place::claim()?;
+    let request = Request::new(case).and_sizes(&[case.fitting(1000)]);
+    let mut trial = Trial::prepare(case, &place, request)?;
+    trial.arm(&["publisher_0".into()])?;
+    trial.start(&["publisher_0".into()])?;
+    let services = services::addresses(case);
+    let mut spec = trial.request.spec(case, &place, &services, "subscriber_0");
+    spec.endpoints.retain(|endpoint| endpoint.stream == "stream_1");
+    let mut holder = Application::spawn(&case.worker, &spec)?;
+    holder.wait_armed()?;
+    let at_ns = crate::trial::now_ns();
+    holder.process.say(&ApplicationCommand::Start { at_ns })?;
+    holder
+        .wait_effective(case.worker.delivery(&case.variant))
+        .context("the process that has it")?;
+    trial.arm(&["subscriber_0".into()])?;
+    start_and_end(trial.application("subscriber_0")?)?;
+    trial.applications.remove("subscriber_0");
+    holder.stop().context("the process that has it")?;
+    let traces = trial.traces();
+    trial.stop()?;
+    traces.check_gone(&place)
+}
+
+fn address_of_nobody(case: &Case) -> Result<()> {
+    let place = Place::claim()?;
+    let mut request = Request::new(case);
+    let address = Ipv4Addr::new(192, 0, 2, 1).into(); // for documentation only (RFC 5737)
+    for stream in &mut request.streams {
+        let endpoints = stream.publishers.iter_mut().chain(&mut stream.subscribers);
+        endpoints.for_each(|endpoint| endpoint.address = address);
+    }
+    let mut trial = Trial::prepare(case, &place, request)?;
+    for name in ["subscriber_0", "publisher_0"] {
+        let services = services::addresses(case);
+        let spec = ApplicationSpec {
+            address,
+            ..trial.request.spec(case, &place, &services, name)
+        };
+        let mut application = Application::spawn(&case.worker, &spec)?;
+        application.wait_armed()?;
+        start_and_end(&mut application).context(name)?;
+    }
+    let traces = trial.traces();
+    trial.stop()?;
+    traces.check_gone(&place)
+}
+
+fn services_gone(case: &Case) -> Result<()> {
+    if services::needed(case).next().is_none() {
+        return Ok(());
+    }
+    let place = Place::claim()?;
+    let mut trial = Trial::prepare(case, &place, Request::new(case))?;
+    trial.arm_all()?;
+    let traces = trial.traces();
+    trial.services.stop()?;
+    trial.services.processes.clear();
+    trial.applications.values_mut().try_for_each(start_and_end)?;
+    trial.applications.clear();
+    traces.check_gone(&place)
+}
+
+/// Starts an armed application: `failed` with its causes and status 1, or a start that `stop` ends.
+fn start_and_end(application: &mut Application) -> Result<()> {
+    let at_ns = crate::trial::now_ns();
+    application.process.say(&ApplicationCommand::Start { at_ns })?;
+    loop {
+        match application.process.next("effective or failed")? {
+            ApplicationEvent::FirstMessage { .. } => {}
+            ApplicationEvent::Effective(_) => return application.stop(),
+            ApplicationEvent::Failed { causes, .. } => {
+                let process = &mut application.process;
+                ensure!(!causes.is_empty(), process.failure("failed without a cause"));
+                ensure!(
+                    process.is_silent("the end of standard output after failed")?,
+                    process.failure("said something after failed")
+                );
+                let status = process.wait_without_crash("its end after failed")?;
+                ensure!(
+                    status == 1,
+                    process.failure(&format!("ended with {status} instead of 1"))
+                );
+                return Ok(());
+            }
+            event => return Err(application.process.failure(&format!("said {event:?}"))),
+        }
+    }
 }

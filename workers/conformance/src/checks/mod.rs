@@ -2,7 +2,6 @@
 //!
 //! A check leads its trials itself and fails with what it saw; it leaves out only what `describe` says is lacking.
 
-mod conditions;
 mod delivery;
 mod description;
 mod endings;
@@ -10,6 +9,7 @@ mod faults;
 mod linked;
 mod nodes;
 mod nonsense;
+mod qos;
 mod refusals;
 mod rejoin;
 mod topology;
@@ -26,7 +26,7 @@ pub(crate) enum Scope {
     Worker,
     /// With every profile.
     Profile,
-    /// With every profile and over every transport.
+    /// With every profile, over every transport and with every delivery.
     Path,
 }
 
@@ -41,7 +41,7 @@ impl Scope {
     pub(crate) fn holds(self, variant: &Variant) -> bool {
         match variant {
             Variant::Profile(name) => self != Scope::Worker || name == "default",
-            Variant::Transport { .. } => self == Scope::Path,
+            Variant::Transport { .. } | Variant::Delivery { .. } => self == Scope::Path,
             Variant::Served { .. } => false,
         }
     }
@@ -64,7 +64,7 @@ pub(crate) const CHECKS: &[Check] = &[
     check("description_is_valid", Scope::Worker, description::is_valid),
     check("accounting_is_exact", Scope::Path, delivery::accounting_is_exact),
     check("bytes_arrive_intact", Scope::Path, delivery::bytes_arrive_intact),
-    check("order_is_kept", Scope::Profile, delivery::order_is_kept),
+    check("order_is_kept", Scope::Path, delivery::order_is_kept),
     check("ping_pong_answers_every_question", Scope::Path, delivery::ping_pong),
     check(
         "ping_pong_answers_in_another_size",
@@ -84,7 +84,14 @@ pub(crate) const CHECKS: &[Check] = &[
         Scope::Worker,
         delivery::beyond_samples,
     ),
-    check("every_described_qos_is_carried", Scope::Worker, conditions::every_qos),
+    check("every_described_qos_is_carried", Scope::Worker, qos::every_qos),
+    check("block_loses_nothing", Scope::Profile, qos::block_loses_nothing),
+    check("a_blocked_publisher_gives_up", Scope::Worker, qos::patience_ends),
+    check(
+        "keep_last_keeps_the_newest",
+        Scope::Profile,
+        qos::keep_last_keeps_the_newest,
+    ),
     check(
         "several_publishers_and_subscribers",
         Scope::Profile,
@@ -103,7 +110,7 @@ pub(crate) const CHECKS: &[Check] = &[
     check(
         "two_trials_do_not_hear_each_other",
         Scope::Profile,
-        conditions::two_trials,
+        topology::two_trials,
     ),
     check(
         "closing_leaves_nothing_and_it_opens_again",
@@ -112,6 +119,11 @@ pub(crate) const CHECKS: &[Check] = &[
     ),
     check("stop_without_a_window_closes", Scope::Profile, endings::stops_early),
     check("a_lonely_endpoint_comes_to_its_end", Scope::Profile, endings::lonely),
+    check(
+        "a_hindered_start_comes_to_its_end",
+        Scope::Path,
+        endings::hindered_starts,
+    ),
     check("the_end_of_input_ends_it", Scope::Worker, endings::end_of_input),
     check(
         "the_end_of_input_ends_a_service",

@@ -76,6 +76,9 @@ pub(crate) fn unsupported(case: &Case) -> Result<Answer> {
             refused_as(case, &["congestion"], |spec| spec.streams[0].qos.congestion = value)?;
         }
     }
+    for lacking in &offered.deliveries.lacks {
+        refused_as(case, &["delivery"], |spec| spec.delivery = lacking.delivery)?;
+    }
     if !offered.between_hosts {
         refused_as(case, &["between_hosts"], |spec| {
             spec.streams[0].subscribers[0].address = ELSEWHERE.parse().expect("an address");

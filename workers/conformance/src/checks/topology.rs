@@ -1,6 +1,7 @@
-//! Whether endpoints find each other, however many there are, wherever they live, whoever comes first.
+//! Whether endpoints find each other, however many there are, wherever they live, whoever comes first; and whether trials keep
+//! apart.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 
 use crate::case::{Answer, Case};
 use crate::checks::delivery::{carried, check};
@@ -54,5 +55,19 @@ fn joins_late(case: &Case, first: &str, second: &str) -> Result<Answer> {
     let outcome = trial.measure()?;
     trial.stop()?;
     check(&outcome)?;
+    Ok(Answer::Passed)
+}
+
+/// Two trials with names, domains and ports of their own run side by side; neither hears the other.
+pub(crate) fn two_trials(case: &Case) -> Result<Answer> {
+    let (one, other) = (Place::claim()?, Place::claim()?);
+    let (first, second) = std::thread::scope(|scope| {
+        let first = scope.spawn(|| Trial::run(case, &one, Request::new(case)));
+        let second = Trial::run(case, &other, Request::new(case));
+        (first.join(), second)
+    });
+    let first = first.map_err(|_| anyhow!("the first trial's thread panicked"))?;
+    check(&first.context("the first trial")?).context("the first trial")?;
+    check(&second.context("the second trial")?).context("the second trial")?;
     Ok(Answer::Passed)
 }

@@ -1,4 +1,5 @@
 //! Writes the contract's JSON Schemas into a folder, one file a type: `export-schemas FOLDER`.
+//! What a worker reads and prints as JSON is in `protocol` there; the others are of records, which are no JSON.
 
 use std::error::Error;
 use std::fs;
@@ -12,6 +13,7 @@ use schemars::{Schema, schema_for};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::args().nth(1).ok_or("usage: export-schemas FOLDER")?);
+    fs::create_dir_all(folder.join("protocol"))?;
     for (name, schema) in schemas() {
         fs::write(
             folder.join(format!("{name}.json")),
@@ -23,17 +25,17 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn schemas() -> [(&'static str, Schema); 12] {
     [
-        ("description", schema_for!(Description)),
-        ("application_spec", schema_for!(ApplicationSpec)),
-        ("application_command", schema_for!(ApplicationCommand)),
-        ("application_event", schema_for!(ApplicationEvent)),
+        ("protocol/description", schema_for!(Description)),
+        ("protocol/application_spec", schema_for!(ApplicationSpec)),
+        ("protocol/application_command", schema_for!(ApplicationCommand)),
+        ("protocol/application_event", schema_for!(ApplicationEvent)),
         ("execution", schema_for!(Execution)),
         ("execution_input", schema_for!(ExecutionInput)),
         ("execution_output", schema_for!(ExecutionOutput)),
         ("published", schema_for!(Published)),
         ("received", schema_for!(Received)),
-        ("service_spec", schema_for!(ServiceSpec)),
-        ("service_command", schema_for!(ServiceCommand)),
-        ("service_event", schema_for!(ServiceEvent)),
+        ("protocol/service_spec", schema_for!(ServiceSpec)),
+        ("protocol/service_command", schema_for!(ServiceCommand)),
+        ("protocol/service_event", schema_for!(ServiceEvent)),
     ]
 }

@@ -7,8 +7,8 @@ mod nodes;
 use std::collections::HashSet;
 
 use middlemark_contract::{
-    ApplicationSpec, Arrival, CONTRACT_VERSION, Capabilities, Pattern, PatternSpec, Refusal, Role,
-    SMALLEST_MESSAGE_BYTES, StreamSpec,
+    ApplicationSpec, Arrival, CONTRACT_VERSION, Capabilities, Deliveries, Delivery, HistoryKind, Pattern, PatternSpec,
+    Qos, Refusal, Role, SMALLEST_MESSAGE_BYTES, StreamSpec,
 };
 
 /// Whether `capabilities` meet the spec.
@@ -25,6 +25,7 @@ pub(crate) fn accept(spec: &ApplicationSpec, capabilities: &Capabilities) -> Res
     accept_rendezvous(spec)?;
     accept_endpoints(spec, capabilities)?;
     accept_hosts(spec, capabilities)?;
+    accept_delivery(spec.delivery, &capabilities.deliveries)?;
     nodes::accept(spec)?;
     spec.streams
         .iter()
@@ -104,6 +105,15 @@ fn accept_hosts(spec: &ApplicationSpec, capabilities: &Capabilities) -> Result<(
     )
 }
 
+fn accept_delivery(delivery: Delivery, deliveries: &Deliveries) -> Result<(), Refusal> {
+    require(deliveries.how(delivery).is_some(), "delivery", || {
+        let there: Vec<_> = deliveries.has.iter().map(|each| each.delivery.to_string()).collect();
+        let lacking = deliveries.lacks.iter().find(|each| each.delivery == delivery);
+        let why = lacking.map_or_else(String::new, |each| format!(", as {}", each.reason));
+        format!("there is no {delivery}{why}; there is {}", there.join(", "))
+    })
+}
+
 fn accept_stream(stream: &StreamSpec, capabilities: &Capabilities) -> Result<(), Refusal> {
     let name = &stream.name;
     let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -131,11 +141,28 @@ fn accept_stream(stream: &StreamSpec, capabilities: &Capabilities) -> Result<(),
         "durability",
         || format!("{:?}: there are {:?}", qos.durability, capabilities.durabilities),
     )?;
-    require(capabilities.congestion.contains(&qos.congestion), "congestion", || {
-        format!("{:?}: there are {:?}", qos.congestion, capabilities.congestion)
-    })?;
+    accept_queue(qos, capabilities)?;
     require(qos.level.is_none_or(|level| level <= 2), "level", || {
         format!("level {:?}: there are 0, 1 and 2", qos.level)
+    })
+}
+
+fn accept_queue(qos: &Qos, capabilities: &Capabilities) -> Result<(), Refusal> {
+    let (history, congestion) = (qos.history.kind(), qos.congestion);
+    require(capabilities.congestion.contains(&congestion), "congestion", || {
+        format!("{congestion:?}: there are {:?}", capabilities.congestion)
+    })?;
+    require(capabilities.histories.contains(&history), "history", || {
+        format!("{history:?}: there are {:?}", capabilities.histories)
+    })?;
+    require(history == HistoryKind::KeepAll || !qos.blocks(), "congestion", || {
+        "keep_last overwrites, so it can't block; ask for keep_all or for drop".into()
+    })?;
+    require(qos.patience_ns <= Qos::LONGEST_PATIENCE_NS, "patience", || {
+        format!("{} ns: the longest is {} ns", qos.patience_ns, Qos::LONGEST_PATIENCE_NS)
+    })?;
+    require(qos.queue_bytes > 0, "queue", || {
+        "a queue of 0 bytes holds no message".into()
     })
 }
 

@@ -15,7 +15,7 @@ use crate::life::reserve::Reserved;
 use crate::life::running::Running;
 use crate::life::tally::{End, Tally, pass, unexpected};
 use crate::message::channel::Channel;
-use crate::middleware::Middleware;
+use crate::middleware::{Context, Middleware};
 use crate::node::journal::Journal;
 use crate::options::Options;
 use crate::process::closing;
@@ -94,16 +94,27 @@ impl Life<'_> {
             return Err(unexpected("start"));
         };
         clock::sleep_until(at_ns as i64);
-        let mut running = Running::start(self.middleware, self.spec, self.options, &self.notes, reserved)
-            .map_err(End::failed("starting the middleware"))?;
-        let result = match self.measure(&mut running) {
+        let context = Context {
+            spec: self.spec,
+            options: self.options,
+            channels: &reserved.channels,
+        };
+        let failed_to_start = || End::failed("starting the middleware");
+        let mut running = Running::initialise(self.middleware, &context).map_err(failed_to_start())?;
+        let started = running
+            .start(self.spec, &self.notes, reserved)
+            .map_err(failed_to_start());
+        let result = match started.and_then(|()| self.measure(&mut running)) {
             Err(End::GivenUp) => Ok(()),
             result => result,
         };
-        // From here on the end is bounded, whether all went well or the front is gone.
-        closing::end_at_last("closing the middleware");
+        // From here on the end is bounded, whether all went well, something failed or the front is gone.
+        let last_words = result.as_ref().err().and_then(End::event);
+        closing::end_at_last("closing the middleware", move || last_words.iter().for_each(wire::say));
         let closed = running.close().map_err(End::failed("closing the middleware"));
-        result.and(closed.map(|took_ns| wire::say(&ApplicationEvent::Closed { took_ns })))
+        result?;
+        wire::say(&ApplicationEvent::Closed { took_ns: closed? });
+        Ok(())
     }
 
     /// Everything from the first messages to `stop`; a front that stops early is obeyed.

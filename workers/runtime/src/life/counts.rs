@@ -1,6 +1,6 @@
 //! The accounts of an application after the window: what to wait for, what came, and the files that hold it.
 //!
-//! It reads flows and recorders when they are settled; it judges nothing.
+//! It closes flows and recorders and reads them; it judges nothing.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use middlemark_contract::{ApplicationSpec, ExpectedMessages, Published, Received
 use crate::life::files::{self, Beyond};
 use crate::life::reserve::Publication;
 use crate::node::journal::Journal;
-use crate::receive::flow::Flow;
+use crate::receive::flow::{Flow, FlowCounts};
 use crate::receive::receiver::{Part, ReceiverState};
 use crate::recorder::Recorder;
 
@@ -54,15 +54,11 @@ pub(crate) fn collect(
     publishers: &[PublisherRecords],
     nodes: &[Journal],
 ) -> io::Result<(Vec<SubscriberCounts>, Vec<String>)> {
-    let sealed: Vec<usize> = receivers.iter().map(|receiver| receiver.recorder.seal()).collect();
-    for (_, _, flow) in flows(receivers) {
-        while !flow.is_settled() {
-            std::hint::spin_loop();
-        }
-    }
     let counts = flows(receivers)
-        .map(|(receiver, index, flow)| count(spec, receiver, index, flow))
+        .map(|(receiver, index, flow)| count(spec, receiver, index, flow.close()))
         .collect();
+    // Behind the flows: once they are closed nothing is recorded any more.
+    let sealed: Vec<usize> = receivers.iter().map(|receiver| receiver.recorder.seal()).collect();
     Ok((counts, write(spec, receivers, &sealed, publishers, nodes)?))
 }
 
@@ -78,26 +74,25 @@ fn is_client(receiver: &ReceiverState) -> bool {
     matches!(receiver.part, Part::Client(_))
 }
 
-fn count(spec: &ApplicationSpec, receiver: &ReceiverState, index: u16, flow: &Flow) -> SubscriberCounts {
+fn count(spec: &ApplicationSpec, receiver: &ReceiverState, index: u16, flow: FlowCounts) -> SubscriberCounts {
     let answers = is_client(receiver);
     let own = receiver.channel.index;
     let (publisher, subscriber) = if answers { (own, index) } else { (index, own) };
-    let late = flow.late.load(Relaxed);
     SubscriberCounts {
         stream: spec.streams[usize::from(receiver.channel.number / 2)].name.clone(),
         answers,
         publisher,
         subscriber,
-        received: u64::from(flow.arrived()) - late,
-        late,
-        duplicates: flow.duplicates.load(Relaxed),
-        duplicates_received_ns: flow.duplicates_received_ns(),
-        reordered: flow.reordered.load(Relaxed),
-        corrupt: flow.corrupt.load(Relaxed),
+        received: u64::from(flow.arrived) - flow.late,
+        late: flow.late,
+        duplicates: flow.duplicates,
+        duplicates_received_ns: flow.duplicates_received_ns,
+        reordered: flow.reordered,
+        corrupt: flow.corrupt,
         // Foreign messages have no flow: they stand with the subscriber's first.
         foreign: if index == 0 { receiver.foreign.load(Relaxed) } else { 0 },
-        negative: flow.negative.load(Relaxed),
-        beyond_samples: flow.beyond_samples.load(Relaxed),
+        negative: flow.negative,
+        beyond_samples: flow.beyond_samples,
     }
 }
 
@@ -137,7 +132,7 @@ fn write(
 }
 
 fn received<'a>(receivers: &'a [Arc<ReceiverState>], sealed: &'a [usize]) -> impl Iterator<Item = Received> + 'a {
-    // SAFETY: sealed, and every flow was waited for until no admitted message was still being recorded.
+    // SAFETY: sealed, and every flow is closed, after which no message is being recorded.
     receivers
         .iter()
         .zip(sealed)

@@ -4,10 +4,9 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use middlemark_contract::{
-    ApplicationSpec, NodeSpec, PatternSpec, Published, Received, Refusal, Role, StreamSpec, Trigger, TriggerSpec,
+    ApplicationSpec, NodeSpec, PatternSpec, Published, Refusal, Role, StreamSpec, Trigger, TriggerSpec,
 };
 
 use crate::message::channel::Channel;
@@ -17,9 +16,8 @@ use crate::node::input_queue::{self, Bell, InputReader, InputWriter};
 use crate::node::journal::Journal;
 use crate::node::thread::Taken;
 use crate::process::inbox::{Note, Notes};
-use crate::receive::flow::Flow;
 use crate::receive::receiver::{Part, ReceiverState};
-use crate::recorder::{Overflow, Recorder};
+use crate::recorder::Recorder;
 use crate::send::answer::Turn;
 
 /// What an application holds of its trial, reserved.
@@ -177,6 +175,7 @@ impl Reserved {
             intended_ns: 0,
             sent_ns: 0,
             returned_ns: 0,
+            fill_ns: 0,
             accepted: 0,
         };
         let recorder = Arc::new(Recorder::new(spec.recording.samples as usize, blank));
@@ -196,28 +195,12 @@ impl Reserved {
         part: Part,
         notes: &Notes,
     ) -> ReceiverState {
-        let flows = channel.publishers.len();
-        let blank = Received {
-            stream: 0,
-            answer: 0,
-            publisher: 0,
-            subscriber: 0,
-            sequence: 0,
-            intended_ns: 0,
-            sent_ns: 0,
-            received_ns: 0,
-        };
         let (first, complete) = (notes.clone(), notes.clone());
         let (name, index, is_client) = (stream.name.clone(), channel.index, matches!(part, Part::Client(_)));
+        let (messages, samples) = (spec.recording.messages, spec.recording.samples as usize);
         ReceiverState {
-            channel: channel.clone(),
-            token: spec.rendezvous.token,
             late_after_ns: spec.recording.late_after_ns as i64,
             verify: spec.verify.then(|| Arc::clone(&self.pool)),
-            flows: (0..flows).map(|_| Flow::new(spec.recording.messages)).collect(),
-            recorder: Recorder::new(spec.recording.samples as usize, blank),
-            overflow: (0..flows).map(|_| Overflow::new()).collect(),
-            foreign: AtomicU64::new(0),
             on_first: Box::new(move |from, received_ns| {
                 let (publisher, subscriber) = if is_client { (index, from) } else { (from, index) };
                 let _ = first.send(Note::First {
@@ -232,6 +215,7 @@ impl Reserved {
                 let _ = complete.send(Note::Complete);
             }),
             part,
+            ..ReceiverState::new(channel.clone(), spec.rendezvous.token, messages, samples)
         }
     }
 }

@@ -1,11 +1,13 @@
 //! A running application: the middleware's session, what it receives into, and the threads of its publishers and nodes.
 //!
-//! It starts them in their order and closes them in the reverse one; what happens in between is `application`'s.
+//! It starts them in their order and closes them in the reverse one, all or as many as there are; what happens in between
+//! is `application`'s.
 
+use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use middlemark_contract::{ApplicationEvent, ApplicationSpec, NodeOutput};
+use middlemark_contract::{ApplicationEvent, ApplicationSpec, EndpointAddress, MessagePath, NodeOutput};
 
 use crate::clock;
 use crate::life::counts;
@@ -16,19 +18,20 @@ use crate::node::input_queue::Bell;
 use crate::node::journal::Journal;
 use crate::node::output_sender::OutputSender;
 use crate::node::thread::Node;
-use crate::options::Options;
 use crate::process::inbox::{Note, Notes};
+use crate::process::placement;
 use crate::process::udp_buffers;
 use crate::process::wire;
 use crate::receive::receiver::{Part, Receiver, ReceiverState};
 use crate::send::answer::Answerer;
 use crate::send::gate::{Window, WindowGate};
-use crate::send::sender::Sender;
+use crate::send::sender::{Filling, Sender};
 use crate::send::stamping_publisher::StampingPublisher;
 
-/// What lives between `start` and `stop`.
+/// What lives between `start` and `stop`; dropped, it ends as by [`Self::close`].
 pub(crate) struct Running {
-    session: Box<dyn Session>,
+    /// None once it has ended.
+    session: Option<Box<dyn Session>>,
     pub(crate) receivers: Vec<Arc<ReceiverState>>,
     senders: Vec<JoinHandle<()>>,
     executing: Vec<JoinHandle<Journal>>,
@@ -38,51 +41,55 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Initialises the middleware and all endpoints; publishers publish from here on.
+    /// Initialises the middleware; there are no endpoints yet.
+    pub(crate) fn initialise(middleware: &dyn Middleware, context: &Context<'_>) -> Result<Running, MiddlewareError> {
+        Ok(Running {
+            session: Some(middleware.open(context)?),
+            receivers: Vec::new(),
+            senders: Vec::new(),
+            executing: Vec::new(),
+            bells: Vec::new(),
+            recorders: Vec::new(),
+            gate: Arc::default(),
+        })
+    }
+
+    /// Makes all endpoints; publishers publish from here on. Where it fails, what there is by then is to be closed as ever.
     pub(crate) fn start(
-        middleware: &dyn Middleware,
+        &mut self,
         spec: &ApplicationSpec,
-        options: &Options,
         notes: &Notes,
         reserved: Reserved,
-    ) -> Result<Running, MiddlewareError> {
-        let context = Context {
-            spec,
-            options,
-            channels: &reserved.channels,
-        };
-        let mut session = middleware.open(&context)?;
-        let mut receivers = Vec::new();
+    ) -> Result<(), MiddlewareError> {
+        let session = self.session.as_deref_mut().expect("only its end takes the session");
         for subscription in reserved.subscriptions {
-            receivers.push(subscribe(spec, &mut *session, subscription, &reserved.pool)?);
+            let receiver = subscribe(spec, session, subscription, &reserved.pool)?;
+            self.receivers.push(receiver);
         }
-        let gate = Arc::new(WindowGate::default());
-        let (mut senders, mut outputs, mut recorders) = (Vec::new(), Vec::new(), Vec::new());
+        let mut outputs = Vec::new();
         for publication in reserved.publications {
-            recorders.push(counts::PublisherRecords::of(&publication));
+            self.recorders.push(counts::PublisherRecords::of(&publication));
             let publisher = session.publisher(&publication.channel)?;
             let size_bytes = publication.channel.size_bytes;
             let publisher = StampingPublisher::new(publisher, size_bytes, Arc::clone(&reserved.pool));
-            let sender = sender(spec, publication, publisher, &gate);
+            let sender = sender(spec, publication, publisher, &self.gate);
             match node_of(&reserved.nodes, &sender) {
                 Some((node, output)) => outputs.push((node, output, OutputSender::new(sender))),
-                None => senders.push(publish(sender, notes.clone())),
+                None => self.senders.push(publish(sender, notes.clone())?),
             }
         }
-        let bells = reserved.nodes.iter().map(|node| Arc::clone(&node.bell)).collect();
-        let executing = execute(spec, reserved.nodes, outputs, &gate, notes);
+        self.bells = reserved.nodes.iter().map(|node| Arc::clone(&node.bell)).collect();
+        for node in nodes(spec, reserved.nodes, outputs, &self.gate) {
+            self.executing.push(execute(node, notes.clone())?);
+        }
         let mut effective = session.effective();
+        if stays_within_application(spec) {
+            effective.paths.push(MessagePath::Process);
+        }
         effective.settings.extend(udp_buffers::granted());
+        effective.settings.extend(placement::granted(None));
         wire::say(&ApplicationEvent::Effective(effective));
-        Ok(Running {
-            session,
-            receivers,
-            senders,
-            executing,
-            bells,
-            recorders,
-            gate,
-        })
+        Ok(())
     }
 
     /// Tells publishers and nodes of the window.
@@ -93,22 +100,41 @@ impl Running {
 
     /// What the nodes did; each ends by itself when the window has closed.
     pub(crate) fn journals(&mut self) -> Result<Vec<Journal>, MiddlewareError> {
-        std::mem::take(&mut self.executing).into_iter().map(journal).collect()
+        // All of them are waited for before any is judged: no publisher may outlive the session.
+        let ended: Vec<_> = self.executing.drain(..).map(JoinHandle::join).collect();
+        let journals: Result<_, _> = ended.into_iter().collect();
+        journals.map_err(|_| "a node's thread panicked".into())
     }
 
-    /// Ends the publishers, then the session; returns how long that took.
+    /// Ends the publishers, then the session, whatever becomes of either; returns how long that took.
     pub(crate) fn close(mut self) -> Result<u64, MiddlewareError> {
         let begin_ns = clock::now_ns();
+        self.end()?;
+        Ok((clock::now_ns() - begin_ns) as u64)
+    }
+
+    fn end(&mut self) -> Result<(), MiddlewareError> {
+        let Some(session) = self.session.take() else {
+            return Ok(());
+        };
         self.gate.abandon();
         self.bells.iter().for_each(|bell| bell.ring());
-        self.journals()?;
-        for sender in self.senders {
-            sender.join().map_err(|_| "a publisher's thread panicked")?;
-        }
+        let executed = self.journals();
+        let published: Vec<_> = self.senders.drain(..).map(JoinHandle::join).collect();
         // A responder's publisher lives in its receiver's state: with these gone, the session's own receivers are all that holds it.
-        drop(self.receivers);
-        self.session.close()?;
-        Ok((clock::now_ns() - begin_ns) as u64)
+        self.receivers.clear();
+        session.close()?;
+        executed?;
+        let published: Result<Vec<()>, _> = published.into_iter().collect();
+        published.map_err(|_| "a publisher's thread panicked")?;
+        Ok(())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Only where something else has failed already, which is told in place of this.
+        let _ = self.end();
     }
 }
 
@@ -151,12 +177,21 @@ fn sender(
         turn: publication.turn,
         refusal: None,
         sent: 0,
+        filling: Filling::default(),
         gate: Arc::clone(gate),
     }
 }
 
-fn publish(sender: Sender, notes: Notes) -> JoinHandle<()> {
-    thread::spawn(move || {
+/// Whether a stream has its publisher and its subscriber in this application.
+fn stays_within_application(spec: &ApplicationSpec) -> bool {
+    let own = |endpoints: &[EndpointAddress]| endpoints.iter().any(|each| each.application == spec.application);
+    spec.streams
+        .iter()
+        .any(|stream| own(&stream.publishers) && own(&stream.subscribers))
+}
+
+fn publish(sender: Sender, notes: Notes) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new().spawn(move || {
         let counts = sender.run(clock::now_ns());
         let _ = notes.send(Note::Finished(counts));
     })
@@ -170,20 +205,18 @@ fn node_of(nodes: &[NodeParts], sender: &Sender) -> Option<(usize, usize)> {
     })
 }
 
-/// Gives each node a thread and its outputs, in the order in which it sends.
-fn execute(
+/// Gives each node its outputs, in the order in which it sends.
+fn nodes(
     spec: &ApplicationSpec,
     reserved: Vec<NodeParts>,
     mut outputs: Vec<(usize, usize, OutputSender)>,
     gate: &Arc<WindowGate>,
-    notes: &Notes,
-) -> Vec<JoinHandle<Journal>> {
+) -> Vec<Node> {
     outputs.sort_by_key(|(node, output, _)| (*node, *output));
     let mut outputs = outputs.into_iter().peekable();
-    let mut threads = Vec::new();
-    for (number, parts) in reserved.into_iter().enumerate() {
+    let node = |(number, parts): (usize, NodeParts)| {
         let own = std::iter::from_fn(|| outputs.next_if(|(node, ..)| *node == number));
-        let node = Node {
+        Node {
             trigger: parts.spec.trigger,
             outputs: own.map(|(_, _, output)| output).collect(),
             inputs: parts.inputs,
@@ -193,13 +226,14 @@ fn execute(
             spin_ns: spec.placement.spin_ns as i64,
             journal: parts.journal,
             taken: parts.taken,
-        };
-        let notes = notes.clone();
-        threads.push(thread::spawn(move || node.run(clock::now_ns(), &notes)));
-    }
-    threads
+        }
+    };
+    reserved.into_iter().enumerate().map(node).collect()
 }
 
-fn journal(node: JoinHandle<Journal>) -> Result<Journal, MiddlewareError> {
-    node.join().map_err(|_| "a node's thread panicked".into())
+fn execute(node: Node, notes: Notes) -> io::Result<JoinHandle<Journal>> {
+    thread::Builder::new().spawn(move || node.run(clock::now_ns(), &notes))
 }
+
+#[cfg(test)]
+mod tests;

@@ -40,14 +40,16 @@ pub(crate) fn run(middleware: &dyn Middleware) -> ExitCode {
         Ok(service) => service,
         Err(error) => return fail("starting the service", &error),
     };
+    let mut settings = service.settings();
+    settings.extend(placement::granted(service.child()));
     wire::say(&ServiceEvent::Ready {
         version: service.version(),
-        settings: service.settings(),
+        settings,
     });
     let (lines, inbox) = channel();
     wire::read_lines(lines, |line| line);
     let result = serve(&mut *service, &inbox);
-    closing::end_at_last("stopping the service");
+    closing::end_at_last("stopping the service", || ());
     match (result, service.stop()) {
         (Ok(()), Ok(())) => {
             wire::say(&ServiceEvent::Closed);

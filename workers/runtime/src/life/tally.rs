@@ -28,12 +28,20 @@ impl End {
         }
     }
 
-    pub(crate) fn report(self) -> ExitCode {
-        if let End::Failed { doing, causes } = self {
-            wire::say(&ApplicationEvent::Failed {
-                doing: doing.into(),
-                causes,
-            });
+    /// The event that tells of it, where the front is still to be told.
+    pub(crate) fn event(&self) -> Option<ApplicationEvent> {
+        match self {
+            End::Failed { doing, causes } => Some(ApplicationEvent::Failed {
+                doing: (*doing).into(),
+                causes: causes.clone(),
+            }),
+            End::FrontGone | End::GivenUp => None,
+        }
+    }
+
+    pub(crate) fn report(&self) -> ExitCode {
+        if let Some(event) = self.event() {
+            wire::say(&event);
         }
         ExitCode::FAILURE
     }

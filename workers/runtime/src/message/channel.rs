@@ -114,6 +114,18 @@ impl Channel {
         Some(self.message_bytes(sequence))
     }
 
+    /// How many messages of it may be queued or kept for one slow receiver, where a queue is counted in messages.
+    #[must_use]
+    pub fn queued_messages(&self) -> usize {
+        self.qos.queued_messages(self.size_bytes as u64) as usize
+    }
+
+    /// How many bytes of it may be queued or kept for one slow receiver, where a queue is counted in bytes.
+    #[must_use]
+    pub fn queued_bytes(&self) -> usize {
+        self.qos.queued_bytes(self.size_bytes as u64) as usize
+    }
+
     /// The endpoint with this channel's own index.
     #[must_use]
     pub fn own(&self, role: Role) -> &ChannelEndpoint {

@@ -22,15 +22,13 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Which body the message with this header has. Answers all have the same, so that it is written before the question
-    /// comes.
+    /// Which body the message with this header has.
     #[inline]
     pub(crate) fn of(header: &Header) -> Identity {
-        let sequence = if header.channel % 2 == 1 { 0 } else { header.sequence };
         Identity {
             channel: header.channel,
             publisher: header.publisher,
-            sequence,
+            sequence: header.sequence,
         }
     }
 }

@@ -31,6 +31,7 @@ pub(crate) struct Accepted {
     pub(crate) stream: u16,
     pub(crate) sequence: u32,
     pub(crate) sent_ns: i64,
+    pub(crate) fill_ns: i64,
 }
 
 impl Journal {
@@ -59,6 +60,7 @@ impl Journal {
             stream: 0,
             sequence: 0,
             sent_ns: 0,
+            fill_ns: 0,
         };
         Journal {
             node,
@@ -126,6 +128,7 @@ impl Journal {
             stream: message.stream,
             sequence: message.sequence,
             sent_ns: message.sent_ns,
+            fill_ns: message.fill_ns,
         }));
     }
 

@@ -1,9 +1,10 @@
 //! One stream that a node sends: numbers its messages, before the window and within, and hands them over.
 //!
-//! Writing, stamping and recording a message is the `sender`'s, which has no schedule here: the node says when.
+//! Filling, stamping and recording a message is the `sender`'s, which has no schedule here: the node says when.
 
 use middlemark_contract::PublisherCounts;
 
+use crate::message::header::Phase;
 use crate::node::journal::Accepted;
 use crate::send::gate::Window;
 use crate::send::sender::{Done, Sender};
@@ -17,8 +18,6 @@ pub(crate) struct OutputSender {
     approach: u32,
     /// The number of the next message of the window, once there was one.
     next: Option<u32>,
-    /// The number that the publisher is prepared for.
-    prepared: Option<u32>,
     /// Messages of the window, one way or the other.
     intended: u32,
     last_returned_ns: i64,
@@ -30,29 +29,20 @@ impl OutputSender {
             sender,
             approach: 0,
             next: None,
-            prepared: None,
             intended: 0,
             last_returned_ns: 0,
         }
     }
 
-    /// Writes the body of the message to come, of the window or before it.
-    pub(crate) fn prepare(&mut self, window: Option<Window>) {
+    /// Sends a message; none where it was not accepted. `filled_ns` is what filling has taken so far of this execution.
+    pub(crate) fn send(&mut self, window: Option<Window>, intended_ns: i64, filled_ns: &mut i64) -> Option<Accepted> {
         let sequence = self.number(window);
-        if self.prepared != Some(sequence) {
-            self.sender.prepare(sequence);
-            self.prepared = Some(sequence);
-        }
-    }
-
-    /// Sends a message; none where it was not accepted.
-    pub(crate) fn send(&mut self, window: Option<Window>, intended_ns: i64) -> Option<Accepted> {
-        let sequence = self.number(window);
-        self.prepare(window);
-        self.prepared = None;
         if window.is_none() {
             self.approach = self.approach.wrapping_add(1);
-            self.sender.send_before_window(sequence, intended_ns);
+            let handed = self
+                .sender
+                .hand_over(sequence, intended_ns, *filled_ns, Phase::Approach);
+            *filled_ns = handed.fill_ns;
             return None;
         }
         self.intended += 1;
@@ -62,12 +52,14 @@ impl OutputSender {
             return None;
         }
         self.next = Some(sequence + 1);
-        let handed = self.sender.send(sequence, intended_ns);
+        let handed = self.sender.send(sequence, intended_ns, *filled_ns);
+        *filled_ns = handed.fill_ns;
         self.last_returned_ns = handed.returned_ns;
         handed.result.is_ok().then_some(Accepted {
             stream: self.sender.channel.number / 2,
             sequence,
             sent_ns: handed.sent_ns,
+            fill_ns: handed.fill_ns,
         })
     }
 

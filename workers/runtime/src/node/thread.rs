@@ -52,7 +52,6 @@ impl Node {
     /// Runs from `start_ns` on until the window has closed or the trial is given up.
     pub(crate) fn run(mut self, start_ns: i64, notes: &Notes) -> Journal {
         self.bell.hear();
-        self.prepare(None);
         let window = match self.trigger {
             TriggerSpec::Source { rate_hz } => self.follow(rate_hz, start_ns, false),
             TriggerSpec::Timer { rate_hz } => self.follow(rate_hz, start_ns, true),
@@ -176,7 +175,7 @@ impl Node {
         }
     }
 
-    /// Computes, sends, and notes it; what it will send next is written while nobody waits for it.
+    /// Computes, sends, and notes it.
     fn execute(&mut self, due_ns: Option<i64>) {
         let started_ns = clock::now_ns();
         let window = self.gate.window().filter(|window| window.holds(started_ns));
@@ -186,8 +185,9 @@ impl Node {
             computed_ns: clock::now_ns(),
         };
         let intended_ns = span.computed_ns - due_ns.map_or(0, |due_ns| started_ns - due_ns);
+        let mut filled_ns = 0;
         for output in &mut self.outputs {
-            self.taken.sent.extend(output.send(window, intended_ns));
+            self.taken.sent.extend(output.send(window, intended_ns, &mut filled_ns));
         }
         self.journal.ran(started_ns);
         if window.is_some() {
@@ -195,13 +195,6 @@ impl Node {
         }
         self.taken.messages.clear();
         self.taken.sent.clear();
-        self.prepare(window);
-    }
-
-    fn prepare(&mut self, window: Option<Window>) {
-        for output in &mut self.outputs {
-            output.prepare(window);
-        }
     }
 }
 

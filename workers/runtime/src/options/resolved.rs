@@ -8,6 +8,7 @@ use middlemark_contract::{Description, OptionDescription, OptionKind, OptionValu
 
 /// The resolved options of one application or service: every described option has a value of its kind.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(test, derive(Default))]
 pub struct Options(BTreeMap<String, OptionValue>);
 
 impl Options {
@@ -119,14 +120,14 @@ fn join<T: AsRef<str>>(words: impl IntoIterator<Item = T>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use middlemark_contract::{Capabilities, Library, Profile};
+    use middlemark_contract::{Capabilities, Deliveries, Delivery, Library, Profile};
 
     use super::*;
     use crate::options::{boolean, choice, integer};
 
     fn description() -> Description {
         Description {
-            contract_version: 1,
+            contract_version: middlemark_contract::CONTRACT_VERSION,
             middleware: "m".into(),
             title: "M".into(),
             summary: String::new(),
@@ -157,6 +158,7 @@ mod tests {
                     name.to_owned(),
                     Profile {
                         summary: String::new(),
+                        delivery: None,
                         options,
                     },
                 )
@@ -180,7 +182,13 @@ mod tests {
             transports: vec![],
             reliabilities: vec![],
             durabilities: vec![],
+            histories: vec![],
             congestion: vec![],
+            deliveries: Deliveries {
+                default: Delivery::OwnThread,
+                has: vec![],
+                lacks: vec![],
+            },
             largest_message_bytes: 1,
             zero_copy: false,
             same_process: true,

@@ -1,5 +1,7 @@
-//! Puts this process where the spec says: CPUs and scheduling class, before any thread exists, so that all inherit it.
+//! Puts this process where the spec says: CPUs and scheduling class, before any thread exists, so that all inherit it;
+//! and reads back from the kernel where a process is.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use middlemark_contract::{Placement, Refusal, Scheduling};
@@ -29,6 +31,45 @@ pub(crate) fn apply(placement: &Placement) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Where this process runs, or that of a child, in words; what the kernel does not tell is left out.
+pub(crate) fn granted(child: Option<u32>) -> BTreeMap<String, String> {
+    let process = child.map_or(0, |id| id as libc::pid_t);
+    [
+        ("process CPUs", allowed_cpus(process)),
+        ("process scheduling", scheduling(process)),
+    ]
+    .into_iter()
+    .filter_map(|(name, words)| Some((name.to_owned(), words?)))
+    .collect()
+}
+
+fn allowed_cpus(process: libc::pid_t) -> Option<String> {
+    // SAFETY: cpu_set_t is plain bits, for which zero is valid.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: `set` is valid for its size.
+    check(unsafe { libc::sched_getaffinity(process, size_of::<libc::cpu_set_t>(), &raw mut set) }).ok()?;
+    // SAFETY: CPU_ISSET reads within the set.
+    let cpus = (0..libc::CPU_SETSIZE as usize).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) });
+    Some(format!(
+        "CPU {}",
+        cpus.map(|cpu| cpu.to_string()).collect::<Vec<_>>().join("+")
+    ))
+}
+
+fn scheduling(process: libc::pid_t) -> Option<String> {
+    // SAFETY: both calls take a process's number and touch no memory but `parameter`, which is valid.
+    let (class, priority) = unsafe {
+        let mut parameter: libc::sched_param = std::mem::zeroed();
+        check(libc::sched_getparam(process, &raw mut parameter)).ok()?;
+        (libc::sched_getscheduler(process), parameter.sched_priority)
+    };
+    Some(match class & !libc::SCHED_RESET_ON_FORK {
+        libc::SCHED_OTHER => "SCHED_OTHER".into(),
+        libc::SCHED_FIFO => format!("SCHED_FIFO at priority {priority}"),
+        other => format!("scheduling class {other}"),
+    })
+}
+
 fn pin(cpus: &[u32]) -> io::Result<()> {
     // SAFETY: cpu_set_t is plain bits, for which zero is valid; CPU_SET ignores numbers beyond its size.
     let set = unsafe {
@@ -54,5 +95,40 @@ fn refusal(reason: String) -> Refusal {
     Refusal {
         capability: "placement".into(),
         reason,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_stated_where_the_kernel_has_it() {
+        let last = allowed_cpus(0)
+            .unwrap()
+            .rsplit(['+', ' '])
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap();
+        let spec = Placement {
+            cpus: vec![last],
+            scheduling: Scheduling::Other,
+            spin_ns: 0,
+        };
+        let stated = std::thread::spawn(move || {
+            apply(&spec).unwrap();
+            granted(None)
+        });
+        let stated = stated.join().unwrap();
+        assert_eq!(stated["process CPUs"], format!("CPU {last}"));
+        assert_eq!(stated["process scheduling"], "SCHED_OTHER");
+    }
+
+    #[test]
+    fn of_a_process_that_is_gone_nothing_is_stated() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        assert!(granted(Some(child.id())).is_empty());
     }
 }

@@ -54,7 +54,7 @@ where
             let line = read_line();
             let last = !matches!(line, Line::Value(_));
             if let Line::End = line {
-                closing::end_at_last("standard input has ended");
+                closing::end_at_last("standard input has ended", || ());
             }
             if inbox.send(wrap(line)).is_err() || last {
                 return;

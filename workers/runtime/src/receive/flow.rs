@@ -1,12 +1,24 @@
 //! A flow: the messages of one publisher at one subscriber, counted exactly and without a lock.
 //!
 //! It tells first arrivals from duplicates and orders from reorderings by a bit a message; it stores no sample
-//! (`recorder`) and judges no bytes (`receiver`). Any number of threads may call it at once.
+//! (`recorder`) and judges no bytes (`receiver`). Any number of threads may call it at once; `models` tries all orders in
+//! which they can.
 
-use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+#[cfg(all(test, loom))]
+mod models;
+
+use crate::recorder::sync::atomic::{
+    AtomicI64, AtomicU32, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+    fence,
+};
+use crate::recorder::sync::yield_now;
 
 /// Of so many duplicates it is kept when they came.
-const KEPT_DUPLICATES: usize = 1024;
+const KEPT_DUPLICATES: usize = if cfg!(loom) { 2 } else { 1024 };
+
+/// Where in a flow's progress the drain's target begins.
+const TARGET_SHIFT: u32 = 32;
 
 /// What is known of one publisher's messages at one subscriber.
 #[derive(Debug)]
@@ -15,10 +27,9 @@ pub(crate) struct Flow {
     seen: Box<[AtomicU64]>,
     /// One above the highest sequence number of the window so far.
     next: AtomicU32,
-    /// Different messages of the window that are counted and recorded, late ones included.
-    arrived: AtomicU32,
-    /// At how many arrivals the drain is over.
-    target: AtomicU32,
+    /// Low half: different messages of the window that are counted and recorded, late ones included. High half: at how many
+    /// of them the drain is over. One word, so that of those who set either exactly one sees them meet.
+    progress: AtomicU64,
     pub(crate) late: AtomicU64,
     pub(crate) duplicates: AtomicU64,
     /// When the first of them came; 0 where none has.
@@ -36,8 +47,7 @@ impl Flow {
             first_received_ns: AtomicI64::new(0),
             seen: (0..messages.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
             next: AtomicU32::new(0),
-            arrived: AtomicU32::new(0),
-            target: AtomicU32::new(u32::MAX),
+            progress: AtomicU64::new(u64::from(u32::MAX) << TARGET_SHIFT),
             late: AtomicU64::new(0),
             duplicates: AtomicU64::new(0),
             duplicates_received_ns: (0..KEPT_DUPLICATES).map(|_| AtomicI64::new(0)).collect(),
@@ -67,6 +77,8 @@ impl Flow {
         };
         let bit = 1 << (sequence % 64);
         if word.fetch_or(bit, Relaxed) & bit != 0 {
+            // Of a flow that was closed this counts what is not looked at any more: see `close`.
+            fence(Acquire);
             let earlier = self.duplicates.fetch_add(1, Relaxed);
             if let Some(place) = self.duplicates_received_ns.get(earlier as usize) {
                 place.store(received_ns, Relaxed);
@@ -79,8 +91,57 @@ impl Flow {
         true
     }
 
+    /// Notes that an admitted message is counted and recorded; true where it was the last that the drain waits for.
+    #[inline]
+    pub(crate) fn finish(&self) -> bool {
+        // Release: whoever sees the new number sees the counts and the sample too.
+        let progress = self.progress.fetch_add(1, Release) + 1;
+        progress >> TARGET_SHIFT == progress & u64::from(u32::MAX)
+    }
+
+    /// Sets how many messages the drain waits for; true where they are already there, and then no [`Self::finish`] says so.
+    pub(crate) fn expect(&self, messages: u32) -> bool {
+        let target = u64::from(messages) << TARGET_SHIFT;
+        let mut progress = self.progress.load(Relaxed);
+        while let Err(changed) =
+            self.progress
+                .compare_exchange_weak(progress, target | progress & u64::from(u32::MAX), Relaxed, Relaxed)
+        {
+            progress = changed;
+        }
+        progress as u32 >= messages
+    }
+
+    /// How many different messages of the window have come, late ones included.
+    pub(crate) fn arrived(&self) -> u32 {
+        self.progress.load(Acquire) as u32
+    }
+
+    /// Takes no message in any more, waits for those that are being counted, and tells what all of them came to.
+    ///
+    /// To be called once; afterwards every recording of an admitted message happens before what the caller does.
+    pub(crate) fn close(&self) -> FlowCounts {
+        // First, as every message looks like a duplicate once its bit is set (Release, with the fence in `admit`).
+        let (duplicates, duplicates_received_ns) = (self.duplicates.load(Relaxed), self.duplicates_received_ns());
+        let close = |word: &AtomicU64| word.swap(u64::MAX, Release).count_ones();
+        let admitted: u32 = self.seen.iter().map(close).sum();
+        while self.arrived() < admitted {
+            yield_now();
+        }
+        FlowCounts {
+            arrived: admitted,
+            late: self.late.load(Relaxed),
+            duplicates,
+            duplicates_received_ns,
+            reordered: self.reordered.load(Relaxed),
+            corrupt: self.corrupt.load(Relaxed),
+            negative: self.negative.load(Relaxed),
+            beyond_samples: self.beyond_samples.load(Relaxed),
+        }
+    }
+
     /// When the first of the duplicates came, as many as are kept.
-    pub(crate) fn duplicates_received_ns(&self) -> Vec<u64> {
+    fn duplicates_received_ns(&self) -> Vec<u64> {
         self.duplicates_received_ns
             .iter()
             .map(|place| place.load(Relaxed))
@@ -88,34 +149,23 @@ impl Flow {
             .map(|received_ns| received_ns as u64)
             .collect()
     }
-
-    /// Notes that an admitted message is counted and recorded; true where it was the last that the drain waits for.
-    #[inline]
-    pub(crate) fn finish(&self) -> bool {
-        // Release: whoever sees the new number sees the sample too.
-        let arrived = self.arrived.fetch_add(1, SeqCst) + 1;
-        arrived == self.target.load(SeqCst)
-    }
-
-    /// Sets how many messages the drain waits for; true where they are already there.
-    pub(crate) fn expect(&self, messages: u32) -> bool {
-        self.target.store(messages, SeqCst);
-        self.arrived() >= messages
-    }
-
-    /// How many different messages of the window have come, late ones included.
-    pub(crate) fn arrived(&self) -> u32 {
-        self.arrived.load(SeqCst)
-    }
-
-    /// Whether every message that was admitted is counted and recorded.
-    pub(crate) fn is_settled(&self) -> bool {
-        let admitted: u32 = self.seen.iter().map(|word| word.load(SeqCst).count_ones()).sum();
-        self.arrived() >= admitted
-    }
 }
 
-#[cfg(test)]
+/// What a closed flow has counted.
+#[derive(Debug)]
+pub(crate) struct FlowCounts {
+    /// Different messages of the window, late ones included.
+    pub(crate) arrived: u32,
+    pub(crate) late: u64,
+    pub(crate) duplicates: u64,
+    pub(crate) duplicates_received_ns: Vec<u64>,
+    pub(crate) reordered: u64,
+    pub(crate) corrupt: u64,
+    pub(crate) negative: u64,
+    pub(crate) beyond_samples: u64,
+}
+
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
@@ -163,9 +213,22 @@ mod tests {
         assert!(!flow.finish());
         assert!(!flow.expect(2));
         flow.admit(1, 1);
-        assert!(!flow.is_settled());
         assert!(flow.finish());
-        assert!(flow.is_settled() && flow.expect(2));
+        assert!(flow.expect(2));
+    }
+
+    #[test]
+    fn a_closed_flow_tells_what_it_counted_and_takes_in_no_more() {
+        let flow = Flow::new(100);
+        for sequence in [0, 2, 1, 1] {
+            if flow.admit(sequence, 1) {
+                flow.finish();
+            }
+        }
+        let counts = flow.close();
+        assert_eq!((counts.arrived, counts.reordered, counts.duplicates), (3, 1, 1));
+        assert!(!flow.admit(3, 1));
+        assert_eq!(flow.arrived(), 3);
     }
 
     #[test]

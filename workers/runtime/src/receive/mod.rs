@@ -3,4 +3,5 @@
 //! It keeps no schedule and sends nothing but a ping-pong's answers, through `send`; `node` runs on what it passes on.
 
 pub(crate) mod flow;
+pub(crate) mod idle;
 pub(crate) mod receiver;

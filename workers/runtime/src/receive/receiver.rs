@@ -4,7 +4,11 @@
 //! call of its own on the way to the stamp; it knows no middleware. `flow` counts, `recorder` stores, `answer` answers.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Acquire, Relaxed},
+    fence,
+};
 
 use middlemark_contract::Received;
 
@@ -30,7 +34,25 @@ impl Receiver {
     #[inline]
     pub fn receive(&self, message: &[u8]) {
         let received_ns = clock::now_ns();
-        self.0.take(received_ns, std::iter::once(message));
+        self.0.take(received_ns, std::iter::once(message), always);
+    }
+
+    /// Takes a message that its publisher may write over while it is read: what was read counts only if `is_valid` says,
+    /// once it has been read, that nobody had by then. Where it doesn't, the message is lost, as it is for any application.
+    #[inline]
+    pub fn receive_lent(&self, message: &[u8], is_valid: impl Fn() -> bool) {
+        let received_ns = clock::now_ns();
+        let (header, body) = message.split_at(message.len().min(HEADER_BYTES));
+        let mut read = [0; HEADER_BYTES];
+        for (place, byte) in read.iter_mut().zip(header) {
+            // SAFETY: a reference can be read. Volatile, so that the header is read here, once, and not again later.
+            *place = unsafe { std::ptr::from_ref(byte).read_volatile() };
+        }
+        let pieces = [&read[..header.len()], body];
+        self.0.take(received_ns, pieces.into_iter(), || {
+            fence(Acquire); // What was read before is not read after.
+            is_valid()
+        });
     }
 
     /// Takes the message that a slot of the channel's largest size begins with.
@@ -38,14 +60,14 @@ impl Receiver {
     pub fn receive_slot(&self, slot: &[u8]) {
         let received_ns = clock::now_ns();
         let length = self.0.channel.bytes_of(slot).unwrap_or(slot.len()).min(slot.len());
-        self.0.take(received_ns, std::iter::once(&slot[..length]));
+        self.0.take(received_ns, std::iter::once(&slot[..length]), always);
     }
 
     /// Takes a message that lies in several pieces, without joining them.
     #[inline]
     pub fn receive_pieces<'a>(&self, pieces: impl Iterator<Item = &'a [u8]> + Clone) {
         let received_ns = clock::now_ns();
-        self.0.take(received_ns, pieces);
+        self.0.take(received_ns, pieces, always);
     }
 
     /// The stamp for [`Self::receive_at`], where a worker must do something (take a lock, look for a reassembly) before
@@ -59,8 +81,14 @@ impl Receiver {
     /// Takes a message that was received at `received_ns` (see [`Self::stamp`]).
     #[inline]
     pub fn receive_at(&self, received_ns: i64, message: &[u8]) {
-        self.0.take(received_ns, std::iter::once(message));
+        self.0.take(received_ns, std::iter::once(message), always);
     }
+}
+
+/// Of a message that nobody writes over.
+#[inline]
+fn always() -> bool {
+    true
 }
 
 /// What a subscriber does when a flow's first message has come; called once a flow, off the measured window.
@@ -99,12 +127,44 @@ pub(crate) enum Part {
 }
 
 impl ReceiverState {
+    /// The state of one that listens, with memory for so many messages of each publisher and so many samples of all; it
+    /// finds no message late, verifies none and tells nobody.
+    pub(crate) fn new(channel: Channel, token: u32, messages: u32, samples: usize) -> ReceiverState {
+        let flows = channel.publishers.len();
+        let blank = Received {
+            stream: 0,
+            answer: 0,
+            publisher: 0,
+            subscriber: 0,
+            sequence: 0,
+            intended_ns: 0,
+            sent_ns: 0,
+            received_ns: 0,
+        };
+        ReceiverState {
+            channel,
+            token,
+            late_after_ns: i64::MAX,
+            verify: None,
+            flows: (0..flows).map(|_| Flow::new(messages)).collect(),
+            recorder: Recorder::new(samples, blank),
+            overflow: (0..flows).map(|_| Overflow::new()).collect(),
+            foreign: AtomicU64::new(0),
+            on_first: Box::new(|_, _| {}),
+            on_complete: Box::new(|| {}),
+            part: Part::Listener,
+        }
+    }
+
     #[inline]
-    fn take<'a>(&self, received_ns: i64, pieces: impl Iterator<Item = &'a [u8]> + Clone) {
+    fn take<'a>(&self, received_ns: i64, pieces: impl Iterator<Item = &'a [u8]> + Clone, is_valid: impl Fn() -> bool) {
         let Some(header) = first_bytes(pieces.clone()).as_ref().and_then(Header::decode) else {
             self.foreign.fetch_add(1, Relaxed);
             return;
         };
+        if !is_valid() {
+            return;
+        }
         if header.token != self.token || header.channel != self.channel.number {
             self.foreign.fetch_add(1, Relaxed);
             return;
@@ -125,7 +185,7 @@ impl ReceiverState {
             (self.on_first)(header.publisher, received_ns);
         }
         if header.phase == Phase::Window {
-            self.count(flow, &header, received_ns, pieces);
+            self.count(flow, &header, received_ns, pieces, is_valid);
         } else {
             self.pass_on(&header, received_ns);
         }
@@ -138,9 +198,10 @@ impl ReceiverState {
         header: &Header,
         received_ns: i64,
         pieces: impl Iterator<Item = &'a [u8]> + Clone,
+        is_valid: impl Fn() -> bool,
     ) {
         if !self.is_intact(header, pieces) {
-            flow.corrupt.fetch_add(1, Relaxed);
+            flow.corrupt.fetch_add(u64::from(is_valid()), Relaxed);
             return;
         }
         if !flow.admit(header.sequence, received_ns) {

@@ -1,6 +1,7 @@
 //! The two sides of a ping-pong: the responder that answers each question, and the client's turn that waits for it.
 //!
-//! The answer is sent from the thread that received the question, before that is even counted; nothing here records.
+//! The answer is filled and sent from the thread that received the question, before that is even counted; nothing here
+//! records.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -9,7 +10,7 @@ use std::thread::Thread;
 use crate::clock;
 use crate::message::channel::Channel;
 use crate::message::header::Header;
-use crate::message::payload::{Identity, Pool};
+use crate::message::payload::Pool;
 use crate::send::publish::Publisher;
 use crate::send::stamping_publisher::StampingPublisher;
 
@@ -26,15 +27,8 @@ pub(crate) struct Answerer {
 impl Answerer {
     /// `channel` is the answers' channel, at the responder's index.
     pub(crate) fn new(publisher: Publisher, channel: Channel, token: u32, pool: Arc<Pool>) -> Answerer {
-        let mut publisher = StampingPublisher::new(publisher, channel.size_bytes, pool);
-        let identity = Identity {
-            channel: channel.number,
-            publisher: channel.index,
-            sequence: 0,
-        };
-        publisher.prepare(identity, channel.size_bytes);
         Answerer {
-            publisher: Mutex::new(publisher),
+            publisher: Mutex::new(StampingPublisher::new(publisher, channel.size_bytes, pool)),
             channel,
             token,
             refused: AtomicU64::new(0),
@@ -54,7 +48,7 @@ impl Answerer {
             phase: question.phase,
         };
         let mut publisher = self.publisher.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if publisher.send(header).result.is_err() {
+        if publisher.send(header, self.channel.size_bytes, 0).result.is_err() {
             self.refused.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -112,6 +106,54 @@ impl Turn {
                 std::hint::spin_loop();
             } else {
                 std::thread::park_timeout(std::time::Duration::from_nanos(left_ns as u64));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness;
+    use crate::message::header::Phase;
+    use crate::send::fake_publishers::one_of_each;
+
+    #[test]
+    fn filling_an_answer_is_no_part_of_the_round_trip_whoever_has_the_memory() {
+        const SIZE_BYTES: usize = 4 << 20;
+        for (kind, publisher, notes) in one_of_each() {
+            let channel = Channel {
+                number: 1,
+                ..harness::channel(SIZE_BYTES)
+            };
+            let answerer = Answerer::new(publisher, channel, 7, Arc::new(Pool::new(7, SIZE_BYTES)));
+            let question = Header {
+                sent_ns: clock::now_ns(),
+                intended_ns: 0,
+                sequence: 5,
+                token: 7,
+                channel: 0,
+                publisher: 0,
+                asker: 0,
+                phase: Phase::Window,
+            };
+            answerer.answer(&question);
+            answerer.answer(&Header {
+                sequence: 6,
+                sent_ns: clock::now_ns(),
+                ..question
+            });
+            let calls = notes.calls();
+            assert_ne!(calls[0].body, calls[1].body, "{kind}");
+            for call in calls {
+                let Header {
+                    sent_ns, intended_ns, ..
+                } = call.header;
+                // The round trip begins so much later, and ends no sooner than the answer is sent.
+                assert!(
+                    question.sent_ns < intended_ns && intended_ns <= sent_ns,
+                    "{kind}: {call:?}"
+                );
             }
         }
     }

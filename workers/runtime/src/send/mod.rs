@@ -3,6 +3,8 @@
 //! It knows no middleware beyond the traits in `publish`, and writes no file; `recorder` keeps what it did.
 
 pub(crate) mod answer;
+#[cfg(test)]
+pub(crate) mod fake_publishers;
 pub(crate) mod gate;
 pub(crate) mod publish;
 pub(crate) mod schedule;

@@ -8,8 +8,10 @@ use std::mem::MaybeUninit;
 pub enum Publisher {
     /// The application's buffer is copied, or sent from, by the publish call.
     Copying(Box<dyn Publish>),
-    /// The application writes into memory of the middleware, or memory that is moved to it.
+    /// The application writes into memory of the middleware.
     InPlace(Box<dyn PublishInPlace>),
+    /// The application writes into memory of its own and gives that away, so that each message needs new memory.
+    Moving(Box<dyn PublishMoved>),
 }
 
 /// Publishing from the application's own buffer.
@@ -34,6 +36,18 @@ pub trait PublishInPlace: Send {
         size_bytes: usize,
         write: &mut dyn FnMut(&mut [MaybeUninit<u8>]),
     ) -> Result<(), PublishError>;
+}
+
+/// Publishing by giving memory away.
+pub trait PublishMoved: Send {
+    /// Hands one whole message to the middleware, which frees it when it no longer needs it. Hot path: the stamp has just
+    /// been written into `message`.
+    ///
+    /// What the memory takes to get, its first touch included, is charged to the middleware, as its call asks for it.
+    ///
+    /// # Errors
+    /// The message was not accepted.
+    fn publish_moved(&mut self, message: Vec<u8>) -> Result<(), PublishError>;
 }
 
 /// Why a message was not accepted; holds no allocated memory, as it occurs on the hot path.

@@ -1,6 +1,6 @@
 //! The life of one publisher's thread: approach from T0 on, then the measured window, then nothing more.
 //!
-//! Each message is written before its instant, stamped at it, and recorded after the publish call has come back;
+//! Each message is filled at its instant, stamped when it is full, and recorded after the publish call has come back;
 //! the thread owns its publisher and its samples, so nothing here is shared while messages go out.
 
 use std::sync::Arc;
@@ -10,7 +10,6 @@ use middlemark_contract::{PatternSpec, Published, PublisherCounts};
 use crate::clock;
 use crate::message::channel::Channel;
 use crate::message::header::{Header, Phase};
-use crate::message::payload::Identity;
 use crate::recorder::Recorder;
 use crate::send::answer::Turn;
 use crate::send::gate::{ALERT_NS, Approach, Window, WindowGate};
@@ -56,7 +55,25 @@ pub(crate) struct Sender {
     pub(crate) turn: Option<Arc<Turn>>,
     pub(crate) refusal: Option<String>,
     pub(crate) sent: u32,
+    pub(crate) filling: Filling,
     pub(crate) gate: Arc<WindowGate>,
+}
+
+/// What filling has delayed so far.
+#[derive(Debug, Default)]
+pub(crate) struct Filling {
+    /// By how much it had delayed the last message.
+    fill_ns: i64,
+    /// When the last publish call came back.
+    returned_ns: i64,
+}
+
+impl Filling {
+    /// By how much it delays a message that is due at an instant, before that is filled itself: no longer than the
+    /// message waited for the one before it.
+    fn delays_ns(&self, intended_ns: i64) -> i64 {
+        self.fill_ns.min(self.returned_ns - intended_ns).max(0)
+    }
 }
 
 impl Sender {
@@ -102,9 +119,11 @@ impl Sender {
             if self.gate.window().is_some_and(|window| window.is_behind(intended_ns)) {
                 continue;
             }
-            self.prepare(sequence);
             match self.gate.approach(intended_ns) {
-                Approach::Due => drop(self.send_before_window(sequence, intended_ns)),
+                Approach::Due => {
+                    let delayed_ns = self.filling.delays_ns(intended_ns);
+                    self.hand_over(sequence, intended_ns, delayed_ns, Phase::Approach);
+                }
                 Approach::Opens(window) => return Some(window),
                 Approach::Abandoned => return None,
             }
@@ -114,7 +133,7 @@ impl Sender {
 
     /// A message's number is that of its instant, so that one who joins an open window repeats none. An overload is told
     /// and not waited for: what the schedule still holds when its time is over is only counted.
-    fn follow_schedule(&mut self, window: Window) -> Done {
+    pub(crate) fn follow_schedule(&mut self, window: Window) -> Done {
         let until_ns = window.publish_until_ns();
         let mut done = Done::none(window);
         for (sequence, intended_ns) in (0..self.messages).zip(self.schedule(window.begin_ns)) {
@@ -128,12 +147,11 @@ impl Sender {
                 done.unsent += 1;
                 continue;
             }
-            self.prepare(sequence);
             if !self.gate.rest_before(intended_ns) {
                 break;
             }
             clock::wait_until(intended_ns, self.spin_ns);
-            done.last_returned_ns = self.send(sequence, intended_ns).returned_ns;
+            done.last_returned_ns = self.send_when_due(sequence, intended_ns).returned_ns;
             done.tried += 1;
         }
         done
@@ -148,8 +166,7 @@ impl Sender {
             clock::wait_until(window.joined_ns, self.spin_ns);
         }
         while sequence < end && now_ns < window.end_ns && !self.gate.is_abandoned() {
-            self.prepare(sequence);
-            now_ns = self.send(sequence, now_ns).returned_ns;
+            now_ns = self.send_when_due(sequence, now_ns).returned_ns;
             sequence += 1;
         }
         Done::tried(sequence - first, now_ns)
@@ -164,13 +181,12 @@ impl Sender {
         let mut last_returned_ns = window.joined_ns;
         let mut sequence = first;
         while sequence < end && intended_ns < window.end_ns {
-            self.prepare(sequence);
             if !self.gate.rest_before(intended_ns) {
                 break;
             }
             clock::wait_until(intended_ns, self.spin_ns);
             turn.open(sequence, answers);
-            let handed = self.send(sequence, intended_ns);
+            let handed = self.send_when_due(sequence, intended_ns);
             last_returned_ns = handed.returned_ns;
             if handed.result.is_ok() {
                 self.wait_for_answers(&turn, handed.sent_ns + patience_ns);
@@ -198,28 +214,16 @@ impl Sender {
         }
     }
 
-    /// Writes the body of the message to come.
     #[inline]
-    pub(crate) fn prepare(&mut self, sequence: u32) {
-        let identity = Identity {
-            channel: self.channel.number,
-            publisher: self.channel.index,
-            sequence,
-        };
-        self.publisher.prepare(identity, self.channel.message_bytes(sequence));
+    fn send_when_due(&mut self, sequence: u32, intended_ns: i64) -> Handed {
+        let delayed_ns = self.filling.delays_ns(intended_ns);
+        self.send(sequence, intended_ns, delayed_ns)
     }
 
-    /// Sends the prepared message, which counts for nothing.
-    pub(crate) fn send_before_window(&mut self, sequence: u32, intended_ns: i64) -> Handed {
-        let header = self.header(sequence, intended_ns, Phase::Approach);
-        self.publisher.send(header)
-    }
-
-    /// Sends the prepared message, as one of the window.
+    /// Sends a message of the window, which filling others has already delayed by `delayed_ns`.
     #[inline]
-    pub(crate) fn send(&mut self, sequence: u32, intended_ns: i64) -> Handed {
-        let header = self.header(sequence, intended_ns, Phase::Window);
-        let handed = self.publisher.send(header);
+    pub(crate) fn send(&mut self, sequence: u32, intended_ns: i64, delayed_ns: i64) -> Handed {
+        let handed = self.hand_over(sequence, intended_ns, delayed_ns, Phase::Window);
         match handed.result {
             Ok(()) => self.sent += 1,
             Err(error) => {
@@ -233,14 +237,16 @@ impl Sender {
             intended_ns,
             sent_ns: handed.sent_ns,
             returned_ns: handed.returned_ns,
+            fill_ns: handed.fill_ns,
             accepted: u8::from(handed.result.is_ok()),
         });
         handed
     }
 
+    /// Sends a message; one of before the window counts for nothing.
     #[inline]
-    fn header(&self, sequence: u32, intended_ns: i64, phase: Phase) -> Header {
-        Header {
+    pub(crate) fn hand_over(&mut self, sequence: u32, intended_ns: i64, delayed_ns: i64, phase: Phase) -> Handed {
+        let header = Header {
             sent_ns: 0,
             intended_ns,
             sequence,
@@ -249,7 +255,14 @@ impl Sender {
             publisher: self.channel.index,
             asker: 0,
             phase,
-        }
+        };
+        let size_bytes = self.channel.message_bytes(sequence);
+        let handed = self.publisher.send(header, size_bytes, delayed_ns);
+        self.filling = Filling {
+            fill_ns: handed.fill_ns,
+            returned_ns: handed.returned_ns,
+        };
+        handed
     }
 }
 

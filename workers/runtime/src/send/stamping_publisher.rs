@@ -1,31 +1,33 @@
-//! A publisher that stamps: it writes a message, stamps it, and hands it to the middleware, in this order.
+//! A publisher that stamps: it fills a message, stamps it, and hands it to the middleware, in this order.
 //!
-//! The body is written before the stamp, so that filling is never charged to the middleware; what a loan takes to get is
-//! charged, by stamping that much earlier. It neither paces (`sender`) nor records.
+//! Filling is timed, so that it can be taken off; what a middleware's memory takes to get is charged, by stamping that
+//! much earlier. It neither paces (`sender`) nor records.
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use crate::clock;
-use crate::message::header::{HEADER_BYTES, Header};
+use crate::message::header::Header;
 use crate::message::payload::{Identity, Pool};
 use crate::send::publish::{PublishError, Publisher};
+
+/// The smallest page that Linux has.
+const PAGE_BYTES: usize = 4096;
 
 /// One publisher with the application's own buffer.
 pub(crate) struct StampingPublisher {
     publisher: Publisher,
-    /// Of the message to come.
-    size_bytes: usize,
     pool: Arc<Pool>,
-    /// The application's buffer; empty where messages are written in place.
+    /// The application's buffer; empty where messages are written into other memory.
     buffer: Vec<u8>,
 }
 
-/// When a message was handed over and when the call came back.
+/// When a message was handed over, when the call came back, and by how much filling had delayed it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Handed {
     pub(crate) sent_ns: i64,
     pub(crate) returned_ns: i64,
+    pub(crate) fill_ns: i64,
     pub(crate) result: Result<(), PublishError>,
 }
 
@@ -34,58 +36,164 @@ impl StampingPublisher {
     pub(crate) fn new(publisher: Publisher, largest_bytes: usize, pool: Arc<Pool>) -> StampingPublisher {
         let buffer = match publisher {
             Publisher::Copying(_) => vec![0xA5; largest_bytes],
-            Publisher::InPlace(_) => Vec::new(),
+            Publisher::InPlace(_) | Publisher::Moving(_) => Vec::new(),
         };
         StampingPublisher {
             publisher,
-            size_bytes: largest_bytes,
             pool,
             buffer,
         }
     }
 
-    /// Writes the body of the message to come into the application's buffer; in place that can only be done later.
+    /// Fills a message, stamps it and hands it over; filling those before it has already delayed it by `delayed_ns`.
     #[inline]
-    pub(crate) fn prepare(&mut self, identity: Identity, size_bytes: usize) {
-        self.size_bytes = size_bytes;
-        if let Publisher::Copying(_) = self.publisher {
-            let body = self.pool.body(identity, size_bytes);
-            self.buffer[HEADER_BYTES..size_bytes].copy_from_slice(body);
-        }
-    }
-
-    /// Stamps the prepared message and hands it over.
-    #[inline]
-    pub(crate) fn send(&mut self, mut header: Header) -> Handed {
+    pub(crate) fn send(&mut self, header: Header, size_bytes: usize, delayed_ns: i64) -> Handed {
+        let asked_ns = clock::now_ns();
+        let mut message = Message {
+            pool: &self.pool,
+            header: Header {
+                sent_ns: asked_ns,
+                ..header
+            },
+            fill_ns: delayed_ns,
+        };
         let result = match &mut self.publisher {
             Publisher::Copying(publisher) => {
-                header.sent_ns = clock::now_ns();
-                self.buffer[..HEADER_BYTES].copy_from_slice(&header.encode());
-                publisher.publish(&self.buffer[..self.size_bytes])
+                message.write(uninit(&mut self.buffer[..size_bytes]), asked_ns, 0);
+                publisher.publish(&self.buffer[..size_bytes])
             }
-            Publisher::InPlace(publisher) => {
-                let asked_ns = clock::now_ns();
-                header.sent_ns = asked_ns;
-                let pool = &self.pool;
-                publisher.publish_in_place(self.size_bytes, &mut |message| {
-                    let loan_ns = clock::now_ns() - asked_ns;
-                    pool.fill(Identity::of(&header), message);
-                    header.sent_ns = clock::now_ns() - loan_ns;
-                    write_header(message, &header);
-                })
+            Publisher::InPlace(publisher) => publisher.publish_in_place(size_bytes, &mut |memory| {
+                let got_ns = clock::now_ns();
+                message.write(memory, got_ns, got_ns - asked_ns);
+            }),
+            Publisher::Moving(publisher) => {
+                let mut memory = fresh(size_bytes);
+                let got_ns = clock::now_ns();
+                message.write(
+                    &mut memory.spare_capacity_mut()[..size_bytes],
+                    got_ns,
+                    got_ns - asked_ns,
+                );
+                // SAFETY: the capacity is at least `size_bytes`, all of which have just been written.
+                unsafe { memory.set_len(size_bytes) };
+                publisher.publish_moved(memory)
             }
         };
         Handed {
-            sent_ns: header.sent_ns,
+            sent_ns: message.header.sent_ns,
             returned_ns: clock::now_ns(),
+            fill_ns: message.fill_ns,
             result,
         }
     }
 }
 
-#[inline]
-fn write_header(message: &mut [MaybeUninit<u8>], header: &Header) {
-    for (place, byte) in message.iter_mut().zip(header.encode()) {
-        place.write(byte);
+/// A message that is being made.
+struct Message<'a> {
+    pool: &'a Pool,
+    header: Header,
+    fill_ns: i64,
+}
+
+impl Message<'_> {
+    /// Writes it into memory that took `memory_ns` to get and was there at `begin_ns`: the body, then the stamp.
+    #[inline]
+    fn write(&mut self, memory: &mut [MaybeUninit<u8>], begin_ns: i64, memory_ns: i64) {
+        self.pool.fill(Identity::of(&self.header), memory);
+        let filled_ns = clock::now_ns();
+        self.fill_ns += filled_ns - begin_ns;
+        self.header.sent_ns = filled_ns - memory_ns;
+        self.header.intended_ns += self.fill_ns;
+        for (place, byte) in memory.iter_mut().zip(self.header.encode()) {
+            place.write(byte);
+        }
+    }
+}
+
+/// Memory to be given away, with all its pages there, so that no page fault is taken for filling.
+fn fresh(size_bytes: usize) -> Vec<u8> {
+    let mut memory: Vec<u8> = Vec::with_capacity(size_bytes);
+    for page in memory.spare_capacity_mut()[..size_bytes].chunks_mut(PAGE_BYTES) {
+        for place in [0, page.len() - 1] {
+            // SAFETY: the place is within the page; volatile, as the compiler sees that it is written again.
+            unsafe { page[place].as_mut_ptr().write_volatile(0) };
+        }
+    }
+    memory
+}
+
+fn uninit(bytes: &mut [u8]) -> &mut [MaybeUninit<u8>] {
+    // SAFETY: both have the same layout, and only `Message::write` gets it, which leaves every byte initialised.
+    unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::header::Phase;
+    use crate::send::fake_publishers::{LOAN_NS, one_of_each};
+
+    /// Large enough to take far longer to fill than to stamp.
+    const SIZE_BYTES: usize = 4 << 20;
+    const DELAYED_NS: i64 = 5;
+
+    fn header(sequence: u32, intended_ns: i64) -> Header {
+        Header {
+            sent_ns: 0,
+            intended_ns,
+            sequence,
+            token: 7,
+            channel: 1,
+            publisher: 2,
+            asker: 0,
+            phase: Phase::Window,
+        }
+    }
+
+    #[test]
+    fn filling_is_timed_and_taken_off_the_intended_instant_whoever_has_the_memory() {
+        for (kind, publisher, notes) in one_of_each() {
+            let pool = Arc::new(Pool::new(7, SIZE_BYTES));
+            let mut publisher = StampingPublisher::new(publisher, SIZE_BYTES, pool);
+            let due_ns = clock::now_ns();
+            let handed = publisher.send(header(3, due_ns), SIZE_BYTES, DELAYED_NS);
+            let call = &notes.calls()[0];
+            assert_eq!(
+                (call.header.sent_ns, call.header.intended_ns),
+                (handed.sent_ns, due_ns + handed.fill_ns),
+                "{kind}"
+            );
+            assert!(handed.fill_ns > DELAYED_NS, "{kind}: {handed:?}");
+            // Without filling it would have been sent when the publisher was asked: after its instant, before the call.
+            let asked_ns = handed.sent_ns - (handed.fill_ns - DELAYED_NS);
+            assert!(due_ns <= asked_ns, "{kind}: {handed:?}");
+            let fills_first = kind != "in place";
+            assert!(
+                asked_ns <= call.began_ns && (handed.sent_ns <= call.began_ns || !fills_first),
+                "{kind}: {handed:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_message_is_filled_anew_whoever_has_the_memory() {
+        for (kind, publisher, notes) in one_of_each() {
+            let pool = Arc::new(Pool::new(7, 1000));
+            let mut publisher = StampingPublisher::new(publisher, 1000, Arc::clone(&pool));
+            for (sequence, size_bytes) in [(0, 1000), (1, 32), (2, 500)] {
+                publisher.send(header(sequence, 0), size_bytes, 0);
+            }
+            for (call, size_bytes) in notes.calls().iter().zip([1000, 32, 500]) {
+                assert_eq!(call.body, pool.body(Identity::of(&call.header), size_bytes), "{kind}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_loan_takes_is_charged() {
+        let [_, (_, lending, _), _] = one_of_each();
+        let mut publisher = StampingPublisher::new(lending, 64, Arc::new(Pool::new(7, 64)));
+        let handed = publisher.send(header(0, 0), 64, 0);
+        assert!(handed.returned_ns - handed.sent_ns >= LOAN_NS, "{handed:?}");
     }
 }

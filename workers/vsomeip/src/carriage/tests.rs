@@ -1,4 +1,4 @@
-use middlemark_contract::{Durability, History, OptionValue, Qos};
+use middlemark_contract::{Congestion, OptionValue, Qos};
 use middlemark_runtime::ChannelEndpoint;
 
 use super::*;
@@ -17,10 +17,7 @@ fn channel(reliability: Reliability, publishing: &str, subscribing: &[&str], siz
         rate_hz: 20.0,
         qos: Qos {
             reliability,
-            history: History::KeepLast { depth: 1 },
-            durability: Durability::Volatile,
-            congestion: Congestion::Drop,
-            level: None,
+            ..Qos::BEST_EFFORT
         },
         publishers: vec![endpoint(publishing)],
         subscribers: subscribing.iter().map(|address| endpoint(address)).collect(),
@@ -107,7 +104,7 @@ fn what_exceeds_a_udp_message_needs_segments() {
 
 fn unthrottled(messages: Option<u64>, congestion: Congestion) -> ApplicationSpec {
     serde_json::from_value(serde_json::json!({
-        "contract_version": 1, "application": "left", "address": "127.0.0.1", "interface": "lo",
+        "contract_version": 2, "application": "left", "delivery": "library_thread", "address": "127.0.0.1", "interface": "lo",
         "rendezvous": {
             "name": "trial", "token": 1, "domain": 0, "first_port": 20000, "ports": 8, "folder": "/tmp/trial",
         },
@@ -117,7 +114,7 @@ fn unthrottled(messages: Option<u64>, congestion: Congestion) -> ApplicationSpec
             "pattern": { "kind": "unthrottled", "approach_hz": 10.0, "messages": messages },
             "qos": {
                 "reliability": "reliable", "history": { "kind": "keep_all" }, "durability": "volatile",
-                "congestion": congestion, "level": null,
+                "congestion": congestion, "patience_ns": 0, "queue_bytes": 8 << 20, "level": null,
             },
         }],
         "recording": { "samples": 1, "messages": 1, "late_after_ns": 1, "folder": "/tmp/trial" },
@@ -128,15 +125,22 @@ fn unthrottled(messages: Option<u64>, congestion: Congestion) -> ApplicationSpec
 
 #[test]
 fn an_unthrottled_publisher_that_is_to_wait_gets_only_what_the_queue_has_room_for() {
-    let options = options(&[]);
-    let room = 1 << 10; // of 1 MiB each, in a queue of 1 GiB
-    assert_eq!(accept_patterns(&unthrottled(None, Congestion::Drop), &options), Ok(()));
-    assert_eq!(
-        accept_patterns(&unthrottled(Some(room), Congestion::Block), &options),
-        Ok(())
-    );
+    let room = 8; // of 1 MiB each
+    assert_eq!(accept_patterns(&unthrottled(None, Congestion::Drop)), Ok(()));
+    assert_eq!(accept_patterns(&unthrottled(Some(room), Congestion::Block)), Ok(()));
     for messages in [None, Some(room + 1)] {
-        let refusal = accept_patterns(&unthrottled(messages, Congestion::Block), &options).unwrap_err();
+        let refusal = accept_patterns(&unthrottled(messages, Congestion::Block)).unwrap_err();
         assert_eq!(refusal.capability, "congestion");
     }
+}
+
+#[test]
+fn a_queue_has_a_limit_unless_a_stream_blocks() {
+    let drops = channel(Reliability::Reliable, "10.0.0.1", &["10.0.0.2"], 64);
+    let blocks = Channel {
+        qos: Qos::RELIABLE,
+        ..drops.clone()
+    };
+    assert_eq!(queue_limit_bytes(std::slice::from_ref(&drops)), Some(16 << 20));
+    assert_eq!(queue_limit_bytes(&[drops, blocks]), None);
 }

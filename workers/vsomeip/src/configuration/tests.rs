@@ -35,6 +35,7 @@ fn render_with(address: &str, is_between_hosts: bool, broadcast: Option<Ipv4Addr
         rendezvous: &rendezvous(),
         is_between_hosts,
         broadcast,
+        queue_limit_bytes: None,
         options,
     };
     node.render()
@@ -71,8 +72,6 @@ fn within_a_host_there_is_nothing_to_discover_and_no_port_to_open() {
             },
             "buffer-shrink-threshold": "5",
             "udp-receive-buffer-size": "1703936",
-            "endpoint-queue-limit-local": "1073741824",
-            "endpoint-queue-limit-external": "1073741824",
         })
     );
 }
@@ -144,11 +143,7 @@ fn someip_tp_is_configured_for_the_event() {
 
 #[test]
 fn an_unlimited_queue_is_left_as_shipped() {
-    let rendered = render(
-        "127.0.0.1",
-        false,
-        &options("default", &[("queue_limit_bytes", OptionValue::Integer(0))]),
-    );
+    let rendered = render("127.0.0.1", false, &options("default", &[]));
     assert!(rendered.get("endpoint-queue-limit-local").is_none());
 }
 

@@ -50,7 +50,7 @@ fn options(discovery: &str) -> Options {
 fn spec(own: &str, subscriber: &str) -> ApplicationSpec {
     let endpoint = |application: &str, address: &str| json!({ "application": application, "address": address });
     serde_json::from_value(json!({
-        "contract_version": 1, "application": "left", "address": own, "interface": "eth0",
+        "contract_version": 2, "application": "left", "delivery": "library_thread", "address": own, "interface": "eth0",
         "rendezvous": {
             "name": "trial", "token": 1, "domain": 0, "first_port": 20000, "ports": 8, "folder": "/tmp/trial",
         },
@@ -61,7 +61,7 @@ fn spec(own: &str, subscriber: &str) -> ApplicationSpec {
             "pattern": { "kind": "unthrottled", "approach_hz": 10.0, "messages": null },
             "qos": {
                 "reliability": "reliable", "history": { "kind": "keep_all" }, "durability": "volatile",
-                "congestion": "drop", "level": null,
+                "congestion": "drop", "patience_ns": 0, "queue_bytes": 1, "level": null,
             },
         }],
         "recording": { "samples": 1, "messages": 1, "late_after_ns": 1, "folder": "/tmp/trial" },

@@ -12,7 +12,7 @@ use crate::message::payload::Pool;
 use crate::node::input_queue::{self, InputWriter};
 use crate::recorder::Recorder;
 use crate::send::publish::{Publish, PublishError, Publisher};
-use crate::send::sender::Sender;
+use crate::send::sender::{Filling, Sender};
 use crate::send::stamping_publisher::StampingPublisher;
 
 const SIZE_BYTES: usize = 64;
@@ -130,6 +130,7 @@ fn sender(gate: &Arc<WindowGate>, sent: &Arc<Mutex<Vec<(Phase, u32)>>>) -> Sende
         intended_ns: 0,
         sent_ns: 0,
         returned_ns: 0,
+        fill_ns: 0,
         accepted: 0,
     };
     Sender {
@@ -151,6 +152,7 @@ fn sender(gate: &Arc<WindowGate>, sent: &Arc<Mutex<Vec<(Phase, u32)>>>) -> Sende
         turn: None,
         refusal: None,
         sent: 0,
+        filling: Filling::default(),
         gate: Arc::clone(gate),
     }
 }
@@ -223,4 +225,23 @@ fn a_source_runs_at_every_instant_and_numbers_the_window_apart() {
     assert!((28..=30).contains(&in_window), "{in_window}");
     assert_eq!(within.last(), Some(&(Phase::Window, in_window as u32 - 1)));
     assert_eq!(u64::from(counts.sent), in_window);
+}
+
+#[test]
+fn what_filling_takes_is_noted_with_each_output_and_with_all_that_are_sent_after_it() {
+    let (gate, sent) = (Arc::default(), Arc::default());
+    let mut outputs = [0, 1].map(|_| OutputSender::new(sender(&gate, &sent)));
+    let now_ns = clock::now_ns();
+    let window = Window::joined_at(now_ns, now_ns, now_ns + WINDOW_NS);
+    let mut filled_ns = 0;
+    let noted = outputs
+        .each_mut()
+        .map(|output| output.send(Some(window), now_ns, &mut filled_ns).unwrap());
+    assert!(0 < noted[0].fill_ns && noted[0].fill_ns < noted[1].fill_ns, "{noted:?}");
+    assert_eq!(noted[1].fill_ns, filled_ns);
+    // No output is sent sooner than the computation's end and all the filling since.
+    assert!(
+        noted.iter().all(|output| now_ns + output.fill_ns <= output.sent_ns),
+        "{noted:?}"
+    );
 }

@@ -1,51 +1,19 @@
 use std::sync::Mutex;
 
-use middlemark_contract::{Congestion, Durability, History, Qos, Reliability};
-
 use super::*;
+use crate::harness;
 
-const QOS: Qos = Qos {
-    reliability: Reliability::Reliable,
-    history: History::KeepAll,
-    durability: Durability::Volatile,
-    congestion: Congestion::Block,
-    level: None,
-};
 const SIZE_BYTES: usize = 100;
 
 fn state(first: Arc<Mutex<Vec<u16>>>) -> Arc<ReceiverState> {
-    let blank = Received {
-        stream: 0,
-        answer: 0,
-        publisher: 0,
-        subscriber: 0,
-        sequence: 0,
-        intended_ns: 0,
-        sent_ns: 0,
-        received_ns: 0,
-    };
+    let mut channel = harness::channel(SIZE_BYTES);
+    (channel.number, channel.index) = (2, 1);
+    channel.publishers.push(channel.publishers[0].clone());
     Arc::new(ReceiverState {
-        channel: Channel {
-            topic: "t".into(),
-            number: 2,
-            size_bytes: SIZE_BYTES,
-            recorded: None,
-            rate_hz: 1.0,
-            qos: QOS,
-            publishers: Vec::new(),
-            subscribers: Vec::new(),
-            index: 1,
-        },
-        token: 5,
         late_after_ns: 1_000_000_000,
         verify: Some(Arc::new(Pool::new(5, SIZE_BYTES))),
-        flows: [Flow::new(10), Flow::new(10)].into(),
-        recorder: Recorder::new(2, blank),
-        overflow: [Overflow::new(), Overflow::new()].into(),
-        foreign: AtomicU64::new(0),
         on_first: Box::new(move |publisher, _| first.lock().unwrap().push(publisher)),
-        on_complete: Box::new(|| {}),
-        part: Part::Listener,
+        ..ReceiverState::new(channel, 5, 10, 2)
     })
 }
 
@@ -116,4 +84,29 @@ fn the_approach_is_noticed_but_not_counted() {
     let state = state(Arc::clone(&first));
     Receiver::new(Arc::clone(&state)).receive(&message(0, 0, |header| header.phase = Phase::Approach));
     assert_eq!((first.lock().unwrap().len(), state.flows[0].arrived()), (1, 0));
+}
+
+#[test]
+fn a_lent_message_that_was_written_over_while_it_was_read_is_lost() {
+    let first = Arc::new(Mutex::new(Vec::new()));
+    let state = state(Arc::clone(&first));
+    let receiver = Receiver::new(Arc::clone(&state));
+    let (whole, broken) = (message(0, 0, |_| {}), message(1, 0, |header| header.sequence = 1));
+    receiver.receive_lent(&whole, || false);
+    assert!(first.lock().unwrap().is_empty());
+    // Valid when its header had been read, and no more when its body had.
+    let asked = std::cell::Cell::new(0);
+    receiver.receive_lent(&broken, || asked.replace(asked.get() + 1) == 0);
+    assert_eq!(state.flows[1].corrupt.load(Relaxed), 0);
+    receiver.receive_lent(&broken, || true);
+    assert_eq!(state.flows[1].corrupt.load(Relaxed), 1);
+    receiver.receive_lent(&whole, || true);
+    assert_eq!((state.flows[0].arrived(), state.flows[1].arrived()), (1, 0));
+}
+
+#[test]
+fn a_lent_message_too_short_for_a_header_is_foreign() {
+    let state = state(Arc::default());
+    Receiver::new(Arc::clone(&state)).receive_lent(b"too short", || true);
+    assert_eq!(state.foreign.load(Relaxed), 1);
 }

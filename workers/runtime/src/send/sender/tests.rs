@@ -1,10 +1,11 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use middlemark_contract::{Arrival, Congestion, Durability, History, Qos, Reliability};
+use middlemark_contract::{Arrival, Qos};
 
 use super::*;
 use crate::message::payload::Pool;
+use crate::send::fake_publishers::one_of_each;
 use crate::send::publish::{Publish, PublishError, Publisher};
 
 const SIZE_BYTES: usize = 64;
@@ -49,6 +50,7 @@ fn slow_sender(pattern: PatternSpec, call_ns: i64) -> (Sender, Sent) {
         intended_ns: 0,
         sent_ns: 0,
         returned_ns: 0,
+        fill_ns: 0,
         accepted: 0,
     };
     let sender = Sender {
@@ -60,13 +62,7 @@ fn slow_sender(pattern: PatternSpec, call_ns: i64) -> (Sender, Sent) {
             size_bytes: SIZE_BYTES,
             recorded: None,
             rate_hz: 1.0,
-            qos: Qos {
-                reliability: Reliability::Reliable,
-                history: History::KeepAll,
-                durability: Durability::Volatile,
-                congestion: Congestion::Block,
-                level: None,
-            },
+            qos: Qos::RELIABLE,
             publishers: Vec::new(),
             subscribers: Vec::new(),
             index: 0,
@@ -79,6 +75,7 @@ fn slow_sender(pattern: PatternSpec, call_ns: i64) -> (Sender, Sent) {
         turn: None,
         refusal: None,
         sent: 0,
+        filling: Filling::default(),
         gate: Arc::clone(&gate),
     };
     (sender, Sent { numbers, gate })
@@ -188,4 +185,60 @@ fn who_is_behind_when_the_window_opens_leaves_out_what_lies_before_it() {
     let counts = sender.run(start_ns).unwrap();
     // Sixty messages of 20 ms each would lie before it, of which three can go out.
     assert_eq!((counts.intended, counts.sent > 0), (10, true));
+}
+
+/// What a publisher of a kind records of a burst of large messages, all due at once.
+fn burst(publisher: Publisher) -> Vec<Published> {
+    const LARGE_BYTES: usize = 1 << 20;
+    let (sender, sent) = sender(PatternSpec::Burst {
+        rate_hz: 1.0,
+        messages: 5,
+    });
+    let recorder = Arc::clone(&sender.recorder);
+    let sender = Sender {
+        publisher: StampingPublisher::new(publisher, LARGE_BYTES, Arc::new(Pool::new(7, LARGE_BYTES))),
+        channel: Channel {
+            size_bytes: LARGE_BYTES,
+            ..sender.channel
+        },
+        ..sender
+    };
+    let now_ns = clock::now_ns();
+    sent.gate.open(Window::joined_at(now_ns, now_ns, now_ns + 100_000_000));
+    sender.run(now_ns).unwrap();
+    let count = recorder.seal();
+    // SAFETY: sealed, and the sender is gone.
+    unsafe { recorder.samples(count) }.collect()
+}
+
+#[test]
+fn a_message_that_waits_for_others_to_be_filled_is_no_later_for_it() {
+    for (kind, publisher, notes) in one_of_each() {
+        let published = burst(publisher);
+        assert_eq!(published.len(), 5, "{kind}");
+        for (before, after) in published.iter().zip(&published[1..]) {
+            // All that filling took so far delays it, and its own.
+            assert!(after.fill_ns > before.fill_ns, "{kind}: {published:?}");
+            // Without filling it would have been sent when the call before it came back, or a little later.
+            let late_ns = |message: &Published| message.sent_ns - message.intended_ns - message.fill_ns;
+            assert!(
+                late_ns(after) >= late_ns(before) + before.returned_ns - before.sent_ns,
+                "{kind}: {published:?}"
+            );
+            assert!(late_ns(before) >= 0, "{kind}: {published:?}");
+        }
+        for (message, call) in published.iter().zip(notes.calls()) {
+            assert_eq!(call.header.intended_ns, message.intended_ns + message.fill_ns, "{kind}");
+        }
+    }
+}
+
+#[test]
+fn filling_delays_no_message_that_did_not_wait_for_it() {
+    let filling = |returned_ns| Filling {
+        fill_ns: 30,
+        returned_ns,
+    };
+    let delays = [90, 110, 200].map(|returned_ns| filling(returned_ns).delays_ns(100));
+    assert_eq!(delays, [0, 10, 30]);
 }

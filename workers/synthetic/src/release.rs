@@ -1,19 +1,19 @@
-//! Delivery: a thread on each link that takes messages from the ring and releases each at its due time.
+//! Release: a thread on each link that takes messages from the ring and releases each at its due time.
 //!
-//! It sleeps until shortly before the next release and spins from there, and keeps how late it was all the same.
+//! It sleeps until shortly before the next release and spins from there, or looks all the time; it keeps how late it was all the same.
 
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use middlemark_ring::{Reader, Waker};
-use middlemark_runtime::{Channel, Header, Receiver, clock};
+use middlemark_runtime::{Channel, Header, Idle, Receiver, clock};
 
 use crate::fate::Identity;
 use crate::lateness::Lateness;
 use crate::link::Link;
 
 /// One link being served.
-pub(crate) struct Delivery {
+pub(crate) struct Releases {
     waker: Waker,
     thread: JoinHandle<Lateness>,
 }
@@ -26,16 +26,18 @@ pub(crate) struct Postman {
     pub(crate) channel: Channel,
     pub(crate) publisher: u16,
     pub(crate) spin_ns: i64,
+    /// Whether its thread never sleeps.
+    pub(crate) is_polling: bool,
     pub(crate) receiver: Receiver,
 }
 
-impl Delivery {
-    pub(crate) fn start(postman: Postman) -> std::io::Result<Delivery> {
+impl Releases {
+    pub(crate) fn start(postman: Postman) -> std::io::Result<Releases> {
         let waker = postman.reader.waker();
         let thread = std::thread::Builder::new()
-            .name("deliver".into())
+            .name("release".into())
             .spawn(move || postman.run())?;
-        Ok(Delivery { waker, thread })
+        Ok(Releases { waker, thread })
     }
 
     /// Ends the thread; what is still under way is dropped. Tells how late its releases were.
@@ -47,11 +49,15 @@ impl Delivery {
 
 impl Postman {
     fn run(mut self) -> Lateness {
-        let mut lateness = Lateness::new();
+        let (mut lateness, mut idle) = (Lateness::new(), Idle::default());
         while !self.reader.is_stopping() {
             while self.link.has_room() && self.take_in() {}
             let next_due_ns = self.release_due(&mut lateness);
-            self.wait(next_due_ns);
+            if self.is_polling {
+                idle.pass();
+            } else {
+                self.wait(next_due_ns);
+            }
         }
         lateness
     }

@@ -1,7 +1,11 @@
-//! Whether a worker keeps its word about QoS, and trials apart.
+//! Whether a worker keeps its word about QoS: what it describes it accepts; `queues` asks what a queue does when it is full.
 
-use anyhow::{Context, Result, anyhow};
-use middlemark_contract::{Durability, History, Reliability};
+mod queues;
+
+use anyhow::{Context, Result};
+use middlemark_contract::{Congestion, Durability, History, HistoryKind, Qos, Reliability};
+
+pub(crate) use queues::{block_loses_nothing, keep_last_keeps_the_newest, patience_ends};
 
 use crate::case::{Answer, Case};
 use crate::checks::delivery::{carried, check};
@@ -13,16 +17,20 @@ use crate::trial::Trial;
 pub(crate) fn every_qos(case: &Case) -> Result<Answer> {
     let offered = &case.worker.description.capabilities;
     for reliability in &offered.reliabilities {
-        let request = Request::new(case).qos(|qos| qos.reliability = *reliability);
+        let request = Request::new(case).qos(|qos| {
+            qos.reliability = *reliability;
+            if *reliability == Reliability::BestEffort && offered.congestion.contains(&Congestion::Drop) {
+                qos.congestion = Congestion::Drop;
+            }
+        });
         carried(case, request).with_context(|| format!("{reliability:?}"))?;
     }
     for durability in &offered.durabilities {
         // What is kept for late joiners is kept of a depth; some middleware keeps nothing without end.
-        let depth = History::KeepLast { depth: 100 };
         let request = Request::new(case).qos(|qos| {
             qos.durability = *durability;
             if *durability == Durability::TransientLocal {
-                qos.history = depth;
+                keep_last(qos, 100);
             }
         });
         carried(case, request).with_context(|| format!("{durability:?}"))?;
@@ -31,25 +39,18 @@ pub(crate) fn every_qos(case: &Case) -> Result<Answer> {
         let request = Request::new(case).qos(|qos| qos.congestion = *congestion);
         carried(case, request).with_context(|| format!("{congestion:?}"))?;
     }
+    if !offered.histories.contains(&HistoryKind::KeepLast) {
+        return Ok(Answer::Passed);
+    }
     // A depth may overwrite what a slow subscriber has not taken yet: nothing is demanded beyond an exact account.
     let place = Place::claim()?;
-    let request = Request::new(case).qos(|qos| qos.history = History::KeepLast { depth: 1 });
+    let request = Request::new(case).qos(|qos| keep_last(qos, 1));
     let mut outcome = Trial::run(case, &place, request).context("keep last 1")?;
     outcome.request = outcome.request.qos(|qos| qos.reliability = Reliability::BestEffort);
     check(&outcome).context("keep last 1")?;
     Ok(Answer::Passed)
 }
 
-/// Two trials with names, domains and ports of their own run side by side; neither hears the other.
-pub(crate) fn two_trials(case: &Case) -> Result<Answer> {
-    let (one, other) = (Place::claim()?, Place::claim()?);
-    let (first, second) = std::thread::scope(|scope| {
-        let first = scope.spawn(|| Trial::run(case, &one, Request::new(case)));
-        let second = Trial::run(case, &other, Request::new(case));
-        (first.join(), second)
-    });
-    let first = first.map_err(|_| anyhow!("the first trial's thread panicked"))?;
-    check(&first.context("the first trial")?).context("the first trial")?;
-    check(&second.context("the second trial")?).context("the second trial")?;
-    Ok(Answer::Passed)
+fn keep_last(qos: &mut Qos, depth: u32) {
+    (qos.history, qos.congestion) = (History::KeepLast { depth }, Congestion::Drop);
 }

@@ -1,0 +1,197 @@
+//! Starts that fail half-way, over a middleware that only notes what becomes of it.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
+
+use middlemark_contract::{
+    CONTRACT_VERSION, Delivery, Description, Effective, Endpoint, EndpointAddress, PatternSpec, Placement, Recording,
+    Refusal, Rendezvous, Role, Scheduling, ServiceSpec, StreamSpec,
+};
+
+use super::*;
+use crate::harness;
+use crate::message::channel::Channel;
+use crate::middleware::Service;
+use crate::options::Options;
+use crate::send::publish::{Publish, PublishError, Publisher};
+
+/// What became of a session and of its publishers, in order.
+type Notebook = Arc<Mutex<Vec<&'static str>>>;
+
+struct Fake {
+    notebook: Notebook,
+    /// The topic and the role whose endpoint can't be made.
+    refused: (&'static str, Role),
+}
+
+struct FakeSession(Fake, Vec<Receiver>);
+
+struct FakePublisher(Notebook);
+
+impl Middleware for Fake {
+    fn describe(&self) -> Description {
+        unreachable!("accepted without it")
+    }
+
+    fn accept(&self, _: &ApplicationSpec, _: &Options) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn open(&self, _: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {
+        let fake = Fake {
+            notebook: Arc::clone(&self.notebook),
+            refused: self.refused,
+        };
+        Ok(Box::new(FakeSession(fake, Vec::new())))
+    }
+
+    fn serve(&self, _: &ServiceSpec, _: &Options) -> Result<Box<dyn Service>, MiddlewareError> {
+        Err("no service".into())
+    }
+}
+
+impl FakeSession {
+    fn make(&self, channel: &Channel, role: Role) -> Result<(), MiddlewareError> {
+        if (channel.topic.as_str(), role) == self.0.refused {
+            return Err(format!("no endpoint of {}", channel.topic).into());
+        }
+        Ok(())
+    }
+}
+
+impl Session for FakeSession {
+    fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
+        self.make(channel, Role::Subscriber)?;
+        self.1.push(receiver);
+        Ok(())
+    }
+
+    fn publisher(&mut self, channel: &Channel) -> Result<Publisher, MiddlewareError> {
+        self.make(channel, Role::Publisher)?;
+        Ok(Publisher::Copying(Box::new(FakePublisher(Arc::clone(
+            &self.0.notebook,
+        )))))
+    }
+
+    fn effective(&self) -> Effective {
+        unreachable!("not every endpoint exists")
+    }
+
+    fn close(self: Box<Self>) -> Result<(), MiddlewareError> {
+        self.0.notebook.lock().unwrap().push("session closed");
+        Ok(())
+    }
+}
+
+impl Publish for FakePublisher {
+    fn publish(&mut self, _: &[u8]) -> Result<(), PublishError> {
+        Ok(())
+    }
+}
+
+impl Drop for FakePublisher {
+    fn drop(&mut self) {
+        self.0.lock().unwrap().push("publisher dropped");
+    }
+}
+
+fn stream(name: &str) -> StreamSpec {
+    let address = EndpointAddress {
+        application: "a".into(),
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+    };
+    StreamSpec {
+        name: name.into(),
+        size_bytes: 100,
+        pattern: PatternSpec::Unthrottled {
+            approach_hz: 1.0,
+            messages: None,
+        },
+        recorded: None,
+        qos: harness::channel(100).qos,
+        publishers: vec![address.clone()],
+        subscribers: vec![address],
+    }
+}
+
+/// An application that subscribes to and publishes each of these streams.
+fn spec(streams: &[&str]) -> ApplicationSpec {
+    let endpoint = |stream: &&str, role| Endpoint {
+        stream: (*stream).into(),
+        role,
+        index: 0,
+    };
+    let subscribers = streams.iter().map(|stream| endpoint(stream, Role::Subscriber));
+    let publishers = streams.iter().map(|stream| endpoint(stream, Role::Publisher));
+    ApplicationSpec {
+        contract_version: CONTRACT_VERSION,
+        application: "a".into(),
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        interface: "lo".into(),
+        rendezvous: Rendezvous {
+            name: "r".into(),
+            token: 1,
+            domain: 0,
+            first_port: 1000,
+            ports: 100,
+            folder: "/".into(),
+        },
+        services: Vec::new(),
+        profile: "default".into(),
+        options: std::collections::BTreeMap::new(),
+        delivery: Delivery::OwnThread,
+        streams: streams.iter().map(|name| stream(name)).collect(),
+        endpoints: subscribers.chain(publishers).collect(),
+        nodes: Vec::new(),
+        clock_offset_ns: 0,
+        verify: false,
+        recording: Recording {
+            samples: 10,
+            messages: 10,
+            late_after_ns: 1,
+            folder: "/".into(),
+        },
+        placement: Placement {
+            cpus: Vec::new(),
+            scheduling: Scheduling::Other,
+            spin_ns: 0,
+        },
+    }
+}
+
+/// Starts an application of two streams where one endpoint can't be made; what became of it, and why.
+fn start_in_vain(refused: (&'static str, Role)) -> (Vec<&'static str>, String) {
+    let (notebook, spec) = (Notebook::default(), spec(&["first", "second"]));
+    let fake = Fake {
+        notebook: Arc::clone(&notebook),
+        refused,
+    };
+    let options = Options::default();
+    let channels = Channel::of(&spec).unwrap();
+    let (notes, _inbox) = channel();
+    let reserved = Reserved::new(&spec, channels, &notes).unwrap();
+    let context = Context {
+        spec: &spec,
+        options: &options,
+        channels: &reserved.channels,
+    };
+    let mut running = Running::initialise(&fake, &context).unwrap();
+    let error = running.start(&spec, &notes, reserved).unwrap_err();
+    drop(running);
+    (std::mem::take(&mut *notebook.lock().unwrap()), error.to_string())
+}
+
+#[test]
+fn a_start_that_fails_at_a_subscriber_closes_the_session() {
+    assert_eq!(
+        start_in_vain(("r_second", Role::Subscriber)),
+        (vec!["session closed"], "no endpoint of r_second".into())
+    );
+}
+
+#[test]
+fn a_session_is_closed_once_all_publishers_of_a_failed_start_have_ended() {
+    let (became, _) = start_in_vain(("r_second", Role::Publisher));
+    assert_eq!(became, ["publisher dropped", "session closed"]);
+}
