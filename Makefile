@@ -12,7 +12,7 @@ SOURCES := Cargo.toml Cargo.lock $(shell find workers observers -type f -not -pa
 
 .DEFAULT_GOAL := help
 .PHONY: help quick setup workers test check check-python check-rust check-schemas check-docs test-python test-rust test-guest \
-	conformance format schemas requirements docs bench bench-analysis clean
+	sanitize conformance format schemas requirements docs bench bench-peers bench-analysis clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -48,13 +48,17 @@ test: setup $(STAMPS)/test-packages check test-rust conformance test-python ## s
 
 test-rust: setup ## unit tests of the contract, the runtime and the workers
 	cargo test --release --locked --quiet -p middlemark-contract -p middlemark-runtime --features middlemark-runtime/harness
+	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=$(CARGO_TARGET_DIR)/loom cargo test --locked --quiet -p middlemark-runtime --lib models
 	$(PYTHON) setup/workers.py test
 
 conformance: setup ## the suite that every worker must pass
 	cargo test --release --locked -p middlemark-conformance
 
+sanitize: setup ## lifetimes of memory between Rust and C++: Miri, AddressSanitizer (needs a nightly Rust)
+	@setup/sanitize.sh
+
 # Tests that time nothing real, and so may share the machine.
-UNTIMED := tests/analysis tests/campaign tests/cli tests/docs tests/plan tests/report tests/results tests/serve tests/suite tests/worker
+UNTIMED := tests/analysis tests/bench tests/campaign tests/cli tests/docs tests/plan tests/report tests/results tests/serve tests/suite tests/worker
 
 test-python: setup $(STAMPS)/test-packages ## tests of the front, and of the whole from suite to report
 	$(BIN)/pytest --numprocesses auto $(UNTIMED)
@@ -81,8 +85,15 @@ check-schemas: setup
 check-docs: setup
 	$(BIN)/mkdocs build --strict --quiet --site-dir $(CARGO_TARGET_DIR)/site
 
-bench: setup ## the harness's own cost, and the baselines beside bare loops
+bench: setup ## the harness's own cost and error, and the baselines beside bare loops
 	cargo run --release --locked --quiet -p middlemark-bench
+	$(BIN)/python bench/instructions.py
+	$(BIN)/python bench/known_answers.py
+
+# PEERS chooses: `make bench-peers PEERS="udp cyclonedds/ddsperf --blocks 20"`.
+bench-peers: setup $(STAMPS)/bench-packages ## compare our workers with other tools, in alternation (an hour; an idle machine)
+	@bench/peers/programs/build.sh
+	$(BIN)/python bench/peers/compare.py $(PEERS)
 
 bench-analysis: setup ## time and memory of reports, lists and analysis, at 640 trials, 1000 runs and 100 million samples (5 GB of disk)
 	PYTHONPATH=tests/support $(BIN)/python bench/stored.py

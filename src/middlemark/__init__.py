@@ -1,15 +1,16 @@
 """Middlemark: a dynamometer for communication middleware."""
 
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from middlemark.installation import VERSION
 
 if TYPE_CHECKING:
     from middlemark.analysis.dataframes import LoadedRun
 
 __all__ = ["__version__", "load"]
 
-__version__ = version("middlemark")
+__version__ = VERSION
 
 
 def load(run: str | Path, *, trust: bool = False) -> "LoadedRun":
@@ -18,6 +19,6 @@ def load(run: str | Path, *, trust: bool = False) -> "LoadedRun":
     Raises `middlemark.errors.StoreError` where the folder is no run; what is damaged within it is named in `damaged`.
     A folder of another user is refused unless it is said to be one to `trust`.
     """
-    from middlemark.analysis.dataframes import load as opened  # noqa: PLC0415 - every part imports this package first
+    from middlemark.analysis.dataframes import load as opened  # noqa: PLC0415 - programs need no data frames to begin
 
     return opened(Path(run), trust=trust)

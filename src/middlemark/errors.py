@@ -3,15 +3,12 @@
 Nothing here prints or exits: `cli.main` turns an error into one message and its exit code.
 An outcome of a trial is no error: it is data, see `middlemark.plan.Outcome`.
 
-    MiddlemarkError                      4
-    ├── UsageError                       2    the command line asks for what there is not
-    ├── SuiteError                       2    a suite file says what can't be: file, line, text, what is allowed
-    ├── EnvironmentNotReady              3    something is missing on the machine: what, and its remedy
-    ├── WorkerFailed                     3    a worker failed outside a trial: exit, last log lines, path
-    ├── StoreError                       3    a run's folder can't be read or written: path, cause
-    ├── ResultsNotAccepted               1    it ran, but a trial is invalid or a threshold was missed
-    ├── Interrupted                    130    the user ended it; the run can be resumed
-    └── InternalError                    4    a mistake of Middlemark itself
+MiddlemarkError 4 ├── UsageError 2 the command line names something that does not exist ├── SuiteError 2 a suite file
+says what can't be: file, line, text, what is allowed ├── EnvironmentNotReady 3 something is missing on the machine:
+what, and its remedy ├── WorkerFailed 3 a worker failed outside a trial: exit, last log lines, path ├── StoreError 3 a
+run's folder can't be read or written: path, cause ├── ResultsNotAccepted 1 it ran, but a trial is invalid or a
+threshold was missed ├── Interrupted 130 the user ended it; the run can be resumed └── InternalError 4 a mistake of
+Middlemark itself
 """
 
 from collections.abc import Sequence
@@ -43,7 +40,7 @@ class MiddlemarkError(Exception):
 
 
 class UsageError(MiddlemarkError):
-    """The command line asks for something that there is not."""
+    """The command line names something that does not exist."""
 
     exit_code = ExitCode.USAGE
 

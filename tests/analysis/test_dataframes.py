@@ -60,6 +60,21 @@ def test_a_damaged_trial_is_named_and_its_samples_left_out(tmp_path: Path) -> No
     assert {each.trial for each in damaged.damaged} == {broken.name}
 
 
+def test_what_some_trials_have_not_recorded_is_null(tmp_path: Path) -> None:
+    shutil.copytree(RUN, tmp_path / "run")
+    before, now = [each for each in sorted((tmp_path / "run/trials").iterdir()) if is_sampled(each)][:2]
+    table = pl.read_parquet(now / "published.parquet")
+    place = table.columns.index("returned_ns") + 1
+    table.insert_column(place, pl.lit(7, pl.Int64).alias("fill_ns")).write_parquet(now / "published.parquet")
+    rows = middlemark.load(tmp_path / "run").published.filter(pl.col("trial").is_in([before.name, now.name])).collect()
+    told = dict(rows.group_by("trial").agg(pl.col("fill_ns").unique()).iter_rows())
+    assert told == {before.name: [None], now.name: [7]}
+
+
+def is_sampled(folder: Path) -> bool:
+    return (folder / "published.parquet").is_file()
+
+
 def test_a_run_without_samples_has_frames_without_rows(tmp_path: Path) -> None:
     shutil.copy(RUN / "manifest.json", tmp_path)
     empty = middlemark.load(tmp_path)
@@ -68,5 +83,5 @@ def test_a_run_without_samples_has_frames_without_rows(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_run_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="holds no manifest"):
+    with pytest.raises(StoreError, match="has no manifest"):
         middlemark.load(tmp_path)

@@ -103,7 +103,7 @@ def test_different_middlewares_are_ranked_and_equal_ones_tie(runs: SharedRuns) -
     assert ranks(findings) == {"fast": "1–2", "same": "1–2", "slow": "3"}
 
 
-def test_what_loses_too_much_or_is_overloaded_or_never_ran_is_not_ranked_and_says_why(runs: SharedRuns) -> None:
+def test_what_loses_too_much_is_overloaded_or_never_ran_is_unranked_with_a_reason(runs: SharedRuns) -> None:
     findings = build(
         runs,
         good=Behaviour(),

@@ -18,7 +18,7 @@ from middlemark.results.run_folder import RunFolder
 from middlemark.suite import LoadedSuite, parse_suite
 from staged import install_fake_worker, suite_text
 
-LIMIT = "CARRIES_HZ = 1e9"
+LIMIT, PUNCTUALITY = "CARRIES_HZ = 1e9", "IS_PUNCTUAL = False"
 SEARCH = "{lowest: 20 Hz, highest: 200 Hz, precision: 50 %, latency: 1 s, confirm: 1}"
 TEXT = suite_text().replace(
     "workloads: [", f"workloads: [{{workload: stream, pattern: capacity, size: 100 B, search: {SEARCH}}}, "
@@ -42,7 +42,8 @@ def install_worker_that_carries(rate_hz: int, folder: Path) -> None:
     worker = folder / "middlemark-worker-fake"
     text = worker.read_text()
     assert LIMIT in text
-    worker.write_text(text.replace(LIMIT, f"CARRIES_HZ = {rate_hz}"))
+    assert PUNCTUALITY in text
+    worker.write_text(text.replace(LIMIT, f"CARRIES_HZ = {rate_hz}").replace(PUNCTUALITY, "IS_PUNCTUAL = True"))
 
 
 def stored(run: RunFolder) -> dict[str, int]:

@@ -113,7 +113,8 @@ def test_a_recording_that_breaks_off_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("nowhere.mcap", "there is no"), ("drive.bag", "is no recording"), ("", "doesn't say which")]
+    ("name", "said"),
+    [("nowhere.mcap", "does not exist"), ("drive.bag", "is not a supported recording"), ("", "doesn't say which")],
 )
 def test_what_is_no_recording_is_refused(tmp_path: Path, name: str, said: str) -> None:
     (tmp_path / "drive.bag").write_bytes(b"")
@@ -145,5 +146,5 @@ def test_the_derived_demand_plays_the_recording_and_says_what_is_left_out(tmp_pa
 
 
 def test_a_recording_without_a_topic_that_can_be_played_is_refused() -> None:
-    with pytest.raises(UsageError, match="no topic that could be played"):
+    with pytest.raises(UsageError, match="no topic that can be played"):
         recorded_demand("drive", "drive.mcap", "m.csv", [RecordedTopic("/a topic", ((0, 10),), None, None)])

@@ -17,7 +17,7 @@ from middlemark.testbed.processes import ledger
 from pages import ROOT
 from staged import marked_processes, suite_text
 
-FRONT = ROOT / "tests/support/staged_front.py"
+FRONT = ROOT / "tests/support/campaigns/staged_front.py"
 # Every process of the trial is deaf: neither the end of its standard input nor SIGTERM ends it.
 DEAF = suite_text(fault="deaf", faulty="publisher_0 subscriber_0", brokered=True).replace("trials: 1", "trials: 2")
 
@@ -145,7 +145,7 @@ def _given(folder: TrialFolder) -> Given:
     return Given(rendezvous["name"], rendezvous["token"], rendezvous["domain"], min(said_ns), max(said_ns))
 
 
-def test_trials_that_results_ask_for_are_planned_before_they_run_and_decided_alike_by_resume(tmp_path: Path) -> None:
+def test_trials_that_results_ask_for_are_planned_first_and_alike_by_resume(tmp_path: Path) -> None:
     text = suite_text(more="stop: {relative_width: 0.1 %, max_trials: 8, figures: [first_message]}")
     kill_front(tmp_path, text.replace("trials: 1", "trials: 6"), signal.SIGKILL.value, "stopping", 0)
     ledger.sweep()

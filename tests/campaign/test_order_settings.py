@@ -21,7 +21,8 @@ def test_an_unknown_profile_is_refused_with_those_there_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "why"), [("median(latancy)", "is no metric"), ("loss", "is a share"), ("capacity", "is of searches")]
+    ("written", "why"),
+    [("median(latancy)", "is no metric"), ("loss", "is a share"), ("capacity", "belongs to searches")],
 )
 def test_a_stop_on_what_has_no_relative_width_is_refused_with_its_place(written: str, why: str) -> None:
     with pytest.raises(SuiteError, match=why) as refused:

@@ -35,7 +35,7 @@ def test_a_full_disk_is_said_with_what_to_do_and_resume_completes(small_disk: Pa
     run = small_disk / "run"
     text = suite_text().replace("trials: 1", "trials: 3")
     filler.write_bytes(b"." * (12 << 10))
-    with pytest.raises(StoreError, match="no space left") as caught:
+    with pytest.raises(StoreError, match="not enough space") as caught:
         run_new(run, placed(text))
     assert "--resume" in (caught.value.remedy or "")
     assert marked_processes() == set()
@@ -54,7 +54,7 @@ def test_a_file_that_may_not_grow_is_said_in_the_same_way(campaign: Callable[...
                 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, unlimited[1]))
 
     try:
-        with pytest.raises(StoreError, match="no space left"):
+        with pytest.raises(StoreError, match="not enough space"):
             campaign(suite_text(), LimitWhenStoring())
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)

@@ -73,9 +73,9 @@ def test_what_a_middleware_can_not_do_is_accepted() -> None:
     [
         (["run"], "no suite is named"),
         (["run", "nonesuch"], "nonesuch"),
-        (["run", "quick", "--resume", "x"], "--resume goes on with what was planned"),
-        (["run", "--resume", "x", "--trials", "3"], "--resume goes on with what was planned"),
-        (["run", "quick", "--across"], "of runs that are gone on with"),
+        (["run", "quick", "--resume", "x"], "--resume continues what was planned"),
+        (["run", "--resume", "x", "--trials", "3"], "--resume continues what was planned"),
+        (["run", "quick", "--across"], "is only for runs that are resumed"),
         (["run", "suite.yaml", "--only", "color=blue"], "color"),
         (["run", "suite.yaml", "--trials", "0"], "greater than or equal to 1"),
     ],
@@ -110,15 +110,15 @@ def test_a_dry_run_shows_the_experiments_their_places_in_the_order_and_the_durat
   zenoh           1 s   2, 3, 6, 8, 10
 
 all of them: profile default, workload imu, pattern periodic, size 1 kB, rate 200 Hz, arrival fixed,
-reliability best_effort, history keep_last, depth 16, durability volatile, congestion block,
-topology C1-1, placement separate, cpus spread, scheduling other, spin 0 ns, keep_awake true
+reliability best_effort, history keep_all, durability volatile, congestion drop, topology C1-1,
+placement separate, cpus spread, scheduling other, spin 0 ns, keep_awake true
 2 experiments × 5 trials = 10 trials in 5 blocks, about 0 min 16 s\
 """)
 
 
 def test_a_dry_run_says_what_is_left_to_results() -> None:
     done = middlemark("run", suite(suite_text(more="stop: {max_trials: 12}")), "--dry-run")
-    assert "further blocks until intervals are narrow, at most 12 trials each" in done.stdout
+    assert "more blocks until intervals are narrow enough, at most 12 trials each" in done.stdout
 
 
 def test_a_dry_run_starts_and_writes_nothing() -> None:

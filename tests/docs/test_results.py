@@ -31,7 +31,7 @@ def test_every_column_of_a_file_is_named(file: str, schema: pl.Schema) -> None:
     assert [name for name in schema if f"`{name}`" not in row] == []
 
 
-def test_every_file_of_the_stored_runs_is_named_and_each_that_is_named_is_in_one_of_them() -> None:
+def test_the_page_names_exactly_the_files_that_stored_runs_have() -> None:
     (tree,) = re.findall(r"```text\nruns/(.*?)```", text("results/run-folder"), re.DOTALL)
     named = {line.split()[0] for line in tree.splitlines()[1:]} - {"trials/<trial>/"}
     runs = ROOT.joinpath("tests", "golden").glob("run-format-*")

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from middlemark.plan.wifi import MODULATIONS, channel, received_dbm
+from middlemark.plan.topology.wifi import MODULATIONS, channel, received_dbm
 from middlemark.report.elements.topology_text import drawn
 from middlemark.suite import Mobility, load_topologies, shipped_suite_names
 from middlemark.suite.load import shipped_timelines

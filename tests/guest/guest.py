@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
+from middlemark.installation import CHECKOUT
 from middlemark.testbed.hosts import rootfs
 from middlemark.testbed.hosts.rootfs import Contents
-from middlemark.testbed.processes.child import CHECKOUT
 
 KERNELS = Path(os.environ.get("CARGO_TARGET_DIR") or CHECKOUT / "target") / "guest"
 GET_KERNEL = (

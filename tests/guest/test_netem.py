@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from guest import Guest, guest
-from middlemark.plan.network import Direction, Link, Network
+from middlemark.plan.topology.network import Direction, Link, Network
 from middlemark.testbed.capabilities import _netem_wanted
 from middlemark.testbed.hosts.rootfs import Contents
 from middlemark.testbed.network.shaping import Backend

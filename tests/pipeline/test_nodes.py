@@ -86,7 +86,7 @@ def test_what_a_timer_did_not_take_is_accounted_for(trial: TrialFolder) -> None:
     assert fine.overflowed == 0
 
 
-def test_the_time_from_end_to_end_is_the_delay_the_computation_and_the_wait_for_the_timer(trial: TrialFolder) -> None:
+def test_end_to_end_time_is_delay_computation_and_wait_for_the_timer(trial: TrialFolder) -> None:
     rows = chain(trial)
     assert len(rows) >= 15
     for stream in (0, 1):

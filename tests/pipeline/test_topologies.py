@@ -157,7 +157,7 @@ conditions:
 
 
 @pytest.mark.parametrize("middleware", built("udp"))
-def test_a_partition_loses_what_was_to_cross_it_and_its_links_are_whole_after_the_trial(
+def test_a_partition_loses_what_crosses_it_and_its_links_are_whole_afterwards(
     campaign: Campaign, middleware: str
 ) -> None:
     (record,) = campaign(f"""

@@ -91,7 +91,7 @@ def test_profiles_and_middlewares_can_be_chosen() -> None:
 
 
 def test_a_middleware_without_a_worker_is_named() -> None:
-    with pytest.raises(EnvironmentNotReady, match="asks for `dds`"):
+    with pytest.raises(EnvironmentNotReady, match="names `dds`"):
         planned("middlewares: dds\n")
 
 

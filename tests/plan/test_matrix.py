@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from middlemark.errors import EnvironmentNotReady, UsageError
-from middlemark.plan import Experiment, KeepAll, KeepLast, PingPong, expand, varying_factors
+from middlemark.plan import Experiment, KeepAll, KeepLast, PingPong, expand, only, varying_factors
 from middlemark.suite import Conditions, Exclusion, load_suite, parse_suite
 
 BUILT = ["shm", "udp", "zenoh"]
@@ -70,6 +70,17 @@ def test_the_matrix_is_the_product_of_its_lists(  # noqa: PLR0913, PLR0917 - as 
     }
     assert points == set(product(middlewares, profiles, workloads, sizes, reliabilities, topologies, awake))
     assert len({e.id for e in found}) == len(found) == len(points)
+
+
+def test_deliveries_widen_the_matrix_and_without_any_an_experiment_is_the_one_it_was() -> None:
+    (plain,) = experiments(suite())
+    assert plain.delivery is None
+    assert "delivery" not in plain.factors
+    found = experiments(suite(delivery=["default", "library_thread", "polling"], exclude=[{"delivery": "polling"}]))
+    assert [each.factors["delivery"] for each in found] == ["default", "library_thread"]
+    assert [each.factors["delivery"] for each in only(found, ["delivery=default"])] == ["default"]
+    of_one = suite(middlewares=["shm", {"middleware": "udp", "delivery": "polling"}], delivery="own_thread")
+    assert [each.delivery for each in experiments(of_one)] == ["own_thread", "polling"]
 
 
 def test_lists_within_a_workload_and_of_options_widen_the_matrix() -> None:
@@ -202,7 +213,7 @@ def test_a_matrix_beyond_all_measure_is_refused() -> None:
 
 
 def test_a_middleware_without_a_worker_is_an_unready_environment() -> None:
-    with pytest.raises(EnvironmentNotReady, match=r"(?s)asks for `connextdds`.*available: shm, udp, zenoh"):
+    with pytest.raises(EnvironmentNotReady, match=r"(?s)names `connextdds`.*available: shm, udp, zenoh"):
         experiments(suite(middlewares=["udp", "connextdds"]))
 
 
@@ -236,12 +247,12 @@ def test_quick_is_three_workloads_for_every_built_middleware_but_the_synthetic()
     found = expand(load_suite("quick").suite, available=["synthetic", "udp", "zenoh"])
     assert [e.key for e in found] == snapshot(
         [
-            "middleware=udp profile=default workload=imu pattern=periodic size=1 kB rate=200 Hz arrival=fixed reliability=best_effort history=keep_last depth=16 durability=volatile congestion=block topology=C1-1 placement=separate cpus=spread scheduling=other spin=0 ns keep_awake=true",
-            "middleware=udp profile=default workload=camera pattern=periodic size=4 MB rate=20 Hz arrival=fixed reliability=reliable history=keep_last depth=16 durability=volatile congestion=block topology=C1-1 placement=separate cpus=spread scheduling=other spin=0 ns keep_awake=true",
-            "middleware=udp profile=default workload=ping_pong pattern=ping_pong size=64 B reliability=best_effort history=keep_last depth=16 durability=volatile congestion=block topology=C1-1 placement=separate cpus=spread scheduling=other spin=0 ns keep_awake=true",
-            "middleware=zenoh profile=default workload=imu pattern=periodic size=1 kB rate=200 Hz arrival=fixed reliability=best_effort history=keep_last depth=16 durability=volatile congestion=block topology=C1-1 placement=separate cpus=spread scheduling=other spin=0 ns keep_awake=true",
-            "middleware=zenoh profile=default workload=camera pattern=periodic size=4 MB rate=20 Hz arrival=fixed reliability=reliable history=keep_last depth=16 durability=volatile congestion=block topology=C1-1 placement=separate cpus=spread scheduling=other spin=0 ns keep_awake=true",
-            "middleware=zenoh profile=default workload=ping_pong pattern=ping_pong size=64 B reliability=best_effort history=keep_last depth=16 durability=volatile congestion=block topology=C1-1 placement=separate cpus=spread scheduling=other spin=0 ns keep_awake=true",
+            "middleware=udp profile=default workload=imu pattern=periodic size=1 kB rate=200 Hz arrival=fixed reliability=best_effort history=keep_all durability=volatile congestion=drop topology=C1-1 placement=separate cpus=spread scheduling=other spin=0 ns keep_awake=true",
+            "middleware=udp profile=default workload=camera pattern=periodic size=4 MB rate=20 Hz arrival=fixed reliability=reliable history=keep_all durability=volatile congestion=block topology=C1-1 placement=separate cpus=spread scheduling=other spin=0 ns keep_awake=true",
+            "middleware=udp profile=default workload=ping_pong pattern=ping_pong size=64 B reliability=best_effort history=keep_all durability=volatile congestion=drop topology=C1-1 placement=separate cpus=spread scheduling=other spin=0 ns keep_awake=true",
+            "middleware=zenoh profile=default workload=imu pattern=periodic size=1 kB rate=200 Hz arrival=fixed reliability=best_effort history=keep_all durability=volatile congestion=drop topology=C1-1 placement=separate cpus=spread scheduling=other spin=0 ns keep_awake=true",
+            "middleware=zenoh profile=default workload=camera pattern=periodic size=4 MB rate=20 Hz arrival=fixed reliability=reliable history=keep_all durability=volatile congestion=block topology=C1-1 placement=separate cpus=spread scheduling=other spin=0 ns keep_awake=true",
+            "middleware=zenoh profile=default workload=ping_pong pattern=ping_pong size=64 B reliability=best_effort history=keep_all durability=volatile congestion=drop topology=C1-1 placement=separate cpus=spread scheduling=other spin=0 ns keep_awake=true",
         ]
     )
 
@@ -280,7 +291,7 @@ def test_every_condition_may_be_excluded() -> None:
     assert set(Conditions.model_fields) <= set(Exclusion.model_fields)
 
 
-def test_a_workload_s_faults_give_way_to_a_condition_s_and_its_windows_to_the_suite_s() -> None:
+def test_faults_of_a_condition_and_windows_of_a_suite_override_a_workloads() -> None:
     parts = {"topologies": "D1-1", "conditions": {"faults": "pause"}, "windows": {"window": "4 s"}}
     (found,) = experiments(suite(workloads="rejoin", **parts))
     assert found.factors["faults"] == "pause"
@@ -297,12 +308,26 @@ def test_any_workload_may_be_given_faults() -> None:
 
 
 def test_a_middleware_may_have_qos_of_its_own() -> None:
-    own = {"middleware": "zenoh", "qos": [{"reliability": "reliable"}, {"congestion": "drop"}]}
+    own = {"middleware": "zenoh", "qos": [{"reliability": "reliable"}, {"congestion": "block"}]}
     found = experiments(suite(middlewares=["udp", own], qos={"depth": 3}))
-    assert [(e.middleware, e.factors["reliability"], e.factors["congestion"], e.factors["depth"]) for e in found] == [
-        ("udp", "best_effort", "block", "3"),
-        ("zenoh", "reliable", "block", "16"),
-        ("zenoh", "best_effort", "drop", "16"),
+    asked = [[e.factors.get(name) for name in ("reliability", "history", "depth", "congestion")] for e in found]
+    assert asked == [
+        ["best_effort", "keep_last", "3", "drop"],
+        ["reliable", "keep_all", None, "block"],
+        ["best_effort", "keep_all", None, "block"],
+    ]
+
+
+def test_patience_and_queue_are_factors_where_they_are_not_as_by_default() -> None:
+    found = experiments(suite(qos=[{}, {"patience": "20 ms", "queue": "1 MB"}]))
+    assert [(e.factors.get("publish_patience"), e.factors.get("queue")) for e in found] == [
+        (None, None),
+        ("20 ms", "1 MB"),
+    ]
+    qos = [e.streams[0].qos for e in found]
+    assert [(each.patience_ns, each.queue_bytes) for each in qos] == [
+        (5_000_000_000, 16 << 20),
+        (20_000_000, 1_000_000),
     ]
 
 

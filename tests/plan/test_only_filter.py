@@ -39,7 +39,7 @@ MISTAKES = {
         ("midleware=udp",),
         snapshot("""\
 `--only midleware=udp`: no factor `midleware`
-factors: arrival, congestion, cpus, depth, durability, history, keep_awake, middleware, pattern, placement, profile, rate, reliability, scheduling, size, spin, topology, workload\
+factors: arrival, congestion, cpus, durability, history, keep_awake, middleware, pattern, placement, profile, rate, reliability, scheduling, size, spin, topology, workload\
 """),
     ),
     "an unknown value names all values": (
@@ -52,7 +52,7 @@ middleware: shm, udp, zenoh\
     "a condition without a value": (
         ("udp",),
         snapshot("""\
-`--only udp` is no condition
+`--only udp` is not of the form `factor=value`
 write `--only factor=value`\
 """),
     ),

@@ -54,18 +54,18 @@ def test_the_order_of_quick_is_the_same_on_every_machine() -> None:
     trials = plan_trials(QUICK, available=["udp", "zenoh"], trials=2)
     assert [t.id for t in trials] == snapshot(
         [
-            "01-udp-imu-C1-1-0e230ba9",
-            "02-udp-ping_pong-C1-1-a1bd0abf",
-            "03-zenoh-ping_pong-C1-1-65a9d11d",
-            "04-zenoh-imu-C1-1-610b2a05",
-            "05-udp-camera-C1-1-f30ebe4f",
-            "06-zenoh-camera-C1-1-f98cdae8",
-            "07-udp-ping_pong-C1-1-a1bd0abf",
-            "08-zenoh-imu-C1-1-610b2a05",
-            "09-udp-imu-C1-1-0e230ba9",
-            "10-zenoh-ping_pong-C1-1-65a9d11d",
-            "11-zenoh-camera-C1-1-f98cdae8",
-            "12-udp-camera-C1-1-f30ebe4f",
+            "01-udp-imu-C1-1-caf30285",
+            "02-udp-ping_pong-C1-1-fc2270c3",
+            "03-zenoh-ping_pong-C1-1-21f30db7",
+            "04-zenoh-imu-C1-1-7da1a2fd",
+            "05-udp-camera-C1-1-3d711a54",
+            "06-zenoh-camera-C1-1-41a7f1c9",
+            "07-udp-ping_pong-C1-1-fc2270c3",
+            "08-zenoh-imu-C1-1-7da1a2fd",
+            "09-udp-imu-C1-1-caf30285",
+            "10-zenoh-ping_pong-C1-1-21f30db7",
+            "11-zenoh-camera-C1-1-41a7f1c9",
+            "12-udp-camera-C1-1-3d711a54",
         ]
     )
 

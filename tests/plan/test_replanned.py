@@ -16,7 +16,7 @@ from middlemark.plan import (
 )
 from middlemark.plan.schedule import at_step
 from middlemark.results.run_folder import RunFolder
-from middlemark.suite import parse_given, parse_suite
+from middlemark.suite import Suite, parse_given, parse_suite
 from shared_runs import GOLDEN
 
 SUITE = """
@@ -31,10 +31,18 @@ EXPERIMENTS = expand(PARSED, available=["a", "b"])
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in GOLDEN.glob("run-*") if "demand" not in path.name))
-def test_every_kind_of_stored_run_is_a_plan_of_its_suite(name: str) -> None:
+def test_a_plan_of_every_kind_of_stored_suite_is_planned_again(name: str) -> None:
     manifest = RunFolder(GOLDEN / name).read_manifest()
     given = parse_given(manifest.suite_text, file="manifest.json", files=manifest.suite_files)
-    assert replanned(given, manifest.trials) == manifest.trials
+    assert isinstance(given, Suite)
+    trials = plan_trials(given, available=sorted({trial.experiment.middleware for trial in manifest.trials}))
+    assert replanned(given, trials) == trials
+
+
+def test_a_run_from_before_the_defaults_changed_is_no_plan_of_its_suite_any_more() -> None:
+    manifest = RunFolder(GOLDEN / "run-format-1").read_manifest()
+    given = parse_given(manifest.suite_text, file="manifest.json", files=manifest.suite_files)
+    assert replanned(given, manifest.trials) != manifest.trials
 
 
 def test_parts_other_counts_and_sides_of_a_suite_are_plans_of_it() -> None:
@@ -71,7 +79,7 @@ def test_a_trial_with_a_step_that_its_search_has_not_is_none(step: int, stored: 
         next_block(trials, [moved], seed=1, steps={moved.id: stored})
 
 
-def test_only_trials_of_searches_have_a_step_and_each_search_begins_at_its_lowest_load() -> None:
+def test_only_trials_of_searches_have_a_step_and_each_begins_at_the_lowest() -> None:
     for trial in plan_trials(PARSED, available=["a", "b"]):
         assert trial.step == (SearchStep(search=1, step=0) if trial.experiment.search else None)
         if trial.step is None:

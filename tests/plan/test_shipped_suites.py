@@ -42,7 +42,7 @@ def test_automotive_has_every_point_of_the_evaluation() -> None:
 def test_automotive_asks_for_the_durability_that_a_middleware_has(middleware: str, durability: str) -> None:
     experiments = [e for e in shipped("automotive") if e.middleware == middleware]
     asked = {(e.factors["reliability"], e.factors["history"], e.factors["durability"]) for e in experiments}
-    assert asked == {("best_effort", "keep_last", "volatile"), ("reliable", "keep_all", durability)}
+    assert asked == {("best_effort", "keep_all", "volatile"), ("reliable", "keep_all", durability)}
 
 
 def test_brokered_has_a_router_or_broker_wherever_the_topology_has_a_place_for_one() -> None:

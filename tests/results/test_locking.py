@@ -31,7 +31,7 @@ def start(path: Path, seed: int, together: Barrier, refused: Event, said: Path) 
         refused.set()
 
 
-def test_of_two_campaigns_that_start_at_once_in_one_folder_one_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+def test_of_two_campaigns_in_one_folder_one_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     forked = multiprocessing.get_context("fork")
     for number in range(ROUNDS):
         run, together, refused = tmp_path / f"run-{number}", forked.Barrier(2), forked.Event()
@@ -58,7 +58,7 @@ def test_what_is_emptied_for_a_trial_is_its_own_folder_and_nothing_else(tmp_path
     (run.trials_path / "1-x").symlink_to(outside)
     with pytest.raises(StoreError, match="symbolic link"):
         run.trial("1-x").clear()
-    with pytest.raises(StoreError, match="no folder of a trial"):
+    with pytest.raises(StoreError, match="it is not the folder of a trial"):
         TrialFolder(outside).clear()
     assert (outside / "precious").read_text() == "mine"
 

@@ -60,7 +60,7 @@ def test_after_a_power_cut_at_any_write_the_run_opens_and_what_counts_is_whole(
         try:
             assert run.read_manifest() == manifest
         except StoreError as error:
-            assert "no such folder" in error.problem or "it is not a run" in error.problem  # noqa: PT017
+            assert "does not exist" in error.problem or "it is not a run" in error.problem  # noqa: PT017
             assert not list(run.path.glob("trials/*/trial.json"))
             continue
         found = list(run.stored_trials())

@@ -51,7 +51,7 @@ def test_a_trial_without_its_record_is_not_stored(run: RunFolder) -> None:
 
 
 def test_a_missing_folder_and_a_folder_that_is_no_run_are_told_apart(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="no such folder"):
+    with pytest.raises(StoreError, match="the folder does not exist"):
         RunFolder(tmp_path / "nowhere").read_manifest()
     with pytest.raises(StoreError, match="it is not a run"):
         RunFolder(tmp_path).read_manifest()

@@ -26,7 +26,7 @@ RUN = GOLDEN / "run-format-1"
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def monthly_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Seven runs, a month apart, and one that can't be read."""
     folder, built = tmp_path_factory.mktemp("runs"), tmp_path_factory.mktemp("built") / "run"
     shutil.copytree(RUN, built)
@@ -61,8 +61,8 @@ class Client:
 
 
 @pytest.fixture(scope="module")
-def client(runs: Path) -> Client:
-    return Client(site([runs], ["localhost", "127.0.0.1"]))
+def client(monthly_runs: Path) -> Client:
+    return Client(site([monthly_runs], ["localhost", "127.0.0.1"]))
 
 
 def test_every_run_is_listed_and_one_that_cannot_be_read_is_named(client: Client) -> None:
@@ -73,11 +73,11 @@ def test_every_run_is_listed_and_one_that_cannot_be_read_is_named(client: Client
     assert '<a href="/runs/6/report">' in page
 
 
-def test_a_run_that_comes_later_is_there_at_the_next_look(runs: Path, tmp_path: Path) -> None:
-    shutil.copytree(runs / "run-1", tmp_path / "run-1")
+def test_a_run_that_comes_later_is_there_at_the_next_look(monthly_runs: Path, tmp_path: Path) -> None:
+    shutil.copytree(monthly_runs / "run-1", tmp_path / "run-1")
     later = Client(site([tmp_path], ["127.0.0.1"]))
     assert "run-2" not in later.get("/").text
-    shutil.copytree(runs / "run-2", tmp_path / "run-2")
+    shutil.copytree(monthly_runs / "run-2", tmp_path / "run-2")
     assert "run-2" in later.get("/").text
 
 
@@ -88,8 +88,8 @@ def test_a_history_has_every_run_with_its_version(client: Client) -> None:
     assert "alpha: " not in page
 
 
-def test_what_one_run_alone_measured_has_a_table_and_no_chart(runs: Path, tmp_path: Path) -> None:
-    shutil.copytree(runs / "run-1", tmp_path / "run-1")
+def test_what_one_run_alone_measured_has_a_table_and_no_chart(monthly_runs: Path, tmp_path: Path) -> None:
+    shutil.copytree(monthly_runs / "run-1", tmp_path / "run-1")
     page = Client(site([tmp_path], ["127.0.0.1"])).get("/history", params={"figure": "p90(latency)"}).text
     assert "a history begins with the second" in page
     assert "Measured in one run only" in page
@@ -118,8 +118,10 @@ def test_a_page_has_the_type_of_a_report(client: Client) -> None:
     assert '"Segoe UI"' in client.get("/").text
 
 
-def test_two_runs_with_nothing_in_common_are_refused_on_a_page_that_leads_on(runs: Path, tmp_path: Path) -> None:
-    shutil.copytree(runs / "run-1", tmp_path / "run-1")
+def test_two_runs_with_nothing_in_common_are_refused_on_a_page_that_leads_on(
+    monthly_runs: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(monthly_runs / "run-1", tmp_path / "run-1")
     shutil.copytree(GOLDEN / "run-format-1-observed", tmp_path / "observed")
     refused = Client(site([tmp_path], ["127.0.0.1"])).get("/compare", params={"base": "0", "head": "1"})
     assert refused.status_code == 400
@@ -127,9 +129,11 @@ def test_two_runs_with_nothing_in_common_are_refused_on_a_page_that_leads_on(run
     assert '<a href="/">Runs</a>' in refused.text
 
 
-def test_the_newest_run_is_offered_for_comparison_with_the_last_of_its_suite(runs: Path, tmp_path: Path) -> None:
+def test_the_newest_run_is_offered_for_comparison_with_the_last_of_its_suite(
+    monthly_runs: Path, tmp_path: Path
+) -> None:
     for month in (1, 2, 7):
-        shutil.copytree(runs / f"run-{month}", tmp_path / f"run-{month}")
+        shutil.copytree(monthly_runs / f"run-{month}", tmp_path / f"run-{month}")
     manifest = tmp_path / "run-2" / "manifest.json"
     other = json.loads(manifest.read_text(encoding="utf-8")) | {"suite": "another"}
     manifest.write_text(json.dumps(other), encoding="utf-8")
@@ -149,7 +153,7 @@ def test_a_comparison_of_two_runs_ends_with_means_over_all_settings(tmp_path: Pa
         build_run(tmp_path / f"run-{seed}", suite, {"udp": Behaviour(), "tcp": Behaviour()}, seed=seed)
     page = Client(site([tmp_path], ["127.0.0.1"])).get("/compare", params={"base": "0", "head": "1"}).text
     assert "Over all settings" in page
-    assert "no forecast for others" in page
+    assert "no prediction for others" in page
 
 
 def test_the_report_of_a_run_is_shown_and_one_that_is_not_there_says_how_to_make_it(client: Client) -> None:
@@ -158,18 +162,16 @@ def test_the_report_of_a_run_is_shown_and_one_that_is_not_there_says_how_to_make
     assert (missing.status_code, "middlemark report" in missing.text) == (404, True)
 
 
-def test_the_links_of_a_report_lead_to_the_records_of_its_trials(client: Client, runs: Path) -> None:
+def test_the_links_of_a_report_lead_to_the_records_of_its_trials(client: Client, monthly_runs: Path) -> None:
     link = re.search(r'href="(trials/[^"]+/trial.json)"', client.get("/runs/6/report").text)
     assert link is not None
     answer = client.get(f"/runs/6/{link[1]}")
     assert answer.headers["content-type"] == "application/json"
-    assert answer.content == (runs / "run-7" / link[1]).read_bytes()
+    assert answer.content == (monthly_runs / "run-7" / link[1]).read_bytes()
 
 
-def test_the_captured_frames_of_a_trial_are_handed_out_and_where_there_are_none_it_says_so(
-    client: Client, runs: Path
-) -> None:
-    bare, captured, *_ = sorted((runs / "run-7" / "trials").iterdir())
+def test_captured_frames_can_be_downloaded_or_are_said_to_be_missing(client: Client, monthly_runs: Path) -> None:
+    bare, captured, *_ = sorted((monthly_runs / "run-7" / "trials").iterdir())
     (captured / "capture.pcapng").write_bytes(b"frames")
     answer = client.get(f"/runs/6/trials/{captured.name}/capture.pcapng")
     assert answer.content == b"frames"
@@ -232,10 +234,10 @@ def test_a_folder_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
         site([tmp_path / "nothing"], ["localhost"])
 
 
-def test_the_list_reads_no_trial_and_no_estimate(runs: Path, tmp_path: Path) -> None:
+def test_the_list_reads_no_trial_and_no_estimate(monthly_runs: Path, tmp_path: Path) -> None:
     few = tmp_path / "few"
     for name in ("run-1", "run-2"):
-        shutil.copytree(runs / name, few / name)
+        shutil.copytree(monthly_runs / name, few / name)
         shutil.rmtree(few / name / "trials")
         (few / name / "trials").mkdir()
         (few / name / "summary.parquet").write_bytes(b"no table")
@@ -251,9 +253,9 @@ def test_the_list_reads_no_trial_and_no_estimate(runs: Path, tmp_path: Path) -> 
     ids=["a number for its trials", "no trials", "no instant", "another format"],
 )
 def test_a_run_whose_manifest_is_none_is_listed_with_its_reason(
-    runs: Path, tmp_path: Path, altered: dict[str, object]
+    monthly_runs: Path, tmp_path: Path, altered: dict[str, object]
 ) -> None:
-    path = shutil.copytree(runs / "run-1", tmp_path / "odd" / "run-1")
+    path = shutil.copytree(monthly_runs / "run-1", tmp_path / "odd" / "run-1")
     manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
     (path / "manifest.json").write_text(json.dumps(manifest | altered), encoding="utf-8")
     page = Client(site([tmp_path / "odd"], ["127.0.0.1"])).get("/")
@@ -262,10 +264,10 @@ def test_a_run_whose_manifest_is_none_is_listed_with_its_reason(
     assert "No run is stored here yet" in page.text
 
 
-def test_a_history_names_a_run_of_which_nothing_can_be_read(runs: Path, tmp_path: Path) -> None:
+def test_a_history_names_a_run_of_which_nothing_can_be_read(monthly_runs: Path, tmp_path: Path) -> None:
     few = tmp_path / "few"
     for name in ("run-1", "run-2"):
-        shutil.copytree(runs / name, few / name)
+        shutil.copytree(monthly_runs / name, few / name)
     (few / "run-2" / "summary.parquet").unlink()
     manifest = json.loads((few / "run-2" / "manifest.json").read_text(encoding="utf-8"))
     manifest["trials"][0]["id"] = "../elsewhere"

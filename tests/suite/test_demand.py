@@ -75,7 +75,7 @@ allowed: `size` and `rate`, or `recorded`\
         "{process: control, host: base}]",
         "control]\nlink: {delay: 1 ms}",
         snapshot("""\
-amr.yaml:3:1: `link` is of the network that joins the processes' hosts
+amr.yaml:3:1: `link` describes the network that connects the processes' hosts
   link: {delay: 1 ms}
 allowed: processes on several hosts, and no `topology`\
 """),
@@ -145,7 +145,7 @@ def test_a_recording_is_read_with_the_period_of_all_its_topics(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("messages", "said"),
     [
-        ("topic,at_ns\n/imu/data,1\n", "drive.csv:1: these are other columns"),
+        ("topic,at_ns\n/imu/data,1\n", "drive.csv:1: these columns are not the expected ones"),
         ("topic,at_ns,size_bytes\n/imu/data,0,40\n/imu/data,soon,40\n", "drive.csv:3: `at_ns` is no whole number"),
         ("topic,at_ns,size_bytes\n/imu/data,0,-1\n", "drive.csv:2: `size_bytes` is no whole number"),
         ("topic,at_ns,size_bytes\n/imu,0,40\n", "has no message of `/imu/data`"),

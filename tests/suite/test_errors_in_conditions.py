@@ -36,7 +36,7 @@ allowed: C1-1, C2-2, …\
     "a fault without a time": (
         FAULTS + "      - {do: kill, of: publisher_0}\n",
         snapshot("""\
-mine.yaml:8:9: a fault happens either at a time or after a count
+mine.yaml:8:9: a fault has either `at`, a time, or `after`, a number of messages
   - {do: kill, of: publisher_0}
 allowed: `at: 2 s` or `after: 100`\
 """),
@@ -44,7 +44,7 @@ allowed: `at: 2 s` or `after: 100`\
     "a fault at two times": (
         FAULTS + "      - {at: 1 s, after: 3, do: kill, of: publisher_0}\n",
         snapshot("""\
-mine.yaml:8:9: a fault happens either at a time or after a count
+mine.yaml:8:9: a fault has either `at`, a time, or `after`, a number of messages
   - {at: 1 s, after: 3, do: kill, of: publisher_0}
 allowed: `at: 2 s` or `after: 100`\
 """),
@@ -52,7 +52,7 @@ allowed: `at: 2 s` or `after: 100`\
     "a fault of a wrong kind": (
         FAULTS + "      - {at: 1 s, do: kil, of: publisher_0}\n",
         snapshot("""\
-mine.yaml:8:19: `kil` is none of the words
+mine.yaml:8:19: `kil` is not an allowed word
   - {at: 1 s, do: kil, of: publisher_0}
 allowed: did you mean `kill`? (stop, kill, restart, pause, resume, start, link_down, link_up, partition, heal)\
 """),
@@ -84,9 +84,9 @@ allowed: single_container, multi_container\
     "a container on a bridge": (
         HEAD + "conditions: {deployment: {deployment: multi_container, network: bridge}}\n",
         snapshot("""\
-mine.yaml:4:56: a container has no `bridge` of its own: a host has, and its containers have the host's network
+mine.yaml:4:56: `bridge` is a property of hosts, not of containers: containers use the network of their host
   conditions: {deployment: {deployment: multi_container, network: bridge}}
-allowed: host, none; an address of its own behind a bridge: `host`, on a host of `kind: netns`\
+allowed: host, none; for an own address behind a bridge: `host`, on a host of `kind: netns`\
 """),
     ),
     "a load without a unit": (
@@ -94,13 +94,13 @@ allowed: host, none; an address of its own behind a bridge: `host`, on a host of
         snapshot("""\
 mine.yaml:4:25: `50` has no unit
   conditions: {cpu_load: {level: 50, hosts: publishers}}
-allowed: a share as `2 %` (units: %), 0 % to 100 %\
+allowed: a share, such as `2 %` (units: %), 0 % to 100 %\
 """),
     ),
     "loaded hosts of no role": (
         HEAD + "conditions: {cpu_load: {level: 50 %, hosts: senders}}\n",
         snapshot("""\
-mine.yaml:4:38: `senders` is none of the words
+mine.yaml:4:38: `senders` is not an allowed word
   conditions: {cpu_load: {level: 50 %, hosts: senders}}
 allowed: all, publishers, subscribers\
 """),
@@ -121,7 +121,7 @@ IN_LINKS = {
     "a host that stands and moves": (
         "{mobility: {distance: 5 m, speed: 10 m/s}}",
         snapshot("""\
-mine.yaml:5:10: a host either stands at a distance or moves
+mine.yaml:5:10: a host is either at a fixed distance or moves
   link: {mobility: {distance: 5 m, speed: 10 m/s}}
 allowed: `distance: 5 m`, or `farthest: 400 m` with `speed: 10 m/s`\
 """),
@@ -129,7 +129,7 @@ allowed: `distance: 5 m`, or `farthest: 400 m` with `speed: 10 m/s`\
     "a way without a speed": (
         "{mobility: {farthest: 400 m}}",
         snapshot("""\
-mine.yaml:5:10: a host either stands at a distance or moves
+mine.yaml:5:10: a host is either at a fixed distance or moves
   link: {mobility: {farthest: 400 m}}
 allowed: `distance: 5 m`, or `farthest: 400 m` with `speed: 10 m/s`\
 """),
@@ -137,7 +137,7 @@ allowed: `distance: 5 m`, or `farthest: 400 m` with `speed: 10 m/s`\
     "a way that leads nowhere": (
         "{mobility: {farthest: 50 m, nearest: 50 m, speed: 1 m/s}}",
         snapshot("""\
-mine.yaml:5:10: the farthest place is not beyond the nearest
+mine.yaml:5:10: `farthest` is not more than `nearest`
   link: {mobility: {farthest: 50 m, nearest: 50 m, speed: 1 m/s}}
 allowed: more than 50 m\
 """),
@@ -153,7 +153,7 @@ allowed: ramp\
     "a rate beside a mobility": (
         "{rate: 1 Gbit/s, mobility: {distance: 5 m}}",
         snapshot("""\
-mine.yaml:5:10: `mobility` decides on `rate`
+mine.yaml:5:10: `mobility` sets `rate` itself
   link: {rate: 1 Gbit/s, mobility: {distance: 5 m}}
 allowed: beside it: queue, duplication, reordering, corruption, mtu, offloads\
 """),
@@ -161,15 +161,15 @@ allowed: beside it: queue, duplication, reordering, corruption, mtu, offloads\
     "a speed in another unit": (
         "{mobility: {farthest: 50 m, speed: 1 km}}",
         snapshot("""\
-mine.yaml:5:37: `km` is no unit of a speed
+mine.yaml:5:37: `km` is not a unit of a speed
   link: {mobility: {farthest: 50 m, speed: 1 km}}
-allowed: a speed as `10 m/s` (units: m/s), 0.01 m/s to 1000 m/s\
+allowed: a speed, such as `10 m/s` (units: m/s), 0.01 m/s to 1000 m/s\
 """),
     ),
     "points of a trace in the wrong order": (
         "{trace: {points: [{at: 1 s}, {at: 1 s}]}}",
         snapshot("""\
-mine.yaml:5:38: a point is not after the one before it
+mine.yaml:5:38: a point is not later than the one before it
   link: {trace: {points: [{at: 1 s}, {at: 1 s}]}}
 allowed: growing `at`\
 """),
@@ -177,7 +177,7 @@ allowed: growing `at`\
     "a trace of nothing": (
         "{trace: {points: []}}",
         snapshot("""\
-mine.yaml:5:10: a trace is either a file or its points
+mine.yaml:5:10: a trace is either a file or a list of points
   link: {trace: {points: []}}
 allowed: `trace: walk.csv`, or `points: […]`\
 """),

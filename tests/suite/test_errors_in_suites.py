@@ -26,7 +26,7 @@ allowed: a suite: `suite`, `middlewares`, `workloads` and more\
     "something other than a mapping": (
         "- quick",
         snapshot("""\
-mine.yaml:1:1: a list can't stand here
+mine.yaml:1:1: a list is not allowed here
 allowed: a mapping of keys and values\
 """),
     ),
@@ -42,7 +42,7 @@ allowed: `middlewares: …`\
         snapshot("""\
 mine.yaml:4:1: unknown key `windws`
   windws: {window: 1 s}
-allowed: did you mean `windows`? (suite, summary, seed, trials, stop, middlewares, profiles, workloads, sizes, qos, topologies, conditions, exclude, claims, observe, capture, kernel_path, verify, windows, recording, disturbance)\
+allowed: did you mean `windows`? (suite, summary, seed, trials, stop, middlewares, profiles, delivery, workloads, sizes, qos, topologies, conditions, exclude, claims, observe, capture, kernel_path, verify, windows, recording, disturbance)\
 """),
     ),
     "an unknown key deep within": (
@@ -56,7 +56,7 @@ allowed: did you mean `size`? (workload, summary, pattern, size, rate, arrival, 
     "a wrong word": (
         HEAD + "qos:\n  - {reliability: relaible}\n",
         snapshot("""\
-mine.yaml:5:6: `relaible` is none of the words
+mine.yaml:5:6: `relaible` is not an allowed word
   - {reliability: relaible}
 allowed: did you mean `reliable`? (best_effort, reliable)\
 """),
@@ -64,7 +64,7 @@ allowed: did you mean `reliable`? (best_effort, reliable)\
     "a wrong type": (
         HEAD + "trials: three\n",
         snapshot("""\
-mine.yaml:4:1: `three` can't stand here
+mine.yaml:4:1: `three` is not allowed here
   trials: three
 allowed: a whole number\
 """),
@@ -72,7 +72,7 @@ allowed: a whole number\
     "a figure out of bounds": (
         HEAD + "trials: 0\n",
         snapshot("""\
-mine.yaml:4:1: `0` can't stand here
+mine.yaml:4:1: `0` is not allowed here
   trials: 0
 allowed: at least 1\
 """),
@@ -82,23 +82,23 @@ allowed: at least 1\
         snapshot("""\
 mine.yaml:4:15: `64` has no unit
   sizes: [1 kB, 64]
-allowed: a size as `4 MB` (units: B, kB, MB, KiB, MiB), 32 B to 64 MB\
+allowed: a size, such as `4 MB` (units: B, kB, MB, KiB, MiB), 32 B to 64 MB\
 """),
     ),
     "a unit of another dimension": (
         HEAD + "windows: {window: 4 MB}\n",
         snapshot("""\
-mine.yaml:4:11: `MB` is no unit of a duration
+mine.yaml:4:11: `MB` is not a unit of a duration
   windows: {window: 4 MB}
-allowed: a duration as `10 s` (units: ns, µs, ms, s, min, us), 1 ms to 604800 s\
+allowed: a duration, such as `10 s` (units: ns, µs, ms, s, min, us), 1 ms to 604800 s\
 """),
     ),
     "an unknown unit": (
         HEAD + "sizes: 4 Mb\n",
         snapshot("""\
-mine.yaml:4:1: `Mb` is no unit known here
+mine.yaml:4:1: `Mb` is not a known unit
   sizes: 4 Mb
-allowed: a size as `4 MB` (units: B, kB, MB, KiB, MiB), 32 B to 64 MB\
+allowed: a size, such as `4 MB` (units: B, kB, MB, KiB, MiB), 32 B to 64 MB\
 """),
     ),
     "a size that no message can have": (
@@ -106,15 +106,15 @@ allowed: a size as `4 MB` (units: B, kB, MB, KiB, MiB), 32 B to 64 MB\
         snapshot("""\
 mine.yaml:4:1: `16 B` is out of bounds
   sizes: 16 B
-allowed: a size as `4 MB` (units: B, kB, MB, KiB, MiB), 32 B to 64 MB\
+allowed: a size, such as `4 MB` (units: B, kB, MB, KiB, MiB), 32 B to 64 MB\
 """),
     ),
     "a fraction of a byte": (
         HEAD + "sizes: 32.5 B\n",
         snapshot("""\
-mine.yaml:4:1: `32.5 B` is no whole number of B
+mine.yaml:4:1: `32.5 B` is not a whole number of B
   sizes: 32.5 B
-allowed: a size as `4 MB` (units: B, kB, MB, KiB, MiB), 32 B to 64 MB\
+allowed: a size, such as `4 MB` (units: B, kB, MB, KiB, MiB), 32 B to 64 MB\
 """),
     ),
     "an answer for a periodic pattern": (
@@ -123,6 +123,22 @@ allowed: a size as `4 MB` (units: B, kB, MB, KiB, MiB), 32 B to 64 MB\
 mine.yaml:5:5: a periodic workload has no `answer`
   answer: 64 B
 allowed: size, rate, arrival, qos\
+"""),
+    ),
+    "a history that overwrites and waits": (
+        HEAD + "qos: {reliability: reliable, depth: 4, congestion: block}\n",
+        snapshot("""\
+mine.yaml:4:40: `keep_last` overwrites, so it can't block
+  qos: {reliability: reliable, depth: 4, congestion: block}
+allowed: `history: keep_all` or `congestion: drop`\
+"""),
+    ),
+    "a patience beyond an hour": (
+        HEAD + "qos: {patience: 70 min}\n",
+        snapshot("""\
+mine.yaml:4:7: `70 min` is out of bounds
+  qos: {patience: 70 min}
+allowed: a duration, such as `10 s` (units: ns, µs, ms, s, min, us), 0 ns to 3600 s\
 """),
     ),
     "a depth for keep all": (
@@ -170,13 +186,13 @@ allowed: `scheduling: fifo` with `priority: 1` to `99`\
         snapshot("""\
 mine.yaml:4:14: CPUs are given by a rule or by both lists
   conditions: {cpus: {publishers: [0]}}
-allowed: any, spread, same_core, or `{publishers: [0], subscribers: [1]}`\
+allowed: any, spread, same_core, or `{publishers: [0], subscribers: [1]}`, there with `services: [2]`\
 """),
     ),
     "a value that no option can have": (
         "suite: mine\nmiddlewares:\n  - {middleware: zenoh, options: {batch: [1, 2.5]}}\nworkloads: imu\n",
         snapshot("""\
-mine.yaml:3:46: `2.5` is no option's value
+mine.yaml:3:46: `2.5` can't be the value of an option
   - {middleware: zenoh, options: {batch: [1, 2.5]}}
 allowed: true, false, a whole number, or text\
 """),
@@ -194,7 +210,7 @@ allowed: did you mean `imu`? (imu)\
         snapshot("""\
 mine.yaml:4:11: a rule without a factor would exclude everything
   exclude: [{}]
-allowed: middleware, profile, options, workload, pattern, size, rate, arrival, messages, answer, interval, patience, reliability, history, depth, durability, congestion, level, topology, placement, cpus, scheduling, priority, spin, keep_awake, deployment, cpu_load, link, faults\
+allowed: middleware, profile, options, delivery, workload, pattern, size, rate, arrival, messages, answer, interval, patience, reliability, history, depth, durability, congestion, publish_patience, queue, level, topology, placement, cpus, scheduling, priority, spin, keep_awake, deployment, cpu_load, link, faults\
 """),
     ),
     "lateness beyond the drain": (
@@ -208,20 +224,20 @@ allowed: a `late_after` of at most `windows: drain`\
     "a key that stands there twice": (
         HEAD + "trials: 3\ntrials: 4\n",
         snapshot("""\
-mine.yaml:5:1: this key stands here for the second time
+mine.yaml:5:1: this key is given twice
   trials: 4\
 """),
     ),
     "a tab": (
         HEAD + "windows:\n\twindow: 1 s\n",
         snapshot("""\
-mine.yaml:5:1: this is no YAML: found character '\\t' that cannot start any token: indent with spaces, not tabs
+mine.yaml:5:1: this is not valid YAML: found character '\\t' that cannot start any token: indent with spaces, not tabs
   window: 1 s\
 """),
     ),
     "broken yaml": (
         HEAD + "sizes: [1 kB\n",
-        snapshot("mine.yaml:5:1: this is no YAML: expected ',' or ']', but got '<stream end>'"),
+        snapshot("mine.yaml:5:1: this is not valid YAML: expected ',' or ']', but got '<stream end>'"),
     ),
     "two documents": (
         HEAD + "---\n" + HEAD,
@@ -246,13 +262,15 @@ mine.yaml:1:27: more than 20 levels deep
     ),
     "control characters": (
         "\x00\x01\x02",
-        snapshot("mine.yaml: this is no YAML: unacceptable character #x0000: special characters are not allowed"),
+        snapshot(
+            "mine.yaml: this is not valid YAML: unacceptable character #x0000: special characters are not allowed"
+        ),
     ),
     "a mapping as a key": ("? : :", snapshot("mine.yaml: a mapping or a list can't be a key")),
     "a file far too long": (
         "# x\n" * 300_000,
         snapshot("""\
-mine.yaml: 1200000 characters are no suite
+mine.yaml: 1200000 characters are too many
 allowed: at most 1000000\
 """),
     ),

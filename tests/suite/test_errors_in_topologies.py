@@ -65,7 +65,7 @@ allowed: a network with it\
         "[a, b]\n",
         "[a, a]\n",
         snapshot("""\
-mine.yaml:6:16: `a` stands here twice
+mine.yaml:6:16: `a` is given twice
   hosts: [a, a]
 allowed: a name of its own\
 """),
@@ -94,7 +94,7 @@ allowed: local, netns, ssh\
         snapshot("""\
 mine.yaml:6:26: `50` has no unit
   hosts: [a, {name: b, cpu_quota: 50}]
-allowed: a share as `2 %` (units: %), 1 % to 100000 %\
+allowed: a share, such as `2 %` (units: %), 1 % to 100000 %\
 """),
     ),
     "an application on a host that is not there": (
@@ -119,7 +119,7 @@ allowed: at least one of each role\
         "[subscriber]",
         "[]",
         snapshot("""\
-mine.yaml:11:28: an empty list can't stand here
+mine.yaml:11:28: an empty list is not allowed here
   - {name: s, host: b, roles: []}
 allowed: at least one entry\
 """),
@@ -128,7 +128,7 @@ allowed: at least one entry\
         "[subscriber]",
         "[reader]",
         snapshot("""\
-mine.yaml:11:36: `reader` is none of the words
+mine.yaml:11:36: `reader` is not an allowed word
   - {name: s, host: b, roles: [reader]}
 allowed: publisher, subscriber\
 """),
@@ -155,9 +155,9 @@ allowed: lan\
         "[a, b]}",
         "[a, b], link: {rate: 1 Gbit}}",
         snapshot("""\
-mine.yaml:8:43: `Gbit` is no unit of a bit rate
+mine.yaml:8:43: `Gbit` is not a unit of a bit rate
   - {name: lan, hosts: [a, b], link: {rate: 1 Gbit}}
-allowed: a bit rate as `1 Gbit/s` (units: bit/s, kbit/s, Mbit/s, Gbit/s), 1 kbit/s to 1000 Gbit/s\
+allowed: a bit rate, such as `1 Gbit/s` (units: bit/s, kbit/s, Mbit/s, Gbit/s), 1 kbit/s to 1000 Gbit/s\
 """),
     ),
     "a loss of more than everything": (
@@ -166,7 +166,7 @@ allowed: a bit rate as `1 Gbit/s` (units: bit/s, kbit/s, Mbit/s, Gbit/s), 1 kbit
         snapshot("""\
 mine.yaml:8:43: `101 %` is out of bounds
   - {name: lan, hosts: [a, b], link: {loss: 101 %}}
-allowed: a share as `2 %` (units: %), 0 % to 100 %\
+allowed: a share, such as `2 %` (units: %), 0 % to 100 %\
 """),
     ),
     "an unknown key of a link": (

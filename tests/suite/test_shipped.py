@@ -69,7 +69,7 @@ def test_a_name_that_is_neither_suite_nor_file_names_the_suites() -> None:
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_bytes(b"\xff\xfe\x00junk")
-    with pytest.raises(SuiteError, match="no text in UTF-8"):
+    with pytest.raises(SuiteError, match="not UTF-8 text"):
         load_suite(str(file))
 
 

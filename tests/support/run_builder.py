@@ -27,17 +27,22 @@ from middlemark.plan import (
     observed,
     order_trials,
 )
-from middlemark.results.counts import Counts, FirstMessage, PublisherCounts, SubscriberCounts
+from middlemark.results.counts import (
+    Counts,
+    FirstMessage,
+    InterfaceTraffic,
+    PathProof,
+    PublisherCounts,
+    SubscriberCounts,
+)
 from middlemark.results.manifest import Dissector, Library, Manifest, Middleware
 from middlemark.results.record import (
     CapturedLink,
     CaptureRecord,
     ClockAgreement,
     Effective,
-    InterfaceTraffic,
     KernelRecording,
     LinkTraffic,
-    PathProof,
     Phase,
     Resources,
     TrialRecord,
@@ -51,7 +56,7 @@ from middlemark.results.tables import (
     PUBLISHED_SCHEMA,
     RECEIVED_SCHEMA,
 )
-from middlemark.suite import Observation, parse_demand, parse_suite
+from middlemark.suite import Delivery, Observation, parse_demand, parse_suite
 
 MS = 1_000_000
 VALID = Valid()
@@ -75,6 +80,8 @@ class Behaviour:
     cpu_share: float = 0.1
     memory_bytes: int = 20 << 20
     publish_call_ns: float = 8_000.0
+    fill_ns: int | None = None
+    """What writing each message and answer takes; of runs from before that was recorded None."""
     service: str | None = None
     outcome: Outcome = VALID
     slow_publisher: float = 1.0
@@ -82,6 +89,8 @@ class Behaviour:
     title: str | None = None
     library: str = "lib"
     transport: str = "tcp"
+    delivery: Delivery | None = Delivery.LIBRARY_THREAD
+    """None: as in runs from before it was told."""
     observed_times: float = 1.0
     """How many times its latency an observed trial has."""
     course: Callable[[np.ndarray], np.ndarray] = np.ones_like
@@ -246,9 +255,9 @@ def _stream_rows(trial: Trial, number: int, stream: Stream, how: Behaviour, rng:
     for publisher, application in enumerate(stream.publishers):
         intended = _schedule(stream, window_ns, how)
         n = len(intended)
-        sent = _sends(intended, how, rng)
+        sent = _sends(intended, how, rng) + (how.fill_ns or 0)
         returned = sent + _scatter(how.publish_call_ns, how, n, rng)
-        published.append(_published(application, (number, publisher), (intended, sent, returned)))
+        published.append(_published(application, (number, publisher), (intended, sent, returned), how.fill_ns))
         publishers.append(
             PublisherCounts(
                 stream=stream.name,
@@ -265,14 +274,15 @@ def _stream_rows(trial: Trial, number: int, stream: Stream, how: Behaviour, rng:
             latency_ns = how.latency_ns * how.course(np.arange(n) / n)
             arrived = sent + _scatter(latency_ns, how, n, rng)
             for answers in (False, True) if asks else (False,):
-                back = arrived + _scatter(latency_ns, how, n, rng) if answers else arrived
-                base = sent if answers else intended
+                answered = arrived + (how.fill_ns or 0)
+                back = answered + _scatter(latency_ns, how, n, rng) if answers else arrived
+                base = (sent if answers else intended) + (how.fill_ns or 0)
                 received.append(
                     _received(
                         application if answers else at,
                         (number, int(answers), publisher, subscriber),
                         np.flatnonzero(kept),
-                        (base[kept], (arrived if answers else sent)[kept], back[kept]),
+                        (base[kept], (answered if answers else sent)[kept], back[kept]),
                     )
                 )
                 subscribers.append(_subscriber_counts((stream.name, answers, publisher, subscriber), int(kept.sum())))
@@ -299,12 +309,14 @@ def _scatter(median_ns: float | np.ndarray, how: Behaviour, n: int, rng: np.rand
     return (median_ns * np.exp(rng.normal(0, how.spread, n))).astype(np.int64)
 
 
-def _published(application: str, who: tuple[int, int], instants: tuple[np.ndarray, ...]) -> pl.DataFrame:
+def _published(
+    application: str, who: tuple[int, int], instants: tuple[np.ndarray, ...], fill_ns: int | None
+) -> pl.DataFrame:
     n = len(instants[0])
     columns: dict[str, object] = {"application": [application] * n, "sequence": np.arange(n)}
     columns |= dict(zip(("stream", "publisher"), (np.full(n, x) for x in who), strict=True))
     columns |= dict(zip(("intended_ns", "sent_ns", "returned_ns"), instants, strict=True))
-    columns |= {"accepted": np.ones(n, dtype=np.int64)}
+    columns |= {"fill_ns": [fill_ns] * n, "accepted": np.ones(n, dtype=np.int64)}
     return pl.DataFrame(columns).select(pl.col(name).cast(kind) for name, kind in PUBLISHED_SCHEMA.items())
 
 
@@ -372,6 +384,7 @@ _RECORDING = KernelRecording(processes={"publisher_0": 100, "subscriber_0": 200}
 def _effective(how: Behaviour) -> Effective:
     return Effective(
         transport=how.transport,
+        delivery=how.delivery,
         receive_mode="callback",
         zero_copy=how.transport == "shared memory",
         settings={"congestion_control": "block", "batching": "off"},

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.plan.network import Host as PlannedHost
-from middlemark.plan.network import Link, Network
+from middlemark.plan.topology.network import Host as PlannedHost
+from middlemark.plan.topology.network import Link, Network
 from middlemark.suite import HostKind
 from middlemark.testbed import capabilities
 from middlemark.testbed.hosts.host import Host

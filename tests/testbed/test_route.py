@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan.network import Direction, Link
+from middlemark.plan.topology.network import Direction, Link
 from middlemark.testbed.hosts.host import ALONE, Attachment, LocalHost
 from middlemark.testbed.hosts.ssh import Connection, SshHost
 from middlemark.testbed.probe import probe
@@ -67,7 +67,7 @@ def test_a_route_of_any_rate_takes_bounded_time_and_bytes(rate: float) -> None:
     json.dumps(told)
 
 
-def test_more_is_offered_than_was_declared_or_found_and_nothing_where_neither_is_known() -> None:
+def test_a_route_is_offered_more_than_its_known_rate_and_nothing_without_one() -> None:
     declared = PLAIN.model_copy(update={"outgoing": Direction(rate_bits_per_s=10**9)})
     assert probe.train_spec(declared, sounded(1e8, 1e8))["rate"]["offered_bits_per_s"] == 1.5e9
     assert probe.train_spec(declared, sounded(4e9, None))["rate"]["offered_bits_per_s"] == 6e9

@@ -13,7 +13,7 @@ import pytest
 
 import testbeds
 from middlemark.errors import EnvironmentNotReady, UsageError
-from middlemark.plan.network import Host, Network
+from middlemark.plan.topology.network import Host, Network
 from middlemark.suite import HostKind
 from middlemark.testbed.processes import child, ledger, procfs, slot
 from middlemark.testbed.testbed import PlannedTestbed, built
@@ -110,7 +110,7 @@ def test_a_hosts_shared_memory_is_at_least_half_as_large_as_the_machines() -> No
 
 
 @needs_namespaces
-def test_a_trials_folder_has_the_same_path_on_each_host_and_is_collected_from_outside(tmp_path: Path) -> None:
+def test_a_trials_folder_has_one_path_on_all_hosts_and_is_collected_from_outside(tmp_path: Path) -> None:
     with (
         ledger.opened() as entries,
         slot.reserved() as reserved,
@@ -128,7 +128,7 @@ def test_a_trials_folder_has_the_same_path_on_each_host_and_is_collected_from_ou
 
 
 @needs_namespaces
-def test_what_is_shown_is_seen_though_it_lies_in_a_temporary_folder_and_can_not_be_changed(tmp_path: Path) -> None:
+def test_a_shown_folder_can_be_read_and_not_changed_though_it_is_temporary(tmp_path: Path) -> None:
     program = tmp_path / "workers" / "program"
     program.parent.mkdir()
     program.write_text("#!/bin/sh\necho works\n")
@@ -157,7 +157,7 @@ def test_a_link_that_is_down_carries_nothing_until_it_is_up_again() -> None:
 
 
 @needs_namespaces
-def test_hosts_on_one_side_of_a_partition_reach_each_other_and_none_of_the_other_side() -> None:
+def test_hosts_on_one_side_of_a_partition_reach_only_each_other() -> None:
     names = ("host_0", "host_1", "host_2", "host_3")
     lan = (Network(name="lan", hosts=names),)
     with (

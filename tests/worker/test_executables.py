@@ -9,6 +9,7 @@ import pytest
 from middlemark.errors import EnvironmentNotReady, WorkerFailed
 from middlemark.worker import description, executables
 from middlemark.worker.contract import Description, ServiceNeed, When
+from middlemark.worker.description import CONTRACT_VERSION
 
 
 @pytest.fixture(autouse=True)
@@ -19,18 +20,28 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 DESCRIPTION = {
-    "contract_version": 1,
+    "contract_version": CONTRACT_VERSION,
     "middleware": "toy",
     "title": "Toy",
     "summary": "A toy.",
     "library": {"name": "toy", "version": "1.2.3", "origin": "tests"},
     "capabilities": {
         "patterns": ["periodic"], "transports": ["udp"], "reliabilities": ["reliable"], "durabilities": ["volatile"],
-        "congestion": ["block"], "largest_message_bytes": 100, "zero_copy": False, "same_process": False,
+        "histories": ["keep_all"],
+        "congestion": ["block"],
+        "deliveries": {
+            "default": "own_thread",
+            "has": [
+                {"delivery": "own_thread", "how": "h", "source": "s"},
+                {"delivery": "polling", "how": "h", "source": "s"},
+            ],
+            "lacks": [{"delivery": "library_thread", "reason": "r"}],
+        },
+        "largest_message_bytes": 100, "zero_copy": False, "same_process": False,
         "security": [], "between_hosts": False,
     },
     "services": [],
-    "profiles": {"default": {"summary": "d", "options": {}}, "tuned": {"summary": "t", "options": {"express": True}}},
+    "profiles": {"default": {"summary": "d", "options": {}}, "tuned": {"summary": "t", "delivery": "polling", "options": {"express": True}}},
     "options": [
         {"name": "express", "kind": {"kind": "boolean"}, "default": False, "summary": "e"},
         {"name": "depth", "kind": {"kind": "integer", "minimum": 1, "maximum": 9}, "default": 1, "summary": "d"},
@@ -85,12 +96,12 @@ def test_a_worker_is_asked_again_only_when_its_file_has_changed(tmp_path: Path) 
 
 
 def test_a_worker_of_another_contract_version_is_refused_whatever_else_it_says(tmp_path: Path) -> None:
-    path = install(tmp_path / "a", "toy", {"contract_version": 2, "something": "new"})
-    with pytest.raises(WorkerFailed, match="version 2 of the worker contract"):
+    path = install(tmp_path / "a", "toy", {"contract_version": 99, "something": "new"})
+    with pytest.raises(WorkerFailed, match="version 99 of the worker contract"):
         description.describe(path)
 
 
-@pytest.mark.parametrize("answer", [{"contract_version": 1}, [], DESCRIPTION | {"unknown": 1}])
+@pytest.mark.parametrize("answer", [{"contract_version": CONTRACT_VERSION}, [], DESCRIPTION | {"unknown": 1}])
 def test_an_answer_that_is_no_description_is_refused(tmp_path: Path, answer: object) -> None:
     with pytest.raises(WorkerFailed, match="did not print a description"):
         description.describe(install(tmp_path / "a", "toy", answer))
@@ -107,6 +118,13 @@ def test_a_suite_overrides_the_profile_and_the_profile_the_defaults() -> None:
     assert description.resolved_options(toy, "default", {}) == {"express": False, "depth": 1}
     assert description.resolved_options(toy, "tuned", {"depth": 4}) == {"express": True, "depth": 4}
     assert description.resolved_options(toy, "tuned", {"express": False}) == {"express": False, "depth": 1}
+
+
+def test_a_delivery_is_the_suites_else_the_profiles_else_the_default() -> None:
+    toy = Description.model_validate(DESCRIPTION)
+    assert description.resolved_delivery(toy, "default", None) == "own_thread"
+    assert description.resolved_delivery(toy, "tuned", None) == "polling"
+    assert description.resolved_delivery(toy, "tuned", "library_thread") == "library_thread"
 
 
 @pytest.mark.parametrize(

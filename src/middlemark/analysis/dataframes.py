@@ -15,6 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
+from middlemark.analysis.experiment.conditions import delivery_told
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.accounting import AccountingError
 from middlemark.analysis.metrics.stored import load_or_measure
@@ -30,9 +31,12 @@ from middlemark.results.tables import PUBLISHED_SCHEMA, RECEIVED_SCHEMA, check_t
 from middlemark.results.trial_folder import TrialFolder
 
 EXPERIMENT_COLUMNS = {
-    name: pl.String() for name in ("experiment", "middleware", "profile", "workload", "factors", "observation")
+    name: pl.String()
+    for name in ("experiment", "middleware", "profile", "delivery", "workload", "factors", "observation")
 }
-"""A null `observation`: the trials were unobserved; `factors` are all of them in one line."""
+"""A null `observation`: the trials were unobserved; `factors` are all of them in one line.
+
+`delivery` is who called the applications with messages; null where no trial recorded it."""
 SCHEMA = pl.Schema(
     {
         **EXPERIMENT_COLUMNS,
@@ -69,6 +73,7 @@ _EXPERIMENT = {
     "experiment": pl.String(),
     "middleware": pl.String(),
     "profile": pl.String(),
+    "delivery": pl.String(),
     "workload": pl.String(),
     "topology": pl.String(),
     "factors": pl.String(),
@@ -108,7 +113,8 @@ def experiment_rows(
     """The values of `EXPERIMENT_COLUMNS` with what was found, of each experiment's unobserved and observed trials."""
     for each in experiments:
         planned = each.experiment
-        named = (planned.id, planned.middleware, planned.profile, planned.workload, planned.key)
+        delivery = each.configuration.delivery
+        named = (planned.id, planned.middleware, planned.profile, delivery, planned.workload, planned.key)
         for observation, found in ((None, each), *each.observed.items()):
             yield (*named, observation), found
 
@@ -134,7 +140,7 @@ def summary_table(findings: RunFindings) -> pl.DataFrame:
         for experiment, found in experiment_rows(findings.claimable)
         for key, estimate in sorted(found.estimates.items())
     ]
-    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    return pl.DataFrame(dict(zip(SCHEMA, zip(*rows, strict=True), strict=True)) if rows else [], schema=SCHEMA)
 
 
 def warning_table(findings: RunFindings) -> pl.DataFrame:
@@ -159,7 +165,7 @@ class LoadedRun:
 
     folder: RunFolder
     manifest: Manifest
-    """What was asked for, and what it ran on."""
+    """What was requested, and on what it ran."""
     records: Sequence[TrialRecord]
     """Everything that is known of each trial but its samples."""
     _damaged: list[Damage] = field(default_factory=list)
@@ -230,7 +236,7 @@ class LoadedRun:
         if not readable:
             return pl.LazyFrame(schema={"trial": pl.String(), **schema})
         return (
-            pl.scan_parquet(readable, include_file_paths="trial", glob=False)
+            pl.scan_parquet(readable, schema=schema, missing_columns="insert", include_file_paths="trial", glob=False)
             .with_columns(pl.col("trial").str.extract(r"([^/]+)/[^/]+$"))
             .select("trial", *schema)
         )
@@ -261,6 +267,7 @@ def _common(record: TrialRecord) -> tuple[object, ...]:
         experiment.id,
         experiment.middleware,
         experiment.profile,
+        delivery_told(record.effective),
         experiment.workload,
         experiment.topology,
         experiment.key,

@@ -1,4 +1,6 @@
-"""A campaign: all its trials, one after another; it repeats the disturbed, skips the refused, goes on where cut off.
+"""A campaign: all its trials, one after another.
+
+It repeats disturbed trials, skips refused ones, and resumes interrupted runs.
 
 It runs no step of a trial itself (`trial` does) and shows nothing: an observer gets events. Whether what is stored is
 accepted, it says in one sentence.
@@ -108,7 +110,7 @@ class Campaign:
                 self._finished(interrupted=True)
                 raise Interrupted(
                     f"interrupted after {sum(self._outcomes.values())} of {len(self.manifest.trials)} trials",
-                    remedy=f"go on with: middlemark run --resume {self.run_folder.path}",
+                    remedy=f"continue with: middlemark run --resume {self.run_folder.path}",
                 ) from None
             self._finished(interrupted=False)
 
@@ -116,7 +118,7 @@ class Campaign:
         return [trial for trial in self.manifest.trials if not self._is_stored(trial)]
 
     def _extend(self) -> bool:
-        """Plans the trials that the stored ones ask for; whether there are any.
+        """Plans further trials from the results of the stored ones; gives whether there are any.
 
         The manifest has them before the first of them runs, and a campaign cut off before that decides the same again.
         """

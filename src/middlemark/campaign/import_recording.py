@@ -57,7 +57,7 @@ _Offered = dict[str, str]
 def read_recording(path: Path) -> tuple[RecordedTopic, ...]:
     """All topics of a recording that have a message, by name."""
     if not path.exists():
-        raise UsageError(f"there is no recording `{path}`", remedy=_READ_HERE)
+        raise UsageError(f"the recording `{path}` does not exist", remedy=_READ_HERE)
     offered: _Offered = {}
     messages_of: dict[str, list[tuple[int, int]]] = {}
     for file in _files(path):
@@ -82,7 +82,7 @@ def _files(path: Path) -> list[Path]:
     if path.is_dir():
         return _of_folder(path)
     if path.suffix not in _READERS:
-        raise UsageError(f"`{path}` is no recording that is read here", remedy=_READ_HERE)
+        raise UsageError(f"`{path}` is not a supported recording", remedy=_READ_HERE)
     return [path]
 
 
@@ -163,7 +163,7 @@ def recorded_demand(name: str, source: str, messages_file: str, topics: Sequence
     playable = [topic for topic in topics if topic.topic not in refused]
     left_out = [f"#   {topic}: {reason}" for topic, reason in refused.items()]
     if not playable:
-        raise UsageError(f"`{source}` has no topic that could be played", remedy="\n".join(left_out))
+        raise UsageError(f"`{source}` has no topic that can be played", remedy="\n".join(left_out))
     if len(playable) > MOST_STREAMS:
         raise UsageError(f"`{source}` has {len(playable)} topics", remedy=f"record at most {MOST_STREAMS}")
     lines = [
@@ -203,11 +203,11 @@ def _why_left_out(topic: RecordedTopic, window_ns: int) -> str:
     first_ns = topic.messages[0][0]
     largest = max(size_bytes for _, size_bytes in topic.messages)
     if first_ns >= window_ns:
-        return f"its first message comes {first_ns / 1e9:.3g} s after the begin, behind the window"
+        return f"its first message comes {first_ns / 1e9:.3g} s after the begin, after the window"
     if largest > LARGEST_MESSAGE_BYTES:
         return f"a message of {SIZE.text(largest)} is larger than {SIZE.text(LARGEST_MESSAGE_BYTES)}"
     if not re.fullmatch(r"[A-Za-z0-9/_.~-]{1,80}", topic.topic):
-        return "its name has characters that a topic here can't have"
+        return "its name has characters that are not allowed in a topic"
     return ""
 
 

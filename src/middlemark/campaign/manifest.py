@@ -1,8 +1,7 @@
 """A run's manifest: what was requested and what it ran on, gathered before the first trial, and held against today's.
 
-A run is continued with its suite planned anew and the workers that are found or named now: nothing that a run folder
-says is carried out, and what differs is refused or recorded with each later trial. What the fields mean,
-`results.manifest` says.
+A run is continued with its suite planned again and the workers that are found or named now: nothing from a run folder
+is executed, and differences are refused or recorded with each later trial. `results.manifest` documents the fields.
 """
 
 from __future__ import annotations
@@ -15,13 +14,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from middlemark import __version__
 from middlemark.campaign.order import Order, Worker, available_workers, base_workers, needed_workers
 from middlemark.errors import EnvironmentNotReady, StoreError, SuiteError, UsageError
+from middlemark.installation import VERSION
 from middlemark.plan import Caution, Side, WarningKind, replanned
 from middlemark.results.manifest import Dissector, Library, Manifest, Middleware
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Demand, Suite, parse_given
+from middlemark.suite.yaml.quantity import DURATION, SIZE
 from middlemark.testbed.machine import readiness
 from middlemark.testbed.machine.readiness import Fact
 
@@ -45,7 +45,7 @@ def new_manifest(order: Order) -> Manifest:
     """The manifest of a run that is about to begin."""
     facts = readiness.facts()
     return Manifest(
-        middlemark_version=__version__,
+        middlemark_version=VERSION,
         suite=order.name,
         suite_text=order.text,
         suite_files=dict(order.files),
@@ -66,7 +66,7 @@ def new_manifest(order: Order) -> Manifest:
 def cautions(facts: Sequence[Fact], order: Order) -> tuple[Caution, ...]:
     """What is not as a measurement wants it."""
     of_machine = [
-        Caution(kind=WARNED_OF[fact.name], text=f"{fact.name} is {_plain(fact.value)}", remedy=fact.remedy)
+        Caution(kind=WARNED_OF[fact.name], text=_in_words(fact), remedy=fact.remedy)
         for fact in facts
         if fact.ready is False and fact.name in WARNED_OF
     ]
@@ -75,6 +75,15 @@ def cautions(facts: Sequence[Fact], order: Order) -> tuple[Caution, ...]:
         for name, reason in order.left_out.items()
     ]
     return (*of_machine, *of_workers)
+
+
+def _in_words(fact: Fact) -> str:
+    """Its name and value, with the unit that the name ends in: `wake up error p99 is 4.01 ms`."""
+    stem, _, unit = fact.name.rpartition("_")
+    quantity = {"ns": DURATION, "bytes": SIZE}.get(unit)
+    if quantity is None or not isinstance(fact.value, int | float):
+        return f"{fact.name.replace('_', ' ')} is {_plain(fact.value)}"
+    return f"{stem.replace('_', ' ')} is {quantity.about(fact.value)}"
 
 
 def stored_middleware(worker: Worker) -> Middleware:
@@ -114,8 +123,10 @@ class Resumed:
         """The warnings of each trial from now on."""
         if not self.differences:
             return ()
-        text = f"it ran after its run was gone on with otherwise: {'; '.join(self.differences)}"
-        return (Caution(kind=WarningKind.ACROSS, text=text, remedy="run the suite anew on one machine and build"),)
+        text = f"the run was continued with differences: {'; '.join(self.differences)}"
+        return (
+            Caution(kind=WarningKind.ACROSS, text=text, remedy="run the suite again on one machine with one build"),
+        )
 
 
 def resumed(run: RunFolder, against: Sequence[Path], *, across: bool) -> Resumed:
@@ -130,8 +141,8 @@ def resumed(run: RunFolder, against: Sequence[Path], *, across: bool) -> Resumed
     if differences and not across:
         raise StoreError(
             run.path,
-            f"it was begun otherwise: {'; '.join(differences)}",
-            "run the suite anew; or go on with `--across`, which is recorded with each trial",
+            f"it was begun with other versions: {'; '.join(differences)}",
+            "run the suite again; or continue with `--across`, which is recorded with each trial",
         )
     return Resumed(definition, manifest, workers, base, differences)
 
@@ -148,7 +159,7 @@ def _planned_anew(run: RunFolder, manifest: Manifest) -> Suite | Demand:
         raise StoreError(
             run.manifest_path,
             f"its trials are not those that its suite plans: {first} differs",
-            "run the suite anew: `suite_text` in the manifest is its file",
+            "run the suite again: `suite_text` in the manifest is its file",
         )
     return definition
 
@@ -179,7 +190,7 @@ def _origin_of(manifest: Manifest) -> dict[str, str]:
 def _origin_now(workers: Mapping[str, Worker], base: Mapping[str, Worker]) -> dict[str, str]:
     facts = {fact.name: str(fact.value) for fact in readiness.identity()}
     head = {name: stored_middleware(worker) for name, worker in workers.items()}
-    return _origin(__version__, facts, head, {name: stored_middleware(worker) for name, worker in base.items()})
+    return _origin(VERSION, facts, head, {name: stored_middleware(worker) for name, worker in base.items()})
 
 
 def _origin(

@@ -1,7 +1,7 @@
-"""What a user orders: a suite or a demand, planned with the workers that carry it out, and what all its trials share.
+"""A suite or a demand, planned with the workers that run it, and what all its trials share.
 
-It asks the workers what they are, refuses what the suite names and no worker, metric or experiment has, with the line
-in the suite's file, and has `plan` expand the suite. Nothing is run or written yet.
+It reads the workers' descriptions, refuses names that no worker, metric or experiment has, with the line in the suite's
+file, and has `plan` expand the suite. Nothing is run or written yet.
 """
 
 from __future__ import annotations
@@ -227,10 +227,10 @@ def _check_stop(loaded: LoadedSuite) -> None:
         except UsageError as unknown:
             raise document.error(unknown.text, path, unknown.remedy) from unknown
         if metric.of_search:
-            problem = f"`{each.figure}` is of searches, which have `searches` and `max_trials` of their own"
+            problem = f"`{each.figure}` belongs to searches, which have `searches` and `max_trials` of their own"
             raise document.error(problem, path, _WITH_A_WIDTH)
         if metric.is_share:
-            problem = f"`{each.figure}` is a share, which may be nought and has no relative width"
+            problem = f"`{each.figure}` is a share, which may be 0 and so has no relative width"
             raise document.error(problem, path, _WITH_A_WIDTH)
 
 
@@ -258,7 +258,7 @@ def _profiles(choices: Sequence[MiddlewareChoice], profiles: Sequence[str], work
 
 
 def check_claims(loaded: LoadedSuite, experiments: Sequence[Experiment]) -> None:
-    """Refuses the first claim that speaks of what no experiment is."""
+    """Refuses the first claim that selects no experiment."""
     every = any(choice.middleware == ALL_MIDDLEWARES for choice in loaded.suite.middlewares)
     for number, claim in enumerate(loaded.suite.claims):
         for selection in claim.selections:

@@ -1,1 +1,1 @@
-"""The command line: a module for each command, which parses, calls and prints, and imports only when it runs."""
+"""The command line: one module per command, which parses, calls and prints, and is imported only when it runs."""

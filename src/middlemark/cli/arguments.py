@@ -1,6 +1,6 @@
 """What commands share: the option `--trust`, and the names that the shell completes.
 
-Completion never fails: where something can't be read there is nothing to complete.
+Completion never fails: where something can't be read, it offers nothing.
 """
 
 from typing import Annotated
@@ -11,21 +11,21 @@ from middlemark.errors import MiddlemarkError
 
 
 def suites(incomplete: str) -> list[str]:
-    """Shipped suites; files are completed by the shell where none fits."""
+    """The names of shipped suites; the shell completes files where none matches."""
     from middlemark.suite import shipped_suite_names
 
     return [name for name in shipped_suite_names() if name.startswith(incomplete)]
 
 
 def middlewares(incomplete: str) -> list[str]:
-    """Middlewares that have a worker here."""
+    """The middlewares with a worker on this machine."""
     from middlemark.worker.executables import workers
 
     return [name for name in workers() if name.startswith(incomplete)]
 
 
 def conditions(context: typer.Context, incomplete: str) -> list[str]:
-    """`factor=value` for every factor of the suite that stands on the command line."""
+    """`factor=value` for every factor of the suite on the command line."""
     from middlemark.plan import expand
     from middlemark.suite import load_suite
     from middlemark.worker.executables import workers
@@ -40,7 +40,7 @@ def conditions(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def topologies(incomplete: str) -> list[str]:
-    """The topologies that ship, by how they begin."""
+    """The names of shipped topologies."""
     from middlemark.suite import COUNTED_TOPOLOGIES, shipped_topologies
 
     return [name for name in [*COUNTED_TOPOLOGIES, *shipped_topologies()] if name.startswith(incomplete)]

@@ -1,7 +1,7 @@
-"""The boundary where errors end: each becomes one message on standard error and the program's exit code.
+"""Turns every error into one message on standard error and the program's exit code.
 
-What was raised on purpose says itself what to do; anything else is a mistake of Middlemark and goes into a log file. A
-command that read a run with damaged trials does its work and ends here too, with their names.
+A deliberate error says what to do; any other one is a bug of Middlemark and is written to a log file. A command that
+read a run with damaged trials does its work and then ends here too, with their names.
 """
 
 import os
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check_damage(damaged: "Sequence[Damage]") -> None:
-    """End with exit code 1 where trials were left out."""
+    """Ends with exit code 1 where trials were left out."""
     if damaged:
         names = ", ".join(damage.trial for damage in damaged)
         raise ResultsNotAccepted(
@@ -43,9 +43,7 @@ def reported_errors(command: Sequence[str]) -> Iterator[None]:
         sys.exit(ExitCode.INTERRUPTED)
     except Exception as error:  # noqa: BLE001 - here is where the unexpected ends
         log = _write_log(command)
-        _print_error(
-            f"this is a mistake of middlemark itself: {type(error).__name__}: {error}", f"what happened is in {log}"
-        )
+        _print_error(f"this is a bug of middlemark: {type(error).__name__}: {error}", f"the details are in {log}")
         sys.exit(ExitCode.INTERNAL)
 
 

@@ -1,7 +1,7 @@
 """`middlemark claims`: judges claims on a stored run, its suite's own or others.
 
-It finds the claims; `analysis.decisions.claims` judges and `report.conclusions.claims` shows. The exit code depends on
-a claim only if requested.
+It reads the claims; `analysis.decisions.claims` judges and `report.conclusions.claims` shows them. Claims affect the
+exit code only with `--fail-if`.
 """
 
 import json
@@ -28,21 +28,23 @@ class FailIf(StrEnum):
 
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
-    run: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder, as `middlemark run` printed it.")],
+    run: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder, as printed by `middlemark run`.")],
     file: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="Claims to judge instead of the run's own: a list in YAML.")
+        str | None,
+        typer.Argument(metavar="[FILE]", help="Claims to judge in place of the run's own: a list in YAML, or a suite."),
     ] = None,
     claim: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="A claim to judge instead; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="A claim to judge in place of the run's own; may be repeated."),
     ] = None,
     fail_if: Annotated[
         FailIf | None,
-        typer.Option("--fail-if", help="End with 1 where one is refuted; `undecided`: also where one is that."),
+        typer.Option("--fail-if", help="Exit code 1 if a claim is refuted; with `undecided` also if one is undecided."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
     trust: Trust = False,
 ) -> None:
-    """Judge claims on what a run measured: each holds, is refuted, or stays undecided."""
+    """Judge claims on a stored run: each holds, is refuted, or is undecided."""
     from middlemark.analysis.decisions.claims import judge_claims, judge_own_claims
     from middlemark.analysis.run import analyse
     from middlemark.report.conclusions.claims import READING, as_data, print_claims
@@ -76,7 +78,7 @@ def _check_any(found: "Sequence[JudgedClaim]", run: Path) -> None:
 
     if not found:
         raise UsageError(
-            "the run's suite makes no claim, and none is given",
+            "the run's suite has no claims, and none is given",
             remedy=f"middlemark claims {run} --claim 'no loss[reliability=reliable]'",
         )
 
@@ -95,5 +97,5 @@ def _check(found: "Sequence[JudgedClaim]", fail_if: FailIf | None) -> None:
     deciding = decisive(found)
     if any(each.judgement in refused for each in deciding):
         raise ResultsNotAccepted(
-            headline(deciding), remedy="more trials narrow the intervals; the table has the effects"
+            headline(deciding), remedy="more trials make the intervals narrower; the table has the effects"
         )

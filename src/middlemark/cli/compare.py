@@ -1,6 +1,6 @@
 """`middlemark compare`: what differs between two runs, or within one run between the values of a factor.
 
-It finds the runs and what is base and head in them, for `middlemark gate` too; `analysis.compare` pairs and compares
+It reads the runs and finds base and head in them, also for `middlemark gate`; `analysis.compare` pairs and compares
 their experiments, and `report.conclusions.comparison` shows the result.
 """
 
@@ -28,7 +28,7 @@ def check_sides(command: str, runs: Sequence[Path], by: str | None, base: str | 
         several = "two runs" if command == "compare" else "runs of the base and the head"
         others = f"{runs[0]} OTHER_RUN" if command == "compare" else f"BASE_1 BASE_2 BASE_3 {runs[-1]}"
         raise UsageError(
-            f"{command} takes {several}, or one run and `--by`, or one that was run `--against` another",
+            f"{command} takes {several}, or one run with `--by`, or one run that was made with `--against`",
             remedy=f"middlemark {command} {runs[0]} --by middleware, or middlemark {command} {others}",
         )
     if base is not None and by is None:
@@ -85,24 +85,24 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     by: Annotated[
         str | None, typer.Option(metavar="FACTOR", help="Within one run: compare the values of this factor.")
     ] = None,
-    base: Annotated[str | None, typer.Option(help="With --by: compare all others with this value only.")] = None,
+    base: Annotated[str | None, typer.Option(help="With --by: compare only with this value.")] = None,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="K=V", help="Only experiments with this factor; may be repeated.")
+        list[str] | None, typer.Option(metavar="K=V", help="Only experiments with this factor value; may be repeated.")
     ] = None,
     figure: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="`p99(latency)`, `loss`, `cpu`, …; may be repeated."),
     ] = None,
     streams: Annotated[
-        bool, typer.Option("--streams", help="Of pipelines not only the chains, but every stream too.")
+        bool, typer.Option("--streams", help="For pipelines, compare every stream too, not only the chains.")
     ] = False,
     margin: Annotated[
-        float, typer.Option(min=0, max=100, help="In %: ratios that lie this near to 1 are no difference.")
+        float, typer.Option(min=0, max=100, help="In %: ratios within this distance of 1 count as no difference.")
     ] = 5.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
     trust: Trust = False,
 ) -> None:
-    """Compare two runs, or within a run what differs in one factor, and say what is significantly different."""
+    """Compare two runs, or the values of one factor within a run, and show significant differences."""
     check_sides("compare", [first] if second is None else [first, second], by, base, trust=trust)
     from middlemark.analysis.compare.metrics import compare_metrics, compare_usual_metrics, over_settings
     from middlemark.suite.metrics import metric_named as named
@@ -135,7 +135,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     for each in pairs.alone:
         typer.echo(each)
     if not metrics and not streams and any(pair.sides[0].experiment.chains for pair in pairs.pairs):
-        typer.echo("Of pipelines the chains are compared; --streams has every stream too.")
+        typer.echo("For pipelines the chains are compared; --streams adds every stream.")
 
 
 def _print_data(found: "Sequence[MetricComparison]", pairs: "Pairs", margin: float) -> None:
@@ -158,7 +158,7 @@ def _check_streams(streams: bool, figure: list[str] | None) -> None:
     if streams and figure:
         raise UsageError(
             "--streams adds the usual metrics of streams, and --figure names those to compare",
-            remedy="leave one of the two out: a metric of streams, as `p99(latency)`, is of every stream",
+            remedy="omit one of the two: a metric of streams, such as `p99(latency)`, is compared for every stream",
         )
 
 
@@ -168,5 +168,5 @@ def _check_metrics(found: "Sequence[object]", metrics: "Sequence[Metric]") -> No
     if not found:
         raise UsageError(
             f"no stream of these runs has {', '.join(each.name for each in metrics)}",
-            remedy="a latency is of messages, a round trip of ping-pongs; `middlemark report` shows what there is",
+            remedy="messages have a latency, ping-pongs a round trip; `middlemark report` shows all metrics",
         )

@@ -1,7 +1,7 @@
-"""`middlemark gate`: whether a change may go in, by conditions on what was measured before and after it.
+"""`middlemark gate`: whether a change is accepted, by conditions on measurements before and after it.
 
-`analysis.decisions.gate` decides and `report.conclusions.gate` shows; a failed condition ends the program with exit
-code 1.
+`analysis.decisions.gate` decides and `report.conclusions.gate` shows the result; a failed or undecided condition gives
+exit code 1.
 """
 
 import json
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Undecided(StrEnum):
-    """What a condition that is not decided does to the exit code."""
+    """The effect of an undecided condition on the exit code."""
 
     PASS = "pass"  # noqa: S105 - a word of the command line
     FAIL = "fail"
@@ -32,7 +32,8 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     runs: Annotated[
         list[Path],
         typer.Argument(
-            metavar="BASE... HEAD", help="The last runs of the base, three or more, and the head; or one run of both."
+            metavar="BASE... HEAD",
+            help="The last runs of the base, three or more, then the head; or one run with both.",
         ),
     ],
     fail_if: Annotated[
@@ -44,17 +45,17 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         ),
     ],
     by: Annotated[
-        str | None, typer.Option(metavar="FACTOR", help="Base and head are values of this factor in one run.")
+        str | None, typer.Option(metavar="FACTOR", help="In one run: base and head are values of this factor.")
     ] = None,
     base: Annotated[str | None, typer.Option(help="With --by: the value that is the base.")] = None,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="K=V", help="Only experiments with this factor; may be repeated.")
+        list[str] | None, typer.Option(metavar="K=V", help="Only experiments with this factor value; may be repeated.")
     ] = None,
     across_machines: Annotated[
-        bool, typer.Option("--across-machines", help="Take runs of different machines for runs of one.")
+        bool, typer.Option("--across-machines", help="Accept base runs of different machines.")
     ] = False,
     undecided: Annotated[
-        Undecided, typer.Option(help="What becomes of the gate where the trials decide nothing.")
+        Undecided, typer.Option(help="Whether the gate passes or fails where a condition is undecided.")
     ] = Undecided.FAIL,
     junit_file: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML.")] = None,
     markdown_file: Annotated[
@@ -63,7 +64,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
     trust: Trust = False,
 ) -> None:
-    """Fail where a change made something measurably worse than it may be."""
+    """Fail if a change made a metric significantly worse than allowed."""
     compare.check_sides("gate", runs, by, base, trust=trust)
     from middlemark.analysis.decisions.gate import judge_conditions, parse_condition
     from middlemark.report.conclusions.gate import as_data, junit, markdown, print_gated
@@ -104,22 +105,22 @@ def _check(
     idle = [each for each in fail_if if " ".join(each.split()) not in judged]
     if idle:
         raise UsageError(
-            f"no stream of these runs has what `{idle[0]}` asks for",
-            remedy="a latency is of messages, a round trip of ping-pongs; `middlemark report` shows what there is",
+            f"no stream of these runs has the metric of `{idle[0]}`",
+            remedy="messages have a latency, ping-pongs a round trip; `middlemark report` shows all metrics",
         )
     refused = {Judgement.REFUTED, *([Judgement.UNDECIDED] if undecided_fails else [])}
     if any(each.judged.judgement in refused for each in found):
-        remedy = "more trials narrow the intervals; the table has the values"
+        remedy = "more trials make the intervals narrower; the table has the values"
         if any(pair.base_runs for pair in pairs.pairs):
-            remedy = "more runs of the base narrow the intervals; the table has the values"
+            remedy = "more runs of the base make the intervals narrower; the table has the values"
         if any(each.judged.reason == TOO_FEW_RUNS for each in found):
-            remedy = "give the last three or more runs of the base before the head, or measure both in turns with "
+            remedy = "give three or more runs of the base before the head, or measure both in alternation with "
             remedy += "`middlemark run --against`"
         if all(each.judged.judgement is not Judgement.REFUTED for each in found):
-            remedy += "; with --undecided pass only what got significantly worse fails"
+            remedy += "; with --undecided pass, only significantly worse metrics fail"
         raise ResultsNotAccepted(headline(found), remedy=remedy)
     if undecided_fails and pairs.gone:
         raise ResultsNotAccepted(
-            f"head was not measured in all that the base was: {'; '.join(pairs.gone)}",
-            remedy="run the whole suite on head too, or choose with --only what both have",
+            f"head was not measured in all experiments of the base: {'; '.join(pairs.gone)}",
+            remedy="run the whole suite on head too, or select with --only what both have",
         )

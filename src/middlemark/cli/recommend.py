@@ -1,6 +1,7 @@
-"""`middlemark recommend`: runs an application's streams on every middleware, and says which meet what it asks.
+"""`middlemark recommend`: runs an application's streams on every middleware, and says which meet its requirements.
 
-A recording becomes the application's file first. It plans, runs and reports by calling those who do.
+A recording is first converted to an application's file. Planning, running and reporting are done by the modules that it
+calls.
 """
 
 from pathlib import Path
@@ -13,17 +14,19 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     application: Annotated[Path, typer.Argument(metavar="APPLICATION", help="The application's file, in YAML.")],
     recording: Annotated[
         Path | None,
-        typer.Option("--from", metavar="RECORDING", help="Write that file from an MCAP file or a rosbag2 first."),
+        typer.Option(
+            "--from", metavar="RECORDING", help="First write that file from an MCAP file or a rosbag2 recording."
+        ),
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="K=V", help="Only candidates with this factor; may be repeated.")
+        list[str] | None, typer.Option(metavar="K=V", help="Only candidates with this factor value; may be repeated.")
     ] = None,
     trials: Annotated[int | None, typer.Option(min=1, help="Trials of each candidate, instead of the file's.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder, instead of runs/<application>-<time>.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run, and how long it takes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
-    """Find the middleware for an application: run its streams on each, judge, rank and explain."""
+    """Find the middlewares that meet an application's requirements: run its streams on each, judge and rank them."""
     from middlemark.campaign.order import order_demand
     from middlemark.cli import run as run_command
     from middlemark.suite import load_demand
@@ -40,7 +43,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
 
 def _derive(application: Path, recording: Path) -> None:
-    """Write the application's file and beside it the messages; what is there already is its author's."""
+    """Writes the application's file and next to it the messages; an existing file is never overwritten."""
     from middlemark.campaign.import_recording import read_recording, recorded_demand
     from middlemark.errors import UsageError
     from middlemark.results.files import write_text
@@ -49,7 +52,7 @@ def _derive(application: Path, recording: Path) -> None:
     for file in (application, messages):
         if file.exists():
             raise UsageError(
-                f"`{file}` is there already, and `--from` would write it",
+                f"`{file}` exists already, and `--from` would overwrite it",
                 remedy=f"middlemark recommend {application}, or name another file",
             )
     found = recorded_demand(application.stem, recording.name, messages.name, read_recording(recording))
@@ -69,4 +72,6 @@ def _report(folder: Path, as_json: bool) -> None:
     report.show(findings, as_json)
     said = recommendation(findings)
     if said is not None and not said.has_fitting:
-        raise ResultsNotAccepted(said.headline, remedy="the report says by how much each misses what is required")
+        raise ResultsNotAccepted(
+            said.headline, remedy="the report says by how much each candidate misses a requirement"
+        )

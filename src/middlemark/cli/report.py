@@ -1,7 +1,7 @@
 """`middlemark report`, `export` and `serve`: a stored run as a page, as files, and many runs as local pages.
 
-What is written is `report.output`'s and `serve`'s; here is decided from which run, into which folder, and to whom it is
-served. A run with damaged trials ends the program with exit code 1.
+`report.output` and `serve` write the content; this module selects the run, the folder and the address. A run with
+damaged trials ends the program with exit code 1.
 """
 
 import json
@@ -22,20 +22,22 @@ if TYPE_CHECKING:
 
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
-    run: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder, as `middlemark run` printed it.")],
+    run: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder, as printed by `middlemark run`.")],
     kind: Annotated[
         ReportFormat,
         typer.Option("--format", help=format_help(ReportFormat)),
     ] = ReportFormat.HTML,
     out: Annotated[
-        Path | None, typer.Option(help="Where figures and tables go, instead of DIR/png, DIR/latex, ….")
+        Path | None, typer.Option(help="The folder for figures and tables, in place of DIR/png, DIR/latex, ….")
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print every estimate as JSON for a program to read.")
     ] = False,
     paths: Annotated[
         bool,
-        typer.Option("--paths", help="Draw the paths of single messages too, where `observe: kernel_path` saw them."),
+        typer.Option(
+            "--paths", help="Draw the paths of single messages too, where they were observed (`observe: kernel_path`)."
+        ),
     ] = False,
     recompute: Annotated[
         bool,
@@ -66,7 +68,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
 
 
 def show(findings: "RunFindings", as_json: bool, paths: bool = False) -> None:
-    """Write the page and the estimates of a run, and print what it came to."""
+    """Writes the page and the estimates of a run, and prints the summary."""
     from middlemark.report.output.data import write_summary
     from middlemark.report.output.html import write_report
     from middlemark.report.output.terminal import print_message_paths, print_summary
@@ -89,7 +91,7 @@ def _check_options(kind: ReportFormat, out: Path | None, *, as_json: bool) -> No
     from middlemark.errors import UsageError
 
     if kind is ReportFormat.HTML and out is not None:
-        raise UsageError("the page stays with its run: DIR/report.html", remedy="leave out `--out`, and copy the page")
+        raise UsageError("the page is always written to DIR/report.html", remedy="omit `--out`, and copy the page")
     if kind is not ReportFormat.HTML and as_json:
         raise UsageError(f"`--json` prints all estimates, `--format {kind}` writes files", remedy="give one of the two")
 
@@ -154,12 +156,14 @@ def _json(findings: "RunFindings", report: Path) -> str:
 
 
 def export_command(
-    run: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder, as `middlemark run` printed it.")],
+    run: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder, as printed by `middlemark run`.")],
     kind: Annotated[
         ExportFormat,
         typer.Option("--format", help=format_help(ExportFormat)),
     ] = ExportFormat.HGRM,
-    out: Annotated[Path | None, typer.Option(help="Where the files go, instead of DIR/hgrm, DIR/parquet, ….")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The folder for the files, in place of DIR/hgrm, DIR/parquet, ….")
+    ] = None,
     trust: Trust = False,
 ) -> None:
     """Write a run's distributions and metrics as files that other tools read."""
@@ -181,9 +185,10 @@ def serve_command(
     folders: Annotated[
         list[Path], typer.Argument(metavar="DIR...", help="Run folders, and folders of runs such as `runs`.")
     ],
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8450,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any free one.")] = 8450,
     bind: Annotated[
-        str, typer.Option(help="The address to listen at; with others than loopback, others see the runs.")
+        str,
+        typer.Option(help="The address to listen on; with another than loopback, other machines can read the runs."),
     ] = (LOOPBACK),
     trust: Trust = False,
 ) -> None:
@@ -199,7 +204,7 @@ def serve_command(
         address = f"http://{bind}:{listener.getsockname()[1]}/"
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
         if not bind.startswith("127."):
-            typer.echo(f"Everybody who reaches {bind} can read these runs.", err=True)
+            typer.echo(f"Everybody who can reach {bind} can read these runs.", err=True)
         typer.echo(f"{address} (Ctrl-C ends it)")
         try:
             server.run(sockets=[listener])
@@ -216,5 +221,5 @@ def _listening(bind: str, port: int) -> "socket.socket":
         return socket.create_server((bind, port))
     except OSError as error:
         raise EnvironmentNotReady(
-            f"{bind}:{port} can't be listened at: {error.strerror}", remedy="choose another with `--port`, 0 for any"
+            f"can't listen on {bind}:{port}: {error.strerror}", remedy="choose another with `--port`, 0 for any"
         ) from error

@@ -1,7 +1,7 @@
 """`middlemark run`: runs a suite, or resumes an interrupted run, and says where the report is.
 
-It plans, runs and reports by calling those who do. With `--dry-run` it prints the plan alone: the experiments, their
-trials in the order of running, and how long they take.
+Planning, running and reporting are done by the modules that it calls. With `--dry-run` it only prints the plan: the
+experiments, their trials in order, and the estimated time.
 """
 
 import json
@@ -36,31 +36,35 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         list[str] | None,
         typer.Option(
             metavar="K=V",
-            help="Only experiments with this factor; may be repeated.",
+            help="Only experiments with this factor value; may be repeated.",
             autocompletion=arguments.conditions,
         ),
     ] = None,
     trials: Annotated[
-        int | None, typer.Option(min=1, help="Trials of each experiment, instead of the suite's.")
+        int | None, typer.Option(min=1, help="Trials of each experiment, in place of the suite's number.")
     ] = None,
     against: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="PATH",
-            help="Run everything with the workers of this folder too, as the base of a comparison; may be repeated.",
+            help="Also run everything with the workers of this folder, as the base of a comparison; may be repeated.",
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="The run folder, instead of runs/<suite>-<time>.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run folder, in place of runs/<suite>-<time>.")] = None,
     resume: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Go on with this run; what it has a base of is named again with --against."),
+        typer.Option(metavar="DIR", help="Continue this run; if it has a base, name that again with --against."),
     ] = None,
     across: Annotated[
         bool,
-        typer.Option("--across", help="Go on although build, libraries, kernel or machine differ, which is recorded."),
+        typer.Option(
+            "--across", help="Continue although build, libraries, kernel or machine differ; this is recorded."
+        ),
     ] = False,
     trust: Trust = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run, and how long it takes.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would run, and how long it would take.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """Run a suite: its trials in interleaved random order, then the report."""
@@ -88,18 +92,19 @@ def _check(suite: str | None, options: list[str], resume: Path | None, across: b
     from middlemark.errors import UsageError
 
     if resume is None and across:
-        raise UsageError("`--across` is of runs that are gone on with", remedy="middlemark run --resume DIR --across")
+        raise UsageError("`--across` is only for runs that are resumed", remedy="middlemark run --resume DIR --across")
     if resume is None and suite is None:
         raise UsageError("no suite is named", remedy="middlemark run quick; `middlemark list suites` shows all of them")
     if resume is not None and (suite is not None or options):
         what = "a suite" if suite is not None else options[0]
         raise UsageError(
-            f"--resume goes on with what was planned and takes no {what}", remedy=f"middlemark run --resume {resume}"
+            f"--resume continues what was planned and can't be combined with {what}",
+            remedy=f"middlemark run --resume {resume}",
         )
 
 
 def new_folder(suite: str) -> Path:
-    """Where a run goes that is given no place."""
+    """The default folder of a run."""
     return Path("runs", f"{suite}-{datetime.now().astimezone():%Y%m%d-%H%M%S}")
 
 
@@ -121,8 +126,10 @@ def _left_to_results(order: "Order") -> list[str]:
 
     stop = order.definition.stop if isinstance(order.definition, Suite) else None
     of_searches = [each.experiment.search.max_trials for each in order.trials if each.experiment.search]
-    narrow = [f"then further blocks until intervals are narrow, at most {stop.max_trials} trials each"] if stop else []
-    return narrow + ([f"then each search goes on, at most {max(of_searches)} trials each"] if of_searches else [])
+    narrow = (
+        [f"then more blocks until intervals are narrow enough, at most {stop.max_trials} trials each"] if stop else []
+    )
+    return narrow + ([f"then each search continues, with at most {max(of_searches)} trials"] if of_searches else [])
 
 
 def _run(path: Path, order: "Order", as_json: bool) -> None:
@@ -149,7 +156,7 @@ def _end(path: Path, *, trust: bool, as_json: bool) -> None:
 
 
 def carry_out(path: Path, order: "Order", as_json: bool) -> None:
-    """Run all trials of an order, watched unless a program reads."""
+    """Runs all trials of an order, with the live view unless the output is JSON."""
     from middlemark.campaign.campaign import run_new
 
     _watched(lambda observer: run_new(path, order, observer), as_json)
@@ -162,7 +169,7 @@ def _watched(run: "Callable[[Observer], None]", as_json: bool) -> None:
     from middlemark.results.progress import Unobserved
     from middlemark.testbed.processes import ledger
 
-    # What runs left that were killed.
+    # What killed runs left.
     for line in kept_lines(ledger.sweep()):
         typer.echo(line, err=True)
     with nullcontext(Unobserved()) if as_json else live(Console(stderr=True)) as observer:

@@ -1,4 +1,4 @@
-"""`middlemark selftest`: runs the same against the same, and counts how often a difference is found that is not there.
+"""`middlemark selftest`: compares a middleware with itself, and counts how often a false difference is found.
 
 One long campaign holds all trials; `analysis.compare.selftest` divides them into campaigns of base and head, and
 compares these.
@@ -20,17 +20,18 @@ if TYPE_CHECKING:
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     middleware: Annotated[
-        str, typer.Argument(help="What is compared with itself.", autocompletion=arguments.middlewares)
+        str, typer.Argument(help="The middleware that is compared with itself.", autocompletion=arguments.middlewares)
     ] = "udp",
-    campaigns: Annotated[int, typer.Option(min=1, help="How many campaigns of the same against the same.")] = 40,
-    blocks: Annotated[int, typer.Option(min=2, help="How many blocks each has.")] = 5,
+    campaigns: Annotated[int, typer.Option(min=1, help="How many campaigns of the middleware against itself.")] = 40,
+    blocks: Annotated[int, typer.Option(min=2, help="How many blocks each campaign has.")] = 5,
     stored: Annotated[
-        Path | None, typer.Option("--from", metavar="DIR", help="Deal the trials of this run instead of running any.")
+        Path | None,
+        typer.Option("--from", metavar="DIR", help="Use the trials of this run in place of running new ones."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="The run folder, instead of runs/selftest-<time>.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run folder, in place of runs/selftest-<time>.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
-    """Check that comparing the same with itself finds a difference in at most 5 % of cases."""
+    """Check that comparing a middleware with itself finds a difference in at most 5 % of cases."""
     folder = stored or _run(middleware, 2 * campaigns * blocks, out, as_json)
     rates = _rates(folder, blocks)
     if as_json:
@@ -68,7 +69,7 @@ def _rates(folder: Path, blocks: int) -> "tuple[ChanceRate, ...]":
     rates = chance_rates(findings.experiments, usual_metrics(), blocks, findings.manifest.seed)
     if not rates:
         raise UsageError(
-            f"no experiment of {folder} has the {2 * blocks} valid trials that one campaign takes",
+            f"no experiment of {folder} has the {2 * blocks} valid trials that one campaign needs",
             remedy="give fewer `--blocks`, or a run with more trials",
         )
     return rates
@@ -80,6 +81,6 @@ def _check(rates: "Sequence[ChanceRate]") -> None:
     broken = [f"{each.stream or 'trial'} {each.metric}" for each in rates if not each.holds]
     if broken:
         raise ResultsNotAccepted(
-            f"differences are found that are not there: {', '.join(broken)}",
-            remedy="look at the machine: `middlemark doctor`; then take more blocks a campaign",
+            f"too many false differences: {', '.join(broken)}",
+            remedy="check the machine with `middlemark doctor`; then use more blocks per campaign",
         )

@@ -43,7 +43,7 @@ from middlemark.plan.streams import (
     StreamQos,
     Unthrottled,
 )
-from middlemark.plan.topology import loaded_hosts, share_cpus
+from middlemark.plan.topology.cpus import loaded_hosts, service_cpus, share_cpus
 from middlemark.plan.trial import (
     Caution,
     Failed,
@@ -111,6 +111,7 @@ __all__ = [
     "order_trials",
     "plan_trials",
     "replanned",
+    "service_cpus",
     "share_cpus",
     "topology_of",
     "trial_duration_ns",

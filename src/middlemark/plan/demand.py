@@ -1,6 +1,6 @@
 """A demand to its experiments: every middleware and profile with all streams at once, and nothing else between them.
 
-It asks no worker: which middlewares and profiles there are, the caller says. The processes become the topology's
+It runs no worker: the caller passes the available middlewares and profiles. The processes become the topology's
 applications.
 """
 
@@ -13,9 +13,12 @@ from middlemark.errors import EnvironmentNotReady, UsageError
 from middlemark.plan.experiment import Application, Endpoint, Experiment, Windows, experiment_id
 from middlemark.plan.resolve import Subject, condition_factors, planned_conditions, stream_qos
 from middlemark.plan.streams import Periodic, Recorded, Stream
-from middlemark.plan.topology import link_and_host_factors, planned_hosts, planned_links, planned_networks
+from middlemark.plan.topology.topology import link_and_host_factors, planned_hosts, planned_links, planned_networks
 from middlemark.suite import (
     ALL_MIDDLEWARES,
+    DEFAULT_PATIENCE_NS,
+    DEFAULT_QUEUE_BYTES,
+    DURATION,
     RATE,
     SIZE,
     Arrival,
@@ -56,6 +59,7 @@ def experiments_of(demand: Demand, profiles: Mapping[str, Sequence[str]]) -> tup
             middleware=subject.middleware,
             profile=subject.profile,
             options=subject.options,
+            delivery=subject.delivery,
             workload=demand.application,
             topology=topology.name,
             hosts=planned_hosts(topology),
@@ -136,7 +140,7 @@ def _subjects(demand: Demand, profiles: Mapping[str, Sequence[str]]) -> Iterator
         for name in chosen if every else [choice.middleware]:
             if name not in profiles:
                 raise EnvironmentNotReady(
-                    f"`{demand.application}` asks for `{name}`, and there is no worker for it here",
+                    f"`{demand.application}` names `{name}`, which has no worker here",
                     remedy=f"`middlemark doctor` says why; available: {', '.join(profiles)}",
                 )
             yield from _configurations(demand, choice, name, profiles[name])
@@ -146,7 +150,7 @@ def _configurations(demand: Demand, choice: MiddlewareChoice, name: str, there: 
     requested = choice.profiles or demand.profiles
     chosen = there if requested is None else [profile for profile in requested if profile in there]
     for profile, values in product(chosen, product(*choice.options.values())):
-        yield Subject(name, profile, dict(zip(choice.options, values, strict=True)))
+        yield Subject(name, profile, dict(zip(choice.options, values, strict=True)), demand.delivery)
 
 
 def _stream(requested: StreamDemand, window_ns: int) -> Stream:
@@ -223,6 +227,7 @@ def _factors(demand: Demand, subject: Subject, topology: Topology, streams: Sequ
         "middleware": subject.middleware,
         "profile": subject.profile,
         **{f"option.{name}": factor_text(name, value) for name, value in subject.options.items()},
+        **({} if subject.delivery is None else {"delivery": subject.delivery.value}),
         "workload": demand.application,
         "topology": topology.name,
         **{f"stream.{stream.name}": _words(stream) for stream in streams},
@@ -243,4 +248,8 @@ def _words(stream: Stream) -> str:
     path = f"{'+'.join(stream.publishers)} to {'+'.join(stream.subscribers)}"
     history = getattr(qos.history, "depth", "all")
     words = [load, str(qos.reliability), f"history {history}", str(qos.durability), str(qos.congestion), path]
+    if qos.patience_ns not in {None, DEFAULT_PATIENCE_NS}:
+        words.append(f"patience {DURATION.text(qos.patience_ns or 0)}")
+    if qos.queue_bytes not in {None, DEFAULT_QUEUE_BYTES}:
+        words.append(f"queue {SIZE.text(qos.queue_bytes or 0)}")
     return ", ".join(words + ([] if qos.level is None else [f"level {qos.level}"]))

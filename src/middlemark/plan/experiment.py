@@ -1,7 +1,7 @@
 """An experiment: one point of a suite's matrix, with everything fixed that a trial needs to know of it.
 
-Its factors name it: two suites that ask for the same point have the same experiment id. It knows no address, port or
-process, which `campaign` adds; `streams` and `network` have the parts of it through which messages go.
+Its factors name it: two suites with the same point have the same experiment id. It knows no address, port or process,
+which `campaign` adds; `streams` and `network` have the parts of it through which messages go.
 """
 
 import hashlib
@@ -13,9 +13,9 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from middlemark.plan.network import Host, Link, Network
 from middlemark.plan.streams import Chain, Node, Periodic, Stream
-from middlemark.suite import Action, CpuLoad, Cpus, Deployment, Model, OptionValue, Role, Scheduling
+from middlemark.plan.topology.network import Host, Link, Network
+from middlemark.suite import Action, CpuLoad, Cpus, Delivery, Deployment, Model, OptionValue, Role, Scheduling
 from middlemark.suite.yaml.model import (
     Count,
     ExperimentId,
@@ -186,6 +186,8 @@ class Experiment(Model):
     profile: ProfileName
     options: dict[OptionName, OptionValue]
     """What the suite sets beyond the profile."""
+    delivery: Delivery | None = None
+    """What the suite requests; None, like `default`, leaves it to the profile and the worker."""
     side: Side | None = None
     """None where the campaign has no two sides."""
     search: Search | None = None
@@ -220,7 +222,7 @@ class Experiment(Model):
     def _names_what_it_has(self) -> Self:
         for what, named, there in self._named():
             if not set(named) <= set(there):
-                raise ValueError(f"it names {what} that it has not: {', '.join(sorted(set(named) - set(there)))}")
+                raise ValueError(f"it names {what} that do not exist: {', '.join(sorted(set(named) - set(there)))}")
             if len(set(there)) < len(there):
                 raise ValueError(f"it has {what} twice")
         return self

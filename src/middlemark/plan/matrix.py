@@ -82,12 +82,13 @@ def _subjects(suite: Suite, choice: MiddlewareChoice, available: Sequence[str]) 
     for name in names:
         if name not in available:
             raise EnvironmentNotReady(
-                f"the suite `{suite.suite}` asks for `{name}`, and there is no worker for it here",
+                f"the suite `{suite.suite}` names `{name}`, which has no worker here",
                 remedy=f"`middlemark doctor` says why; available: {', '.join(available)}",
             )
     options = [dict(zip(choice.options, values, strict=True)) for values in product(*choice.options.values())]
-    for name, profile, chosen in product(names, choice.profiles or suite.profiles, options):
-        yield Subject(name, profile, chosen)
+    deliveries = choice.delivery or suite.delivery or (None,)
+    for name, profile, chosen, delivery in product(names, choice.profiles or suite.profiles, options, deliveries):
+        yield Subject(name, profile, chosen, delivery)
 
 
 def _loads(suite: Suite, choice: MiddlewareChoice) -> Iterator[WorkloadPoint]:
@@ -133,7 +134,9 @@ def only(experiments: Sequence[Experiment], conditions: Sequence[str]) -> tuple[
 def _parse(condition: str, experiments: Sequence[Experiment]) -> tuple[str, list[str]]:
     factor, equals, written = (part.strip() for part in condition.partition("="))
     if not equals:
-        raise UsageError(f"`--only {condition}` is no condition", remedy="write `--only factor=value`")
+        raise UsageError(
+            f"`--only {condition}` is not of the form `factor=value`", remedy="write `--only factor=value`"
+        )
     factors = sorted({name for experiment in experiments for name in experiment.factors})
     if factor not in factors:
         raise UsageError(f"`--only {condition}`: no factor `{factor}`", remedy=f"factors: {', '.join(factors)}")

@@ -27,7 +27,7 @@ from middlemark.plan.streams import (
     StreamQos,
     Unthrottled,
 )
-from middlemark.plan.topology import (
+from middlemark.plan.topology.topology import (
     link_and_host_factors,
     planned_hosts,
     planned_links,
@@ -35,9 +35,12 @@ from middlemark.plan.topology import (
     planned_timeline,
 )
 from middlemark.suite import (
+    DEFAULT_PATIENCE_NS,
+    DEFAULT_QUEUE_BYTES,
     DURATION,
     SHARE,
     Arrival,
+    Delivery,
     Deployment,
     History,
     OptionValue,
@@ -65,6 +68,8 @@ class Subject:
     middleware: str
     profile: str
     options: dict[str, OptionValue]
+    delivery: Delivery | None = None
+    """None where nobody names one."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,7 @@ def resolve(suite: Suite, point: Point, factors: dict[str, str]) -> Experiment:
         middleware=subject.middleware,
         profile=subject.profile,
         options=subject.options,
+        delivery=subject.delivery,
         search=_search(load.workload),
         workload=load.workload.workload,
         topology=topology.name,
@@ -128,6 +134,7 @@ def factors_of(point: Point) -> dict[str, str]:
         "middleware": subject.middleware,
         "profile": subject.profile,
         **{f"option.{name}": value for name, value in subject.options.items()},
+        "delivery": subject.delivery,
         "workload": workload.workload,
         "pattern": workload.pattern,
         "graph": graph_digest(workload) if workload.pattern is Pattern.PIPELINE else None,
@@ -143,7 +150,10 @@ def factors_of(point: Point) -> dict[str, str]:
         "history": qos.history,
         "depth": qos.depth if qos.history is History.KEEP_LAST else None,
         "durability": qos.durability,
-        "congestion": qos.congestion,
+        "congestion": qos.when_full,
+        # As they are by default they are no factor, so that runs from before they were asked for stay comparable.
+        "publish_patience": None if qos.patience == DEFAULT_PATIENCE_NS else qos.patience,
+        "queue": None if qos.queue == DEFAULT_QUEUE_BYTES else qos.queue,
         "level": qos.level,
         "topology": topology.name,
         "placement": topology.placement,
@@ -155,7 +165,7 @@ def factors_of(point: Point) -> dict[str, str]:
 
 
 def condition_factors(requested: RequestedConditions) -> dict[str, str]:
-    """The conditions that any experiment has, as text; links and faults stand for themselves."""
+    """The conditions that every experiment has, as text; links and faults are factors of their own."""
     set_here = {name: value for name, value in requested if value is not None and name not in {"link", "faults"}}
     return {name: factor_text(name, value) for name, value in set_here.items()}
 
@@ -246,7 +256,9 @@ def stream_qos(requested: Qos) -> StreamQos:
         reliability=requested.reliability,
         history=KeepLast(depth=requested.depth) if requested.history is History.KEEP_LAST else KeepAll(),
         durability=requested.durability,
-        congestion=requested.congestion,
+        congestion=requested.when_full,
+        patience_ns=requested.patience,
+        queue_bytes=requested.queue,
         level=requested.level,
     )
 

@@ -6,7 +6,7 @@ Every value is fixed but addresses and seeds, which belong to a trial. Nothing i
 
 import math
 from bisect import bisect_left
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -20,8 +20,23 @@ _FASTEST_PING_PONG_HZ = 2e6
 _FASTEST_COMPUTED_HZ = 1e6
 
 
-class Periodic(Model):
+class _Pattern(Model):
+    """What metrics must know of a pattern, where it differs from most."""
+
+    is_scheduled: ClassVar[bool] = False
+    """Whether it has a rate of its own, so that every message is due at some instant."""
+    has_answers: ClassVar[bool] = False
+    """Whether its messages are questions, and what its users wait for the answers."""
+    is_self_paced: ClassVar[bool] = False
+    """Whether its publishers go on as soon as they can, and so may have sent their last before the window ends."""
+    is_slowed_by_refusals: ClassVar[bool] = False
+    """Whether a refusal only slows its publishers down: no message was to be sent at that instant."""
+
+
+class Periodic(_Pattern):
     """An absolute schedule, open loop."""
+
+    is_scheduled = True
 
     kind: Literal["periodic"] = "periodic"
     rate_hz: Hertz
@@ -34,8 +49,10 @@ class Periodic(Model):
         return math.ceil(mean + spread)
 
 
-class Burst(Model):
+class Burst(_Pattern):
     """`messages` at one intended instant, `rate_hz` times a second."""
+
+    is_scheduled = True
 
     kind: Literal["burst"] = "burst"
     rate_hz: Hertz
@@ -46,8 +63,11 @@ class Burst(Model):
         return self.messages * math.ceil(self.rate_hz * window_ns / 1e9 + 1)
 
 
-class Unthrottled(Model):
+class Unthrottled(_Pattern):
     """As fast as the middleware accepts, until the window ends or `messages` are sent."""
+
+    is_self_paced = True
+    is_slowed_by_refusals = True
 
     kind: Literal["unthrottled"] = "unthrottled"
     approach_hz: Hertz
@@ -58,8 +78,11 @@ class Unthrottled(Model):
         return self.messages or math.ceil(_FASTEST_UNTHROTTLED_HZ * window_ns / 1e9)
 
 
-class PingPong(Model):
+class PingPong(_Pattern):
     """A message, then its answers from every subscriber, then the next message."""
+
+    has_answers = True
+    is_self_paced = True
 
     kind: Literal["ping_pong"] = "ping_pong"
     approach_hz: Hertz
@@ -74,7 +97,7 @@ class PingPong(Model):
         return self.messages or math.ceil(min(by_interval, _FASTEST_PING_PONG_HZ) * window_ns / 1e9 + 1)
 
 
-class Computed(Model):
+class Computed(_Pattern):
     """A node sends one at the end of each execution."""
 
     kind: Literal["computed"] = "computed"
@@ -91,14 +114,14 @@ StreamPattern = Annotated[Periodic | Burst | Unthrottled | PingPong | Computed, 
 
 
 class KeepLast(Model):
-    """The newest `depth` messages are kept."""
+    """The newest `depth` messages are kept: a newer one overwrites the oldest."""
 
     kind: Literal["keep_last"] = "keep_last"
     depth: Count
 
 
 class KeepAll(Model):
-    """All messages are kept, within the middleware's resource limits."""
+    """All messages are kept that there is room for: none is overwritten."""
 
     kind: Literal["keep_all"] = "keep_all"
 
@@ -110,6 +133,10 @@ class StreamQos(Model):
     history: Annotated[KeepLast | KeepAll, Field(discriminator="kind")]
     durability: Durability
     congestion: Congestion
+    patience_ns: Nanoseconds | None = None
+    """How long a publish call may wait under `block`; None in a run from before it was asked for."""
+    queue_bytes: Count | None = None
+    """The most that may be queued for one slow receiver under `keep_all`; None as above."""
     level: Annotated[int, Field(ge=0, le=2)] | None
 
 

@@ -44,7 +44,7 @@ class Trial(Model):
     def _is_named_by_what_it_is(self) -> Self:
         number, _, experiment = self.id.partition("-")
         if int(number) != self.number or experiment != self.experiment.id:
-            raise ValueError(f"{self.id} is no name of trial {self.number} of {self.experiment.id}")
+            raise ValueError(f"{self.id} is not the name of trial {self.number} of {self.experiment.id}")
         return self
 
     @model_validator(mode="wrap")
@@ -84,6 +84,8 @@ class InvalidKind(StrEnum):
     """A process did not close as it should."""
     LINK = "link"
     """A link was not what was requested, before or after the trial."""
+    PATH = "path"
+    """The kernel's counters contradict the path that messages are stated to take."""
 
 
 class InvalidReason(Model):
@@ -144,7 +146,7 @@ class NoCommunication(Model):
 
 
 class NotApplicable(Model):
-    """The middleware can't do what the experiment asks, and said so before the trial."""
+    """The middleware can't do what the experiment requests, and its worker refused before the trial."""
 
     kind: Literal["not_applicable"] = "not_applicable"
     capability: str
@@ -223,15 +225,15 @@ class WarningKind(StrEnum):
     CPU_LOAD = "cpu_load"
     """A host's CPUs were not kept as busy as requested."""
     NEVER_SETTLED = "never_settled"
-    """The latency of a stream held no level to the window's end."""
+    """The latency of a stream reached no steady state in the window."""
     ACROSS = "across"
-    """The run was gone on with by another build, or on another machine, than it was begun."""
+    """The run was continued with another build or on another machine."""
     SETTLED_LATE = "settled_late"
-    """A part of the window, at its begin, had another latency than the rest."""
+    """Latency reached its steady state only within the window."""
     DISTURBED = "disturbed"
-    """The latency of a stream left its level within the window and came back."""
+    """The latency of a stream left its steady state within the window and returned."""
     DEPENDENT_TRIALS = "dependent_trials"
-    """Each trial resembles the one before it, while intervals over trials suppose that they are independent."""
+    """Each trial resembles the one before it, but intervals over trials assume independent trials."""
 
 
 class Caution(Model):

@@ -1,10 +1,12 @@
-"""What publishers, subscribers and nodes counted over a trial's window: the exact accounting of every message.
+"""What publishers, subscribers, nodes and the kernel counted over a trial's window: messages, and bytes on their paths.
 
 It adds nothing up, `analysis.metrics.accounting` does; the fields are the worker contract's, kept under the version of
 `record`, which stores them.
 """
 
 from __future__ import annotations
+
+from enum import StrEnum
 
 from middlemark.suite import Model
 from middlemark.suite.yaml.model import Count, Index, Name, Nanoseconds, StreamName
@@ -46,7 +48,7 @@ class SubscriberCounts(Model):
 
 
 class InputCounts(Model):
-    """What became of the window's messages at one input of a node; what is in none of these waited at its end."""
+    """The counts of the window's messages at one input of a node; messages in none of them waited when it ended."""
 
     stream: StreamName
     taken: Count
@@ -85,3 +87,36 @@ class FirstMessage(Model):
     publisher: Index
     subscriber: Index
     after_ns: Nanoseconds
+
+
+class MessagePath(StrEnum):
+    """A way that messages may take from one application to another."""
+
+    NETWORK = "network"
+    SHARED_MEMORY = "shared_memory"
+    LOCAL_SOCKET = "local_socket"
+    PROCESS = "process"
+
+    @property
+    def words(self) -> str:
+        """As a sentence has it."""
+        return {"network": "the network", "local_socket": "a local socket", "process": "a call in the process"}.get(
+            self.value, "shared memory"
+        )
+
+
+class InterfaceTraffic(Model):
+    """Traffic of one interface over the window, all processes together."""
+
+    interface: str
+    received_bytes: Count
+    received_packets: Count
+    sent_bytes: Count
+    sent_packets: Count
+
+
+class PathProof(Model):
+    """Which path an application's messages took, from the kernel's own counters."""
+
+    interfaces: tuple[InterfaceTraffic, ...]
+    shared_memory: tuple[str, ...]

@@ -30,6 +30,8 @@ MOST_RECORD_BYTES: Final = 1 << 26
 MOST_METRICS_BYTES: Final = 1 << 26
 MOST_SKETCH_VALUES: Final = 1 << 24
 """Of all distributions of a trial: of a hundred streams with six each."""
+MOST_SKETCH_BYTES: Final = 1 << 29
+"""As many values in a Parquet file, hardly compressed."""
 MOST_HISTOGRAM_LOG_BYTES: Final = 1 << 26
 MOST_HISTOGRAM_BYTES: Final = 1 << 22
 """Of one flow, decompressed: ten times what three digits from 1 ns to an hour take."""
@@ -256,7 +258,7 @@ def _explained(error: Exception) -> tuple[str, str | None]:
     number = error.errno if isinstance(error, OSError) else None
     text = (error.strerror if isinstance(error, OSError) else None) or str(error)
     if number in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG} or "os error 28" in text or "os error 27" in text:
-        return "there is no space left for it", "free some space; a trial runs again with --resume"
+        return "there is not enough space for it", "free some space; a trial runs again with --resume"
     if number in {errno.EACCES, errno.EPERM, errno.EROFS}:
         return "it can't be written to", "choose another folder with --out, or change its permissions"
     return f"it can't be written: {text}", "choose another place for it"

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from middlemark.errors import StoreError
-from middlemark.results.files import MOST_METRICS_BYTES, MOST_SKETCH_VALUES, is_there, read_bytes, size_bytes
+from middlemark.results.files import MOST_METRICS_BYTES, MOST_SKETCH_BYTES, MOST_SKETCH_VALUES, is_there, read_bytes
 from middlemark.results.tables import SKETCHES_SCHEMA, UNREADABLE
 from middlemark.results.trial_folder import TrialFolder
 
 M = TypeVar("M", bound=BaseModel)
 Points = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Ascending values, and how many messages each stands for."""
-REMEDY = "compute it anew: middlemark report --recompute"
+"""Ascending values, and the number of messages that each represents."""
+REMEDY = "compute it again: middlemark report --recompute"
 
 
 def read_metrics(folder: TrialFolder, model: type[M], computed_by: int) -> M | None:
@@ -48,14 +48,13 @@ def read_sketches(folder: TrialFolder, lengths: Sequence[int]) -> list[Points]:
     if not total:
         nothing = np.empty(0, dtype=np.int64)
         return [(nothing, nothing)] * len(lengths)
-    size_bytes(path)  # of a regular file alone
     if total > MOST_SKETCH_VALUES:
         raise StoreError(path, f"{total} values of distributions, and at most {MOST_SKETCH_VALUES} are read", REMEDY)
     try:
-        table = pl.read_parquet(path, n_rows=total + 1, glob=False)
+        table = pl.read_parquet(read_bytes(path, MOST_SKETCH_BYTES), n_rows=total + 1, glob=False)
     except UNREADABLE as cause:
         raise StoreError(path, "it can't be read", REMEDY) from cause
-    if table.schema != SKETCHES_SCHEMA or any(table.null_count().row(0)):
+    if table.schema != SKETCHES_SCHEMA or any(column.null_count() for column in table):
         raise StoreError(path, f"its columns are {dict(table.schema)}, not {dict(SKETCHES_SCHEMA)}", REMEDY)
     sketch, step_ns, count = (table[name].to_numpy() for name in SKETCHES_SCHEMA)
     if not np.array_equal(sketch, np.repeat(np.arange(len(lengths)), lengths)):

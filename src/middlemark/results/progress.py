@@ -41,7 +41,7 @@ class CampaignStarted:
 
 @dataclass(frozen=True)
 class CampaignExtended:
-    """What was stored asks for further trials."""
+    """The stored results require further trials."""
 
     trials: int
     """All trials of the campaign, as far as is known now."""

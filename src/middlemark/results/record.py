@@ -1,8 +1,7 @@
 """What is stored of one trial: frozen models, versioned, with the unit at the end of every name.
 
 It computes nothing and touches no file: `trial_folder` reads and writes these records, `campaign` fills them in,
-`manifest` is the run's. Fields of the worker contract are kept under a version of their own, so that a stored run
-outlives a change of the contract.
+`manifest` is the run's. The worker contract's fields have a version of their own here, to outlive its changes.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from middlemark.plan import Caution, Outcome, Trial, Valid
-from middlemark.results.counts import Counts, FirstMessage, NodeCounts
-from middlemark.suite import Action, Model
+from middlemark.results.counts import Counts, FirstMessage, MessagePath, NodeCounts, PathProof
+from middlemark.suite import Action, Delivery, Model
 from middlemark.suite.yaml.model import Count, Index, Name, Nanoseconds, ProcessName, SignedNanoseconds
 
 FORMAT_VERSION: Final = 1
@@ -55,6 +54,13 @@ class LoadReached(Model):
     """The mean of its loaded CPUs."""
     reached_by_cpu_percent: dict[Index, float] = {}
     """By CPU."""
+
+
+class KeptAwakeFacts(Model):
+    """How CPUs were kept from sleeping, and the CPU time of the processes that did so."""
+
+    means: str
+    spinners_cpu_ns: Nanoseconds
 
 
 class ClockAgreement(Model):
@@ -111,29 +117,22 @@ class Resources(Model):
 
 
 class Effective(Model):
-    """The configuration that an application really ran with."""
+    """The configuration that an application really ran with; older runs have no `delivery`."""
 
     transport: str
+    delivery: Delivery | None = None
     receive_mode: str
     zero_copy: bool
     settings: dict[str, str]
+    paths: tuple[MessagePath, ...] = ()
+    """Those that messages may take; none is stated by records of older versions."""
 
 
-class InterfaceTraffic(Model):
-    """Traffic of one interface over the window, all processes together."""
+class ServiceConfiguration(Model):
+    """The configuration that a service really ran with."""
 
-    interface: str
-    received_bytes: Count
-    received_packets: Count
-    sent_bytes: Count
-    sent_packets: Count
-
-
-class PathProof(Model):
-    """Which path an application's messages took, from the kernel's own counters."""
-
-    interfaces: tuple[InterfaceTraffic, ...]
-    shared_memory: tuple[str, ...]
+    version: str
+    settings: dict[str, str]
 
 
 Phase = Literal["discovery", "warm_up", "window", "drain"]
@@ -154,7 +153,7 @@ class LinkTraffic(Model):
 
 
 class CapturedLink(Model):
-    """What became of the frames that passed one link: all are captured, beyond or lost."""
+    """The counts of the frames that passed one link: each is captured, beyond the file's size, or lost."""
 
     host: Name
     network: Name
@@ -200,9 +199,11 @@ class TrialRecord(Model):
     """Which attempt this is: a trial that the machine disturbed is repeated."""
     warnings: tuple[Caution, ...] = ()
     across: tuple[str, ...] = ()
-    """Where the run was gone on with `--across`: what was otherwise than when it was begun."""
+    """Where the run was continued with `--across`: the differences from its begin."""
     effective: dict[Name, Effective] = {}
     """By application."""
+    services: dict[ProcessName, ServiceConfiguration] = {}
+    """By service, as its last process said when it was ready."""
     counts: Counts = Counts()
     first_message: tuple[FirstMessage, ...] = ()
     window: Window | None = None
@@ -221,6 +222,8 @@ class TrialRecord(Model):
     """Of a trial with faults, by process that lived through the window: resident at its end less at its begin."""
     cpu_load: dict[Name, LoadReached] = {}
     """By loaded host."""
+    kept_awake: KeptAwakeFacts | None = None
+    """None where the CPUs might sleep."""
     links: tuple[LinkMeasured, ...] = ()
     clocks: dict[Name, ClockAgreement] = {}
     """By host with a clock of its own."""

@@ -94,14 +94,14 @@ class RunFolder:
     def _check_is_run(self) -> None:
         if not self.path.is_dir():
             raise StoreError(
-                self.path, "there is no such folder", "give the folder that `middlemark run` printed at its end"
+                self.path, "the folder does not exist", "give the folder that `middlemark run` printed at its end"
             )
         if not self.is_trusted:
             check_owner(self.path)
         if not is_there(self.manifest_path):
             raise StoreError(
                 self.path,
-                "it is not a run: it holds no manifest.json",
+                "it is not a run: it has no manifest.json",
                 "give the folder that `middlemark run` printed at its end",
             )
 
@@ -131,7 +131,7 @@ class RunFolder:
         run = cls(path)
         with run.locked():
             if is_there(run.manifest_path):
-                raise StoreError(path, "there is a run in it already", f"go on with it: middlemark run --resume {path}")
+                raise StoreError(path, "it already contains a run", f"continue it: middlemark run --resume {path}")
             with writing(path):
                 run.trials_path.mkdir(exist_ok=True)
             run.write_manifest(manifest)

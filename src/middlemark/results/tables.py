@@ -40,6 +40,7 @@ PUBLISHED_SCHEMA = pl.Schema(
         "intended_ns": pl.Int64(),
         "sent_ns": pl.Int64(),
         "returned_ns": pl.Int64(),
+        "fill_ns": pl.Int64(),
         "accepted": pl.UInt8(),
     }
 )
@@ -79,6 +80,7 @@ OUTPUTS_SCHEMA = pl.Schema(
         "stream": pl.UInt16(),
         "sequence": pl.UInt32(),
         "sent_ns": pl.Int64(),
+        "fill_ns": pl.Int64(),
     }
 )
 """`outputs.parquet`: one row a message that an execution sent and the middleware accepted."""
@@ -123,7 +125,7 @@ MACHINE_SCHEMA = pl.Schema(
 """`machine.parquet`: one row a machine and sample; of the machine that Middlemark ran on the host is null."""
 
 SKETCHES_SCHEMA = pl.Schema({"sketch": pl.UInt16(), "step_ns": pl.Int64(), "count": pl.Int64()})
-"""`sketches.parquet`: one row a value of a distribution and how many messages it stands for, ascending.
+"""`sketches.parquet`: one row per value of a distribution and the number of messages that it represents, ascending.
 
 `sketch` is the distribution's place in `metrics.json`, from 0. The value is by `step_ns` above the one before it, the
 first of each distribution by so much above 0: a quarter of the size that the values themselves have."""
@@ -146,6 +148,8 @@ KERNEL_EVENTS_SCHEMA = pl.Schema(
 """`kernel_path.parquet`: one row an event, in the order of time; `kernel_trace` says what the columns mean."""
 
 
+ADDED = {"host", "fill_ns"}
+"""Columns that tables from before lack; they are read as null there: nothing is known of it."""
 FEW_ROWS = 1 << 20
 """Of a file that is read at once: some 40 MB."""
 Table = pl.DataFrame | pl.LazyFrame
@@ -154,12 +158,12 @@ UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 """What polars raises of a file that is not what it says; its panics are no `Exception`."""
 
 
-def read_table(path: Path, schema: pl.Schema, added: tuple[str, ...] = ()) -> pl.DataFrame:
-    """All rows, none where there is no file; columns that were `added` later are null in files from before."""
+def read_table(path: Path, schema: pl.Schema) -> pl.DataFrame:
+    """All rows, none where there is no file."""
     if not is_there(path):
         return pl.DataFrame(schema=schema)
     with _reading(path):
-        table, _ = _checked(path, schema, added)
+        table, _ = _checked(path, schema)
         return table.collect()
 
 
@@ -186,11 +190,11 @@ def write_table(path: Path, table: Table, schema: pl.Schema) -> None:
     write_with(path, lambda partial: rows.sink_parquet(partial, compression="zstd", row_group_size=GROUP_ROWS))
 
 
-def _checked(path: Path, schema: pl.Schema, added: tuple[str, ...] = ()) -> tuple[pl.LazyFrame, int]:
+def _checked(path: Path, schema: pl.Schema) -> tuple[pl.LazyFrame, int]:
     n_bytes = size_bytes(path)
     table = pl.scan_parquet(path, glob=False)
     columns = table.collect_schema()
-    missing = [name for name in added if name not in columns]
+    missing = [name for name in schema if name in ADDED and name not in columns]
     _check_columns(path, columns, pl.Schema({name: kind for name, kind in schema.items() if name not in missing}))
     n = int(table.select(pl.len()).collect().item())
     check_rows(path, n, n_bytes)
@@ -207,4 +211,4 @@ def _reading(path: Path) -> Iterator[None]:
 
 def _check_columns(path: Path, columns: pl.Schema, schema: pl.Schema) -> None:
     if columns != schema:
-        raise StoreError(path, f"its columns are {dict(columns)}, not {dict(schema)}", "write it anew")
+        raise StoreError(path, f"its columns are {dict(columns)}, not {dict(schema)}", "write it again")

@@ -238,7 +238,7 @@ class TrialFolder:
 
     def read_machine(self) -> pl.DataFrame:
         """Read `machine.parquet`; no rows where the trial left none."""
-        return read_table(self.machine_path, MACHINE_SCHEMA, added=("host",))
+        return read_table(self.machine_path, MACHINE_SCHEMA)
 
     def write_resources(self, processes: pl.DataFrame, machine: pl.DataFrame) -> None:
         """Write both files of a resource observer."""
@@ -249,7 +249,9 @@ class TrialFolder:
         """Have an empty folder for the trial, whatever an interrupted attempt left there."""
         path = folder_inside(self.path.parent, self.id)
         if path.parent.name != "trials" or is_there(path):
-            raise StoreError(path, "it is no folder of a trial", "remove it, and go on with `middlemark run --resume`")
+            raise StoreError(
+                path, "it is not the folder of a trial", "remove it, and continue with `middlemark run --resume`"
+            )
         with writing(path):
             if path.exists():
                 shutil.rmtree(path)

@@ -27,7 +27,7 @@ from middlemark.errors import MiddlemarkError
 from middlemark.report.conclusions import digest as means
 from middlemark.report.conclusions.comparison import row
 from middlemark.report.elements.chart import Chart
-from middlemark.report.output.html import script_json
+from middlemark.report.output.markup import FILTERS
 from middlemark.report.output.packing import program
 from middlemark.results.files import MOST_PAGE_BYTES, MOST_RECORD_BYTES, is_there, read_bytes, size_bytes
 from middlemark.results.run_folder import RunFolder
@@ -43,7 +43,7 @@ GUARDS = {
     "Referrer-Policy": "no-referrer",
     "X-Frame-Options": "DENY",
     "Cache-Control": "no-store",
-    # Vega compiles its expressions, hence eval; the pages' own scripts stand in them.
+    # Vega compiles its expressions, hence eval; the pages' own scripts are inline.
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'self' 'unsafe-inline' "
     "'unsafe-eval'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 }
@@ -77,7 +77,7 @@ def site(folders: Sequence[Path], hosts: Sequence[str], *, trust: bool = False) 
 
 
 class _Pages:
-    """Each page is made when it is asked for; Starlette calls these in threads of their own."""
+    """Each page is made on request; Starlette calls these functions in threads of their own."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
@@ -88,7 +88,7 @@ class _Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self.templates.filters["script_json"] = script_json
+        self.templates.filters |= FILTERS
 
     def runs(self, _request: Request) -> Response:
         """All runs."""
@@ -157,7 +157,7 @@ class _Pages:
         return FileResponse(path, media_type="application/octet-stream", filename=path.name)
 
     def refused(self, _request: Request, error: Exception) -> Response:
-        """What was asked wrongly, in the words of the error."""
+        """The page for an invalid request, with the error."""
         page = self._page("This can't be shown", self.library.look(), view="refused", words=str(error).splitlines())
         page.status_code = 400
         return page
@@ -171,7 +171,7 @@ class _Pages:
 
     def _run(self, shelf: Shelf, number: str) -> RunFolder:
         if not (number.isascii() and number.isdigit() and int(number) < len(shelf.runs)):
-            raise HTTPException(404, "there is no such run: go back to the list and choose again")
+            raise HTTPException(404, "the run does not exist: go back to the list and choose again")
         return shelf.runs[int(number)].folder
 
     def _page(self, title: str, shelf: Shelf, charts: Sequence[Chart] = (), **said: object) -> Response:

@@ -1,6 +1,6 @@
 """The history of a metric over runs: a chart and a table for each setting, with a mark where its level changed.
 
-What one run alone measured has no history and stands in one table. It estimates nothing: `analysis.compare.history`
+What only one run measured has no history and is shown in one table. It estimates nothing: `analysis.compare.history`
 found the changes.
 """
 
@@ -19,7 +19,6 @@ from middlemark.report.elements.chart import INK, Chart, finished
 from middlemark.report.elements.formatting import Unit, count_range, factor
 from middlemark.report.elements.labels import COLOURS, DASHES
 from middlemark.report.elements.tables import MIDDLEWARE, Cell, Column, Table, named, sentences, table
-from middlemark.suite import Dimension
 from middlemark.suite.metrics import Metric
 
 FACTOR_BOUNDARY = re.compile(r" (?=[\w.]+=)")
@@ -89,18 +88,10 @@ def _value(point: Point, unit: Unit) -> Cell:
     return Cell(point.value, unit, point.low, point.high)
 
 
-SCALES = {
-    Dimension.TIME: 1e3,
-    Dimension.SHARE: 0.01,
-    Dimension.BYTES: 2.0**20,
-    Dimension.BYTES_PER_S: 1e6,
-    Dimension.PERCENT_OF_CORE: 1.0,
-}
-"""What a stored value is divided by to be in the unit that is shown."""
 CLOCK = {"hours": "%H:%M", "minutes": "%H:%M"}
 """Of 24 hours; days, months and years as the scale has them."""
 LONGEST_IN_A_TITLE = 40
-"""Characters: a stream that is written out as a factor stands in the caption instead."""
+"""In characters; a longer factor is shown in the caption instead."""
 
 
 def history_charts(series: Sequence[History], metric: Metric, middlewares: Sequence[str]) -> list[Chart]:
@@ -125,23 +116,23 @@ def _chart(
     return Chart(
         id=f"history-{number}",
         title=title,
-        caption=f"{metric.name}, {unit}: each run's estimate with its interval, n = {n} of each. A dashed rule: from "
-        "here on the level is another, by more than 5 % (PELT; from six runs on)."
+        caption=f"{metric.name}, {unit}: each run's estimate with its interval, n = {n} of each. Dashed line: from "
+        "here on the level differs by more than 5 % (PELT; from six runs on)."
         f"{f' With {beside}.' if beside else ''}",
         description=f"A line for each middleware over the dates of runs; the table below has all values. {title}.",
-        spec=finished(alt.layer(*layers, width="container", height=240), rows=rows, changes=changes),
+        spec=finished(*layers, height=240, rows=rows, changes=changes),
     )
 
 
 def _rows(series: Sequence[History], metric: Metric) -> list[dict[str, Any]]:
-    scale = SCALES[metric.dimension] * (1e3 if metric.is_long else 1)
+    unit = unit_of(metric)
     return [
         {
             "who": each.middleware,
             "when": point.started_at,
-            "value": point.value / scale,
-            "low": None if point.low is None else point.low / scale,
-            "high": None if point.high is None else point.high / scale,
+            "value": unit.of(point.value),
+            "low": None if point.low is None else unit.of(point.low),
+            "high": None if point.high is None else unit.of(point.high),
             "run": point.run,
             "version": point.library_version,
         }

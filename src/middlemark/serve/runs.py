@@ -1,4 +1,4 @@
-"""The runs below some folders, found anew at each look; of each as much is read as the page needs.
+"""The runs below some folders, searched again for each page; each is read only as far as the page needs.
 
 What was read is kept until the run changes. A run is known by its place in the list, never by a path that a reader
 gives; a run that can't be read is named, and the others are shown.

@@ -1,8 +1,9 @@
 """WHAT is measured: the models of suite, workload, QoS, topology and condition, and how they are read from YAML.
 
-    suite ── middlewares × profiles × options × workloads × sizes × rates × QoS × topologies × conditions − exclude
+suite ── middlewares × profiles × options × delivery × workloads × sizes × rates × QoS × topologies × conditions
+         − exclude
 
-It plans and runs nothing; `plan` makes experiments and trials of a suite.
+It plans and runs nothing; `plan` makes experiments and trials from a suite.
 """
 
 from middlemark.suite.claims.claim import (
@@ -55,6 +56,7 @@ from middlemark.suite.topology.catalog import COUNTED_TOPOLOGIES, TopologyChoice
 from middlemark.suite.topology.impairment import Impairment, Step, Trace
 from middlemark.suite.topology.link import LinkSettings, Mobility, PathLoss
 from middlemark.suite.topology.topology import Application, Host, HostKind, Link, Network, Placement, Role, Topology
+from middlemark.suite.workload.delivery import Delivery
 from middlemark.suite.workload.pipeline import (
     DEFAULT_CAPACITY,
     Chain,
@@ -68,7 +70,15 @@ from middlemark.suite.workload.pipeline import (
     Take,
     stream_between,
 )
-from middlemark.suite.workload.qos import Congestion, Durability, History, Qos, Reliability
+from middlemark.suite.workload.qos import (
+    DEFAULT_PATIENCE_NS,
+    DEFAULT_QUEUE_BYTES,
+    Congestion,
+    Durability,
+    History,
+    Qos,
+    Reliability,
+)
 from middlemark.suite.workload.workload import Arrival, Pattern, Workload
 from middlemark.suite.yaml.model import Model
 from middlemark.suite.yaml.quantity import BIT_RATE, DURATION, RATE, SHARE, SIZE, factor_text, magnitude, respelled
@@ -78,6 +88,8 @@ __all__ = [
     "BIT_RATE",
     "COUNTED_TOPOLOGIES",
     "DEFAULT_CAPACITY",
+    "DEFAULT_PATIENCE_NS",
+    "DEFAULT_QUEUE_BYTES",
     "DURATION",
     "NOT_SET",
     "RATE",
@@ -99,6 +111,7 @@ __all__ = [
     "CpuLoad",
     "CpuRule",
     "Cpus",
+    "Delivery",
     "Demand",
     "DemandProcess",
     "Deployment",

@@ -1,7 +1,7 @@
-"""What else is true while a trial runs: CPUs, scheduling, deployment, load on the CPUs, links, and faults over time.
+"""The conditions of a trial: CPUs, scheduling, deployment, CPU load, links, and a timeline of faults.
 
-It states wishes only: `plan` makes values of them and checks names against the topology, the worker's runtime and
-`testbed` put them into effect. Some timelines of faults ship, in `timelines.yaml`.
+These models only state what is requested: `plan` resolves them and checks names against the topology; the worker's
+runtime and `testbed` put them into effect. Shipped timelines are in `timelines.yaml`.
 """
 
 from enum import StrEnum
@@ -15,7 +15,7 @@ from middlemark.suite.yaml.quantity import DURATION, Duration, Share, percent
 
 
 class Action(StrEnum):
-    """What happens to an application, a service, or a host's links."""
+    """A fault or repair of an application, a service, or a host's links."""
 
     STOP = "stop"
     KILL = "kill"
@@ -30,17 +30,17 @@ class Action(StrEnum):
 
     @property
     def is_of_links(self) -> bool:
-        """Whether it happens to links, and not to a process."""
+        """Whether it concerns links, not a process."""
         return self in {Action.LINK_DOWN, Action.LINK_UP, Action.PARTITION, Action.HEAL}
 
     @property
     def mends(self) -> bool:
-        """Whether messages should flow again after it."""
+        """Whether it is a repair, after which messages should flow again."""
         return self in {Action.RESTART, Action.START, Action.RESUME, Action.LINK_UP, Action.HEAL}
 
     @property
     def undone_by(self) -> "Action | None":
-        """What makes a link whole that this left cut, so that it can be measured."""
+        """The repair of a link fault, so that the link can be measured after the trial."""
         return {Action.LINK_DOWN: Action.LINK_UP, Action.PARTITION: Action.HEAL}.get(self)
 
 
@@ -48,35 +48,37 @@ class Fault(Model):
     """One event of a timeline."""
 
     at: Duration | None = None
-    """When, from the window's begin."""
+    """The instant of the event, from the begin of the window."""
     after: Annotated[int, Field(ge=0, le=2**32 - 1, strict=True)] | None = None
-    """When, by the number of messages that a publisher of the first stream was to have sent in the window."""
+    """In place of `at`: the number of messages of the window that were due from a publisher of the first stream."""
     do: Action
-    """`stop`: asked to end; `kill`: SIGKILL; `restart`: a new process; `pause`, `resume`: SIGSTOP, SIGCONT; `start`:
-    kept from starting until now (a late joiner); `link_down`, `link_up`: the links of a host, or one that is named,
-    without a carrier and with it; `partition`, `heal`: such links to the other side of their networks, and back."""
+    """`stop`: told to end; `kill`: SIGKILL; `restart`: a new process; `pause`, `resume`: SIGSTOP, SIGCONT; `start`:
+    starts only now (a late joiner); `link_down`, `link_up`: removes and restores the carrier of a host's links, or of
+    one of them; `partition`, `heal`: moves such links to the other part of their divided network, and back."""
     of: Many[str]
-    """Applications or services (`publisher_0`, `broker_0`); for links, hosts, or `host/network` for one of its links.
-    Hosts on the other side reach each other and nobody else."""
+    """Applications or services (`publisher_0`, `broker_0`); for links, hosts, or `host/network` for one of a host's
+    links. Hosts in the other part of a network reach each other and nobody else."""
 
     @model_validator(mode="after")
     def _happens_at_one_time(self) -> Self:
         if (self.at is None) == (self.after is None):
-            raise refusal("a fault happens either at a time or after a count", allowed="`at: 2 s` or `after: 100`")
+            raise refusal(
+                "a fault has either `at`, a time, or `after`, a number of messages", allowed="`at: 2 s` or `after: 100`"
+            )
         return self
 
 
 class Timeline(Named):
-    """Faults under a name."""
+    """A named list of faults, each with its instant."""
 
     name_key: ClassVar[str] = "timeline"
 
     timeline: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
-    """A timeline that ships (see `middlemark list timelines`), or a new name; the value of the factor `faults`."""
+    """A shipped timeline (see `middlemark list timelines`), or a new name; it is the value of the factor `faults`."""
     summary: str = ""
-    """What it stands for, in one sentence."""
+    """Its purpose, in one sentence."""
     events: tuple[Fault, ...] = ()
-    """What happens; simultaneous events in this order. A timeline that ships has its own."""
+    """The events; simultaneous ones happen in this order. A shipped timeline has its own."""
 
     @model_validator(mode="after")
     def _has_events(self, info: ValidationInfo) -> Self:
@@ -112,29 +114,32 @@ CpuList = tuple[Annotated[int, Field(ge=0, le=4095, strict=True)], ...]
 
 
 class Cpus(Named):
-    """A rule, or the CPUs themselves."""
+    """A rule, or lists of CPUs."""
 
     name_key: ClassVar[str] = "rule"
 
     rule: CpuRule = CpuRule.EXPLICIT
-    """`any`: the system decides; `spread`: a share of its own for each application; `same_core`: one CPU for all."""
+    """`any`: the system decides; `spread`: own CPUs for each application; `same_core`: one CPU for all applications."""
     publishers: CpuList = ()
-    """The CPUs of applications that publish."""
+    """The CPUs of the applications that publish."""
     subscribers: CpuList = ()
     """The CPUs of all other applications."""
+    services: CpuList = ()
+    """The CPUs of services (brokers, routers); without it, those of all applications on the service's host."""
 
     @model_validator(mode="after")
     def _lists_are_explicit(self) -> Self:
-        if (self.rule is CpuRule.EXPLICIT) != bool(self.publishers and self.subscribers):
-            allowed = "any, spread, same_core, or `{publishers: [0], subscribers: [1]}`"
+        is_explicit = self.rule is CpuRule.EXPLICIT
+        if is_explicit != bool(self.publishers and self.subscribers) or (self.services and not is_explicit):
+            allowed = "any, spread, same_core, or `{publishers: [0], subscribers: [1]}`, there with `services: [2]`"
             raise refusal("CPUs are given by a rule or by both lists", allowed=allowed)
         return self
 
     def __str__(self) -> str:
         if self.rule is not CpuRule.EXPLICIT:
             return self.rule.value
-        publishers, subscribers = ("+".join(map(str, cpus)) for cpus in (self.publishers, self.subscribers))
-        return f"{publishers}/{subscribers}"
+        lists = (self.publishers, self.subscribers, *([self.services] if self.services else []))
+        return "/".join("+".join(map(str, cpus)) for cpus in lists)
 
 
 class DeploymentKind(StrEnum):
@@ -166,20 +171,24 @@ class Deployment(Named):
     name_key: ClassVar[str] = "deployment"
 
     deployment: DeploymentKind = DeploymentKind.BARE_METAL
-    """`single_container`: all processes of a host in one; `multi_container`: each in its own."""
+    """`bare_metal`: none; `single_container`: one for all processes of a host; `multi_container`: one for each."""
     ipc: ContainerIpc | None = None
-    """`private`: each container has its own `/dev/shm`; `shareable`: those of a host have one; `host`: the host's."""
+    """`private`: each container has its own `/dev/shm`; `shareable`: the containers of a host share one; `host`: the
+    host's."""
     network: ContainerNetwork | None = None
-    """`host`: the network of the host it is on; `none`: a loopback of its own and nothing else."""
+    """`host`: the network of its host; `none`: only a loopback of its own."""
 
     @field_validator("network", mode="before")
     @classmethod
     def _is_no_bridge(cls, written: object) -> object:
-        """Container engines have that word; what it says is a host's matter here, and a host in namespaces has it."""
+        """Container engines know `bridge`.
+
+        Here, a host in namespaces has a bridge, and its containers use its network.
+        """
         if written == "bridge":
             raise refusal(
-                "a container has no `bridge` of its own: a host has, and its containers have the host's network",
-                allowed="host, none; an address of its own behind a bridge: `host`, on a host of `kind: netns`",
+                "`bridge` is a property of hosts, not of containers: containers use the network of their host",
+                allowed="host, none; for an own address behind a bridge: `host`, on a host of `kind: netns`",
             )
         return written
 
@@ -206,12 +215,12 @@ class LoadedHosts(StrEnum):
 
 
 class CpuLoad(Named):
-    """Work on the hosts' CPUs beside the applications'."""
+    """CPU load on the hosts besides the applications."""
 
     name_key: ClassVar[str] = "level"
 
     level: Share
-    """How busy each CPU of a loaded host is kept, by processes that do nothing else."""
+    """The load of each CPU of a loaded host, by processes that do nothing else."""
     hosts: LoadedHosts = LoadedHosts.ALL
     """Which hosts are loaded: all, those that publish, or those that subscribe."""
 
@@ -221,24 +230,24 @@ class CpuLoad(Named):
 
 
 class Conditions(Model):
-    """What else is true while a trial runs."""
+    """What else holds during a trial."""
 
     cpus: Cpus = Cpus(rule=CpuRule.ANY)
-    """Which CPUs the applications may run on."""
+    """Which CPUs the applications and services may run on."""
     scheduling: Scheduling = Scheduling.OTHER
-    """The applications' scheduling class; `fifo` needs the right to it, and a `priority`."""
+    """The scheduling class of applications and services; `fifo` needs permission for it, and a `priority`."""
     priority: Annotated[int, Field(ge=1, le=99, strict=True)] | None = None
     """The priority of `fifo`."""
     spin: Annotated[int, DURATION.between(0, 1e9)] = 0
-    """Publishers wake this much before each intended instant and spin until it."""
+    """Publishers wake this long before each intended instant and spin until then."""
     keep_awake: bool = False
-    """Whether idle-class spinners keep every CPU from sleeping, so that waking it is not part of what is measured."""
+    """Whether CPUs are kept from sleeping, so that waking a CPU is not part of what is measured."""
     deployment: Deployment | None = None
     """How the processes of each host are packed; without it, `bare_metal`."""
     cpu_load: CpuLoad | None = None
-    """Work on the CPUs beside the applications'."""
+    """CPU load besides the applications."""
     link: LinkSettings | None = None
-    """What every link of the topology does to its frames, over what the topology says."""
+    """Properties of every link, which override those of the topology."""
     faults: Timeline | None = None
     """What goes wrong within the window."""
 

@@ -1,7 +1,7 @@
-"""A demand: what an application asks of a middleware, as its author sees it: processes, streams, and what must be met.
+"""A demand: an application as its author sees it, with its processes, its streams, and the requirements of each stream.
 
-The messages of a stream have a size and a rate, or are those of a recording in a CSV file, which
-`campaign.import_recording` makes of other formats. `plan.demand` makes experiments of it, `analysis.decisions` judges
+The messages of a stream have a size and a rate, or come from a recording in a CSV file, which
+`campaign.import_recording` makes from other formats. `plan.demand` makes experiments of it, `analysis.decisions` judges
 the results.
 """
 
@@ -21,6 +21,7 @@ from middlemark.suite.measurement import Disturbance, Observation, Recording, Wi
 from middlemark.suite.suite import ALL_MIDDLEWARES, MiddlewareChoice
 from middlemark.suite.topology.catalog import TopologyChoice
 from middlemark.suite.topology.link import LinkSettings
+from middlemark.suite.workload.delivery import Delivery
 from middlemark.suite.workload.qos import Qos, Reliability
 from middlemark.suite.workload.workload import Arrival
 from middlemark.suite.yaml.model import (
@@ -48,7 +49,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 COLUMNS = ("topic", "at_ns", "size_bytes")
-"""Of a recording: a line is a message, `at_ns` is from the recording's begin; contents are not needed."""
+"""The columns of a recording: one line per message, `at_ns` from the begin of the recording; contents are not
+needed."""
 _MOST_MESSAGES = 5_000_000
 
 
@@ -58,18 +60,18 @@ class RecordedMessages(Named):
     name_key: ClassVar[str] = "file"
 
     file: str
-    """A CSV file, found from the demand's folder."""
+    """A CSV file, relative to the demand's folder."""
     topic: str | None = None
-    """Its topic there; without it, the stream's."""
+    """The topic's name in the file; without it, the stream's."""
     offsets_ns: tuple[int, ...] = ()
-    """When each message comes, from the recording's begin; what was read of the file."""
+    """The instant of each message from the begin of the recording, as read from the file."""
     sizes_bytes: tuple[int, ...] = ()
-    """How large each is, padded to the smallest that can be sent."""
+    """The size of each message, raised to the smallest that can be sent."""
     period_ns: int = 0
-    """How long the whole recording lasts, all topics together; after it, it begins again."""
+    """The duration of the whole recording, all topics together; then it begins again."""
 
     def read(self, suite_files: SuiteFiles, stream_topic: str) -> RecordedMessages:
-        """These messages with what the file says of them."""
+        """These messages with the values from the file."""
         topic = self.topic or stream_topic
         table = _table(self.file, suite_files)
         own = table.filter(table["topic"] == topic).sort("at_ns")
@@ -87,7 +89,7 @@ class RecordedMessages(Named):
 
 
 def period_ns(last_ns: object, messages: Counter[str]) -> int:
-    """How long a recording lasts: to its last message, and after it for its densest topic's mean interval."""
+    """The duration of a recording: up to its last message, plus the mean interval of its most frequent topic."""
     last = int(str(last_ns))
     return last + max(last // max(max(messages.values()) - 1, 1), 1)
 
@@ -102,7 +104,7 @@ def _table(file: str, suite_files: SuiteFiles) -> pl.DataFrame:
         message = str(error).splitlines()[0]
         raise SuiteError(f"this is no CSV: {message}", file=path, allowed=",".join(COLUMNS)) from error
     if tuple(table.columns) != COLUMNS:
-        raise SuiteError("these are other columns", file=path, line=1, allowed=",".join(COLUMNS))
+        raise SuiteError("these columns are not the expected ones", file=path, line=1, allowed=",".join(COLUMNS))
     if not 0 < table.height <= _MOST_MESSAGES:
         raise SuiteError(f"{table.height} messages", file=path, allowed=f"1 to {_MOST_MESSAGES}")
     rows_read = table.with_columns(pl.col("at_ns", "size_bytes").cast(pl.Int64, strict=False))
@@ -121,12 +123,12 @@ def _wrong(rows: Sequence[tuple[str, int | None, int | None]]) -> Iterator[tuple
 
 
 LOSS_OF_BEST_EFFORT = 0.01
-"""What a best-effort stream may lose where its author says nothing; a reliable one may lose nothing."""
+"""The loss that is allowed for a best-effort stream by default; for a reliable one it is none."""
 MOST_STREAMS = 64
 
 
 class Within(StrEnum):
-    """Which part of a stream's messages has to keep its deadline."""
+    """The share of a stream's messages that has to meet its deadline."""
 
     HALF = "p50"
     NINE_OF_TEN = "p90"
@@ -136,24 +138,24 @@ class Within(StrEnum):
 
 
 class DemandProcess(Named):
-    """One process of the application, and the host it sits on."""
+    """One process of the application, and its host."""
 
     name_key: ClassVar[str] = "process"
 
     process: Name
     host: Name | None = None
-    """One of the topology's; without a topology, hosts are made of the names. Without any, this machine."""
+    """A host of the topology; without a topology, hosts of these names are made. Without any, this machine."""
 
 
 class StreamDemand(Model):
-    """One topic: who publishes it to whom, what its messages are like, and what must be met."""
+    """One topic: its publishers and subscribers, its messages, and its requirements."""
 
     topic: Annotated[str, Field(pattern=r"^[A-Za-z0-9/_.~-]{1,80}$")]
     """Its name, as the application has it."""
     publishers: Many[Name]
-    """The processes that publish it, each at the whole rate."""
+    """The processes that publish it, each at the full rate."""
     subscribers: Many[Name]
-    """The processes that each receive all of it."""
+    """The processes that receive it, each all messages."""
     size: MessageSize | None = None
     """The size of each message, its 32 B header included."""
     rate: Rate | None = None
@@ -163,13 +165,13 @@ class StreamDemand(Model):
     recorded: RecordedMessages | None = None
     """In place of size and rate: the sizes and instants of a recording."""
     qos: Qos = Qos()
-    """What is requested of its delivery."""
+    """The requested QoS."""
     deadline: Annotated[int, DURATION.between(1e3, 3600e9)] | None = None
-    """How long a message may be under way; without it, only rate and loss are judged."""
+    """How long a message may take; without it, only rate and loss are judged."""
     within: Within = Within.P99
-    """Which part of the messages has to keep the deadline."""
+    """The share of the messages that has to meet the deadline."""
     loss: Share | None = None
-    """The largest share that may be lost or late; without it none of a reliable stream, 1 % of a best-effort one."""
+    """The largest share that may be lost or late; by default none for a reliable stream, 1 % for a best-effort one."""
 
     @property
     def name(self) -> str:
@@ -197,51 +199,53 @@ class StreamDemand(Model):
 
 
 class Demand(Model):
-    """An application: its processes and streams, and among which middlewares to choose."""
+    """An application: its processes and streams, and the candidates among which to choose."""
 
     application: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,23}$")]
     """Its name."""
     summary: str = ""
-    """What it is, in one sentence."""
+    """Its purpose, in one sentence."""
     processes: Many[DemandProcess]
     """Its processes."""
     streams: Annotated[tuple[StreamDemand, ...], Field(min_length=1, max_length=MOST_STREAMS)]
-    """What they tell each other; all at once."""
+    """Its streams; all run at once."""
     topology: TopologyChoice | None = None
-    """Hosts and networks, by name or written out; its own applications give way to the processes."""
+    """Hosts and networks, by name or written out; its applications are replaced by the processes."""
     link: LinkSettings | None = None
-    """Without a topology: what the links of the network are like that joins the processes' hosts."""
+    """Without a topology: the links of the network that connects the processes' hosts."""
     conditions: Conditions = Conditions()
-    """What else is true meanwhile."""
+    """What else holds during a trial."""
     middlewares: Many[MiddlewareChoice] = (MiddlewareChoice(middleware=ALL_MIDDLEWARES),)
-    """Those to choose among; `all`: every one that is built."""
+    """The middlewares to choose from; `all`: every one that is built."""
     profiles: Many[ProfileName] | None = None
-    """The configurations of each; without it, all that it has."""
+    """The profiles of each; without it, all that it has."""
+    delivery: Delivery | None = None
+    """Who calls a process with a message; without it, as the profile advises, else as the worker's default."""
     exclude: tuple[MiddlewareName, ...] = ("synthetic",)
-    """Which `all` doesn't mean."""
+    """Middlewares that `all` does not include."""
     seed: Annotated[int, Field(ge=0, lt=2**63, strict=True)] = 1
     """The same seed gives the same order of trials and the same payload."""
     trials: Annotated[int, Field(ge=1, le=10_000, strict=True)] = 6
-    """How many trials each has; with fewer than six an interval covers less than 95 %."""
+    """How many trials each candidate has; with fewer than six, a confidence interval covers less than 95 %."""
     window: TimeSpan | None = None
-    """What is measured of each trial; without it, as long as the deadlines' shares of messages need, 2 s to 20 s."""
+    """How long each trial measures; without it, as long as the percentiles of the deadlines need, 2 s to 20 s."""
     windows: Windows = Windows()
     """How long the other parts of a trial last."""
     observe: tuple[Observation, ...] | None = None
-    """What is watched in trials of their own; without it, resources, and the wire where hosts are joined by one."""
+    """What is watched in trials of their own; without it, resources, and `wire` where there are networks."""
     verify: StrictBool = False
-    """Whether subscribers check each message's bytes; costs them time."""
+    """Whether subscribers check each message's bytes; this takes them time."""
     recording: Recording = Recording()
-    """What is kept of each message."""
+    """How many samples are kept."""
     disturbance: Disturbance = Disturbance()
-    """When a trial is invalid because the machine was taken away."""
+    """How much stolen CPU time makes a trial invalid."""
 
     @model_validator(mode="after")
     def _names_what_there_is(self) -> Self:
         processes = [process.process for process in self.processes]
         for number, process in enumerate(processes):
             if process in processes[:number]:
-                raise refusal(f"`{process}` stands here twice", allowed="a name of its own", at=("processes", number))
+                raise refusal(f"`{process}` is given twice", allowed="a name of its own", at=("processes", number))
         for name, place in self._named():
             if name not in processes:
                 raise refusal(f"there is no process `{name}`", allowed=closest_first(name, processes), at=place)
@@ -262,6 +266,12 @@ class Demand(Model):
                     yield name, ("streams", number, role, index)
 
     @model_validator(mode="after")
+    def _has_one_delivery(self) -> Self:
+        if any(choice.delivery for choice in self.middlewares):
+            raise refusal("middlewares of a demand have no `delivery` of their own", allowed="`delivery` of the demand")
+        return self
+
+    @model_validator(mode="after")
     def _streams_differ(self) -> Self:
         names = [stream.name for stream in self.streams]
         for number, name in enumerate(names):
@@ -275,7 +285,7 @@ class Demand(Model):
         if self.link is not None and (
             self.topology is not None or len({process.host for process in self.processes}) < 2
         ):
-            problem = "`link` is of the network that joins the processes' hosts"
+            problem = "`link` describes the network that connects the processes' hosts"
             raise refusal(problem, allowed="processes on several hosts, and no `topology`", at=("link",))
         if self.conditions.faults is not None:
             raise refusal("a demand is judged without faults", allowed="a suite", at=("conditions", "faults"))

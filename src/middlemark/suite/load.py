@@ -1,13 +1,14 @@
-"""A suite's text to a suite; every mistake in it becomes one error with its place and what is allowed.
+"""Reads a suite from text; the first mistake becomes an error with its line and what is allowed.
 
-`yaml.document` knows YAML, the models know what makes sense, and `yaml.model` finds the words for what is wrong. The
-only files read are the one that is named, those that it names, and those that ship.
+`yaml.document` reads YAML, the models validate it, and `yaml.model` writes the error messages. Only the named file, the
+files that it names, and shipped files are read.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TypeVar
 
@@ -32,7 +33,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class LoadedSuite:
-    """A suite with the text it was read from."""
+    """A suite with its text."""
 
     file: str
     text: str
@@ -43,7 +44,7 @@ class LoadedSuite:
 
 @dataclass(frozen=True)
 class LoadedDemand:
-    """A demand with the text it was read from."""
+    """A demand with its text."""
 
     file: str
     text: str
@@ -62,20 +63,20 @@ def load_demand(file: str) -> LoadedDemand:
 
 
 def parse_demand(text: str, *, file: str, suite_files: SuiteFiles | None = None) -> Demand:
-    """The demand that the text describes; recordings are read where it is known from where."""
+    """Reads a demand from text; recordings are read where their folder is known."""
     return _validate(
         TypeAdapter(Demand), read_document(text, file=file), _context() | {"suite_files": suite_files}, _DEMAND
     )
 
 
 def parse_given(text: str, *, file: str, files: Mapping[str, str] | None = None) -> Suite | Demand:
-    """What a run was given: a suite, or the demand of an application, with the files that were kept of it if asked."""
+    """Reads the text that a run was given, a suite's or a demand's; with `files`, from the files that the run kept."""
     suite_files = None if files is None else SuiteFiles.kept(files)
     return (parse_demand if _is_demand(text, file) else parse_suite)(text, file=file, suite_files=suite_files)
 
 
 def parse_given_demand(text: str, *, file: str) -> Demand | None:
-    """The demand that a run was given; None for a suite, which is not looked at further."""
+    """The demand that a run was given; None for a suite."""
     return parse_demand(text, file=file) if _is_demand(text, file) else None
 
 
@@ -87,8 +88,8 @@ def _is_demand(text: str, file: str) -> bool:
 def load_suite(name_or_file: str) -> LoadedSuite:
     """A shipped suite by its name, or a file."""
     if name_or_file in shipped_suite_names():
-        file = f"{name_or_file}.yaml"
-        text = (_SHIPPED / "suites" / file).read_text(encoding="utf-8")
+        shipped = _shipped_suite_files()[name_or_file]
+        file, text = shipped.name, shipped.read_text(encoding="utf-8")
         suite_files = SuiteFiles()
     else:
         file, text = name_or_file, _read_file(name_or_file, "a shipped suite", shipped_suite_names())
@@ -99,7 +100,7 @@ def load_suite(name_or_file: str) -> LoadedSuite:
 
 
 def load_topologies(name_or_file: str) -> tuple[Topology, ...]:
-    """A topology by its name; or those of a shipped suite; or those of a file, a suite's or with nothing but them."""
+    """A topology by its name; or the topologies of a shipped suite, or of a file with a suite or only topologies."""
     shipped = shipped_topologies()
     if name_or_file in shipped or is_counted(name_or_file):
         choices: tuple[TopologyChoice, ...] = (TopologyChoice(topology=name_or_file),)
@@ -121,7 +122,7 @@ def _topologies_of(file: str) -> tuple[TopologyChoice, ...]:
 
 
 def load_claims(file: str) -> tuple[Claim, ...]:
-    """The claims of a file: a suite's, or one with nothing but a list of them."""
+    """The claims of a file: of a suite, or of a list of claims."""
     text = _read_file(file, "a suite", shipped_suite_names())
     document = read_document(text, file=file)
     if isinstance(document.data, dict) and "suite" in document.data:
@@ -130,7 +131,7 @@ def load_claims(file: str) -> tuple[Claim, ...]:
 
 
 def parse_claims(texts: Sequence[str]) -> tuple[Claim, ...]:
-    """The claims of texts that stand in no file."""
+    """Reads claims from the command line."""
     return tuple(_one_claim(text) for text in texts)
 
 
@@ -145,18 +146,31 @@ def _one_claim(text: str) -> Claim:
 
 def shipped_suite_names() -> tuple[str, ...]:
     """The names of the suites that ship."""
-    files = (_SHIPPED / "suites").iterdir()
-    return tuple(sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")))
+    return tuple(sorted(_shipped_suite_files()))
+
+
+@cache
+def _shipped_suite_files() -> dict[str, Traversable]:
+    """The files of the suites that ship, by name, in whichever folder they are."""
+    found: dict[str, Traversable] = {}
+    folders = [_SHIPPED / "suites"]
+    while folders:
+        for entry in folders.pop().iterdir():
+            if entry.is_dir():
+                folders.append(entry)
+            elif entry.name.endswith(".yaml"):
+                found[entry.name.removesuffix(".yaml")] = entry
+    return found
 
 
 def parse_suite(text: str, *, file: str, suite_files: SuiteFiles | None = None) -> Suite:
-    """The suite that the text describes; the traces that it names are read where it is known from where."""
+    """Reads a suite from text; traces are read where their folder is known."""
     return _validate(TypeAdapter(Suite), read_document(text, file=file), _context() | {"suite_files": suite_files})
 
 
 @cache
 def shipped_workloads() -> dict[str, Workload]:
-    """The workloads that ship, in their order."""
+    """The shipped workloads, in their order."""
     text = (_SHIPPED / "workloads.yaml").read_text(encoding="utf-8")
     document = read_document(text, file="workloads.yaml")
     context: dict[str, object] = {"shipped_workloads": {}, "shipped_timelines": shipped_timelines()}
@@ -166,7 +180,7 @@ def shipped_workloads() -> dict[str, Workload]:
 
 @cache
 def shipped_topologies() -> dict[str, Topology]:
-    """The topologies that ship beside the counted ones, in their order."""
+    """The shipped topologies besides the counted ones, in their order."""
     text = (_SHIPPED / "topologies.yaml").read_text(encoding="utf-8")
     document = read_document(text, file="topologies.yaml")
     choices = _validate(TypeAdapter(tuple[TopologyChoice, ...]), document, {"shipped_topologies": {}})
@@ -175,7 +189,7 @@ def shipped_topologies() -> dict[str, Topology]:
 
 @cache
 def shipped_timelines() -> dict[str, Timeline]:
-    """The timelines of faults that ship, in their order."""
+    """The shipped timelines of faults, in their order."""
     text = (_SHIPPED / "timelines.yaml").read_text(encoding="utf-8")
     document = read_document(text, file="timelines.yaml")
     timelines = _validate(TypeAdapter(tuple[Timeline, ...]), document, {})
@@ -183,7 +197,7 @@ def shipped_timelines() -> dict[str, Timeline]:
 
 
 def _context() -> dict[str, object]:
-    """What a suite may name without writing it out."""
+    """The shipped definitions that a suite may use by name."""
     return {
         "shipped_workloads": shipped_workloads(),
         "shipped_topologies": shipped_topologies(),
@@ -209,9 +223,9 @@ def _read_file(file: str, otherwise: str, known: Sequence[str]) -> str:
     try:
         return Path(file).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise SuiteError("this is no text in UTF-8", file=file, allowed="a YAML file") from error
+        raise SuiteError("this is not UTF-8 text", file=file, allowed="a YAML file") from error
     except (FileNotFoundError, ValueError) as error:
-        remedy = f"there are: {closest_first(file, known)}" if known else "name a file that is there"
+        remedy = f"there are: {closest_first(file, known)}" if known else "name an existing file"
         raise UsageError(f"`{file}` is neither {otherwise} nor a file", remedy=remedy) from error
     except OSError as error:
         raise SuiteError(f"it can't be read: {error.strerror}", file=file) from error

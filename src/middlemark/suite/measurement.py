@@ -22,33 +22,33 @@ class Windows(Model):
     first_message: TimeSpan = 10_000 * _MS
     """The deadline for the last first message, from the common start; then the outcome is `no_communication`."""
     warm_up: Duration = 150 * _MS
-    """From the last first message to the window."""
+    """From the last first message to the begin of the window."""
     window: TimeSpan = 2_000 * _MS
-    """What is measured."""
+    """How long messages are measured."""
     drain: Duration = 500 * _MS
-    """How long messages of the window are waited for after it; over at once when all have come."""
+    """How long to wait for messages after the window; it ends earlier when all have arrived."""
 
 
 class Recording(Model):
-    """What is kept of each message."""
+    """How many samples are kept."""
 
     samples: Annotated[int, Field(ge=1, le=100_000_000, strict=True)] = 200_000
-    """Samples kept of each endpoint; what comes beyond goes into a histogram, counted."""
+    """Samples kept for each endpoint; further messages are counted and go into a histogram."""
     late_after: Duration | None = None
-    """A message under way for longer is late, not received (Tmax of RFC 7680); without it, the drain."""
+    """A message that takes longer counts as late, not as received (Tmax of RFC 7680); without it, the drain."""
 
 
 class Disturbance(Model):
-    """When a trial is invalid because the machine was taken away, and how often it is then repeated."""
+    """How much stolen CPU time makes a trial invalid, and how often the trial is then repeated."""
 
     steal: Share = 0.02
-    """The most CPU time that the hypervisor may take during the window, of all CPUs together."""
+    """The largest share of CPU time that the hypervisor may take during the window, over all CPUs."""
     repeats: Annotated[int, Field(ge=0, le=100, strict=True)] = 2
     """How often a disturbed trial is repeated before it stays invalid."""
 
 
 class Observation(StrEnum):
-    """One kind of observer; each has trials of its own, so that none sees what another costs."""
+    """What is watched from outside; each observation has trials of its own, so that none disturbs another."""
 
     RESOURCES = "resources"
     """CPU, memory, threads, descriptors, switches and page faults of each process over time."""
@@ -61,44 +61,44 @@ class Observation(StrEnum):
 
 
 class Capture(Model):
-    """How much of the frames is kept where `observe` has `capture`."""
+    """How much of captured frames is kept, where `observe` has `capture`."""
 
     snap: Annotated[int, SIZE.between(64, 65_535)] = 65_535
-    """What is kept of each frame; the headers of most protocols are within 200 B."""
+    """The bytes kept of each frame; the headers of most protocols are within 200 B."""
     most: Annotated[int, SIZE.between(1e5, 1e11)] = 100_000_000
-    """The size that a trial's file keeps below; what comes beyond it is counted only."""
+    """The maximum size of a trial's file; further frames are only counted."""
 
 
 class KernelPath(Model):
-    """How many messages' paths are followed where `observe` has `kernel_path`."""
+    """How many messages are analysed, where `observe` has `kernel_path`."""
 
     messages: Annotated[int, Field(ge=10, le=1_000_000, strict=True)] = 500
-    """Of each stream and trial, evenly chosen over the window; all where it has fewer."""
+    """Per stream and trial, evenly chosen over the window; all messages where there are fewer."""
 
 
 class Search(Model):
-    """A search for the highest rate that is sustained; of a workload that has a rate, for the largest size."""
+    """A search for the highest rate that is sustained; for a workload with a rate, for the largest size."""
 
     lowest: Rate = 100.0
     """The rate that is tried first."""
     highest: Rate = 1e6
-    """No higher one is tried."""
+    """The highest rate that is tried."""
     smallest: MessageSize = 64
-    """The size that is tried first, where sizes are searched."""
+    """The size that is tried first, in a search for sizes."""
     largest: MessageSize = 16_000_000
-    """No larger one is tried."""
+    """The largest size that is tried."""
     precision: Annotated[float, SHARE.between(0.01, 0.5)] = 0.05
-    """How far apart neighbours are: the rate or size that is sustained and the one that is not."""
+    """The relative distance of two neighbouring steps: the highest that is sustained and the next one, which is not."""
     loss: Share = 0.001
-    """The most that may be lost."""
+    """The largest share of messages that may be lost."""
     latency: Annotated[int, DURATION.between(1e3, 60e9)] = 10_000_000
-    """The most that 99 % of the messages may take, from the instant at which they were to be sent."""
+    """The largest 99th percentile of the latency from the instant at which messages were due."""
     confirm: Annotated[int, Field(ge=1, le=15, multiple_of=1, strict=True)] = 3
-    """Of so many trials of one rate or size the most decide, at both ends of the bracket."""
+    """The number of trials of one rate or size whose majority decides, at both ends of the bracket."""
     max_trials: Annotated[int, Field(ge=3, le=1000, strict=True)] = 60
-    """The most trials of a search; it says how far it came then."""
+    """The most trials of a search; with more it stays open, and reports the bracket so far."""
     searches: Annotated[int, Field(ge=1, le=100, strict=True)] = 1
-    """So many searches, one after another: over them capacities are compared."""
+    """The number of searches, one after another; capacities are compared over them."""
 
     @model_validator(mode="after")
     def _has_room(self) -> Self:
@@ -119,11 +119,11 @@ class Search(Model):
         return self
 
     def check_ends(self, *, of_sizes: bool) -> None:
-        """Refuses the ends of the other ladder, and sizes that are less than a byte apart."""
+        """Refuses the bounds of the other kind of search, and sizes that are less than a byte apart."""
         for name in ("lowest", "highest") if of_sizes else ("smallest", "largest"):
             if name in self.model_fields_set:
                 raise refusal(
-                    f"`{name}` is of a search for a {'rate' if of_sizes else 'size'}",
+                    f"`{name}` belongs to a search for a {'rate' if of_sizes else 'size'}",
                     allowed="`smallest` and `largest` beside a `rate`, `lowest` and `highest` beside a `size`",
                     at=("search", name),
                 )
@@ -139,24 +139,24 @@ Width = Annotated[float, SHARE.between(0.001, 1)]
 
 
 class Precision(Named):
-    """A metric, with the width of its own where that differs."""
+    """A metric, with a width of its own where that differs from the rule's."""
 
     name_key: ClassVar[str] = "figure"
 
     figure: str
     """As in `compare`: `median(latency)`, `p99(round_trip)`, `goodput`, `first_message`."""
     relative_width: Width | None = None
-    """Without it, the rule's."""
+    """The metric's own width; without it, that of the rule."""
 
 
 class Stop(Model):
-    """A rule that gives an experiment further trials until its intervals are narrow."""
+    """A rule that adds trials to an experiment until its confidence intervals are narrow enough."""
 
     relative_width: Width = 0.05
-    """Half of an interval of the median over trials, as a share of the median: 5 % is ± 5 %."""
+    """Half of the confidence interval of the median over trials, relative to the median: 5 % means ± 5 %."""
     confidence: Annotated[float, SHARE.between(0.5, 0.999)] = 0.95
-    """Of that interval."""
+    """The confidence level of that interval."""
     max_trials: Annotated[int, Field(ge=1, le=10_000, strict=True)] = 30
-    """The most trials of an experiment; what is too wide then stays open."""
+    """The most trials of an experiment; a metric whose interval is still too wide stays open."""
     figures: Many[Precision] | None = None
-    """What has to be narrow; without it, what each stream is ranked by."""
+    """The metrics whose intervals have to be narrow; without it, the metric by which each stream is ranked."""

@@ -18,7 +18,7 @@ from middlemark.suite.yaml.model import closest_first, refusal
 
 
 class Dimension(StrEnum):
-    """What a metric is a number of."""
+    """The physical dimension of a metric."""
 
     TIME = "time"
     SHARE = "share"
@@ -42,7 +42,7 @@ _EXAMPLES = {
 
 
 class Distribution(StrEnum):
-    """What is measured of each message, or of each instance of a chain."""
+    """The distributions over messages, or over paths of a chain."""
 
     LATENCY_FROM_SEND = "latency_from_send"
     LATENCY_FROM_INTENDED = "latency_from_intended"
@@ -50,6 +50,7 @@ class Distribution(StrEnum):
     JITTER = "jitter"
     PUBLISH_CALL = "publish_call"
     PACING_ERROR = "pacing_error"
+    FILL = "fill"
     END_TO_END = "end_to_end"
     COMMUNICATION = "communication"
     IDLE = "idle"
@@ -57,21 +58,22 @@ class Distribution(StrEnum):
 
     @property
     def summary(self) -> str:
-        """How it is obtained, in one sentence."""
+        """How it is measured, in one sentence."""
         return _SUMMARIES[self]
 
 
 _SUMMARIES = {
     Distribution.LATENCY_FROM_SEND: "one way, from the hand-over to the middleware to the arrival at the subscriber",
-    Distribution.LATENCY_FROM_INTENDED: "one way, from the scheduled instant, so that a stalled publisher shows",
-    Distribution.ROUND_TRIP: "from the question's hand-over to the middleware to the answer's arrival, never halved",
+    Distribution.LATENCY_FROM_INTENDED: "one way, from the scheduled instant without filling: a stall is visible",
+    Distribution.ROUND_TRIP: "from the question's hand-over to the middleware to the answer's arrival",
     Distribution.JITTER: "the size of the change in latency from one message to the next (IPDV, RFC 3393)",
-    Distribution.PUBLISH_CALL: "how long the publish call kept its caller",
+    Distribution.PUBLISH_CALL: "the duration of the publish call",
     Distribution.END_TO_END: "from the start of a chain's first node to the end of its last one's computation",
-    Distribution.COMMUNICATION: "of a chain's end-to-end latency what messages take between nodes, all together",
-    Distribution.IDLE: "of a chain's end-to-end latency what messages wait for timers, other inputs and busy nodes",
-    Distribution.COMPUTATION: "of a chain's end-to-end latency what its nodes compute, all together",
-    Distribution.PACING_ERROR: "how long after its scheduled instant a message was handed over",
+    Distribution.COMMUNICATION: "the part of a chain's end-to-end latency between nodes, all together",
+    Distribution.IDLE: "the part of a chain's end-to-end latency spent waiting for timers, inputs and busy nodes",
+    Distribution.COMPUTATION: "the part of a chain's end-to-end latency in which its nodes compute, all together",
+    Distribution.PACING_ERROR: "how long after its scheduled instant, without filling, a message was handed over",
+    Distribution.FILL: "by how much writing the messages delayed the hand-over; part of no other time",
 }
 OF_CHAINS = (Distribution.END_TO_END, Distribution.COMMUNICATION, Distribution.IDLE, Distribution.COMPUTATION)
 """Of chains of nodes, not of single streams."""
@@ -80,13 +82,13 @@ DISTRIBUTIONS = {"latency" if kind is Distribution.LATENCY_FROM_SEND else kind.v
 LEVELS = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
 """The quantiles that are reported, by the name that a metric has."""
 LEVEL_NAMES = ("median", "min", "max", *(level for level in LEVELS if level != "p50"))
-"""What may stand before the bracket; `p50` is read as `median`."""
+"""The allowed words before the bracket; `p50` is read as `median`."""
 
 TRIAL = "trial"
 
 
 class Key(NamedTuple):
-    """What a value is of, and which metric it is."""
+    """The subject and the metric of a value."""
 
     subject: str
     """`trial`, `stream:<name>`, `process:<name>` or `host:<name>`; under faults
@@ -97,7 +99,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Metric:
-    """One value of a trial, as it is compared, claimed and shown."""
+    """One metric of a trial, as it is compared, claimed and shown."""
 
     name: str
     """As people write it."""
@@ -122,14 +124,14 @@ class Metric:
         return self.dimension is Dimension.SHARE
 
     def key(self, name: str) -> Key:
-        """Where its values of a stream, or of a chain, are."""
+        """The key of its values for a stream or a chain."""
         if self.of_trial:
             return Key(TRIAL, self.stored_name)
         return Key(chain_subject(name) if self.of_chain else stream_subject(name), self.stored_name)
 
 
 CAPACITY = "capacity_bytes_per_s"
-"""The payload a second that is sustained: of every search a number, whether rates were searched or sizes."""
+"""The sustained payload per second: one value per search, whether rates or sizes were searched."""
 PLAIN = (
     Metric("first_message", "first_message_ns", Dimension.TIME, of_trial=True, is_long=True),
     Metric("start_up", "start_up_ns", Dimension.TIME, of_trial=True),
@@ -159,13 +161,13 @@ SHARES_OF_MESSAGES = {each.stored_name for each in PLAIN if each.is_share} | {
     *("after_window_share", "missing_share", "passed_over_share", "overflowed_share", "stale_share", "skipped_share"),
     "set_aside_share",
 }
-"""What is over trials a share of all their messages, not a median of shares; some of these have no written name."""
+"""Shares that are pooled over the messages of all trials, not medians of shares; some have no written name."""
 
 _CALL = re.compile(r"\s*(?P<level>[a-z0-9]+)\s*\(\s*(?P<what>[a-z_]+)\s*\)\s*")
 
 
 def metric_named(written: str) -> Metric:
-    """The metric of a name; refuses what there is not, with what there is."""
+    """The metric of a name; refuses an unknown name, with the known ones."""
     call = _CALL.fullmatch(written)
     try:
         return metric_of(call["level"], call["what"]) if call else metric_of(None, written.strip())
@@ -175,7 +177,7 @@ def metric_named(written: str) -> Metric:
 
 
 def metric_of(level: str | None, what: str) -> Metric:
-    """The metric of a name's parts; refuses what there is not, with what there is, as a suite's errors do."""
+    """The metric of a name's parts; refuses an unknown name, with the known ones, as a suite's errors do."""
     plain = next((each for each in PLAIN if each.name == what), None)
     if level is None and plain is not None:
         return plain
@@ -235,7 +237,7 @@ def node_subject(name: str) -> str:
 
 
 def distribution_subject(name: str, kind: Distribution) -> str:
-    """The subject that a distribution is of, by the name of its stream or chain."""
+    """The subject of a distribution, from the name of its stream or chain."""
     return chain_subject(name) if kind in OF_CHAINS else stream_subject(name)
 
 

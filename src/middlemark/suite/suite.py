@@ -1,8 +1,8 @@
-"""The suite: a matrix of experiments, less what `exclude` names, and how often and how long each is tried.
+"""The suite: a matrix of experiments without those that `exclude` names, and how often and how long each is measured.
 
-Lists of middlewares, profiles, options, workloads, sizes, rates, QoS, topologies and conditions expand to their
-product, which `plan.matrix` makes; files are read by `load`, and editors check them by the JSON Schema that is rendered
-here. Which options a middleware has is its worker's knowledge.
+Lists of middlewares, profiles, options, deliveries, workloads, sizes, rates, QoS, topologies and conditions expand to
+their product, which `plan.matrix` makes; files are read by `load`, and editors check them by the JSON Schema that is
+rendered here. Only its worker knows which options a middleware has.
 """
 
 import json
@@ -19,7 +19,8 @@ from middlemark.suite.measurement import Capture, Disturbance, KernelPath, Obser
 from middlemark.suite.topology.catalog import TopologyChoice
 from middlemark.suite.topology.link import LinkSettings
 from middlemark.suite.topology.topology import Placement
-from middlemark.suite.workload.qos import Congestion, Durability, History, Qos, Reliability
+from middlemark.suite.workload.delivery import Delivery
+from middlemark.suite.workload.qos import Congestion, Durability, History, Qos, QueueSize, Reliability
 from middlemark.suite.workload.workload import Arrival, Pattern, Workload
 from middlemark.suite.yaml.model import (
     Many,
@@ -37,12 +38,12 @@ from middlemark.suite.yaml.quantity import Duration, MessageSize, Rate, factor_t
 
 def _option_value(written: object) -> object:
     if not isinstance(written, bool | int | str):
-        raise refusal(f"`{written}` is no option's value", allowed="true, false, a whole number, or text")
+        raise refusal(f"`{written}` can't be the value of an option", allowed="true, false, a whole number, or text")
     return written
 
 
 NOT_SET = "none"
-"""In a rule of `exclude`, the value of an option that an experiment leaves as it is."""
+"""In a rule of `exclude`, the value of an option that an experiment does not set."""
 OptionValue = bool | int | str
 RequestedOptions = dict[OptionName, Many[Annotated[OptionValue, BeforeValidator(_option_value)]]]
 """Each option with one value, or with several that widen the matrix."""
@@ -52,12 +53,13 @@ WholeNumber = Annotated[int, Field(strict=True)]
 
 
 class Exclusion(Model):
-    """One rule; at least one factor."""
+    """One rule, with at least one factor."""
 
     middleware: Many[str] | None = None
     profile: Many[str] | None = None
     options: RequestedOptions = {}
-    """Options with their values; `none` where the experiment leaves one as it is."""
+    """Options with their values; `none` for an option that the experiment does not set."""
+    delivery: Many[Delivery] | None = None
     workload: Many[str] | None = None
     pattern: Many[Pattern] | None = None
     size: Many[MessageSize] | None = None
@@ -72,6 +74,8 @@ class Exclusion(Model):
     depth: Many[WholeNumber] | None = None
     durability: Many[Durability] | None = None
     congestion: Many[Congestion] | None = None
+    publish_patience: Many[Duration] | None = None
+    queue: Many[QueueSize] | None = None
     level: Many[WholeNumber] | None = None
     topology: Many[TopologyName] | None = None
     placement: Many[Placement] | None = None
@@ -106,18 +110,20 @@ ALL_MIDDLEWARES = "all"
 
 
 class MiddlewareChoice(Named):
-    """A middleware, with the profiles and options it is measured under."""
+    """A middleware, with the profiles and options with which it is measured."""
 
     name_key: ClassVar[str] = "middleware"
 
     middleware: MiddlewareName
     """Its name as `middlemark list middlewares` shows it; `all`: every one that is built."""
     profiles: Many[ProfileName] | None = None
-    """Its named configurations; without it, the suite's."""
+    """Its named configurations; without it, those of the suite."""
     qos: Many[Qos] | None = None
-    """QoS for every workload that is given none, in place of the suite's."""
+    """QoS for every workload without its own, in place of the suite's."""
     options: RequestedOptions = {}
-    """Options set beyond the profile, as `middlemark describe` shows them; lists widen the matrix."""
+    """Options set in addition to the profile, as `middlemark describe` shows them; lists widen the matrix."""
+    delivery: Many[Delivery] | None = None
+    """Who calls an application with a message; without it, the suite's."""
 
 
 class Suite(Model):
@@ -126,45 +132,47 @@ class Suite(Model):
     suite: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
     """Its name."""
     summary: str = ""
-    """What it answers, in one sentence."""
+    """The question that it answers, in one sentence."""
     seed: Annotated[int, Field(ge=0, lt=2**63, strict=True)] = 1
     """The same seed gives the same order of trials and the same payload."""
     trials: Annotated[int, Field(ge=1, le=10_000, strict=True)] = 3
     """How many trials each experiment has; with `stop`, how many it has at least."""
     stop: Stop | None = None
-    """When its intervals are narrow enough; until then experiments have further trials."""
+    """When confidence intervals are narrow enough; until then experiments have further trials."""
     middlewares: Many[MiddlewareChoice]
     """What is measured."""
     profiles: Many[ProfileName] = ("default",)
     """The named configurations of each middleware."""
+    delivery: Many[Delivery] | None = None
+    """Who calls an application with a message; without it, as the profile advises, else as the worker's default."""
     workloads: Many[Workload]
     """The messages that are sent."""
     sizes: Many[MessageSize] | None = None
-    """Sizes for every workload that is given none here."""
+    """Sizes for every workload without its own."""
     qos: Many[Qos] | None = None
-    """QoS for every workload that is given none here."""
+    """QoS for every workload without its own."""
     topologies: Many[TopologyChoice] = (TopologyChoice(topology="C1-1"),)
-    """Hosts, and which application sits where."""
+    """Hosts, and which application runs on which."""
     conditions: Many[Conditions] = (Conditions(),)
-    """What else is true meanwhile."""
+    """What else holds during a trial."""
     exclude: tuple[Exclusion, ...] = ()
-    """Points that the matrix leaves out."""
+    """Rules that remove experiments."""
     claims: tuple[ClaimText, ...] = ()
-    """What its measurements are expected to say; each is judged."""
+    """Statements about the results; each is judged."""
     observe: Many[Observation] | None = None
-    """What is watched from outside: each experiment then has one more trial a block for each, beside the unobserved."""
+    """What is watched from outside; for each observation, every experiment has one more trial per block."""
     capture: Capture = Capture()
     """How much is kept of frames that are captured."""
     kernel_path: KernelPath = KernelPath()
-    """How much is looked at where the kernel path is observed."""
+    """How many messages are analysed where the kernel path is observed."""
     verify: StrictBool = False
-    """Whether subscribers check each message's bytes; costs them time."""
+    """Whether subscribers check each message's bytes; this takes them time."""
     windows: Windows = Windows()
     """How long each part of a trial lasts."""
     recording: Recording = Recording()
-    """What is kept of each message."""
+    """How many samples are kept."""
     disturbance: Disturbance = Disturbance()
-    """When a trial is invalid because the machine was taken away."""
+    """How much stolen CPU time makes a trial invalid."""
 
     @model_validator(mode="after")
     def _late_is_within_the_drain(self, info: ValidationInfo) -> Self:
@@ -184,7 +192,7 @@ class Suite(Model):
         if self.observe and any(workload.pattern is Pattern.CAPACITY for workload in self.workloads):
             raise refusal(
                 "the trials of a capacity search can't be observed",
-                allowed="a suite of its own for them",
+                allowed="a separate suite for them",
                 at=("observe",),
             )
         return self

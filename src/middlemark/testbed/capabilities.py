@@ -11,10 +11,10 @@ import subprocess
 from functools import cache
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan.network import Direction
+from middlemark.plan.topology.network import Direction
 from middlemark.testbed import observers
 from middlemark.testbed.hosts import limits
-from middlemark.testbed.machine import cpus
+from middlemark.testbed.machine import awake
 from middlemark.testbed.machine.readiness import Fact
 from middlemark.testbed.network import shaping
 from middlemark.testbed.network.shaping import Backend
@@ -27,12 +27,12 @@ _PATIENCE_S = 10
 def facts() -> list[Fact]:
     """What `doctor` says of a test-bed's needs."""
     hosts_and_links = [_namespaces(), _offloads(), _backend(), _relay()]
-    return [*hosts_and_links, _resources(), _capture(), _kernel_path(), limits.limits_fact(), cpus.awake_fact()]
+    return [*hosts_and_links, _resources(), _capture(), _kernel_path(), limits.limits_fact(), awake.awake_fact()]
 
 
 @cache
 def namespaces_missing() -> str | None:
-    """Why hosts in namespaces can't be had; None where they can."""
+    """Why hosts in namespaces are not possible; None where they are."""
     try:
         required("nsenter")
         needed = f"{required('ip')} link add v0 type veth peer name v1 && {required('ip')} link add b0 type bridge"
@@ -61,7 +61,7 @@ def _offloads() -> Fact:
 
 @cache
 def netem_missing() -> str | None:
-    """Why the kernel's netem can't be had; None where it can."""
+    """Why the kernel's netem can't be used; None where it can."""
     try:
         wanted = _netem_wanted()
         return namespaces_missing() or _failure([*_namespaces_command("--net"), "sh", "-ec", wanted])
@@ -85,7 +85,7 @@ def _backend() -> Fact:
         return Fact("link_backend", "netem and tbf", True)
     return Fact(
         "link_backend",
-        f"relay and tbf: the kernel's netem can't be had ({missing.splitlines()[0]})",
+        f"relay and tbf: the kernel's netem can't be used ({missing.splitlines()[0]})",
         None,
     )
 

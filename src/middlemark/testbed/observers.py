@@ -26,7 +26,7 @@ _PATIENCE_S = 20
 
 
 class Frames(Model):
-    """What became of the frames of one link."""
+    """The counts of the frames of one link."""
 
     captured: int
     cut: int
@@ -96,7 +96,7 @@ class Sampler:
         self._observer.tell({"command": "watch", "processes": pids})
 
     def finish(self) -> Sampled:
-        """Asks for the samples: until now the observer has said nothing, so as to disturb nobody."""
+        """Requests the samples: until now the observer has sent nothing, so as to disturb nobody."""
         self._observer.tell({"command": "stop"})
         sampled = Sampled()
         rows = {"process": sampled.processes, "machine": sampled.machine}

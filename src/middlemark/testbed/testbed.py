@@ -14,8 +14,8 @@ from itertools import combinations
 from pathlib import Path
 
 from middlemark.errors import InternalError, UsageError
-from middlemark.plan import network as plan
-from middlemark.plan.network import Link, joined
+from middlemark.plan.topology import network as plan
+from middlemark.plan.topology.network import Link, joined
 from middlemark.suite import Action, HostKind
 from middlemark.testbed import capabilities
 from middlemark.testbed.hosts.host import ALONE, Host, LocalHost
@@ -172,7 +172,7 @@ def built(planned: PlannedTestbed, slot: Slot, ledger: Ledger, backend: Backend 
 def _remote_host(host: plan.Host, planned: PlannedTestbed, ledger: Ledger) -> SshHost:
     if host.cpus or host.cpu_quota is not None or host.memory_bytes is not None:
         raise UsageError(
-            f"the host `{host.name}` is another machine, which is given no limits from here",
+            f"the host `{host.name}` is another machine, on which no limits can be set",
             remedy="leave its `cpus`, `cpu_quota` and `memory` out, or set them on that machine",
         )
     return ssh_host(host, planned.networks_of(host), planned.executables, ledger)

@@ -1,4 +1,4 @@
-"""The worker contract as models, generated from schema/*.json by setup/contract_models.py: not to be edited."""
+"""The worker contract as models, generated from schema/protocol by setup/contract_models.py: not to be edited."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ class ExpectedMessages(BaseModel):
     """Messages that the middleware accepted."""
     stream: str
     """The stream's name."""
+
+
+Delivery = TypeAliasType("Delivery", Literal["library_thread", "own_thread", "polling"])
+"""Who calls the application with a message."""
 
 
 class InputCounts(BaseModel):
@@ -53,6 +57,10 @@ class InterfaceTraffic(BaseModel):
     """Bytes it sent."""
     sent_packets: Annotated[int, Field(ge=0)]
     """Packets it sent."""
+
+
+MessagePath = TypeAliasType("MessagePath", Literal["network", "shared_memory", "local_socket", "process"])
+"""A way that messages may take from one application to another."""
 
 
 class NodeCounts(BaseModel):
@@ -173,7 +181,7 @@ class SubscriberCounts(BaseModel):
 
 
 Congestion = TypeAliasType("Congestion", Literal["block", "drop"])
-"""What the publisher does when the receiver is slower than it."""
+"""What becomes of a message for which a slow receiver has left no room."""
 
 
 Durability = TypeAliasType("Durability", Literal["volatile", "transient_local"])
@@ -287,6 +295,18 @@ class ServiceAddress(BaseModel):
     """The service, as named in `Description::services`."""
 
 
+class DeliveryDescription(BaseModel):
+    """A delivery that a middleware has."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    delivery: Delivery
+    """Which."""
+    how: str
+    """How it is done, in one sentence."""
+    source: str
+    """Whose example, tool or documentation does it so."""
+
+
 class Dissector(BaseModel):
     """What shows a captured packet of the middleware field by field."""
 
@@ -295,6 +315,20 @@ class Dissector(BaseModel):
     """Wireshark's name of the protocol, which filters its packets too."""
     remark: str | None = None
     """What Wireshark needs to be told, where it doesn't know the protocol's packets by itself."""
+
+
+HistoryKind = TypeAliasType("HistoryKind", Literal["keep_last", "keep_all"])
+"""Which messages are kept for a slow receiver, without how many."""
+
+
+class LackingDelivery(BaseModel):
+    """A delivery that a middleware lacks."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    delivery: Delivery
+    """Which."""
+    reason: str
+    """Why, in one sentence."""
 
 
 class Library(BaseModel):
@@ -321,6 +355,8 @@ class Profile(BaseModel):
     """A named configuration."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    delivery: Delivery | None = None
+    """The delivery that it advises; none: the worker's default."""
     options: dict[str, OptionValue]
     """The options it sets away from their defaults."""
     summary: str
@@ -398,8 +434,8 @@ class ApplicationRefused(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     capability: str
     """
-    The capability asked for: `size_bytes`, `reliability`, `durability`, `congestion`, `level`, `pattern`, `option`,
-    `profile`, `placement`, `between_hosts`, `contract_version`, `spec`.
+    The capability asked for: `size_bytes`, `reliability`, `durability`, `history`, `congestion`, `patience`, `queue`,
+    `level`, `pattern`, `delivery`, `option`, `profile`, `placement`, `between_hosts`, `contract_version`, `spec`.
     """
     event: Literal["refused"] = "refused"
     reason: str
@@ -410,9 +446,13 @@ class ApplicationEffective(BaseModel):
     """The middleware runs and all endpoints of this application exist."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    delivery: Delivery
+    """Who calls the application with a message."""
     event: Literal["effective"] = "effective"
+    paths: Annotated[list[MessagePath], Field(min_length=1)]
+    """The paths that messages may take under it, which the kernel's counters must not contradict."""
     receive_mode: str
-    """How messages are received: `callback`, `waitset thread`, `busy poll`, …"""
+    """How that is done, in the middleware's own words."""
     settings: dict[str, str]
     """Every other setting that matters to a comparison, by the middleware's own names."""
     transport: str
@@ -546,7 +586,7 @@ class LognormalCompute(BaseModel):
 
 
 class KeepLastHistory(BaseModel):
-    """The newest `depth`."""
+    """The newest `depth`: a newer message overwrites the oldest. It never waits, so it can't be asked to block."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     depth: Annotated[int, Field(ge=1)]
@@ -555,7 +595,7 @@ class KeepLastHistory(BaseModel):
 
 
 class KeepAllHistory(BaseModel):
-    """All, within the middleware's resource limits."""
+    """The oldest, as many as [`Qos::queue_bytes`] have room for: none that was accepted is overwritten."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     kind: Literal["keep_all"] = "keep_all"
@@ -749,8 +789,8 @@ class ServiceRefused(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     capability: str
     """
-    The capability asked for: `size_bytes`, `reliability`, `durability`, `congestion`, `level`, `pattern`, `option`,
-    `profile`, `placement`, `between_hosts`, `contract_version`, `spec`.
+    The capability asked for: `size_bytes`, `reliability`, `durability`, `history`, `congestion`, `patience`, `queue`,
+    `level`, `pattern`, `delivery`, `option`, `profile`, `placement`, `between_hosts`, `contract_version`, `spec`.
     """
     event: Literal["refused"] = "refused"
     reason: str
@@ -841,7 +881,7 @@ class Endpoint(BaseModel):
 
 
 History = TypeAliasType("History", Annotated[KeepLastHistory | KeepAllHistory, Field(discriminator="kind")])
-"""How many messages are kept for a slow receiver."""
+"""Which messages are kept for a slow receiver."""
 
 
 class Qos(BaseModel):
@@ -849,13 +889,17 @@ class Qos(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     congestion: Congestion
-    """What the publisher does when the receiver is slower than it."""
+    """What becomes of a message for which a slow receiver has left no room."""
     durability: Durability
     """Whether a late joiner gets earlier messages."""
     history: History
-    """How many messages are kept for a slow receiver."""
+    """Which messages are kept for a slow receiver."""
     level: Annotated[int | None, Field(ge=0, le=2)] = None
     """MQTT's level where a suite names it; none: 0 for best effort, 1 for reliable."""
+    patience_ns: Annotated[int, Field(ge=0, le=3600000000000)]
+    """How long a publish call may wait for room under [`Congestion::Block`]; then the message was not accepted."""
+    queue_bytes: Annotated[int, Field(ge=1)]
+    """The most that may be queued or kept for one slow receiver under [`History::KeepAll`]."""
     reliability: Reliability
     """Whether lost messages are sent again."""
 
@@ -881,30 +925,16 @@ TriggerSpec = TypeAliasType(
 """What makes a node run."""
 
 
-class Capabilities(BaseModel):
-    """What a middleware can do."""
+class Deliveries(BaseModel):
+    """The deliveries of a middleware: each of the three is among those that it has or among those that it lacks."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    between_hosts: bool
-    """Whether applications on different hosts can reach each other."""
-    congestion: list[Congestion]
-    """What it can do when the receiver is slower than the sender."""
-    durabilities: list[Durability]
-    """Durabilities it can be asked for."""
-    largest_message_bytes: Annotated[int, Field(ge=0)]
-    """The largest message over its widest transport; a narrower transport may refuse less."""
-    patterns: list[Pattern]
-    """The patterns that it carries."""
-    reliabilities: list[Reliability]
-    """Reliabilities it can be asked for (it may deliver more than asked, and then says so in `effective`)."""
-    same_process: bool
-    """Whether publisher and subscriber may live in one application."""
-    security: list[str]
-    """Security mechanisms that a trial can ask for."""
-    transports: list[str]
-    """Values of the option `transport`, or the one path there is."""
-    zero_copy: bool
-    """Whether a message can be written in place, in memory of the middleware (a loan)."""
+    default: Delivery
+    """What `default` stands for; one of those that it has."""
+    has: Annotated[list[DeliveryDescription], Field(min_length=1)]
+    """Those that it has."""
+    lacks: list[LackingDelivery]
+    """Those that it lacks."""
 
 
 OptionKind = TypeAliasType(
@@ -1057,6 +1087,8 @@ class ApplicationSpec(BaseModel):
     """
     contract_version: Annotated[int, Field(ge=0)]
     """[`crate::CONTRACT_VERSION`] of the front."""
+    delivery: Delivery
+    """Who calls it with a message: what the suite asks for, else what the profile sets, else the worker's default."""
     endpoints: list[Endpoint]
     """The endpoints that this application holds."""
     interface: str
@@ -1079,6 +1111,36 @@ class ApplicationSpec(BaseModel):
     """Every stream of the trial."""
     verify: bool
     """Whether subscribers check each message's bytes."""
+
+
+class Capabilities(BaseModel):
+    """What a middleware can do."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    between_hosts: bool
+    """Whether applications on different hosts can reach each other."""
+    congestion: list[Congestion]
+    """What it can do when the receiver is slower than the sender."""
+    deliveries: Deliveries
+    """Who can call an application with a message."""
+    durabilities: list[Durability]
+    """Durabilities it can be asked for."""
+    histories: list[HistoryKind]
+    """Which messages it can keep for a slow receiver."""
+    largest_message_bytes: Annotated[int, Field(ge=0)]
+    """The largest message over its widest transport; a narrower transport may refuse less."""
+    patterns: list[Pattern]
+    """The patterns that it carries."""
+    reliabilities: list[Reliability]
+    """Reliabilities it can be asked for (it may deliver more than asked, and then says so in `effective`)."""
+    same_process: bool
+    """Whether publisher and subscriber may live in one application."""
+    security: list[str]
+    """Security mechanisms that a trial can ask for."""
+    transports: list[str]
+    """Values of the option `transport`, or the one path there is."""
+    zero_copy: bool
+    """Whether a message can be written in place, in memory of the middleware (a loan)."""
 
 
 class OptionDescription(BaseModel):
@@ -1135,6 +1197,8 @@ class ServiceSpec(BaseModel):
     How far this machine's `CLOCK_MONOTONIC` is ahead of the front's, on whose clock all instants of commands, events
     and samples are; 0 on the front's own machine.
     """
+    congestion: Congestion
+    """[`Congestion::Block`] where any stream asks for it: then nothing that was accepted may be dropped."""
     contract_version: Annotated[int, Field(ge=0)]
     """[`crate::CONTRACT_VERSION`] of the front."""
     index: Annotated[int, Field(ge=0, le=65535)]
@@ -1145,10 +1209,14 @@ class ServiceSpec(BaseModel):
     """The largest message that it must pass on."""
     options: dict[str, OptionValue]
     """Options that the suite sets beyond the profile."""
+    patience_ns: Annotated[int, Field(ge=0)]
+    """The longest that any stream lets a publish call wait."""
     placement: Placement
     """Where and how the operating system runs it."""
     profile: str
     """The profile's name."""
+    queue_bytes: Annotated[int, Field(ge=0)]
+    """The most that any stream lets be queued for one slow receiver (`queue_bytes` of [`Qos`])."""
     rendezvous: Rendezvous
     """What keeps this trial apart from every other on the machine."""
     service: str

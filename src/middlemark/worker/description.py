@@ -1,7 +1,7 @@
-"""What a worker says of itself, asked once for each state of its file.
+"""The description of a worker, read once for each state of its file.
 
 An answer is kept under the user's cache folder by the file's path, size and time of change, so that a campaign starts
-without running every worker. A worker of another contract version is refused here, before it is asked for anything.
+without running every worker. A worker of another contract version is refused here, before it is used.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from middlemark.errors import WorkerFailed
-from middlemark.worker.contract import Description, OptionValue, ServiceNeed
+from middlemark.worker.contract import Delivery, Description, OptionValue, ServiceNeed
 
-CONTRACT_VERSION = 1
+CONTRACT_VERSION = 2
 DEADLINE_S = 20.0
 
 
@@ -44,6 +44,12 @@ def resolved_options(description: Description, profile: str, options: dict[str, 
     defaults = {option.name: option.default for option in description.options}
     chosen = description.profiles.get(profile)
     return defaults | (chosen.options if chosen else {}) | options
+
+
+def resolved_delivery(description: Description, profile: str, requested: Delivery | None) -> Delivery:
+    """Who calls an application with a message: as requested, else as the profile advises, else as the default."""
+    chosen = description.profiles.get(profile)
+    return requested or (chosen.delivery if chosen else None) or description.capabilities.deliveries.default
 
 
 def needed_services(description: Description, profile: str, options: dict[str, OptionValue]) -> list[ServiceNeed]:
@@ -112,4 +118,4 @@ def _keep(cached: Path, description: Description) -> None:
         fresh.write_text(description.model_dump_json())
         fresh.replace(cached)
     except OSError:
-        return  # without a cache the worker is asked again next time
+        return  # without a cache the description is read again next time

@@ -18,13 +18,10 @@ from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 
 from middlemark.errors import EnvironmentNotReady
+from middlemark.installation import FOLDERS_VARIABLE, build_folder, program_folders
 
 PREFIX = "middlemark-worker-"
-FOLDERS_VARIABLE = "MIDDLEMARK_WORKERS"
-CHECKOUT = Path(__file__).resolve().parents[3]
 BUILD_RECORD = "middlemark-workers.json"
-
-
 LOADER = "ldd"
 
 
@@ -39,24 +36,10 @@ class Build:
     seconds: float | None = None
 
 
-def worker_folders() -> Iterator[Path]:
-    """Where workers are looked for, in this order."""
-    named = os.environ.get(FOLDERS_VARIABLE)
-    if named:
-        yield from (Path(folder) for folder in named.split(os.pathsep) if folder)
-    yield build_folder()
-    yield from (Path(folder) for folder in os.get_exec_path())
-
-
-def build_folder() -> Path:
-    """Where the checkout's own build leaves the workers."""
-    return Path(os.environ.get("CARGO_TARGET_DIR") or CHECKOUT / "target") / "release"
-
-
 def workers(within: Iterable[Path] | None = None) -> dict[str, Path]:
     """Every worker there is, or that these folders have, by middleware, in the order of the names."""
     path_of: dict[str, Path] = {}
-    for folder in worker_folders() if within is None else within:
+    for folder in program_folders() if within is None else within:
         if os.access(folder, os.R_OK | os.X_OK):
             for path in folder.glob(f"{PREFIX}*"):
                 middleware = path.name.removeprefix(PREFIX)

@@ -118,8 +118,10 @@ class WorkerProcess(Generic[E]):
         for number in (None, signal.SIGTERM, signal.SIGKILL):
             if number is not None:
                 self._signal(number)
+            # Not `wait_for`: before Python 3.12 it loses an interruption that comes together with the end.
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._gone.wait(), patience_s)
+                async with asyncio.timeout(patience_s):
+                    await self._gone.wait()
                 break
         await self._listening
 

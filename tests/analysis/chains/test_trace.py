@@ -25,14 +25,16 @@ class Recorder:
         """Nothing has happened yet."""
         self.executions: list[tuple[int, int, int, int]] = []
         self.inputs: list[tuple[int, int, int, int, int]] = []
-        self.outputs: list[tuple[int, int, int, int]] = []
+        self.outputs: list[tuple[int, int, int, int, int | None]] = []
         self.received: list[tuple[int, int, int, int]] = []
 
     def ran(self, node: int, execution: int, started_ns: int, computed_ns: int) -> None:
         self.executions.append((node, execution, started_ns, computed_ns))
 
-    def sent(self, node: int, execution: int, stream: int, sequence: int | None = None) -> None:
-        self.outputs.append((node, execution, stream, execution if sequence is None else sequence))
+    def sent(
+        self, node: int, execution: int, stream: int, sequence: int | None = None, fill_ns: int | None = None
+    ) -> None:
+        self.outputs.append((node, execution, stream, execution if sequence is None else sequence, fill_ns))
 
     def arrived(self, stream: int, sequence: int, received_ns: int) -> None:
         self.received.append((stream, 0, sequence, received_ns))
@@ -42,13 +44,13 @@ class Recorder:
         self.arrived(stream, sequence, received_ns)
 
     def rows(self) -> Rows:
-        def frame(names: str, rows: Sequence[tuple[int, ...]]) -> pl.LazyFrame:
+        def frame(names: str, rows: Sequence[tuple[int | None, ...]]) -> pl.LazyFrame:
             return pl.DataFrame(rows, schema=dict.fromkeys(names.split(), pl.Int64), orient="row").lazy()
 
         return Rows(
             executions=frame("node execution started_ns computed_ns", self.executions),
             inputs=frame("node execution stream sequence received_ns", self.inputs),
-            outputs=frame("node execution stream sequence", self.outputs),
+            outputs=frame("node execution stream sequence fill_ns", self.outputs),
             received=frame("stream subscriber sequence received_ns", self.received).with_columns(answer=0),
             end_ns=END_NS,
         )
@@ -106,6 +108,17 @@ def test_handing_over_another_output_first_is_communication() -> None:
     record.ran(DETECT, 0, 165, 170)
     found = follow_chain(Route((CAMERA, DETECT), (IMAGE,), (0,)), record.rows())
     assert found.ended["communication_1_ns"].to_list() == [55]
+
+
+def test_filling_is_in_no_part() -> None:
+    record = Recorder()
+    record.ran(CAMERA, 0, 100, 110)
+    record.sent(CAMERA, 0, POINTS, fill_ns=700)
+    record.sent(CAMERA, 0, IMAGE, fill_ns=1500)  # of its own 800
+    record.took(DETECT, 0, IMAGE, 0, 1620)
+    record.ran(DETECT, 0, 1625, 1640)
+    found = follow_chain(Route((CAMERA, DETECT), (IMAGE,), (0,), deadline_ns=41), record.rows())
+    assert found.ended.select("communication_1_ns", "whole_ns", "in_time").row(0) == (10, 40, True)
 
 
 def test_a_node_that_takes_the_newest_only_passes_the_others_over() -> None:
@@ -228,7 +241,7 @@ def test_one_way_that_takes_long_sets_no_other_aside(route: Route) -> None:
     assert found.missed == ((1, 1000) if route.deadline_ns else (0, 0))
 
 
-def test_what_never_ended_missed_its_deadline_and_what_was_passed_over_was_not_asked() -> None:
+def test_what_never_ended_missed_its_deadline_and_what_was_passed_over_has_none() -> None:
     record = Recorder()
     one_way(record, 0, 1000)
     record.ran(CAMERA, 1, 2000, 2010)  # refused by the middleware
@@ -248,7 +261,7 @@ def test_what_never_ended_missed_its_deadline_and_what_was_passed_over_was_not_a
     assert follow_chain(WHOLE_WAY, record.rows()).missed == (0, 0)
 
 
-def test_a_deadline_shorter_than_the_usual_way_makes_nothing_lost_that_only_had_no_time_to_end() -> None:
+def test_a_deadline_shorter_than_the_usual_path_makes_no_path_lost() -> None:
     record = straggling(100)
     record.ran(CAMERA, 1000, END_NS - 30, END_NS - 20)
     record.sent(CAMERA, 1000, IMAGE)
@@ -258,7 +271,7 @@ def test_a_deadline_shorter_than_the_usual_way_makes_nothing_lost_that_only_had_
     assert found.missed == (1001, 1001)
 
 
-def test_where_all_are_lost_all_missed_the_deadline_and_nothing_is_set_aside_but_the_last() -> None:
+def test_where_all_are_lost_all_miss_the_deadline_and_only_the_last_is_set_aside() -> None:
     record = Recorder()
     for number in range(10):
         record.ran(CAMERA, number, 100_000 * number, 100_000 * number + 10)

@@ -83,7 +83,7 @@ def test_compare_ends_with_it_in_words_and_data(findings: RunFindings) -> None:
 
     words = compare()
     assert "Over all settings" in words
-    assert "no forecast for others" in " ".join(words.split())
+    assert "no prediction for others" in " ".join(words.split())
     (said,) = json.loads(compare("--json", "--figure", "median(latency)"))["over_settings"]
     assert said["settings"] == 3
     assert said["geometric_mean"] > 1

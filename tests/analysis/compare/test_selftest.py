@@ -13,7 +13,7 @@ from middlemark.suite.metrics import metric_named
 from run_builder import Behaviour, build_run
 
 
-def test_every_trial_is_dealt_once_and_two_that_ran_one_after_the_other_share_a_block() -> None:
+def test_every_trial_is_assigned_once_and_successive_ones_share_a_block() -> None:
     values = {block: float(block) for block in range(1, 25)}
     dealt = campaigns(values, 4, seed=1)
     assert len(dealt) == 3

@@ -227,7 +227,7 @@ def test_no_loss_says_how_rare_a_loss_can_be() -> None:
 
 
 @pytest.mark.parametrize("trials", [3, 6])
-def test_a_bound_that_is_the_true_loss_is_rarely_decided_though_single_trials_lose_most(trials: int) -> None:
+def test_a_bound_at_the_true_loss_is_rarely_decided_though_few_trials_lose_most(trials: int) -> None:
     rng, experiment = np.random.default_rng(2), EXPERIMENTS[0]
     claim = parse_claim("loss[middleware=one, size=100 B, topology=C1-1] < 2 %")
     drawn = [drawn_events(rng, 0.02, 1.0, trials, MESSAGES) / MESSAGES for _ in range(400)]

@@ -25,7 +25,7 @@ def estimate(value: float, low: float | None, high: float | None, trials: int = 
 def losing(events: list[int], size: int) -> Evidence:
     counts = {block: (n, size) for block, n in enumerate(events)}
     values = {block: n / size for block, n in enumerate(events)}
-    return Evidence(known=BlockValues(values), counts=counts, is_share=True)
+    return Evidence(block_values=BlockValues(values), counts=counts, is_share=True)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_loss_is_judged_by_its_interval_and_none_allowed_by_a_single_message(
     assert judge_loss(losing(events, size), allowed).judged.judgement is judgement
 
 
-def test_the_tightest_stream_uses_most_of_its_deadline_and_the_interval_is_of_the_most_that_any_uses() -> None:
+def test_the_tightest_stream_is_the_one_that_uses_most_of_its_deadline() -> None:
     checks = [
         Check(stream("a"), Requirement.DEADLINE, MET, estimate(5e6, 4e6, 9e6)),
         Check(stream("b", "1 ms"), Requirement.DEADLINE, MET, estimate(0.6e6, 0.5e6, 0.7e6)),

@@ -199,7 +199,7 @@ def test_between_hosts_a_wake_up_explains_no_message_whose_packet_was_missed() -
     assert parts(found([*datagram(), *sent(1470)], apart=True)) == parts(found(datagram()))
 
 
-def test_on_the_receiver_s_host_a_wake_up_is_the_way_even_of_what_came_from_another() -> None:
+def test_a_wake_up_on_the_receivers_host_is_part_of_the_path_from_another_host() -> None:
     events = [
         *called(SENDER, 1010, 1080),
         *packet((1020, 1030, 1040), ports=9 << 16 | 18),

@@ -89,14 +89,14 @@ def test_counts_that_agree_with_the_samples_have_no_breach() -> None:
         (
             Counts(publishers=(publisher(intended=5),), subscribers=(subscriber(received=2),)),
             [1, 1],
-            "already recorded",
+            "recorded before",
         ),
         (Counts(publishers=(publisher(intended=5),)), [1], "no counted flow"),
-        (Counts(subscribers=(subscriber(received=0, of=3),)), [], "which is not there"),
+        (Counts(subscribers=(subscriber(received=0, of=3),)), [], "of an unknown publisher"),
         (
             Counts(publishers=(publisher(intended=5).model_copy(update={"sent": 4}),)),
             [],
-            "had 5 to send: 4 sent, 0 refused, 0 not offered",
+            "of 5 intended messages publisher 0 has 4 sent, 0 refused, 0 not offered",
         ),
     ],
 )

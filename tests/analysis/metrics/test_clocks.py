@@ -106,7 +106,7 @@ def test_what_has_no_value_keeps_its_own_reason(other: Value) -> None:
     assert with_clock_bound(other, MS) is other
 
 
-def test_no_quantile_extreme_curve_or_course_of_a_stream_is_given_within_the_bound(wide: RunFindings) -> None:
+def test_no_quantile_curve_or_time_series_is_given_within_the_clocks_bound(wide: RunFindings) -> None:
     imu = of_workload(wide, "imu")
     one_way = [key for key in imu.estimates if key.metric.startswith("latency_from")]
     assert len(one_way) == 14
@@ -285,9 +285,9 @@ def test_a_claim_about_what_clocks_do_not_tell_stays_undecided_for_that_reason(w
 
 
 def test_the_caution_says_what_is_refused(wide_folder: RunFolder, narrow: RunFindings) -> None:
-    assert caution_of(wide_folder) == ("one-way times of imu are known to ± 50 ms, more than they are: none is given")
+    assert caution_of(wide_folder) == ("one-way times of imu are known to ± 50 ms; they are shorter, so none is given")
     assert caution_of(narrow.folder) == (
-        "one-way times of imu are known to ± 55 µs; those that are no longer are not given"
+        "one-way times of imu are known to ± 55 µs; those that are not longer are not given"
     )
 
 

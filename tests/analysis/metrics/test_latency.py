@@ -2,6 +2,7 @@
 
 import numpy as np
 import polars as pl
+import pytest
 
 from middlemark.analysis.metrics.latency import distributions
 from middlemark.results.tables import PUBLISHED_SCHEMA, RECEIVED_SCHEMA
@@ -49,25 +50,29 @@ def test_a_round_trip_runs_from_the_questions_send_to_the_answers_arrival() -> N
     assert found[Distribution.LATENCY_FROM_SEND].tolist() == [20]
 
 
-def test_jitter_is_between_consecutive_sequence_numbers_only_in_whatever_order_they_came() -> None:
+def test_jitter_is_between_consecutive_sequence_numbers_in_any_order_of_arrival() -> None:
     latencies = {2: 40, 0: 10, 1: 25, 4: 90}
     rows = [(0, sequence, 0, 0, latency) for sequence, latency in latencies.items()]
     found = made(received(*rows), NOTHING_PUBLISHED, LATE_AFTER_NS)
     assert found[Distribution.JITTER].tolist() == [15, 15]
 
 
-def test_publishers_give_their_call_and_their_pacing_error() -> None:
+@pytest.mark.parametrize("fill_ns", [(None, None), (700, 1400)])
+def test_publishers_give_their_call_and_their_pacing_error_without_filling(fill_ns: tuple[int | None, ...]) -> None:
+    hand_over_ns = [(due_ns + (fill or 0)) for due_ns, fill in zip((100, 200), fill_ns, strict=True)]
     columns = {
         "application": ["p", "p"],
         "stream": [0, 0],
         "publisher": [0, 0],
         "sequence": [0, 1],
         "intended_ns": [100, 200],
-        "sent_ns": [103, 201],
-        "returned_ns": [110, 203],
+        "sent_ns": [hand_over_ns[0] + 3, hand_over_ns[1] + 1],
+        "returned_ns": [hand_over_ns[0] + 10, hand_over_ns[1] + 3],
+        "fill_ns": fill_ns,
         "accepted": [1, 1],
     }
     published = pl.DataFrame(columns).select(pl.col(name).cast(kind) for name, kind in PUBLISHED_SCHEMA.items())
     found = made(received(), published, LATE_AFTER_NS)
     assert found[Distribution.PUBLISH_CALL].tolist() == [2, 7]
     assert found[Distribution.PACING_ERROR].tolist() == [1, 3]
+    assert found[Distribution.FILL].tolist() == [fill for fill in fill_ns if fill is not None]

@@ -75,7 +75,7 @@ def test_messages_are_looked_at_in_the_order_in_which_they_came() -> None:
 def test_a_stall_in_the_middle_is_told_as_such_and_not_as_late_settling() -> None:
     (caution,) = steadiness_cautions({"imu": classify(levels((25, 100.0), (5, 900.0), (30, 100.0)))})
     assert caution.kind is WarningKind.DISTURBED
-    assert "imu left its level" in caution.text
+    assert "imu left its steady state" in caution.text
 
 
 def test_a_steady_run_has_no_caution_of_it(tmp_path: Path) -> None:

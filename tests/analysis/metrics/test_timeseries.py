@@ -77,7 +77,7 @@ def test_where_nothing_changes_the_course_has_fewer_parts(runs: SharedRuns) -> N
     assert sum(course.received) == len(received)
 
 
-def test_the_middle_trial_is_the_lower_of_two_in_the_middle_and_skips_those_without_a_value() -> None:
+def test_the_middle_trial_is_the_lower_median_of_those_with_a_value() -> None:
     values = [Measured(9, 1), None, Measured(1, 1), Measured(5, 1), Measured(7, 1)]
     assert median_trial(values) == 3
     assert median_trial([None, None]) == 0

@@ -107,6 +107,34 @@ def _times(of: Trial, kind: str) -> np.ndarray:
     return of.received.select(pl.col("received_ns") - pl.col(earlier)).to_series().to_numpy()
 
 
+@pytest.mark.parametrize("suite", [SUITE.format(more=""), PING_PONG], ids=["periodic", "ping_pong"])
+def test_what_filling_takes_is_in_no_time_but_its_own(runs: SharedRuns, suite: str) -> None:
+    quick, slow = (trial(runs, suite, Behaviour(fill_ns=fill_ns)).metrics() for fill_ns in (0, 700_000))
+    times = [key for key in quick.values if key.metric.endswith("_ns") and not key.metric.startswith("fill")]
+    assert {"latency_from_intended_p50_ns", "pacing_error_p50_ns"} <= {key.metric for key in times}
+    assert ("round_trip_p50_ns" in {key.metric for key in times}) is (suite is PING_PONG)
+    assert {key: slow.values[key] for key in times} == {key: quick.values[key] for key in times}
+    (filled,) = (value for key, value in slow.values.items() if key.metric == "fill_p50_ns")
+    assert isinstance(filled, Measured)
+    assert filled.value == 700_000
+
+
+def test_filling_has_no_figure_where_it_was_not_recorded(runs: SharedRuns) -> None:
+    assert [key for key in trial(runs).metrics().values if key.metric.startswith("fill")] == []
+
+
+def test_of_a_rate_without_a_schedule_the_share_of_filling_is_told(runs: SharedRuns) -> None:
+    filled = trial(runs, UNTHROTTLED, Behaviour(fill_ns=4_000))
+    (counts,) = filled.record.counts.publishers
+    time_ns = counts.last_returned_ns - BEGIN_NS
+    assert filled.number("fill_share") == pytest.approx(4_000 * counts.sent / time_ns)
+    fewer = replace(filled, published=filled.published.head(1000))
+    assert fewer.value("fill_share") == Partial(1000, counts.sent)
+    for suite in (SUITE.format(more=""), PING_PONG):
+        paced = trial(runs, suite, Behaviour(fill_ns=4_000)).metrics()
+        assert {key for key in paced.values if key.metric == "fill_share"} == set()
+
+
 def test_what_comes_after_tmax_has_never_arrived(runs: SharedRuns) -> None:
     whole = trial(runs)
     late_ns = whole.record.trial.experiment.windows.late_after_ns + 1
@@ -226,7 +254,7 @@ def test_what_not_all_messages_left_a_sample_of_is_not_told(runs: SharedRuns) ->
     assert _beyond(whole, 300, logged=False).value("latency_from_send_p99_ns") == Partial(700, 1000)
 
 
-def test_when_messages_without_a_sample_came_nobody_knows_where_sending_went_on_after_the_window(
+def test_without_samples_it_is_unknown_what_came_after_the_window(
     runs: SharedRuns,
 ) -> None:
     found = _beyond(trial(runs), 300, logged=True)

@@ -177,7 +177,7 @@ def test_a_search_without_room_or_majority_is_refused(written: str, problem: str
         parse_suite(text, file="load.yaml")
 
 
-def test_at_a_given_rate_the_largest_size_is_found_and_one_that_is_refused_is_its_end(tmp_path: Path) -> None:
+def test_at_a_given_rate_the_largest_size_is_found_up_to_one_that_is_refused(tmp_path: Path) -> None:
     folder = run_searches(tmp_path / "run", SIZES, behaves_by_size)
     found = analyse(folder)
     said = {(each.experiment.middleware, each.given): each for each in found.capacities}
@@ -205,7 +205,7 @@ def test_at_a_given_rate_the_largest_size_is_found_and_one_that_is_refused_is_it
     ("written", "problem"),
     [
         ("size: 1 kB", "either a size or a rate"),
-        ("search: {lowest: 10 Hz}", "of a search for a rate"),
+        ("search: {lowest: 10 Hz}", "belongs to a search for a rate"),
         ("search: {smallest: 32 B, precision: 2 %}", "less than a byte apart"),
         ("search: {smallest: 1 kB, largest: 1 kB}", "no larger"),
     ],
@@ -217,7 +217,7 @@ def test_a_search_for_a_size_has_ends_of_its_own(written: str, problem: str) -> 
 
 
 def test_a_search_for_a_rate_has_no_ends_of_sizes() -> None:
-    with pytest.raises(SuiteError, match="of a search for a size"):
+    with pytest.raises(SuiteError, match="belongs to a search for a size"):
         parse_suite(SUITE.replace("lowest: 500 Hz", "smallest: 1 kB"), file="load.yaml")
 
 

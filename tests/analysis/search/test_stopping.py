@@ -60,7 +60,7 @@ def test_trials_go_to_what_is_still_open_until_it_is_narrow_or_had_its_most(tmp_
     assert had["wild"] == [block for block in range(1, 13) for _ in range(2)]
     assert had["unable"] == [block for block in range(1, 7) for _ in range(2)]
     first = {(each.experiment.split("-")[0], each.stream): each for each in decisions[0].widths}
-    assert first["calm", "imu"].reason == "narrow, but not yet at two looks in a row"
+    assert first["calm", "imu"].reason == "narrow, but not yet in two successive checks"
     last = {(each.experiment.split("-")[0], each.stream): each for each in decisions[-1].widths}
     assert last["calm", "imu"].settled
     assert last["calm", "ping_pong"].figure == "median(round_trip)"

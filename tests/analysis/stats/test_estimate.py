@@ -62,7 +62,7 @@ def test_coverage_is_that_of_the_sign_test_and_never_above_what_was_asked(n: int
     assert coverage(n) == expected
 
 
-def test_the_range_of_three_trials_really_covers_the_median_in_three_quarters_of_cases() -> None:
+def test_the_range_of_three_trials_covers_the_median_in_three_of_four_cases() -> None:
     drawn = np.random.default_rng(4).lognormal(size=(4000, 3))
     holds = (drawn.min(axis=1) < 1) & (drawn.max(axis=1) > 1)
     assert holds.mean() == pytest.approx(coverage(3), abs=0.02)
@@ -187,7 +187,7 @@ def test_where_most_trials_lost_so_many_there_is_no_median_and_it_says_why() -> 
 
 
 @pytest.mark.parametrize("n", [3, 6, 12])
-def test_one_trial_that_lost_so_many_leaves_an_interval_without_an_end_where_it_is_in_it(n: int) -> None:
+def test_one_trial_that_lost_many_leaves_an_interval_without_an_upper_end(n: int) -> None:
     found = median_of_trials([Lost(1000, 20), *(Measured(float(each), 1000) for each in range(1, n))])
     assert found.value == np.median([math.inf, *range(1, n)])
     assert found.low is not None

@@ -85,7 +85,7 @@ def test_no_event_gives_the_exact_interval_of_independent_messages() -> None:
     assert (low, high) == pytest.approx((0.025**0.1, 1))
 
 
-def test_trials_alike_by_chance_give_no_less_than_half_the_width_of_independent_messages() -> None:
+def test_trials_alike_by_chance_keep_half_the_width_of_independent_messages() -> None:
     low, high = share_interval(np.array([400, 400, 400]), np.array([4000, 4000, 4000]))
     exact = scipy.stats.binomtest(1200, 12_000).proportion_ci(0.95, method="exact")
     assert (high - low) / (exact.high - exact.low) == pytest.approx(0.5, abs=0.01)

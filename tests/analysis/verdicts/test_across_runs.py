@@ -83,7 +83,7 @@ def test_two_runs_compared_by_their_trials_seem_to_differ_though_nothing_changed
     rng, beyond, losses = np.random.default_rng(1), 0, 0
     for _ in range(200):
         base, head = drawn_run(rng, 0.05), drawn_run(rng, 0.05)
-        found = ratio(base.known, head.known, paired=False)
+        found = ratio(base.block_values, head.block_values, paired=False)
         base, head = drawn_losses(rng, 0.01, 0.5), drawn_losses(rng, 0.01, 0.5)
         lost = difference_of_shares(base.counts, head.counts)
         assert isinstance(found, Difference)
@@ -122,7 +122,7 @@ def test_a_percentile_of_single_trials_is_not_held_against_one_of_all_messages()
     assert isinstance(difference_to_next_run(runs, times([50.0] * 8, Method.POOLED)), NoDifference)
 
 
-def test_what_lies_between_two_values_has_an_interval_from_the_nearest_to_the_farthest() -> None:
+def test_an_interval_between_two_values_reaches_from_the_nearest_to_the_farthest() -> None:
     def between(low: float, high: float) -> Evidence:
         return Evidence(BlockValues({1: low}, {1: high}), estimate=times([low]).estimate)
 

@@ -15,7 +15,9 @@ HOLDS, REFUTED, UNDECIDED = Judgement.HOLDS, Judgement.REFUTED, Judgement.UNDECI
 
 def of(*values: float, setbacks: Setbacks | None = None, n_lost: int = 0, is_maximum: bool = False) -> Evidence:
     known = BlockValues(dict(enumerate(values)))
-    return Evidence(known=known, setbacks=setbacks or Setbacks(len(values)), n_lost=n_lost, is_maximum=is_maximum)
+    return Evidence(
+        block_values=known, setbacks=setbacks or Setbacks(len(values)), n_lost=n_lost, is_maximum=is_maximum
+    )
 
 
 def judged(found: Evidence, bound: float, *, above: bool = False) -> Judgement:
@@ -24,7 +26,7 @@ def judged(found: Evidence, bound: float, *, above: bool = False) -> Judgement:
 
 def pooled(low: float, high: float, coverage: float | None, trials: int = 6) -> Evidence:
     estimate = Estimate(math.sqrt(low * high), low, high, coverage, trials, 10_000, Method.POOLED)
-    return Evidence(known=BlockValues({}), estimate=estimate, setbacks=Setbacks(trials))
+    return Evidence(block_values=BlockValues({}), estimate=estimate, setbacks=Setbacks(trials))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,7 @@ def test_one_message_beyond_a_maximum_refutes_whatever_the_median_of_trials_says
 
 def test_a_lost_message_is_beyond_every_maximum() -> None:
     found = judge_against_bound(of(0.5, 0.6, 0.7, n_lost=2, is_maximum=True), 1.0, above=False)
-    assert (found.judged.judgement, found.judged.reason) == (REFUTED, "2 messages never came")
+    assert (found.judged.judgement, found.judged.reason) == (REFUTED, "2 messages never arrived")
 
 
 @pytest.mark.parametrize(("n", "expected"), [(0, HOLDS), (1, UNDECIDED), (7, REFUTED)])
@@ -82,15 +84,19 @@ def test_they_speak_against_nothing_bad() -> None:
 
 def test_what_the_clocks_leave_open_is_undecided() -> None:
     values = {n: 10.0 + n / 10 for n in range(6)}
-    assert judged(Evidence(known=with_bound(values, 2), setbacks=Setbacks(6)), 15.0) is HOLDS
-    assert judged(Evidence(known=with_bound(values, 6), setbacks=Setbacks(6)), 15.0) is UNDECIDED
+    assert judged(Evidence(block_values=with_bound(values, 2), setbacks=Setbacks(6)), 15.0) is HOLDS
+    assert judged(Evidence(block_values=with_bound(values, 6), setbacks=Setbacks(6)), 15.0) is UNDECIDED
 
 
 def test_a_percentile_beyond_what_was_lost_keeps_no_bound() -> None:
-    found = Evidence(known=BlockValues(dict.fromkeys(range(6), math.inf)), setbacks=Setbacks(6, {"too much lost": 6}))
+    found = Evidence(
+        block_values=BlockValues(dict.fromkeys(range(6), math.inf)), setbacks=Setbacks(6, {"too much lost": 6})
+    )
     assert judged(found, 15.0) is REFUTED
     some = {0: math.inf, **{n: 10.0 + n / 100 for n in range(1, 6)}}
-    assert judged(Evidence(known=BlockValues(some), setbacks=Setbacks(6, {"too much lost": 1})), 15.0) is UNDECIDED
+    assert (
+        judged(Evidence(block_values=BlockValues(some), setbacks=Setbacks(6, {"too much lost": 1})), 15.0) is UNDECIDED
+    )
 
 
 def test_it_says_by_which_test() -> None:

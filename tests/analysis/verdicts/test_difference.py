@@ -176,7 +176,7 @@ def test_what_the_clocks_leave_open_widens_a_ratio() -> None:
     assert open_.p_value == 1
 
 
-def test_the_smallest_difference_that_could_have_been_found_is_found_in_four_cases_of_five() -> None:
+def test_the_smallest_detectable_difference_is_found_in_four_cases_of_five() -> None:
     rng = np.random.default_rng(9)
     spread, blocks = 0.05, 10
     least = []

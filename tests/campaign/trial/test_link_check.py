@@ -12,7 +12,7 @@ from middlemark.campaign.trial import link_check, validity
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Invalid, InvalidKind, InvalidReason
-from middlemark.plan.network import Direction, Link
+from middlemark.plan.topology.network import Direction, Link
 from middlemark.results.record import LinkMeasured
 from middlemark.suite import Disturbance
 from middlemark.testbed.probe.probe import DirectionMeasured, Loss, Measured, RoundTrip
@@ -67,8 +67,8 @@ def judged(asked: Direction, measured: Measured, folder: Path, patch: pytest.Mon
         ({"loss": 0.01}, found(), "of 2000 outgoing frames 0 were lost"),
         ({"duplication": 0.01}, found(), "of 2000 outgoing frames 0 came twice"),
         ({"reordering": 0.01}, found(), "of 2000 outgoing frames 0 overtook others"),
-        ({"jitter_ns": 2 * MS}, found(spread_ns=MS // 20), "round trips are spread over 50 µs"),
-        ({"delay_ns": 20 * MS}, found(), "the round trip takes 20 ms, asked were 30 ms"),
+        ({"jitter_ns": 2 * MS}, found(spread_ns=MS // 20), "round trips vary by 50 µs"),
+        ({"delay_ns": 20 * MS}, found(), "the round trip takes 20 ms, requested: 30 ms"),
     ],
 )
 def test_what_was_asked_of_a_link_and_not_found_makes_the_trial_invalid(
@@ -116,9 +116,9 @@ def test_of_a_route_what_is_declared_is_judged(monkeypatch: pytest.MonkeyPatch) 
     (reason,) = validity.unlike([seen])
     assert reason.kind is InvalidKind.LINK
     assert reason.text.startswith(
-        "far – farther over cable before the trial: the round trip takes 20 ms, asked were 10 ms"
+        "far – farther over cable before the trial: the round trip takes 20 ms, requested: 10 ms"
     )
-    assert "the outgoing rate is 0 bit/s, declared was 1 Gbit/s" in reason.text
+    assert "the outgoing rate is 0 bit/s, declared: 1 Gbit/s" in reason.text
     assert not seen.is_dead
 
 
@@ -129,7 +129,7 @@ def test_a_route_through_which_nothing_comes_ends_its_trial_before_it_begins(mon
     with pytest.raises(TrialOver) as over:
         link_check.check_alive((seen,))
     assert isinstance(over.value.outcome, Invalid)
-    assert "far – farther over cable before the trial: nothing comes through" in over.value.outcome.detail
+    assert "far – farther over cable before the trial: no reply from the other end" in over.value.outcome.detail
 
 
 def test_a_machine_on_which_the_probe_fails_is_told_and_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,7 +101,7 @@ def test_junk_on_standard_output_is_a_failure_that_quotes_it(campaign: Campaign)
 
 def test_a_silent_publisher_is_no_communication_with_its_paths(campaign: Campaign) -> None:
     text = suite_text(topology="C2-2", fault="silent", faulty="publisher_1").replace(
-        "first_message: 2 s", "first_message: 300 ms"
+        "first_message: 20 s", "first_message: 300 ms"
     )
     outcome = only(campaign(text)).outcome
     assert outcome == NoCommunication(
@@ -160,7 +160,7 @@ def test_what_an_overloaded_publisher_gives_up_is_counted_and_told_in_a_valid_tr
     assert (counts.intended, counts.sent, counts.refused, counts.unsent) == (40, 20, 0, 20)
     (said,) = [caution.text for caution in record.warnings if caution.kind is WarningKind.OVERLOAD]
     assert "imu (100 of 200 messages/s sent)" in said
-    assert "20 messages were left" in said
+    assert "20 messages were not offered" in said
 
 
 def test_refused_messages_and_overload_are_cautions_of_a_valid_trial(campaign: Campaign) -> None:

@@ -18,6 +18,7 @@ ROW = np.dtype(
         ("intended_ns", "i8"),
         ("sent_ns", "i8"),
         ("returned_ns", "i8"),
+        ("fill_ns", "i8"),
         ("accepted", "u1"),
     ]
 )

@@ -14,13 +14,17 @@ from middlemark.testbed.hosts.host import LocalHost
 from middlemark.testbed.processes.slot import Slot
 from middlemark.worker.contract import (
     Capabilities,
+    Deliveries,
+    DeliveryDescription,
     Description,
+    LackingDelivery,
     Library,
     OptionDescription,
     ServiceNeed,
     TextOption,
     When,
 )
+from middlemark.worker.description import CONTRACT_VERSION
 from staged import planned
 
 SLOT = Slot(domain=7, first_port=9300, ports=100, name="mm07abc", token=99)
@@ -28,7 +32,7 @@ SLOT = Slot(domain=7, first_port=9300, ports=100, name="mm07abc", token=99)
 
 def described(*services: ServiceNeed) -> Description:
     return Description(
-        contract_version=1,
+        contract_version=CONTRACT_VERSION,
         middleware="toy",
         title="Toy",
         summary="A toy.",
@@ -38,7 +42,13 @@ def described(*services: ServiceNeed) -> Description:
             transports=["udp"],
             reliabilities=["reliable"],
             durabilities=["volatile"],
+            histories=["keep_all"],
             congestion=["block"],
+            deliveries=Deliveries(
+                default="own_thread",
+                has=[DeliveryDescription(delivery="own_thread", how="h", source="s")],
+                lacks=[LackingDelivery(delivery=name, reason="r") for name in ("library_thread", "polling")],
+            ),
             largest_message_bytes=100,
             zero_copy=False,
             same_process=True,
@@ -55,6 +65,12 @@ def specs(trial: Trial, description: Description | None = None) -> Specs:
     hosts, folder = {"local": LocalHost()}, Path("/run/mm07abc")
     worker = Worker(Path("/workers/toy"), description or described())
     return process_specs(trial, TrialEnvironment(worker, SLOT, hosts, folder, (0, 1, 2, 3), testbed.Testbed(hosts)))
+
+
+@pytest.mark.parametrize(("named", "told"), [("default", "own_thread"), ("polling", "polling")])
+def test_an_application_is_told_a_delivery_that_is_no_default(named: str, told: str) -> None:
+    trial = planned(f"workloads: imu\ndelivery: {named}")
+    assert {each.delivery for each in specs(trial).applications.values()} == {told}
 
 
 def test_every_process_of_a_trial_has_the_same_rendezvous_and_streams() -> None:
@@ -148,6 +164,26 @@ def test_services_are_those_that_the_options_ask_for_and_all_applications_know_t
     assert addresses == [("router", 0, "127.0.0.1"), ("daemon", 0, "127.0.0.1")]
     assert [told.services[name].services for name in told.services] == [[], []]
     assert [str(address) for address in told.services["router_0"].addresses] == ["127.0.0.1"]
+
+
+def test_a_service_is_told_the_queue_and_patience_and_whether_any_stream_blocks() -> None:
+    description = described(ServiceNeed(service="daemon", per="host", when=[]))
+    asked = {
+        "reliability: best_effort": ("drop", 16 << 20, 5_000_000_000),
+        "reliability: reliable, patience: 7 ms, queue: 1 MB": ("block", 1_000_000, 7_000_000),
+    }
+    for qos, wanted in asked.items():
+        service = specs(planned(f"workloads: {{workload: imu, qos: {{{qos}}}}}"), description).services["daemon_0"]
+        assert (service.congestion, service.queue_bytes, service.patience_ns) == wanted
+
+
+def test_a_plan_from_before_queue_and_patience_were_asked_for_has_the_defaults() -> None:
+    trial = planned("workloads: imu")
+    (stream,) = trial.experiment.streams
+    before = stream.model_copy(update={"qos": stream.qos.model_copy(update={"patience_ns": None, "queue_bytes": None})})
+    experiment = trial.experiment.model_copy(update={"streams": (before,)})
+    told = specs(trial.model_copy(update={"experiment": experiment})).applications["publisher_0"]
+    assert told == specs(trial).applications["publisher_0"]
 
 
 def test_a_search_for_the_highest_rate_has_room_for_every_sample_as_it_judges_each() -> None:

@@ -100,7 +100,7 @@ def test_clean_tells_how_a_machine_that_is_gone_is_forgotten_and_forgets_it(
             f"not removed remote_folder: robot@gone:/tmp/{n}: robot@gone: Connection refused" for n in range(2)
         ]
         assert len(lines) == 3
-        assert lines[2].endswith("if that machine is gone for good: middlemark clean --forget robot@gone")
+        assert lines[2].endswith("if that machine no longer exists: middlemark clean --forget robot@gone")
         answer = RUNNER.invoke(app, ["clean", "--forget", "robot@gone", *arguments])
         assert answer.exit_code == 0
         assert "nothing was left" in RUNNER.invoke(app, ["clean"]).stdout

@@ -95,7 +95,7 @@ def test_a_refused_figure_has_its_reason_in_its_place_and_is_not_drawn(wide: Run
     text, page = printed(wide), opened(render(wide))
     assert f"quick: {REASON}" in text
     assert "nothing was received in time" not in text + page
-    assert "nothing came to its end" not in text + page
+    assert "no path ended" not in text + page
     assert REASON.replace("'", "&#39;") in page
     who = series_by_experiment(wide.manifest, (each.experiment for each in wide.experiments))
     assert [chart.id for each in wide.comparisons for chart in time_charts(each, who)] == []
@@ -130,5 +130,5 @@ def test_the_table_of_quantiles_names_what_clocks_do_not_tell(wide: RunFindings,
     own, refused = (next(c for c in found.comparisons if not c.setting.of_chain) for found in (narrow, wide))
     table = quantile_table(own, who, kind)
     assert table is not None
-    assert "± 40.0" in table.lines[0][2]
+    assert "± 40.0" in table.lines[0][3]
     assert quantile_table(refused, who, kind) is None

@@ -50,13 +50,13 @@ def test_equals_tie_and_neither_wins(tmp_path: Path) -> None:
 def test_a_single_candidate_has_the_lowest_of_nothing(tmp_path: Path) -> None:
     said = told(tmp_path, one=Behaviour())
     assert said.headline == "Only one could be ranked"
-    assert said.sentences[1] == "Nothing was measured to compare it with."
+    assert said.sentences[1] == "No other was measured to compare it with."
 
 
 def test_a_candidate_whose_others_could_not_be_ranked_beats_nobody(tmp_path: Path) -> None:
     said = told(tmp_path, one=Behaviour(), two=Behaviour(loss=0.9))
     assert said.headline == "Only one could be ranked"
-    assert said.sentences[1] == "Why the others could not is in the table."
+    assert said.sentences[1] == "The table says why the others could not be ranked."
 
 
 def test_baselines_alone_are_compared_with_each_other(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_where_nothing_is_ranked_there_is_no_answer(tmp_path: Path) -> None:
 def test_one_block_tells_nothing_apart(tmp_path: Path) -> None:
     suite = SUITE.replace("trials: 4", "trials: 1")
     said = told(tmp_path, suite, one=Behaviour(latency_ns=1_000), two=Behaviour(latency_ns=900_000))
-    assert said.headline == "one shows the lowest latency of 2; 1 trial of each can't decide it"
+    assert said.headline == "one has the lowest latency of 2, but 1 trial of each can't decide"
     assert said.sentences[0].endswith("(one trial).")
 
 
@@ -82,4 +82,4 @@ def test_what_an_interval_means_depends_on_how_many_trials_there_are(tmp_path: P
     few = analyse(build_run(tmp_path / "few", SUITE, {"one": Behaviour()}))
     many = analyse(build_run(tmp_path / "many", SUITE.replace("trials: 4", "trials: 7"), {"one": Behaviour()}))
     assert "at most 88 % of cases" in interval_words(few)
-    assert interval_words(many) == "An interval holds the true median in 95 % of cases."
+    assert interval_words(many) == "A confidence interval holds the true median in 95 % of cases."

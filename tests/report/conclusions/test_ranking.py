@@ -17,6 +17,7 @@ from middlemark.report.output.figures import write_parts
 from middlemark.report.output.formats import ExportFormat, ReportFormat
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
+from middlemark.suite import Delivery
 from run_builder import Behaviour, build_run
 
 SUITE = """
@@ -59,7 +60,7 @@ def test_the_tail_from_the_intended_send_stands_beside_that_from_the_actual_one(
     assert len(first) == len(heading)
 
 
-def test_where_messages_lack_the_tail_has_no_end_or_is_not_told_and_nothing_stands_in_for_it(
+def test_where_messages_are_missing_the_tail_has_no_end_or_is_not_reported(
     findings: RunFindings,
 ) -> None:
     shown = lines(findings)
@@ -75,3 +76,25 @@ def test_a_program_reads_null_where_nothing_is_known_above(findings: RunFindings
     (p99,) = [row for row in rows if row["middleware"] == "lossy" and row["metric"] == "latency_from_send_p99_ns"]
     assert p99["low"] < p99["estimate"]
     assert p99["high"] is None
+
+
+def test_deliveries_are_told_and_said_to_differ_where_they_do(tmp_path: Path) -> None:
+    behaviours = {
+        "calling": Behaviour(),
+        "polling": Behaviour(delivery=Delivery.POLLING),
+        "older": Behaviour(delivery=None),
+    }
+    found = analyse(build_run(tmp_path / "run", SUITE, behaviours))
+    assert {label: line.delivery.text for label, line in lines(found).items()} == {
+        "calling": "library_thread", "polling": "polling", "older": "unknown",
+    }  # fmt: skip
+    page = render(found)
+    assert "Deliveries differ, and are a part of what is ranked" in page
+    console = Console(file=StringIO(), width=120)
+    print_summary(found, console)
+    assert isinstance(console.file, StringIO)
+    assert "polling: polling" in console.file.getvalue()
+
+
+def test_one_delivery_of_all_needs_no_sentence(findings: RunFindings) -> None:
+    assert "Deliveries differ" not in render(findings)

@@ -8,7 +8,7 @@ from middlemark.report.output.html import sections_of
 from shared_runs import SharedRuns
 
 
-def test_no_part_of_a_chart_is_guessed_from_words_or_checked_but_for_what_the_pointer_selects(
+def test_charts_are_built_without_validating_or_guessing_any_of_their_parts(
     runs: SharedRuns,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

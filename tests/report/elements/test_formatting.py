@@ -71,7 +71,8 @@ def test_ratios_are_written_with_their_interval() -> None:
     ("name", "value", "shown"),
     [
         ("rmem_max_bytes", 4 << 20, ("rmem max", "4.00 MiB")),
-        ("clock_cost_ns", 18.0, ("clock cost", "18.0 ns")),
+        ("clock_cost_ns", 18.0, ("clock cost", "18 ns")),
+        ("wake_up_error_p99_ns", 4_010_989, ("wake up error p99", "4.01 ms")),
         ("governor", None, ("governor", "not to be read here")),
         ("turbo", True, ("turbo", "yes")),
         ("cpus", 2, ("cpus", "2")),

@@ -136,8 +136,8 @@ def test_page_and_terminal_tell_of_the_chain(driven: Findings) -> None:
     console = Console(record=True, width=80, file=StringIO())
     print_summary(driven[0], console)
     said = console.export_text()
-    assert "what became of it" in said
-    assert all(f"{name} " in said.split("what became of it", 1)[1] for name in ("Quick", "Slow"))
+    assert "fates of paths" in said
+    assert all(f"{name} " in said.split("fates of paths", 1)[1] for name in ("Quick", "Slow"))
     assert "median end to end" in said
 
 

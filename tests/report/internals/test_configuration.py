@@ -7,7 +7,8 @@ import pytest
 from middlemark.analysis.run import analyse
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.internals.configuration import path_table
-from middlemark.results.record import InterfaceTraffic, LoadReached, PathProof
+from middlemark.results.counts import InterfaceTraffic, PathProof
+from middlemark.results.record import KeptAwakeFacts, LoadReached
 from run_builder import Behaviour
 from shared_runs import SharedRuns
 
@@ -32,7 +33,8 @@ def row_of(runs: SharedRuns, path: Path, sent_bytes: int, segments: tuple[str, .
         record = trial.read_record()
         proof = dict.fromkeys(record.path, PathProof(interfaces=(traffic,), shared_memory=segments))
         load = {"local": LoadReached(asked_percent=50, reached_percent=reached)}
-        trial.write_record(record.model_copy(update={"path": proof, "cpu_load": load}))
+        kept = KeptAwakeFacts(means="spinners in an idle control group", spinners_cpu_ns=1_250_000_000)
+        trial.write_record(record.model_copy(update={"path": proof, "cpu_load": load, "kept_awake": kept}))
     findings = analyse(run)
     who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     table = path_table(findings.comparisons[0], who)
@@ -58,7 +60,8 @@ def test_the_way_is_told_from_interfaces_and_segments(
     assert row["on interfaces, a message"].startswith({3120: "lo 3.12 kB", 40: "lo 40 B", 0: "nothing"}[sent_bytes])
 
 
-def test_deployment_and_the_load_reached_stand_beside_the_path(runs: SharedRuns, tmp_path: Path) -> None:
+def test_deployment_and_what_was_done_to_the_cpus_stand_beside_the_path(runs: SharedRuns, tmp_path: Path) -> None:
     row = row_of(runs, tmp_path, 1000)
     assert row["deployment"] == "multi container, ipc host"
     assert row["CPU load"] == "local: 50 % requested, 49.0 % (48.0–50.0) reached"
+    assert row["CPUs kept awake by"] == "spinners in an idle control group; 1.25 s of CPU time a trial"

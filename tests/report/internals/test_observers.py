@@ -93,9 +93,9 @@ def test_the_way_of_a_message_is_told_in_its_parts_and_drawn(runs: SharedRuns) -
         "service": "0 %",
         "middleware, receiver": "10 %",
     }
-    (counts,) = table(found, "What a message takes of the kernel")
+    (counts,) = table(found, "Kernel operations of a message")
     assert (counts["packets"], counts["wake-ups"], counts["set aside, %"]) == ("1.00", "1.00", "0")
-    assert (counts["looked at"], counts["set aside: no way found"]) == ("200", "0")
+    assert (counts["analysed"], counts["set aside: no path found"]) == ("200", "0")
     (packets,) = table(found, "The packets of a message")
     assert packets["packets"] == "1.00"
     assert packets["first queued, µs"] == packets["last queued, µs"]
@@ -117,8 +117,8 @@ def test_where_many_ways_are_not_found_the_bar_says_so(runs: SharedRuns, tmp_pat
     for chart in found.charts:
         assert "Caution: 5" in chart.caption
     assert any("were set aside" in line for line in observed_lines(findings.comparisons[0], who))
-    (counts,) = table(found, "What a message takes of the kernel")
-    assert 90 <= float(counts["set aside: no way found"]) <= 110
+    (counts,) = table(found, "Kernel operations of a message")
+    assert 90 <= float(counts["set aside: no path found"]) <= 110
 
 
 def test_cpu_time_by_message_and_memory_over_time_are_drawn(runs: SharedRuns) -> None:
@@ -152,7 +152,7 @@ def test_captured_frames_are_counted_and_their_file_is_named(runs: SharedRuns) -
 
 def test_a_window_too_short_for_a_leak_says_so(runs: SharedRuns) -> None:
     rows = table(shown(runs, observe="resources"), "Growth of memory")
-    assert {row["lasts"] for row in rows} == {"can't tell: the window is below 60 s"}
+    assert {row["lasts"] for row in rows} == {"unknown: the window is shorter than 60 s"}
 
 
 def test_the_terminal_says_what_observing_cost_and_what_was_seen(runs: SharedRuns) -> None:

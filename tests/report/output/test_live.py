@@ -57,7 +57,7 @@ def watched(*, terminal: bool) -> str:
     return console.file.getvalue()
 
 
-def test_a_terminal_shows_progress_the_trial_under_way_the_time_left_and_figures_so_far() -> None:
+def test_a_terminal_shows_progress_the_time_left_and_the_metrics_so_far() -> None:
     text = watched(terminal=True)
     for words in (
         "3 of 4 trials",

@@ -50,4 +50,4 @@ def test_a_page_of_many_settings_has_room_for_many_more(tmp_path: Path) -> None:
     library = len(packed(vl_convert.javascript_bundle()))  # type: ignore[call-arg] # its stub forgets the default
     of_trials = len(page.encode()) - library
     assert library + of_trials / findings.n_trials * AUTOMOTIVE_TRIALS < MOST_BYTES
-    assert opened(page).count("<caption>Outlying trials") == 13
+    assert opened(page).count("<caption>Outliers") == 13

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.analysis.run import RunFindings, analyse
-from middlemark.plan.network import Direction, Link
+from middlemark.plan.topology.network import Direction, Link
 from middlemark.report.internals.configuration import topology_table
 from middlemark.report.output.html import render
 from middlemark.report.traffic.links import direction_words, link_lines, link_table, link_words
@@ -96,7 +96,7 @@ def test_in_the_terminal_links_that_are_as_asked_are_one_line(runs: SharedRuns, 
     probe(run, (20_100_000, 20_300_000, 20_200_000))
     (line,) = link_lines(analyse(run).comparisons[0])
     asked = "host_0 – lan: delay 10 ms, loss 1 %"
-    assert line == f"links as requested, before and after each trial: {asked} (by netem on the host's end)"
+    assert line == f"links as requested, before and after each trial: {asked} (made by netem on the host's end)"
 
 
 def test_in_the_terminal_each_measurement_is_a_line_where_one_is_not_as_asked(findings: RunFindings) -> None:
@@ -134,7 +134,7 @@ def test_hosts_and_links_are_told_under_conditions_and_the_topology_is_drawn(fin
     assert 'src="data:image/svg+xml;base64,' in render(findings)
 
 
-def test_a_moving_host_has_its_links_figures_drawn_below_the_latency_on_the_same_axis(runs: SharedRuns) -> None:
+def test_the_links_of_a_moving_host_are_drawn_below_the_latency_on_one_axis(runs: SharedRuns) -> None:
     page = render(runs.findings(MOVING, {"one": Behaviour()}))
     specs = page_specs(page)
     over_time = {name.split("-", 2)[-1]: spec for name, spec in specs.items() if "trace" in name or "overtime" in name}

@@ -48,4 +48,4 @@ def test_without_the_cost_of_a_trial_nothing_is_advised(findings: RunFindings) -
     assert all(each["advice"] == {"pays": None, "reason": REASON} for each in as_data(findings))
 
 
-REASON = "too few trials ran one after another to tell what one costs beside its window"
+REASON = "too few trials ran in succession to know how long one takes besides its window"

@@ -7,7 +7,7 @@ from inline_snapshot import snapshot
 
 from middlemark.errors import SuiteError
 from middlemark.plan import expand
-from middlemark.plan.network import Direction, Link
+from middlemark.plan.topology.network import Direction, Link
 from middlemark.suite import load_suite, parse_suite
 from middlemark.suite.topology.impairment import EFFECTS, Impairment
 from middlemark.suite.yaml.model import SuiteFiles
@@ -93,13 +93,13 @@ allowed: at_s, at_ms, at_us\
         snapshot("""\
 walk.csv:3: `101 %` is out of bounds
   1,101
-allowed: a share as `2 %` (units: %), 0 % to 100 %\
+allowed: a share, such as `2 %` (units: %), 0 % to 100 %\
 """),
     ),
     "a cell that is no figure is told with its line": (
         "at_ms,queue_frames\n0,many\n",
         snapshot("""\
-walk.csv:2: `many` can't stand here
+walk.csv:2: `many` is not allowed here
   0,many
 allowed: a whole number\
 """),
@@ -107,7 +107,7 @@ allowed: a whole number\
     "instants have to grow": (
         "at_ms,loss_percent\n0,1\n5,2\n5,3\n",
         snapshot("""\
-walk.csv:4: a point is not after the one before it
+walk.csv:4: a point is not later than the one before it
   5,3
 allowed: growing instants\
 """),

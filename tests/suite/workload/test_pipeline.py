@@ -95,9 +95,9 @@ allowed: each stream is sent by one node, once\
         "inputs: [image]",
         "inputs: [image, command]",
         snapshot("""\
-mine.yaml:10:9: the nodes run in a circle: detect → plan → detect
+mine.yaml:10:9: the nodes form a cycle: detect → plan → detect
   - node: detect
-allowed: a graph in which no message comes back to a node it came from\
+allowed: a graph without cycles\
 """),
     ),
     "a node that nothing makes run": (

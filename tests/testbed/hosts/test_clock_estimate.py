@@ -90,7 +90,7 @@ def test_clocks_that_ptp_keeps_together_differ_by_when_they_began() -> None:
     assert by_ptp(EXCHANGED, HERE, THERE) == ClockOffset(899_300, 300, "ptp")
 
 
-def test_ptp_is_not_believed_under_another_grandmaster_or_where_exchanges_contradict_it_or_are_better() -> None:
+def test_ptp_is_not_used_where_it_is_doubtful_or_the_exchanges_are_better() -> None:
     assert by_ptp(EXCHANGED, HERE, replace(THERE, grandmaster="other")) is EXCHANGED
     assert by_ptp(EXCHANGED, HERE, replace(THERE, monotonic_ns=2_000_000)) is EXCHANGED
     assert by_ptp(EXCHANGED, HERE, replace(THERE, error_ns=60_000)) is EXCHANGED

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan.network import Host as PlannedHost
+from middlemark.plan.topology.network import Host as PlannedHost
 from middlemark.suite import ContainerIpc, ContainerNetwork, Deployment, DeploymentKind, HostKind
 from middlemark.testbed.hosts import container, limits
 from middlemark.testbed.hosts.container import deployed, process_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan.network import Host
+from middlemark.plan.topology.network import Host
 from middlemark.suite import HostKind
 from middlemark.testbed.hosts import limits
 from middlemark.testbed.processes import cgroup, ledger, procfs, slot

@@ -19,7 +19,7 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(shutil.which(cpus.PROGRAM) is None, reason="stress-ng is not installed")
-def test_each_cpu_has_a_stressor_of_its_own_and_the_load_reached_is_near_the_one_asked() -> None:
+def test_each_cpu_has_its_own_stressor_and_the_load_is_near_the_requested_one() -> None:
     kept = sorted(os.sched_getaffinity(0))[:2]
     with ledger.opened() as entries, cpus.loaded(LocalHost(), kept, 30, entries) as load:
         affinities = {cpu: [each.cpu_affinity() for each in load.stressors[cpu]] for cpu in kept}

@@ -1,16 +1,8 @@
 """The machine's facts: complete, plain, and each that is not ready says what to do."""
 
-import os
-import subprocess
-import sys
-import time
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
-from middlemark.testbed.machine import cpus, readiness
-from middlemark.testbed.processes import ledger, procfs
+from middlemark.testbed.machine import readiness
 
 
 def test_every_fact_has_a_value_and_every_unready_one_a_remedy() -> None:
@@ -75,48 +67,3 @@ def test_small_socket_buffers_are_not_ready(monkeypatch: pytest.MonkeyPatch, siz
     files(monkeypatch, {"/proc/sys/net/core/rmem_max": size})
     fact = readiness._socket_buffer("rmem_max")
     assert (fact.value, fact.ready) == (int(size), ready)
-
-
-def test_kept_awake_cpus_have_an_idle_class_spinner_each_only_as_long_as_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    kept = sorted(os.sched_getaffinity(0))
-    with ledger.opened() as entries:
-        with cpus.kept_awake(kept, entries):
-            spinners = [entry.process for entry in ledger.read(entries.path)]
-            pids = [spinner.pid for spinner in spinners if spinner]
-            _wait_until(lambda: all(os.sched_getscheduler(pid) == os.SCHED_IDLE for pid in pids))
-            _wait_until(lambda: [os.sched_getaffinity(pid) for pid in pids] == [{cpu} for cpu in kept])
-        assert all(procfs.identity(pid) is None for pid in pids)
-        assert ledger.read(entries.path) == []
-
-
-def test_spinners_take_next_to_nothing_from_a_process_of_another_session(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    cpu = min(os.sched_getaffinity(0))
-    program = f"import os; os.sched_setaffinity(0, {{{cpu}}}); print(flush=True)\nwhile True: pass"
-    with ledger.opened() as entries, cpus.kept_awake([cpu], entries):
-        (spinner,) = (entry.process.pid for entry in ledger.read(entries.path) if entry.process)
-        _wait_until(lambda: os.sched_getscheduler(spinner) == os.SCHED_IDLE)
-        command = [sys.executable, "-c", program]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as busy:
-            assert busy.stdout is not None
-            busy.stdout.readline()
-            before = _cpu_ticks(spinner), _cpu_ticks(busy.pid)
-            _wait_until(lambda: _cpu_ticks(busy.pid) - before[1] >= 50)
-            taken, worked = _cpu_ticks(spinner) - before[0], _cpu_ticks(busy.pid) - before[1]
-            busy.kill()
-    assert taken <= 0.05 * worked
-
-
-def _cpu_ticks(pid: int) -> int:
-    return sum(int(word) for word in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13])
-
-
-def _wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline

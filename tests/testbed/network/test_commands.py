@@ -5,7 +5,7 @@ import json
 import pytest
 from inline_snapshot import snapshot
 
-from middlemark.plan.network import Direction, Link, Network, TracePoint
+from middlemark.plan.topology.network import Direction, Link, Network, TracePoint
 from middlemark.testbed.network import shaping
 from middlemark.testbed.network.shaping import Backend, link_parts
 from middlemark.testbed.network.wiring import (

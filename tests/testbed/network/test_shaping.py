@@ -3,7 +3,7 @@
 import pytest
 from inline_snapshot import snapshot
 
-from middlemark.plan.network import Direction, Link, TracePoint
+from middlemark.plan.topology.network import Direction, Link, TracePoint
 from middlemark.testbed.network.shaping import Backend, LinkParts, link_parts, link_words
 
 RATE = Direction(rate_bits_per_s=10**9)

@@ -2,7 +2,7 @@
 
 from inline_snapshot import snapshot
 
-from middlemark.plan.network import Link, Network
+from middlemark.plan.topology.network import Link, Network
 from middlemark.testbed.hosts.host import Attachment, LocalHost
 from middlemark.testbed.network.shaping import Backend
 from middlemark.testbed.network.wiring import Wire, batch, host_commands, switch_commands, wires

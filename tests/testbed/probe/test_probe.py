@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan.network import Direction, Link, TracePoint
+from middlemark.plan.topology.network import Direction, Link, TracePoint
 from middlemark.testbed.network import shaping
 from middlemark.testbed.probe.probe import link_probe_spec, probe, requested_now
 from middlemark.testbed.probe.verify import link_verdict
@@ -66,7 +66,7 @@ def test_a_link_that_is_not_what_was_asked_is_found_out() -> None:
     assert re.search(r"outgoing frames 0 came twice.*outgoing frames 0 overtook others", said)
     wrong = asked[0].model_copy(update={"outgoing": Direction(loss=0.3), "incoming": Direction()})
     said = str(link_verdict(wrong, found))
-    assert re.search(r"the round trip takes .*, asked were 0 ns", said)
+    assert re.search(r"the round trip takes .*, requested: 0 ns", said)
     assert "outgoing frames" in said
 
 
@@ -76,7 +76,7 @@ def test_a_cut_link_is_found_dead_and_a_mended_one_carries_again_through_the_rel
     asked = links(Direction(delay_ns=MS), Direction())
     with two_hosts(links=asked, shown=(child.executable("probe").parent,)) as testbed:
         testbed.link_down("host_0/lan")
-        assert link_verdict(asked[0], probe(testbed)["host_0/lan"]) == "nothing comes through"
+        assert link_verdict(asked[0], probe(testbed)["host_0/lan"]) == "no reply from the other end"
         testbed.link_up("host_0/lan")
         asker, answerer = testbed.hosts["host_0"], testbed.hosts["host_1"]
         answering = started(answerer, ANSWERING, answerer.address, "239.1.2.3")

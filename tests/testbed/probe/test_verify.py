@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from middlemark.plan.network import Direction, Link
+from middlemark.plan.topology.network import Direction, Link
 from middlemark.testbed.probe.probe import DirectionMeasured, Loss, Measured, RoundTrip
 from middlemark.testbed.probe.verify import link_verdict, route_verdict
 
@@ -89,7 +89,7 @@ def test_a_jitter_spreads_round_trips_as_far_as_chance_has_it(jitter_ms: int, sp
     asked = link(delay_ns=10 * MS, jitter_ns=jitter_ms * MS)
     said = link_verdict(asked, measured(20 * MS, spread_ns=round(spread_ms * MS)))
     assert (said is None) is holds
-    assert holds or f"a jitter of {2 * jitter_ms} ms is" in str(said)
+    assert holds or f"a jitter of {2 * jitter_ms} ms it should be" in str(said)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_each_direction_is_judged_by_itself() -> None:
 def test_copies_are_within_what_chance_makes_of_a_duplication(count: int, *, holds: bool) -> None:
     said = link_verdict(link(duplication=0.01), measured(0, train(duplicates=count)))
     assert (said is None) is holds
-    assert holds or f"of 2000 outgoing frames {count} came twice, 7 to 36 would be 1 %" in str(said)
+    assert holds or f"of 2000 outgoing frames {count} came twice; with 1 % it should be 7 to 36" in str(said)
 
 
 def test_copies_that_nobody_asked_for_are_not_of_the_link_that_was_asked() -> None:
@@ -194,7 +194,7 @@ def test_where_the_delay_is_shorter_than_between_two_frames_none_has_to_overtake
 
 
 def test_a_dead_link_is_no_link() -> None:
-    assert link_verdict(link(), measured(None, reachable=False)) == "nothing comes through"
+    assert link_verdict(link(), measured(None, reachable=False)) == "no reply from the other end"
     assert link_verdict(link(), measured(None)) == "no ping was answered"
 
 
@@ -203,7 +203,8 @@ def test_a_probe_that_could_not_offer_the_rate_says_nothing_of_the_link() -> Non
     disturbed = DirectionMeasured(rate_bits_per_s=6e8, offered_bits_per_s=6e8)
     said = link_verdict(asked, measured(100_000, disturbed))
     assert said is not None
-    assert "outgoing rate is not known: the probe had CPU time to offer 600 Mbit/s, asked was 1 Gbit/s" in said
+    assert "the outgoing rate is unknown" in said
+    assert "the probe had too little CPU time and offered only 600 Mbit/s, requested: 1 Gbit/s" in said
     assert "the outgoing rate is 600 Mbit/s" in str(
         link_verdict(asked, measured(100_000, DirectionMeasured(rate_bits_per_s=6e8, offered_bits_per_s=1.2e9)))
     )
@@ -225,21 +226,21 @@ def carrying(rate: float, offered: float) -> DirectionMeasured:
 def test_of_a_route_only_what_is_declared_is_judged() -> None:
     found = measured(50 * MS, train(lost=900, duplicates=50, overtaking=700), spread_ns=30 * MS)
     assert route_verdict(link(), found) is None
-    assert str(route_verdict(link(delay_ns=MS), found)).startswith("the round trip takes 50 ms, asked were 2 ms")
+    assert str(route_verdict(link(delay_ns=MS), found)).startswith("the round trip takes 50 ms, requested: 2 ms")
     assert str(route_verdict(link(loss=0.01), found)).startswith("of 2000 outgoing frames 900 were lost")
-    assert "outgoing loss is not known" in str(route_verdict(link(loss=0.01), measured(MS)))
+    assert "outgoing loss is unknown" in str(route_verdict(link(loss=0.01), measured(MS)))
 
 
 def test_a_routes_rate_is_judged_and_a_slow_sender_is_named() -> None:
     declared = link(rate_bits_per_s=10**9)
     assert route_verdict(declared, measured(MS, carrying(0.98e9, 1.2e9))) is None
     assert route_verdict(declared, measured(MS, carrying(0.1e9, 1.2e9), carrying(1e9, 1.2e9))) == (
-        "the outgoing rate is 100 Mbit/s, declared was 1 Gbit/s (± 5%)"
+        "the outgoing rate is 100 Mbit/s, declared: 1 Gbit/s (± 5%)"
     )
     slow = str(route_verdict(declared, measured(MS, carrying(0.1e9, 0.1e9), carrying(1e9, 1.2e9))))
     assert slow.endswith("; the sender could offer no more than 100 Mbit/s")
 
 
 def test_a_route_without_an_answer_is_no_route() -> None:
-    assert "nothing comes through" in str(route_verdict(link(), measured(None, reachable=False)))
+    assert "no reply from the other end" in str(route_verdict(link(), measured(None, reachable=False)))
     assert route_verdict(link(), measured(None)) == "no ping was answered"

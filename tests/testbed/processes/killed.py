@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from middlemark.plan.network import Direction, Host, Link, Network
+from middlemark.plan.topology.network import Direction, Host, Link, Network
 from middlemark.suite import HostKind
 from middlemark.testbed.network import shaping
 from middlemark.testbed.processes import ledger, slot

@@ -47,7 +47,7 @@ KINDS = {
     ChainPart.COMPUTATION: Distribution.COMPUTATION,
 }
 Paths = Mapping[str, pl.DataFrame]
-"""By whether they stand for typical or for slow ones."""
+"""By typical and slow paths."""
 # Below, the slowest hundredth is a path or two.
 _SLOW_NEED = 200
 
@@ -137,7 +137,7 @@ def _of_chain(
 
 
 def _kinds_of_path(paths: FollowedChain) -> Paths:
-    """The paths that stand for typical and for slow ones, as far as there are enough."""
+    """The typical and the slow paths, where there are enough."""
     n = paths.fates[Fate.ENDED]
     found = {"typical": paths.ended_in_order(2 * n // 5, n // 5 + 1)} if n else {}
     return found | ({"slow": paths.ended_in_order(n - n // 100, n // 100)} if n >= _SLOW_NEED else {})

@@ -1,8 +1,8 @@
 """Follows what began at a chain's first node to its last one, and splits its time exactly among the nodes of its path.
 
-Computation is from an execution's start to its end, communication from there until the next node's application has the
-message, idle from there until that node takes it (it waits for a timer, for other inputs, or is busy). What does not
-end, or can't be followed, is kept with its fate and counted; `metrics` reads all of it.
+Computation is from an execution's start to its end, communication from there, filling taken off, until the next node's
+application has the message, idle from there until that node takes it (it waits for a timer, for other inputs, or is
+busy). What does not end, or can't be followed, is kept with its fate and counted; `metrics` reads all of it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ChainPart(StrEnum):
 
 
 class Fate(StrEnum):
-    """What became of what began at the first node."""
+    """The fates of the executions of the first node."""
 
     ENDED = "ended"
     """It came to the last node's end, and is in the metrics."""
@@ -48,7 +48,7 @@ class Fate(StrEnum):
 
 
 NEVER_ENDED = (Fate.LOST, Fate.NOT_SENT, Fate.UNFINISHED)
-"""The fates of what has taken for ever, as a message has that comes after Tmax or not at all (RFC 7680)."""
+"""The fates of paths that count as infinitely slow, like a message after Tmax or never received (RFC 7680)."""
 COUNTED_FATES = (Fate.ENDED, Fate.PASSED_OVER, *NEVER_ENDED)
 """The fates that say something of the chain; the others are set aside."""
 
@@ -114,7 +114,7 @@ class FollowedChain:
 
     @property
     def never_ended(self) -> int:
-        """How many have taken for ever."""
+        """How many paths count as infinitely slow."""
         return sum(self.fates[fate] for fate in NEVER_ENDED)
 
     @property
@@ -172,10 +172,11 @@ def _paths(begun: pl.DataFrame, route: Route, rows: Rows, newest: Sequence[objec
     for position, last in enumerate(newest, 1):
         path = _onward(path, route, rows, position, last)
     stops = [pl.col(f"stopped_{n}") for n in range(1, length)] or [pl.lit(None)]
+    parts = _parts(length)
     return path.select(
-        *_parts(length),
+        *parts,
         begun_ns="started_0",
-        whole_ns=_ended_ns(length) - pl.col("started_0"),
+        whole_ns=pl.sum_horizontal(parts, ignore_nulls=False),
         stopped=pl.coalesce(stops).cast(_FATES),
         at=_reached(length),
     )
@@ -200,8 +201,9 @@ def _onward(path: pl.DataFrame, route: Route, rows: Rows, position: int, newest:
     arrived = rows.received.filter(stream & subscribed & (pl.col("answer") == 0))
     ran = rows.executions.filter(pl.col("node") == route.nodes[position])
     started, computed, received = (f"{name}_{position}" for name in ("started", "computed", "received"))
+    fill = pl.col("fill_ns").fill_null(0).alias(f"fill_{position}")
     joined = (
-        _joined(path, "execution", sent.select("execution", "sequence"))
+        _joined(path, "execution", sent.select("execution", "sequence", fill))
         .drop("execution")
         .pipe(_joined, "sequence", taken.select("sequence", "execution", pl.col("received_ns").alias(received)))
         .pipe(_joined, "sequence", arrived.select("sequence", arrived=True))
@@ -241,19 +243,15 @@ def _stopped(started: pl.Expr, newest: object) -> pl.Expr:
 
 def _parts(length: int) -> list[pl.Expr]:
     spans = {
-        ChainPart.COMPUTATION: ("started_{0}", "computed_{0}"),
-        ChainPart.COMMUNICATION: ("computed_{1}", "received_{0}"),
-        ChainPart.IDLE: ("received_{0}", "started_{0}"),
+        ChainPart.COMPUTATION: "computed_{0} - started_{0}",
+        ChainPart.COMMUNICATION: "received_{0} - computed_{1} - fill_{0}",
+        ChainPart.IDLE: "started_{0} - received_{0}",
     }
     return [
-        (pl.col(end.format(n, n - 1)) - pl.col(begin.format(n, n - 1))).alias(part_column(part, n))
-        for part, (begin, end) in spans.items()
+        pl.sql_expr(span.format(n, n - 1)).alias(part_column(part, n))
+        for part, span in spans.items()
         for n in positions(part, length)
     ]
-
-
-def _ended_ns(length: int) -> pl.Expr:
-    return pl.col(f"computed_{length - 1}")
 
 
 def _reached(length: int) -> pl.Expr:
@@ -262,7 +260,7 @@ def _reached(length: int) -> pl.Expr:
 
 
 def _horizon_ns(paths: pl.DataFrame, route: Route) -> int:
-    """How long before the window's end a path must have begun for what became of it to be known, whatever it was."""
+    """How long before the window's end a path must have begun so that its fate is known."""
     usual_ns = paths["whole_ns"].quantile(USUAL_SHARE, "higher")
     bounds_ns = [] if usual_ns is None else [TIMES_USUAL * int(usual_ns)]
     bounds_ns += [] if route.tmax_ns is None else [route.tmax_ns]
@@ -283,7 +281,7 @@ def _fate(last_ns: int, is_in_order: pl.Expr) -> pl.Expr:
 def _in_time(route: Route, end_ns: int, is_in_order: pl.Expr) -> pl.Expr:
     """Whether what began a deadline before the window's end, or earlier, kept it; what never ended has not.
 
-    It is not asked of what a node passed over on purpose.
+    Paths that a node passed over on purpose are not checked.
     """
     if route.deadline_ns is None:
         return pl.lit(None, pl.Boolean)

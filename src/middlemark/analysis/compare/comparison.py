@@ -1,8 +1,8 @@
 """Experiments that differ in the middleware and its configuration alone, ranked by what their pattern is about.
 
 Latency ranks periodic and burst streams, the round trip ping-pongs, goodput unthrottled streams, the end-to-end latency
-chains of nodes. What loses too much without a fault, could not keep up in most trials, or has too few valid trials is
-not ranked, and says why; `verdicts.ranking` has the test behind a rank.
+chains of nodes. Candidates that lose too much without a fault, could not keep up in most trials, or have too few valid
+trials are not ranked, with the reason; `verdicts.ranking` has the test of a rank.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from middlemark.plan.matrix import SIDE_FACTOR
 from middlemark.suite.metrics import Distribution, Key, chain_subject, stream_subject
 
 LOSS_ALLOWED = 0.01
-"""A stream that does not deliver more than this share of its messages is not ranked: it does not do what was asked."""
+"""A stream that does not deliver more than this share of its messages is not ranked: it does not do what is
+required."""
 OPTION = "option."
 """How the factors begin that are options of a middleware."""
 WITH_OPTIONS = ("middleware", "profile")
@@ -117,11 +118,11 @@ class Comparison:
 
     def ratio(self, first: ExperimentFindings, second: ExperimentFindings) -> Difference | None:
         """How many times the second's value the first has, paired by block."""
-        found = ratio(*(self._known(each) for each in (second, first)), paired=True)
+        found = ratio(*(self._block_values(each) for each in (second, first)), paired=True)
         return found if isinstance(found, Difference) else None
 
-    def _known(self, each: ExperimentFindings) -> BlockValues:
-        return each.known(Key(self.setting.subject, self.criterion.metric)).finite
+    def _block_values(self, each: ExperimentFindings) -> BlockValues:
+        return each.block_values(Key(self.setting.subject, self.criterion.metric)).finite
 
 
 def criterion_of(stream: Stream) -> Criterion:
@@ -172,7 +173,7 @@ def fixed_factors(experiment: Experiment, varied: Collection[str]) -> tuple[tupl
 def _comparison(setting: Setting, group: Sequence[ExperimentFindings]) -> Comparison:
     criterion = _criterion(setting, group[0].experiment)
     key = Key(setting.subject, criterion.metric)
-    known = {each.experiment.id: each.known(key) for each in group}
+    known = {each.experiment.id: each.block_values(key) for each in group}
     reasons = {each.experiment.id: _why_not_ranked(each, setting, criterion) for each in group}
     most = max((len(known[name].finite) for name, reason in reasons.items() if not reason), default=0)
     few = {name: n for name, reason in reasons.items() if not reason and (n := len(known[name].finite)) < FEWEST_BLOCKS}
@@ -205,7 +206,7 @@ def _shown(each: ExperimentFindings, key: Key) -> float:
     estimate = each.estimates.get(key)
     if estimate is not None and estimate.value is not None:
         return estimate.value
-    return float(np.median(list(each.known(key).low.values())))
+    return float(np.median(list(each.block_values(key).low.values())))
 
 
 def _criterion(setting: Setting, experiment: Experiment) -> Criterion:
@@ -224,19 +225,19 @@ def _why_not_ranked(each: ExperimentFindings, setting: Setting, criterion: Crite
     if not each.experiment.timeline and (undelivered := _undelivered(each, setting, criterion)):
         return undelivered
     key = Key(setting.subject, criterion.metric)
-    known = each.known(key)
+    known = each.block_values(key)
     setbacks = each.setbacks(key, setting.stream, known)
     if setbacks.is_majority:
         return str(setbacks)
     if known.finite.low:
         return ""
     main = each.estimates.get(key)
-    nothing = "nothing came to its end" if setting.of_chain else "nothing was received in time"
+    nothing = "no path ended" if setting.of_chain else "nothing was received in time"
     return (main.reason if main is not None else "") or nothing
 
 
 def _undelivered(each: ExperimentFindings, setting: Setting, criterion: Criterion) -> str:
-    """Lost, refused and not offered alike: to who waits for a message it is the same."""
+    """Lost, refused and not offered messages count alike: none of them reached its user."""
     loss = each.estimate(setting.subject, criterion.loss_metric)
     whole = each.estimate(setting.subject, "undelivered_share")
     if loss is not None and loss.value is not None and loss.value > LOSS_ALLOWED:

@@ -77,7 +77,7 @@ def serial_correlations(comparisons: Iterable[Comparison]) -> tuple[SerialCorrel
 
 
 def _logarithms(each: ExperimentFindings, key: Key) -> dict[Block, float]:
-    known = each.known(key).finite
+    known = each.block_values(key).finite
     middles = {block: (low + known.upper[block]) / 2 for block, low in known.low.items()}
     return {block: float(np.log(value)) for block, value in middles.items() if value > 0}
 
@@ -133,7 +133,7 @@ def dependence_caution(found: SerialCorrelation) -> Caution:
     """What must be said of trials that follow each other."""
     what = {
         TrialSequence.VALUES: "its interval is",
-        TrialSequence.BESIDE_OTHERS: "beside the others of their blocks, and the intervals of its ratios are",
+        TrialSequence.BESIDE_OTHERS: "also relative to its block, so the intervals of its ratios are",
     }[found.looked]
     text = (
         f"{found.key.metric} of {found.key.subject}: each trial resembles the one before it "
@@ -141,7 +141,7 @@ def dependence_caution(found: SerialCorrelation) -> Caution:
         f"as about {max(found.n_independent, 1):.0f} independent ones"
     )
     remedy = (
-        "look for what changes slowly (temperature, other load, a cache that fills), "
-        "and spread the trials over more time or several runs"
+        "look for something that changes slowly (temperature, other load, a cache that fills), and spread the trials "
+        "over more time or several runs"
     )
     return Caution(kind=WarningKind.DEPENDENT_TRIALS, text=text, remedy=remedy)

@@ -123,7 +123,7 @@ def difference_of(
     """The second against the first: by the trials that have a value; shares, and what no trial has, by all messages."""
     if first.is_share:
         return difference_of_shares(first.counts, second.counts, confidence=confidence)
-    found = ratio(first.known.finite, second.known.finite, paired=paired, confidence=confidence)
+    found = ratio(first.block_values.finite, second.block_values.finite, paired=paired, confidence=confidence)
     wholes = first.whole, second.whole
     if isinstance(found, NoDifference) and isinstance(wholes[0], PooledValue) and isinstance(wholes[1], PooledValue):
         return ratio_of_pooled(wholes[0], wholes[1], confidence=confidence)
@@ -169,7 +169,7 @@ def _over(names: tuple[str, str], metric: Metric, own: Sequence[MetricComparison
         return OverSettings(names, metric, len(own), None, missing=missing)
     value = geometric_mean([each.value for each in ratios])
     first, second = (
-        _of_blocks([each.pair.sides[n].evidence(metric, each.stream).known for each in own]) for n in (0, 1)
+        _of_blocks([each.pair.sides[n].evidence(metric, each.stream).block_values for each in own]) for n in (0, 1)
     )
     found = ratio(first, second, paired=own[0].pair.paired)
     if not isinstance(found, Difference):
@@ -197,5 +197,5 @@ def _means(settings: Sequence[Values], blocks: Sequence[Block]) -> Values:
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """Nought where one of them is."""
+    """The geometric mean; 0 where a value is 0."""
     return math.exp(sum(map(math.log, values)) / len(values)) if min(values) > 0 else 0.0

@@ -176,19 +176,19 @@ def _only_in(
 
 
 def check_alike(runs: Sequence[tuple[str, Manifest]], *, across_machines: bool = False) -> None:
-    """Refuse runs, each with the name that it was given by, that differ in more than what is judged."""
+    """Refuses runs of different suites or machines; each comes with the name by which it was given."""
     _check_each_once(runs)
     _check_one_kind([(name, manifest.suite) for name, manifest in runs], "suites", "give runs of one suite")
     if not across_machines:
         _check_one_kind(
             [(name, machine_of(manifest)) for name, manifest in runs],
             "machines",
-            "give runs of one machine; with --across-machines their difference counts as one between runs",
+            "give runs of one machine; with --across-machines, differences of machines count as differences of runs",
         )
 
 
 def _check_each_once(runs: Sequence[tuple[str, Manifest]]) -> None:
-    """A run and its copy would seem to agree."""
+    """Refuses a run that is given twice, as it would seem to agree with itself."""
     names: dict[tuple[str, int, str], str] = {}
     for name, manifest in runs:
         began = manifest.started_at, manifest.seed, manifest.suite_text

@@ -49,7 +49,7 @@ def scalings(findings: Sequence[ExperimentFindings]) -> tuple[Scaling, ...]:
     for each in findings:
         common = tuple((name, value) for name, value in each.experiment.factors.items() if name != SIZE_FACTOR)
         for stream in each.experiment.streams:
-            kind = Distribution.ROUND_TRIP if stream.pattern.kind == "ping_pong" else Distribution.LATENCY_FROM_SEND
+            kind = Distribution.ROUND_TRIP if stream.pattern.has_answers else Distribution.LATENCY_FROM_SEND
             metric = quantile_metric(kind, "p50")
             values = each.by_block.get(Key(stream_subject(stream.name), metric), {})
             known = values and math.inf not in values.values()

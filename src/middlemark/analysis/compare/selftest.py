@@ -1,4 +1,4 @@
-"""How often chance alone makes two equal series differ significantly: campaigns of the same against the same.
+"""How often chance alone makes two equal series differ significantly: campaigns of a middleware against itself.
 
 The trials of one experiment, in the order in which they ran, are split into two series, two by two as blocks are, and
 compared as any two middlewares are. Of such comparisons at most one in twenty may find a difference.
@@ -29,25 +29,25 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ChanceRate:
-    """How many of the comparisons of one metric found what is not there."""
+    """How many of the comparisons of one metric found a false difference."""
 
     experiment: str
     label: str
     """The experiment in as few words as distinguish it from the others."""
     metric: str
     stream: str | None
-    found: int
+    differences: int
     comparisons: int
 
     @property
     def share(self) -> float:
         """Of all comparisons."""
-        return self.found / self.comparisons
+        return self.differences / self.comparisons
 
     @property
     def interval(self) -> tuple[float, float]:
         """Where the true rate lies (exact: Clopper & Pearson, Biometrika 26, 1934)."""
-        ends = scipy.stats.binomtest(self.found, self.comparisons).proportion_ci(CONFIDENCE)
+        ends = scipy.stats.binomtest(self.differences, self.comparisons).proportion_ci(CONFIDENCE)
         return float(ends.low), float(ends.high)
 
     @property

@@ -1,1 +1,1 @@
-"""What users ask of a run: claims, conditions of a gate, requirements of an application."""
+"""Decides claims, the conditions of a gate, and the requirements of an application."""

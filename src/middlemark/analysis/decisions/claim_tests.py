@@ -1,6 +1,6 @@
-"""The tests of a claim's parts: which test was made, how large the effect is, and whether all of its interval agrees.
+"""The tests of a claim's parts: the test used, the effect size, and whether the whole confidence interval agrees.
 
-`verdicts` has the statistics and the rules; which experiments and streams make up a part, `claims` finds.
+`verdicts` has the statistics and the rules; `claims` finds the experiments and streams of each part.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from middlemark.suite.metrics import metric_named
 FEWEST_LEVELS = 3
 """Through two points everything is monotone."""
 NO_LOSS = ("loss", "unanswered", "undelivered")
-"""What none of may be lost, as far as a pattern has it; what was refused or not offered did not arrive either."""
+"""The shares that have to be zero, where a pattern has them; a message refused or not offered did not arrive either."""
 Streams = tuple[str | None, str | None]
 
 
 class ClaimTest(StrEnum):
-    """How a part that is about neither two sides nor a bound was judged, in the words that a reader is shown."""
+    """How a part without two operands or a bound was judged, in the words that the report shows."""
 
     OUTCOMES = "outcomes of trials, Clopper and Pearson's interval"
     STEPS = "ends differ significantly, and no step goes back by more than 5 % (shares: 0.1 pp); paired by block"
@@ -39,21 +39,21 @@ JudgedBy = Test | BoundTest | ClaimTest
 
 
 class Scale(StrEnum):
-    """What an effect is a number of."""
+    """The scale of an effect size."""
 
     TIMES = "times"
-    """How many times as large the first side is as the second."""
+    """The ratio of the first operand to the second."""
     DIFFERENCE = "difference"
-    """By how much a share is larger."""
+    """The difference of two shares."""
     VALUE = "value"
-    """The metric itself, in the unit that its metric's name ends in."""
+    """The metric itself, in the unit at the end of its name."""
     TRIALS = "trials"
     """A share of trials."""
 
 
 @dataclass(frozen=True)
 class Effect:
-    """How large it is, with its interval at 95 % or at what was asked for."""
+    """An effect size with its confidence interval, at 95 % or at the requested level."""
 
     scale: Scale
     value: float
@@ -65,7 +65,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Part:
-    """A claim at one experiment or pair."""
+    """A claim for one experiment or one pair of them."""
 
     subjects: tuple[ExperimentFindings, ...]
     stream: str | None
@@ -73,15 +73,15 @@ class Part:
     test: JudgedBy
     effect: Effect | None
     n_trials: int
-    """Blocks or trials that the effect rests on."""
+    """The number of blocks or trials from which the effect was estimated."""
     reason: str = ""
-    """Why it is undecided, or what the effect does not say."""
+    """Why it is undecided, or what the reader has to know beside the effect."""
 
 
 def judge_comparison(
     statement: Comparison, sides: tuple[ExperimentFindings, ExperimentFindings], streams: Streams, confidence: float
 ) -> Part:
-    """The first side against the second, each with its stream."""
+    """Compares the first operand with the second, each with its stream."""
     metrics = metric_named(statement.first.metric), metric_named(statement.second.metric)
     stream = streams[0] or streams[1]
     first, second = (each.evidence(own, name) for each, own, name in zip(sides, metrics, streams, strict=True))
@@ -101,7 +101,7 @@ def judge_comparison(
 
 
 def judge_bound(statement: Bound, each: ExperimentFindings, stream: str | None, confidence: float) -> Part:
-    """A metric against its bound."""
+    """Compares a metric with its bound."""
     own = metric_named(statement.operand.metric)
     found = judge_against_bound(
         each.evidence(own, stream), statement.bound, above=statement.above, confidence=confidence
@@ -113,7 +113,10 @@ def judge_bound(statement: Bound, each: ExperimentFindings, stream: str | None, 
 
 
 def judge_no_loss(each: ExperimentFindings, stream: str | None, confidence: float) -> Part:
-    """One message that did not arrive refutes it; that all of so many did says how rare a loss can be."""
+    """One message that did not arrive refutes it.
+
+    Where all arrived, the interval gives the largest loss still possible.
+    """
     own = {name: metric_named(name) for name in NO_LOSS}
     having = [found for one in own.values() if (found := each.evidence(one, stream)).counts]
     trials = max((len(found.counts) for found in having), default=0)
@@ -152,11 +155,11 @@ def judge_no_communication(each: ExperimentFindings, confidence: float) -> Part:
 
 
 def judge_monotone(steps: Sequence[tuple[ExperimentFindings, Evidence]], stream: str | None, confidence: float) -> Part:
-    """A metric over the levels of a factor, in their order; the effect is that of the last level against the first."""
+    """A metric over the levels of a factor in their order; the effect compares the last level with the first."""
     subjects = tuple(each for each, _ in steps)
-    levels = [found for _, found in steps if found.known]
+    levels = [found for _, found in steps if found.block_values]
     if len(levels) < FEWEST_LEVELS:
-        missing = dict.fromkeys(found.missing for _, found in steps if not found.known)
+        missing = dict.fromkeys(found.missing for _, found in steps if not found.block_values)
         why = f" ({'; '.join(missing)})" if missing else ""
         return _undecided(subjects, stream, f"fewer than {FEWEST_LEVELS} levels were measured{why}")
     ends = _against(levels[0], levels[-1], (subjects[0], subjects[-1]), confidence)
@@ -170,7 +173,7 @@ def judge_monotone(steps: Sequence[tuple[ExperimentFindings, Evidence]], stream:
 
 
 def _goes_on(ends: Difference, levels: Sequence[Evidence], confidence: float) -> Judgement:
-    """Whether the ends differ and no step may go back beyond the margin; refuted where they go both ways."""
+    """Holds where the ends differ and no step goes back beyond the margin; refuted where steps go both ways."""
     strictly = 1 - (1 - confidence) / (len(levels) - 1)
     if {direction(_step(first, later, strictly)) for first, later in pairwise(levels)} >= {-1, 1}:
         return Judgement.REFUTED
@@ -187,7 +190,7 @@ def _undecided(subjects: tuple[ExperimentFindings, ...], stream: str | None, rea
 def _against(
     base: Evidence, other: Evidence, sides: Sequence[ExperimentFindings], confidence: float
 ) -> Difference | NoDifference:
-    """The other side against the base, or why either has no value."""
+    """Compares with the base, or says why one of the two has no value."""
     missing = [
         f"{each.experiment.middleware}: {found.missing}"
         for each, found in zip(sides, (other, base), strict=True)
@@ -197,9 +200,9 @@ def _against(
 
 
 def _step(base: Evidence, other: Evidence, confidence: float) -> Difference | NoDifference:
-    """Paired where enough blocks have both."""
-    common = base.known.finite.low.keys() & other.known.finite.low.keys()
-    paired = len(common) >= FEWEST_BLOCKS or min(len(base.known), len(other.known)) < FEWEST_BLOCKS
+    """The difference, paired where enough blocks have both values."""
+    common = base.block_values.finite.low.keys() & other.block_values.finite.low.keys()
+    paired = len(common) >= FEWEST_BLOCKS or min(len(base.block_values), len(other.block_values)) < FEWEST_BLOCKS
     return difference_of(base, other, paired=paired, confidence=confidence)
 
 

@@ -1,8 +1,9 @@
-"""What the measurements say of a claim: it holds, it is refuted, or it stays undecided.
+"""Judges claims: each holds, is refuted, or is undecided.
 
-A claim has a part for each experiment or pair, and stream, that it is about (pairs agree in every factor that neither
-operand names). It holds where each part's 95 % interval agrees (an intersection-union test: Berger, Technometrics 24,
-1982), and is refuted by one part only at a level divided by their number (Bonferroni); `claim_tests` judges each part.
+A claim has a part for each stream of each experiment or pair of experiments that it selects; the two of a pair agree in
+every factor that neither operand names. It holds where each part's 95 % interval agrees (an intersection-union test:
+Berger, Technometrics 24, 1982); one part refutes it only at a level divided by the number of parts (Bonferroni).
+`claim_tests` judges each part.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from middlemark.suite.metrics import Metric, metric_named
 
 
 def claim_parts(statement: Statement, experiments: Sequence[ExperimentFindings], confidence: float) -> tuple[Part, ...]:
-    """All parts of a claim, each judged for itself."""
+    """All parts of a claim, each judged alone."""
     match statement:
         case Comparison():
             return tuple(_comparisons(statement, experiments, confidence))
@@ -57,7 +58,7 @@ def claim_parts(statement: Statement, experiments: Sequence[ExperimentFindings],
 def _selected(
     selection: Selection, experiments: Sequence[ExperimentFindings], metric: Metric | None = None
 ) -> list[ExperimentFindings]:
-    """Of a capacity the searches, each as one; of every other metric the experiments with their loads."""
+    """For a capacity the searches, each as one experiment; for every other metric the experiments with their loads."""
     of_search = metric is not None and metric.of_search
     having = [each for each in experiments if is_search(each.experiment) == of_search]
     return [each for each in having if is_selected(each.experiment, selection)]
@@ -66,7 +67,7 @@ def _selected(
 def _streams(
     selection: Selection, experiments: Sequence[ExperimentFindings], metric: Metric | None = None
 ) -> Iterator[tuple[ExperimentFindings, str | None]]:
-    """Every experiment with each of its streams (or chains) that has the metric; with the first where none has."""
+    """Each experiment with each of its streams (or chains) that has the metric; with the first one if none has it."""
     for each in _selected(selection, experiments, metric):
         if metric is not None and metric.of_trial:
             yield each, None
@@ -96,7 +97,7 @@ def _comparisons(statement: Comparison, experiments: Sequence[ExperimentFindings
 
 
 def _go_together(stream: str | None, other: str | None, first: ExperimentFindings, second: ExperimentFindings) -> bool:
-    """Streams of one name, where both sides have such; else each with each."""
+    """Streams of the same name where both experiments have one; otherwise every stream with every other."""
     names = [{each.name for each in side.experiment.streams} for side in (first, second)]
     return stream == other or None in {stream, other} or not names[0] & names[1]
 
@@ -115,24 +116,24 @@ def _monotones(statement: Monotone, experiments: Sequence[ExperimentFindings], c
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim with what became of it."""
+    """A claim with its judgement."""
 
     claim: Claim
     judgement: Judgement
     parts: tuple[Part, ...]
-    """One for each experiment or pair of experiments that it speaks of, and each of their streams."""
+    """One for each stream of each experiment or pair of experiments that it selects."""
     reason: str = ""
-    """Why it is undecided where it has no part that says so."""
+    """Why it is undecided, where no part gives the reason."""
     side: Side | None = None
-    """Whose workers it is judged of; None where the run has no two sides, or the claim names them itself."""
+    """The side that it is judged for; None where the run has no two sides, or the claim names the side itself."""
 
     def count(self, judgement: Judgement) -> int:
-        """How many of its parts came to this."""
+        """How many of its parts have this judgement."""
         return Counter(part.judgement for part in self.parts)[judgement]
 
 
 def judge_claims(claims: Sequence[Claim], experiments: Sequence[ExperimentFindings]) -> tuple[JudgedClaim, ...]:
-    """Every claim, judged on a run's experiments; on those of each side where it has two."""
+    """Judges every claim on a run's experiments; in a run with two sides, on those of each side."""
     sides = {side: [each for each in experiments if each.experiment.side is side] for side in Side}
     return tuple(
         replace(judge_claim(claim, own), side=side)
@@ -146,20 +147,20 @@ def _names_sides(claim: Claim) -> bool:
 
 
 def decisive(found: Sequence[JudgedClaim]) -> list[JudgedClaim]:
-    """Those that speak for the run: of two sides the head's, as the base is what it was."""
+    """The judgements that count for the run: in a run with two sides those of the head, as the base does not change."""
     return [each for each in found if each.side is not Side.BASE]
 
 
 def judge_own_claims(findings: RunFindings) -> tuple[JudgedClaim, ...]:
-    """The claims of a run's suite."""
+    """Judges the claims of a run's suite."""
     return judge_claims(findings.manifest.claims, findings.claimable)
 
 
 def judge_claim(claim: Claim, experiments: Sequence[ExperimentFindings]) -> JudgedClaim:
-    """One claim."""
+    """Judges one claim."""
     found = claim_parts(claim.statement, experiments, CONFIDENCE)
     if not found:
-        return JudgedClaim(claim, Judgement.UNDECIDED, (), "the run has no experiment that it speaks of")
+        return JudgedClaim(claim, Judgement.UNDECIDED, (), "the run has no experiment that this claim selects")
     if all(part.judgement is Judgement.HOLDS for part in found):
         return JudgedClaim(claim, Judgement.HOLDS, found)
     if not any(part.judgement is Judgement.REFUTED for part in found):

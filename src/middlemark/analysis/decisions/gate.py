@@ -1,7 +1,7 @@
-"""Conditions under which a change is not accepted, `p99(latency) > +5 %`, and what the measurements say of each.
+"""The conditions under which a gate fails, such as `p99(latency) > +5 %`, and the judgement of each.
 
-What is judged is that the change stays within what is accepted: that holds (the gate passes), is refuted (it fails), or
-is undecided, so that neither noise nor missing trials pass or fail a gate. `compare` makes the comparisons, `verdicts`
+The judged statement is that the change stays within its bound: it holds (the condition passed), is refuted (it failed),
+or is undecided; so neither noise nor missing trials pass or fail a gate. `compare` makes the comparisons, `verdicts`
 judges them.
 """
 
@@ -27,28 +27,28 @@ _PERCENT = re.compile(r"(?P<number>\d+(\.\d+)?)\s*%")
 
 @dataclass(frozen=True)
 class Condition:
-    """When a change is not accepted."""
+    """A condition under which a change is not accepted."""
 
     text: str
     metric: Metric
     above: bool
-    """Whether it is met above its bound rather than below."""
+    """Whether the gate fails above the bound, not below it."""
     of_change: bool
-    """Whether the bound is one of head against base rather than of head alone."""
+    """Whether the bound is a change of head against base, not a value of head alone."""
     bound: float
-    """A relative change, for shares a difference; or a value in the unit that the metric's name ends in."""
+    """A relative change, for shares a difference; or a value in the unit at the end of the metric's name."""
 
 
 @dataclass(frozen=True)
 class JudgedCondition:
-    """A condition at one metric of one pair."""
+    """A condition applied to one metric of one pair."""
 
     condition: Condition
     compared: MetricComparison
     judged: Judged
-    """That what is accepted holds."""
+    """Whether the change stays within the bound."""
     against: BoundResult | None = None
-    """Where head alone is held against a bound: its value with the interval that decides."""
+    """Where head alone is compared with a bound: its value with the interval that decides."""
 
 
 def parse_condition(written: str) -> Condition:
@@ -73,12 +73,12 @@ def _change(written: str, metric: Metric) -> float | None:
 
 def _wanted(metric: Metric, *, of_change: bool) -> str:
     if of_change:
-        return "`+0.1 pp`, percentage points" if metric.is_share else "a relative change as `+5 %`"
-    return f"a value as `{metric.dimension.example}`, or a change with its sign"
+        return "`+0.1 pp`, percentage points" if metric.is_share else "a relative change, such as `+5 %`"
+    return f"a value, such as `{metric.dimension.example}`, or a change with its sign"
 
 
 def judge_conditions(pairs: Sequence[Pair], conditions: Sequence[Condition]) -> tuple[JudgedCondition, ...]:
-    """Every condition at every pair and stream that has its metric."""
+    """Applies every condition to every pair and stream that has its metric."""
     return tuple(
         _gated(each, condition)
         for condition in conditions

@@ -1,8 +1,7 @@
-"""Which middlewares meet a demand: each requirement judged with its interval, then the fitting ones ranked by margin.
+"""Finds the middlewares that meet a demand: judges each requirement, then ranks those that meet all of them by margin.
 
-A requirement is met or missed only where its whole interval says so, at the confidence that it claims; else it is
-undecided. Those that fit are ranked by what they use of their tightest deadline, block by block; `verdicts` judges and
-ranks.
+A requirement is met or missed only where its whole 95 % confidence interval agrees; otherwise it is undecided.
+Candidates are ranked by the share that they use of their tightest deadline, by block; `verdicts` judges and ranks.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from middlemark.suite import Demand, Observation, StreamDemand, Within
 from middlemark.suite.metrics import TRIAL, Distribution, Key, Metric, metric_named, quantile_metric, stream_subject
 
 DEADLINE_DISTRIBUTION = Distribution.LATENCY_FROM_INTENDED
-"""From the scheduled instant, so that a publisher that is held up can't hide what its application waits for."""
+"""Measured from the scheduled instant, so that a delayed publisher can't hide the time that its application waits."""
 
 
 class Requirement(StrEnum):
@@ -37,22 +36,22 @@ class Requirement(StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """One requirement of one stream, as one candidate met it."""
+    """The judgement of one requirement of one stream for one candidate."""
 
     stream: StreamDemand
     requirement: Requirement
     judgement: Judgement
     estimate: Estimate | None = None
-    """Of the loss as a fraction, of the time under way in ns; its interval is the one that was judged."""
+    """The loss as a fraction, or the latency in ns; its interval is the one that was judged."""
     reason: str = ""
-    """Why it is undecided, or by what the rate was missed."""
+    """Why it is undecided, or why the rate was missed."""
     by_block: Mapping[Block, float] = field(default_factory=dict)
-    """Of the deadline: the time under way of each trial, where each has its own."""
+    """For a deadline: the latency of each trial, where every trial has a value."""
 
 
 @dataclass(frozen=True)
 class Use:
-    """How much of its tightest deadline a candidate uses, as a fraction; its margin is what is left to 1."""
+    """The fraction that a candidate uses of its tightest deadline; the margin is 1 minus this."""
 
     stream: StreamDemand
     value: float
@@ -62,15 +61,15 @@ class Use:
 
 @dataclass(frozen=True)
 class Cost:
-    """What carrying the application takes, all processes and services together."""
+    """The resources that the application takes with a candidate, all processes and services together."""
 
     cpu: Estimate | None
     """In % of one core."""
     memory_bytes: float | None
-    """Shared pages divided among their users where resources were sampled, else resident at most."""
+    """Where resources were sampled, with shared pages divided among their users; otherwise peak resident memory."""
     sampled: bool
     wire_bits_per_s: float | None
-    """What left the hosts; None where no host is joined to another."""
+    """The traffic that left the hosts; None where no two hosts are connected."""
 
 
 @dataclass(frozen=True)
@@ -79,14 +78,14 @@ class Candidate:
 
     findings: ExperimentFindings
     excluded: str
-    """Why it could not even be judged: not applicable, no communication; empty where it could."""
+    """Why it could not be judged (not applicable, no communication, …); empty where it could."""
     checks: tuple[Check, ...]
     use: Use | None
     cost: Cost
 
     @property
     def id(self) -> str:
-        """Its experiment's."""
+        """The id of its experiment."""
         return self.findings.experiment.id
 
     @property
@@ -98,27 +97,27 @@ class Candidate:
         return Judgement.UNDECIDED if Judgement.UNDECIDED in found else Judgement.HOLDS
 
     def of(self, judgement: Judgement) -> tuple[Check, ...]:
-        """The requirements that came to this."""
+        """The requirements with this judgement."""
         return tuple(check for check in self.checks if check.judgement is judgement)
 
 
 @dataclass(frozen=True)
 class Fitness:
-    """All candidates, each in its group in the order in which it is shown."""
+    """All candidates by judgement, in the order in which they are shown."""
 
     demand: Demand
     fitting: tuple[Candidate, ...]
-    """Those that meet it all, best first."""
+    """The candidates that meet all requirements, best first."""
     places: Mapping[str, Rank[str]]
-    """Of those, by id."""
+    """The rank of each of them, by id."""
     cheapest: tuple[Rank[str], ...]
-    """Of those, by CPU time; empty where it was not measured."""
+    """The same candidates ranked by CPU time; empty where it was not measured."""
     undecided: tuple[Candidate, ...]
     excluded: tuple[Candidate, ...]
 
 
 def fitness(demand: Demand, experiments: Iterable[ExperimentFindings]) -> Fitness:
-    """Judge every candidate and rank those that fit."""
+    """Judges every candidate and ranks those that meet all requirements."""
     candidates = [judge_candidate(demand, each) for each in experiments]
     fitting = [each for each in candidates if each.judgement is Judgement.HOLDS]
     places = ranking({each.id: _by_use(each) for each in fitting}, lower_is_better=True)
@@ -128,7 +127,9 @@ def fitness(demand: Demand, experiments: Iterable[ExperimentFindings]) -> Fitnes
         demand=demand,
         fitting=tuple(by_id[place.key] for place in places),
         places={place.key: place for place in places},
-        cheapest=tuple(ranking(cpu, lower_is_better=True)) if cpu and all(each.known for each in cpu.values()) else (),
+        cheapest=tuple(ranking(cpu, lower_is_better=True))
+        if cpu and all(each.block_values for each in cpu.values())
+        else (),
         undecided=tuple(each for each in candidates if each.judgement is Judgement.UNDECIDED),
         excluded=tuple(each for each in candidates if each.judgement is Judgement.REFUTED),
     )
@@ -143,7 +144,7 @@ def _by_use(each: Candidate) -> Ranked:
 
 
 def use_by_block(checks: Sequence[Check]) -> BlockValues:
-    """The most that any stream uses of its deadline, by trial; none where a stream has no value of its own."""
+    """The largest fraction of a deadline that any stream uses, by trial; only trials with a value of every stream."""
     having = [check for check in checks if check.requirement is Requirement.DEADLINE]
     common = set.intersection(*(set(check.by_block) for check in having)) if having else set()
     return BlockValues(
@@ -153,12 +154,12 @@ def use_by_block(checks: Sequence[Check]) -> BlockValues:
 
 def _by_cpu(each: Candidate) -> Ranked:
     estimate = each.cost.cpu
-    known = each.findings.known(Key(TRIAL, "cpu_percent_of_core"))
+    known = each.findings.block_values(Key(TRIAL, "cpu_percent_of_core"))
     return Ranked(known, estimate.value if estimate is not None and estimate.value is not None else 0.0)
 
 
 def judge_candidate(demand: Demand, findings: ExperimentFindings) -> Candidate:
-    """One candidate, judged."""
+    """Judges one candidate."""
     excluded = _why_not_judged(findings)
     checks = () if excluded else tuple(c for stream in demand.streams for c in _checks(stream, findings))
     return Candidate(findings, excluded, checks, tightest_use(checks), _cost(findings))
@@ -192,7 +193,7 @@ def _rate(stream: StreamDemand, findings: ExperimentFindings) -> Check:
 
 
 def _loss(stream: StreamDemand, findings: ExperimentFindings) -> Check:
-    """What was refused or not offered did not arrive either."""
+    """Messages that were refused or not offered did not arrive either, so they count as lost."""
     whole = findings.evidence(metric_named("undelivered"), stream.name)
     found = whole if whole.counts else findings.evidence(metric_named("loss"), stream.name)
     estimate = found.estimate
@@ -204,7 +205,7 @@ def _loss(stream: StreamDemand, findings: ExperimentFindings) -> Check:
 
 
 def judge_loss(found: Evidence, allowed: float) -> BoundResult:
-    """Where none is allowed a single message decides, either way; else the interval does."""
+    """Where no loss is allowed, one lost message decides; otherwise the interval decides."""
     judged = judge_against_bound(found, allowed, above=False)
     n_lost = sum(lost for lost, _ in found.counts.values())
     if allowed:
@@ -213,11 +214,11 @@ def judge_loss(found: Evidence, allowed: float) -> BoundResult:
         return replace(judged, judged=Judged(Judgement.REFUTED))
     if judged.value is None or found.setbacks.n:
         return judged
-    return replace(judged, judged=Judged(Judgement.HOLDS))  # how rare a loss may still be, the interval says beside it
+    return replace(judged, judged=Judged(Judgement.HOLDS))  # the interval says what is still possible
 
 
 def _deadline(stream: StreamDemand, findings: ExperimentFindings, deadline_ns: int) -> Check:
-    """What was lost is judged by the loss that is allowed: of a largest time it counts there alone."""
+    """Judges a deadline. Lost messages are judged by the loss that is allowed, not a second time by `max`."""
     found = replace(findings.evidence(_under_way(stream), stream.name), n_lost=0)
     estimate = _worst(stream, findings) if stream.within is Within.ALL else found.estimate
     judged = judge_against_bound(found, deadline_ns, above=False)
@@ -225,26 +226,26 @@ def _deadline(stream: StreamDemand, findings: ExperimentFindings, deadline_ns: i
     if estimate is None or estimate.value is None:
         reason = reason or ("it was not measured" if estimate is None else estimate.reason)
         return Check(stream, Requirement.DEADLINE, judged.judged.judgement, estimate, reason)
-    by_block = found.known.finite.low if len(found.known.finite) >= estimate.n_trials else {}
+    by_block = found.block_values.finite.low if len(found.block_values.finite) >= estimate.n_trials else {}
     shown = _as_judged(estimate, judged)
     return Check(stream, Requirement.DEADLINE, judged.judged.judgement, shown, reason, by_block)
 
 
 def _under_way(stream: StreamDemand) -> Metric:
-    """From the scheduled instant to reception, at the part of the messages that has to keep its deadline."""
+    """The quantile of the latency from the scheduled instant that has to meet the deadline."""
     level = "median" if stream.within is Within.HALF else stream.within.value
     return metric_named(f"{level}(latency_from_intended)")
 
 
 def _as_judged(estimate: Estimate, judged: BoundResult) -> Estimate:
-    """The value that is shown everywhere, with the interval by which it was judged."""
+    """The value that is shown everywhere, with the interval that decided."""
     if judged.low is None or judged.high is None:
         return replace(estimate, low=None, high=None, coverage=None)
     return replace(estimate, low=judged.low, high=judged.high, coverage=CONFIDENCE)
 
 
 def _worst(stream: StreamDemand, findings: ExperimentFindings) -> Estimate | None:
-    """The slowest message of all trials, with the range of the trials' slowest."""
+    """The slowest message of all trials, with the range of the slowest messages of each trial."""
     key = Key(stream_subject(stream.name), quantile_metric(DEADLINE_DISTRIBUTION, "max"))
     slowest = list(findings.by_block.get(key, {}).values())
     found = findings.estimates.get(key)
@@ -256,7 +257,7 @@ def _worst(stream: StreamDemand, findings: ExperimentFindings) -> Estimate | Non
 
 
 def tightest_use(checks: Sequence[Check]) -> Use | None:
-    """The stream that uses most of its deadline; the interval is of the most that any uses."""
+    """The stream that uses most of its deadline; the interval is that of the largest use of any stream."""
     uses = [use for check in checks if (use := _use(check)) is not None]
     if not uses:
         return None

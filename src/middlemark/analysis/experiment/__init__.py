@@ -1,1 +1,1 @@
-"""What all trials of one experiment come to."""
+"""The results of one experiment, from all its trials."""

@@ -68,6 +68,7 @@ def experiment_findings(
         delivery=_delivery(experiment, measured),
         configuration=Configuration(
             effective=next((each.record.effective for each in measured if each.record.effective), {}),
+            services=next((each.record.services for each in measured if each.record.services), {}),
             path=next((each.record.path for each in measured if each.record.path), {}),
         ),
         examples=Examples(

@@ -1,17 +1,17 @@
-"""The actual conditions of an experiment's trials: faults when they happened, links, CPU load, and the network path.
+"""The actual conditions of an experiment's trials: faults when they happened, links, and CPU load.
 
 Each value is a median over trials with its extremes; nothing here is about messages' latency, and nothing is compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from middlemark.results.record import TrialRecord
+from middlemark.results.record import Effective, TrialRecord
 
 
 @dataclass(frozen=True)
@@ -62,29 +62,18 @@ class ProbedLink:
     problems: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Transmitted:
-    """What the interfaces transmitted for each message sent, over all hosts with applications."""
-
-    interfaces: tuple[tuple[str, Spread], ...]
-    """By name: bytes that left through it."""
-    payload_bytes: float
-    """The mean payload of a message."""
-    segments: tuple[int, int]
-    """Least and most shared-memory segments that a trial's applications had mapped."""
-
-    @property
-    def outside_share(self) -> float:
-        """Bytes on interfaces, for each byte of payload sent."""
-        return sum(spread.median for _, spread in self.interfaces) / max(self.payload_bytes, 1)
-
-
 def spread(values: Iterable[float]) -> Spread | None:
     """The median and the extremes; None without any value."""
     known = list(values)
     if not known:
         return None
     return Spread(float(np.median(known)), float(min(known)), float(max(known)), len(known))
+
+
+def delivery_told(effective: Mapping[str, Effective]) -> str | None:
+    """Who called the applications of a trial with messages; None in runs from before it was recorded."""
+    told = {each.delivery.value for each in effective.values() if each.delivery is not None}
+    return " / ".join(sorted(told)) or None
 
 
 def fault_instants(records: Sequence[TrialRecord]) -> tuple[FaultInstant, ...]:
@@ -135,45 +124,3 @@ def probed_links(records: Sequence[TrialRecord]) -> tuple[ProbedLink, ...]:
         ends = (own[0].host, own[0].network, own[0].to, name)
         found.append(ProbedLink(*ends, when, tuple(dict.fromkeys(link.backend for link in own)), figures, problems))
     return tuple(sorted(found, key=lambda link: (link.host, link.network or "", link.to or "", link.when == "after")))
-
-
-def transmitted(records: Sequence[TrialRecord]) -> Transmitted | None:
-    """What left through interfaces for each message; of trials in which every application lived through the window."""
-    whole = [record for record in records if record.path and _sent(record) and not record.interrupted]
-    if not whole:
-        return None
-    by_interface: dict[str, list[float]] = {}
-    for record in whole:
-        sent = sum(_sent(record).values())
-        for name, sent_bytes in left_through(record).items():
-            by_interface.setdefault(name, []).append(sent_bytes / sent)
-    sizes = {stream.name: stream.mean_bytes for stream in whole[0].trial.experiment.streams}
-    sent_of = _sent(whole[0])
-    segments = [len({name for path in record.path.values() for name in path.shared_memory}) for record in whole]
-    return Transmitted(
-        interfaces=tuple((name, each) for name, values in sorted(by_interface.items()) if (each := spread(values))),
-        payload_bytes=sum(sizes[name] * count for name, count in sent_of.items()) / sum(sent_of.values()),
-        segments=(min(segments), max(segments)),
-    )
-
-
-def left_through(record: TrialRecord) -> dict[str, int]:
-    """Bytes sent by interface name, summed over hosts; the applications of a host all see the same counters."""
-    hosts = {application.name: application.host for application in record.trial.experiment.applications}
-    most: dict[tuple[str, str], int] = {}
-    for application, path in record.path.items():
-        for interface in path.interfaces:
-            key = (hosts.get(application, application), interface.interface)
-            most[key] = max(most.get(key, 0), interface.sent_bytes)
-    summed: dict[str, int] = {}
-    for (_, name), sent_bytes in most.items():
-        summed[name] = summed.get(name, 0) + sent_bytes
-    return summed
-
-
-def _sent(record: TrialRecord) -> dict[str, int]:
-    """Messages sent by stream."""
-    sent: dict[str, int] = {}
-    for publisher in record.counts.publishers:
-        sent[publisher.stream] = sent.get(publisher.stream, 0) + publisher.sent
-    return {name: count for name, count in sent.items() if count}

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from middlemark.analysis.experiment.conditions import delivery_told
 from middlemark.analysis.experiment.variance import NoVarianceComponents, VarianceComponents
 from middlemark.analysis.kernel.breakdown import ExampleMessage
 from middlemark.analysis.metrics.resources import MemorySeries
@@ -24,7 +25,8 @@ from middlemark.analysis.verdicts.judge import Setbacks, count_setbacks
 from middlemark.analysis.verdicts.values import Block, BlockValues, Counts, with_bound
 from middlemark.plan import Caution, Experiment, SearchStep
 from middlemark.plan.schedule import is_search
-from middlemark.results.record import Effective, PathProof, TrialRecord
+from middlemark.results.counts import PathProof
+from middlemark.results.record import Effective, ServiceConfiguration, TrialRecord
 from middlemark.suite import Observation
 from middlemark.suite.metrics import (
     Distribution,
@@ -89,7 +91,7 @@ class MeasuredTrial:
 
     @property
     def distributions(self) -> Mapping[tuple[str, Distribution], Sketch]:
-        """By stream or chain: all samples, or what stands for them."""
+        """By stream or chain: all samples, or a sketch of them."""
         return self.metrics.samples
 
     def median(self, name: str, kind: Distribution) -> float | None:
@@ -113,7 +115,7 @@ class Shapes:
 
 @dataclass(frozen=True)
 class Delivery:
-    """What became of the messages."""
+    """The accounting of the messages."""
 
     totals: Mapping[tuple[str, bool], Totals] = field(default_factory=dict)
     """By stream and whether they are answers."""
@@ -123,15 +125,21 @@ class Delivery:
 
 @dataclass(frozen=True)
 class Configuration:
-    """How the middleware ran, by application, as its workers and the kernel saw it in a valid trial."""
+    """How the middleware ran, by application and service, as its workers and the kernel saw it in a valid trial."""
 
     effective: Mapping[str, Effective] = field(default_factory=dict)
+    services: Mapping[str, ServiceConfiguration] = field(default_factory=dict)
     path: Mapping[str, PathProof] = field(default_factory=dict)
+
+    @property
+    def delivery(self) -> str | None:
+        """Who called the applications with messages; None where no trial recorded it."""
+        return delivery_told(self.effective)
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Single trials and messages that stand for the experiment; they enter no estimate."""
+    """Single trials and messages as examples of the experiment; they enter no estimate."""
 
     time_series: Mapping[str, TimeSeries] = field(default_factory=dict)
     """By stream: of the trial with the median recovery, or else with the median latency."""
@@ -176,11 +184,11 @@ class ExperimentFindings:
 
     @property
     def not_applicable(self) -> str | None:
-        """Why the middleware can't do what the experiment asks, where it can't."""
+        """Why the experiment is not applicable to the middleware, where it is not."""
         kinds = {outcome.kind for outcome in self.outcomes}
         return self.outcomes[0].detail if kinds == {"not_applicable"} else None
 
-    def known(self, key: Key) -> BlockValues:
+    def block_values(self, key: Key) -> BlockValues:
         """What is known of a metric, by block: of one-way times between clocks no more than their bound allows."""
         values, above, estimate = self.by_block.get(key, {}), self.above.get(key), self.estimates.get(key)
         return (
@@ -192,9 +200,9 @@ class ExperimentFindings:
     def evidence(self, metric: Metric, name: str | None) -> Evidence:
         """All that is known of a metric of a stream or chain, None for that of the trial."""
         key = metric.key(name or "")
-        known = self.known(key)
+        known = self.block_values(key)
         return Evidence(
-            known=known,
+            block_values=known,
             counts=self.counted.get(key, {}),
             estimate=self.estimates.get(key),
             setbacks=self.setbacks(key, name, known),

@@ -86,16 +86,16 @@ def variance_components(
 ) -> VarianceComponents | NoVarianceComponents:
     """The levels of one stream, from its time series of each trial; `of_received` where its rate is its metric."""
     if changes_within_window(experiment):
-        return NoVarianceComponents("what happens within the window is not alike throughout")
+        return NoVarianceComponents("conditions change within the window")
     if len(series) < FEWEST_TRIALS:
         return NoVarianceComponents(f"fewer than {FEWEST_TRIALS} trials with a value")
     parts = _parts(series, of_received=of_received)
     if len(parts) < FEWEST_TRIALS or len(parts[0]) < FEWEST_STRETCHES:
-        return NoVarianceComponents("too few messages for the parts of a window to have a value each")
+        return NoVarianceComponents("too few messages for a value of each part of the window")
     found = long_stretches(np.log(np.array(parts, dtype=np.float64)))
     if found is None:
         return NoVarianceComponents(
-            "it changes so slowly within the window that no part is independent of the one before it"
+            "it changes so slowly within the window that no part is independent of the part before it"
         )
     window_ns = series[0].part_ns * len(series[0].received)
     return components_of_stretches(found, window_ns)
@@ -114,8 +114,8 @@ def _parts(series: Sequence[TimeSeries], *, of_received: bool) -> list[tuple[flo
 def long_stretches(parts: Floats) -> Floats | None:
     """Parts (a row a trial) put together in twos until neighbours are little alike; None where they never are.
 
-    As with batch means (Law, "Simulation modeling and analysis", ch. 9.5.3) longer stretches carry the autocorrelation
-    of what they are made of within them.
+    As with batch means (Law, "Simulation modeling and analysis", ch. 9.5.3) longer stretches contain the
+    autocorrelation of their parts.
     """
     while parts.shape[1] >= FEWEST_STRETCHES:
         if _lag_1(parts) <= ALIKE:

@@ -1,8 +1,8 @@
 """Where the one-way time of messages goes: the parts of typical and slow messages, and single messages as examples.
 
-All middlewares are cut at the same points; the parts are never negative and add up to the whole, which the means of the
-middle fifth and of the slowest hundredth keep and medians would not. What can't be cut is set aside and counted;
-`follow` finds the path of each message.
+The one-way time of every middleware is divided at the same events. Parts are never negative and add up to the whole; so
+do the means of the middle fifth and of the slowest hundredth, as medians would not. A message that can't be divided is
+set aside and counted; `follow` finds the path of each message.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from middlemark.results.record import KernelRecording, TrialRecord
 from middlemark.suite.metrics import Key, stream_subject
 
 CUTS = ("queued", "transmitted", "arrived")
-"""Where packets pass, as `Cuts` has them."""
+"""The instants of a packet, as `Cuts` names them."""
 PARTS_SCHEMA = pl.Schema(
     {
         "publisher": pl.UInt16(),
@@ -50,14 +50,14 @@ The first packet is that of the first crossing, the last that of the last one; n
 """
 SHARES = (0.5, 0.99)
 """The median message and the one that 99 % of all are no slower than."""
-# With fewer, the slowest hundredth is one message, which may be anything.
+# With fewer messages the 99th percentile is the slowest one, which says little.
 _SHOWN_SLOW_NEED = 100
-# How far from its rank a message may be whose path is found.
+# How far in rank from the sought message its substitute may be, where the path of that message isn't found.
 _NEIGHBOURS = 25
 _CALLS_METRIC = re.compile(rf"path_(?P<side>{'|'.join(Side)})_(?P<call>\w+)_calls_per_message")
 _COUNTS = ("packets", "calls", "wake_ups", "switches", "copied_bytes")
 PACKET_INSTANTS = tuple(f"{end}_{cut}_ns" for end in ("first", "last") for cut in CUTS)
-# Below, the slowest hundredth is a message or two.
+# With fewer, the slowest hundredth is only one or two messages.
 _SLOW_NEED = 200
 
 
@@ -68,13 +68,13 @@ class SampledPaths:
     parts: pl.DataFrame
     set_aside: Mapping[SetAside, int]
     calls: Mapping[tuple[Side, int], float]
-    """How many system calls of each number a message takes on each side."""
+    """How many calls of each system call number a message takes, by process: sender, service or receiver."""
 
 
 def sample_paths(
     trace: KernelTrace, messages: pl.DataFrame, ends: Callable[[int, int], Ends], samples: int
 ) -> SampledPaths:
-    """The paths of messages of one stream, evenly chosen; `ends` gives the processes of publisher and subscriber."""
+    """The paths of evenly chosen messages of one stream; `ends` gives the processes of a publisher and a subscriber."""
     messages = messages.sort("received_ns")
     chosen = np.unique(np.linspace(0, max(len(messages) - 1, 0), min(samples, len(messages))).astype(int))
     pairs = {pair: ends(*pair) for pair in messages.select("publisher", "subscriber").unique().iter_rows()}
@@ -115,7 +115,7 @@ def _cuts(end: str, passed: Cuts | None) -> dict[str, int | None]:
 
 @dataclass(frozen=True)
 class ExampleMessage:
-    """One message with its path, and what it stands for."""
+    """One message with its path, and its rank among all messages of its stream."""
 
     share: float
     """The share of all messages of its stream that were no slower."""
@@ -131,7 +131,7 @@ def example_messages(
     ends: Callable[[int, int], Ends],
     call_names: Mapping[int, str],
 ) -> tuple[ExampleMessage, ...]:
-    """The messages of one stream at each of `SHARES`; where a path isn't found, of a neighbour by one-way time."""
+    """The messages of one stream at each of `SHARES`; where no path is found, the nearest message by one-way time."""
     messages = messages.sort(pl.col("received_ns") - pl.col("sent_ns"))
     pairs = [ends(*pair) for pair in messages.select("publisher", "subscriber").unique().iter_rows()]
     applications = frozenset(process for pair in pairs for process in (pair.sender, pair.receiver))
@@ -150,22 +150,22 @@ def example_messages(
 
 
 def _outwards(rank: int, n: int) -> list[int]:
-    """Ranks from one on, nearest first."""
+    """The ranks around one, nearest first."""
     steps = [0, *(sign * step for step in range(1, _NEIGHBOURS + 1) for sign in (-1, 1))]
     return [rank + step for step in steps if 0 <= rank + step < n]
 
 
 @dataclass(frozen=True)
 class PathFindings:
-    """What a trial's kernel recording says of its messages."""
+    """What a trial's kernel recording shows about its messages."""
 
     values: Mapping[Key, Value]
     messages: Mapping[str, tuple[ExampleMessage, ...]]
-    """By stream: single messages to be drawn."""
+    """By stream: single messages to draw."""
 
 
 def path_findings(record: TrialRecord, events: pl.DataFrame, received: pl.DataFrame) -> PathFindings:
-    """For each stream the parts of its messages, what they took of the kernel, and how many were set aside."""
+    """For each stream: the parts of its messages, the kernel operations that they took, and how many were set aside."""
     if record.kernel_path is None or not len(events):
         return PathFindings({}, {})
     trace = KernelTrace(events, record.kernel_path.forwarders)
@@ -188,12 +188,12 @@ def path_findings(record: TrialRecord, events: pl.DataFrame, received: pl.DataFr
 
 
 def calls_metric(side: Side, call: str) -> str:
-    """The name of the metric that says how often a message takes a system call on one side."""
+    """The name of the metric for calls of one system call per message, in the sender, service or receiver."""
     return f"path_{side}_{call}_calls_per_message"
 
 
 def call_of_metric(metric: str) -> tuple[Side, str] | None:
-    """The side and the call of a name that `calls_metric` made; None for any other name."""
+    """The process and the system call of a name that `calls_metric` made; None for any other name."""
     found = _CALLS_METRIC.fullmatch(metric)
     return (Side(found["side"]), found["call"]) if found else None
 
@@ -206,7 +206,7 @@ def messages_of(received: pl.DataFrame, number: int, stream: Stream) -> pl.DataF
 
 
 def ends_of(experiment: Experiment, recording: KernelRecording, stream: Stream) -> Callable[[int, int], Ends]:
-    """The processes of a publisher and a subscriber by their indices: of an application, its first."""
+    """The processes of a publisher and a subscriber by index; of a restarted application, its first one."""
     host_of = {application.name: application.host for application in experiment.applications}
 
     def ends(publisher: int, subscriber: int) -> Ends:
@@ -242,7 +242,10 @@ def _parts(name: str, messages: pl.DataFrame) -> dict[str, Value]:
 
 
 def _packet_instants(messages: pl.DataFrame) -> dict[str, Value]:
-    """When the first packet and the last pass each cut, from the hand-over on; none where memory is shared."""
+    """When the first and last packet were queued, transmitted and received, since the hand-over.
+
+    None without packets.
+    """
     in_packets = messages.filter(pl.col("first_queued_ns").is_not_null())
     if not len(in_packets):
         return {}

@@ -1,6 +1,6 @@
 """The kinds of events in a recording of the kernel, and what threads did: system calls, wake-ups, times on a CPU.
 
-It answers questions about spans of time; whose time a span is, `follow` knows.
+It answers questions about intervals of time; which part of a path an interval belongs to, `follow` decides.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NEVER_NS = np.iinfo(np.int64).max
 
 
 class Kind(IntEnum):
-    """What an event is, as the observer's records say."""
+    """The kind of an event, numbered as in the observer's records."""
 
     CALLED = 1
     RETURNED = 2
@@ -45,22 +45,22 @@ class Thread:
         self._ended = np.append(returned, NEVER_NS)[after]
 
     def called_before(self, at_ns: int) -> int | None:
-        """When the last system call until then was entered."""
+        """When the last system call up to this instant was entered."""
         number = int(np.searchsorted(self.called, at_ns, side="right"))
         return int(self.called[number - 1]) if number else None
 
     def returned_after(self, at_ns: int) -> int | None:
-        """When the system call that was under way then came back."""
+        """When the system call that was running at this instant returned."""
         number = int(np.searchsorted(self.called, at_ns, side="right"))
         ended_ns = int(self._ended[number - 1]) if number else NEVER_NS
         return ended_ns if at_ns <= ended_ns < NEVER_NS else None
 
     def has_slept(self, begin_ns: int, end_ns: int) -> bool:
-        """Whether it was woken within a span."""
+        """Whether it was woken within an interval."""
         return bool(np.searchsorted(self.woken, end_ns) > np.searchsorted(self.woken, begin_ns))
 
     def calls_within(self, begin_ns: int, end_ns: int) -> Iterator[tuple[int, int, int]]:
-        """The system calls that it entered or left within a span: when each began and ended, and its number."""
+        """The system calls that it entered or left within an interval: begin, end and number of each."""
         first = max(int(np.searchsorted(self.called, begin_ns, side="right")) - 1, 0)
         last = int(np.searchsorted(self.called, end_ns, side="right"))
         for place in range(first, last):
@@ -69,7 +69,7 @@ class Thread:
                 yield call
 
     def cut(self, begin_ns: int, end_ns: int) -> Iterator[tuple[bool, int, int]]:
-        """A span without gaps, cut where it went into system calls and came out: whether it is within one, from, to."""
+        """An interval, divided at the begin and end of each system call: whether within a call, begin, end."""
         at_ns = begin_ns
         first = max(int(np.searchsorted(self.called, begin_ns, side="right")) - 1, 0)
         last = int(np.searchsorted(self.called, end_ns))
@@ -85,11 +85,11 @@ class Thread:
 
 
 NO_THREAD = Thread(*(np.empty(0, np.int64) for _ in range(5)))
-"""One that nothing was seen of."""
+"""A thread without recorded events."""
 
 
 def threads(events: pl.DataFrame) -> dict[int, Thread]:
-    """All of a recording, by number."""
+    """All threads of a recording, by thread number."""
     kinds = (Kind.CALLED, Kind.RETURNED, Kind.WOKEN, Kind.SWITCHED)
     nothing = np.empty(0, np.int64)
     found: defaultdict[int, dict[int, Instants]] = defaultdict(lambda: dict.fromkeys(kinds, nothing))

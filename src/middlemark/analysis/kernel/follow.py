@@ -1,7 +1,7 @@
 """Follows one message backwards through a kernel's trace, from its arrival to the call that sent it.
 
-From the receive call before the arrival it goes through the packet that the call's last byte came in (or the wake-up,
-where memory is shared), process by process. Which messages are followed, `breakdown` chooses.
+From the receive call before the arrival it follows the packet that held the call's last byte (or the wake-up, where
+memory is shared) to the process that sent it, process by process. `breakdown` chooses the messages.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from middlemark.analysis.kernel.packets import Cuts, Packet
 from middlemark.analysis.kernel.segments import OUTSIDE, Call, Crossing, MessagePath, Part, Segment, SetAside, Side
 from middlemark.analysis.kernel.trace import KernelTrace, Take, WakeUp
 
-# A receive call of another message may lie between a message's own and its arrival; not many do.
+# Between a message's own receive call and its arrival may be receive calls of other messages, but few.
 _CANDIDATES = 64
 _MOST_HOPS = 4
 
@@ -34,19 +34,19 @@ class Ends(NamedTuple):
 
 @dataclass(frozen=True)
 class _Message:
-    """The message that is followed, between the processes of its sender and its receiver."""
+    """The message that is followed, with the processes of its sender and its receiver."""
 
     sender: int
     receiver: int
     apart: bool
     strangers: frozenset[int]
-    """The others that publish or subscribe, none of which can be on its path."""
+    """All other publishers and subscribers: none of them can be on its path."""
     sent_ns: int
     received_ns: int
     size_bytes: int
 
     def side(self, process: int) -> Side:
-        """Whose process it is."""
+        """Whether a process is the sender, a service or the receiver."""
         if process == self.sender:
             return Side.SENDER
         return Side.RECEIVER if process == self.receiver else Side.SERVICE
@@ -54,20 +54,20 @@ class _Message:
 
 @dataclass
 class _Path:
-    """What has been found of a path, from its end on."""
+    """The segments of a path that were found so far, from its end backwards."""
 
     segments: list[Segment] = field(default_factory=list)
     processes: list[int] = field(default_factory=list)
     packets: list[Packet] = field(default_factory=list)
-    """The last of each crossing."""
+    """The last packet of each crossing."""
 
     def goes_back_to(self, part: Part, side: Side | None, begin_ns: int, end_ns: int) -> None:
-        """Adds the segment before all that there is."""
+        """Adds a segment before all earlier ones."""
         if begin_ns != end_ns:
             self.segments.append(Segment(part, side, begin_ns, end_ns))
 
     def goes_back_through(self, thread: Thread, span: tuple[int, int], within: Part, side: Side) -> None:
-        """Adds a span of a thread, cut where it went into system calls and came out of them."""
+        """Adds an interval of a thread, divided at the begin and end of each system call."""
         for in_call, begin_ns, end_ns in reversed(list(thread.cut(*span))):
             self.goes_back_to(within if in_call else OUTSIDE[side], side, begin_ns, end_ns)
 
@@ -97,9 +97,10 @@ def follow_message(
 
 
 def _crossings(trace: KernelTrace, found: _Path, message: _Message) -> tuple[Crossing, ...] | None:
-    """From the sender on: what a process between both has sent before the message came to it belongs to another.
+    """The crossings in order from the sender.
 
-    None where the message's bytes are among that.
+    What a process between sender and receiver had sent before the message reached it belongs to another message. None
+    where packets that left before then hold this message's bytes.
     """
     begin_ns, crossings = message.sent_ns, []
     for last in reversed(found.packets):
@@ -121,7 +122,7 @@ def _calls(trace: KernelTrace, found: _Path, message: _Message) -> Iterator[Call
 
 
 def _followed(trace: KernelTrace, message: _Message) -> _Path | None:
-    """Hop by hop from the receiver back to the sender."""
+    """Goes from process to process, from the receiver back to the sender."""
     path = _Path()
     process, until_ns = message.receiver, message.received_ns
     for _ in range(_MOST_HOPS):
@@ -138,13 +139,13 @@ def _followed(trace: KernelTrace, message: _Message) -> _Path | None:
 
 
 _Hop = Callable[[_Path, Side], tuple[int, int]]
-"""Adds its segments to a path; gives the process that it comes from, and until when its time is still to be cut."""
+"""Adds a hop's segments to a path; gives the process before it, and the instant up to which time is not yet divided."""
 
 
 def _taken(trace: KernelTrace, process: int, message: _Message, until_ns: int) -> _Hop | None:
-    """The last receive call that completes the message, from its sender or from who is neither sender nor receiver.
+    """The last receive call that completes the message, from its sender or a service.
 
-    Where none does, packets only announced what memory holds: then it is the last of them.
+    Where no call completes it, the packets only announced a message in shared memory: then the last call of all.
     """
     candidates: list[tuple[Take, Packet]] = []
     for take, packet in _candidates(trace, process, message, until_ns):
@@ -183,8 +184,8 @@ def _through_packet(  # noqa: PLR0913, PLR0917 - a path has so many sides
     if packet.process == message.sender:
         own = trace.sent_with(packet, message.sent_ns, message.size_bytes)
         begin_ns = max(min((each.called_ns for each in own), default=begin_ns), message.sent_ns)
-    # What the sender does between the calls that send one message is its middleware's; what the kernel holds back
-    # after the call came back, until the receiver has room for it, is the kernel's.
+    # Time between the calls that send one message is the middleware's; time in which the kernel holds data back after
+    # the call has returned, until the receiver has room for it, is the kernel's.
     sender, side = trace.thread(packet.thread), message.side(packet.process)
     returned_ns = sender.returned_after(packet.called_ns) or packet.queued_ns
     left_ns = min(max(returned_ns, begin_ns), packet.queued_ns)
@@ -194,7 +195,7 @@ def _through_packet(  # noqa: PLR0913, PLR0917 - a path has so many sides
 
 
 def _woken_and_running(trace: KernelTrace, take: Take, arrived_ns: int) -> tuple[int, int]:
-    """When the receiving thread was woken for what arrived and when it ran; at once where it ran already."""
+    """When the receiving thread was woken for the arrival, and when it ran; both at once where it already ran."""
     thread = trace.thread(take.thread)
     woken = thread.woken[np.searchsorted(thread.woken, arrived_ns) :]
     woken_ns = int(woken[0]) if len(woken) and woken[0] <= take.returned_ns else arrived_ns
@@ -204,9 +205,9 @@ def _woken_and_running(trace: KernelTrace, take: Take, arrived_ns: int) -> tuple
 
 
 def _woken(trace: KernelTrace, process: int, message: _Message, until_ns: int) -> _Hop | None:
-    """Where memory is shared, or a socket is of this machine only: the last wake-up by another process.
+    """For shared memory and local sockets: the last wake-up by another process.
 
-    What came from another host came in a packet, whoever woke: without it, the packet was missed.
+    Between hosts a message always comes in a packet; where none was found, it was missed, and no wake-up replaces it.
     """
     wake_ups = trace.wake_ups.get(process, [])
     last = bisect_right(wake_ups, until_ns, key=lambda wake_up: wake_up.at_ns)
@@ -215,7 +216,7 @@ def _woken(trace: KernelTrace, process: int, message: _Message, until_ns: int) -
             return None
         called_ns = trace.thread(wake_up.waker).called_before(wake_up.at_ns)
         if trace.thread(wake_up.waker).returned_after(wake_up.at_ns) is None:
-            continue  # an interrupt woke, while that thread happened to run
+            continue  # an interrupt woke it; the recorded waker only happened to be running
         if called_ns is None or called_ns < message.sent_ns:
             continue
         if wake_up.waker_process in message.strangers | {process}:

@@ -1,7 +1,7 @@
 """The packets of a recording, each from its queueing to the last interface that it arrived at.
 
-What the kernel cut into segments or fragments and what a relay forwarded is put together again here. Which receive call
-a packet's bytes went to, `trace` finds out.
+Segments and fragments that the kernel made, and copies that a relay forwarded, are joined to one packet again. `trace`
+finds the receive call that took a packet's bytes.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from middlemark.analysis.kernel.events import Kind, Thread
 
 SEQUENCE_NUMBERS = 1 << 32
 _IDENTITY = ("ports", "mark", "length")
-"""What a packet is known again by behind a bridge or a relay."""
+"""How a packet is recognised behind a bridge or a relay."""
 ThreadOf = Callable[[int], Thread]
 Row = dict[str, Any]
 
 
 class Cuts(NamedTuple):
-    """When a packet passed."""
+    """When a packet was queued, transmitted and received."""
 
     queued_ns: int
     transmitted_ns: int
@@ -37,28 +37,28 @@ class Packet:
     """A packet from its queueing to the last interface that it arrived at."""
 
     process: int
-    """Whose socket it left."""
+    """The process whose socket sent it."""
     thread: int
-    """Which thread's call sent it."""
+    """The thread whose call sent it."""
     called_ns: int
     """When that call was entered."""
     queued_ns: int
     transmitted_ns: int
     arrived_ns: int
     namespace: int
-    """Where it arrived."""
+    """The network namespace in which it arrived."""
     ports: int
     mark: int
     length: int
     """Of its payload, in bytes."""
     first: Cuts
-    """The instants of the first of its fragments; its own are those of the last one to arrive."""
+    """The instants of its first fragment; its own instants are those of the fragment that arrived last."""
     fragments: int = 1
-    """How many it was cut into."""
+    """How many fragments it was divided into."""
 
 
 def packets(events: pl.DataFrame, thread_of: ThreadOf, forwarders: Collection[int]) -> list[Packet]:
-    """All that arrived, in the order of their arrival; `forwarders` are processes that forward others' packets."""
+    """All packets that arrived, in order of arrival; `forwarders` are processes that forward the packets of others."""
     senders = _Senders(events, thread_of)
     passages = _passages(events)
     queues = _Queues(passages)
@@ -70,7 +70,7 @@ def packets(events: pl.DataFrame, thread_of: ThreadOf, forwarders: Collection[in
             continue
         cuts = Cuts(queued["at_ns"], row["transmitted_ns"], row["arrived_ns"])
         about = {name: row[name] for name in ("namespace", "ports", "mark", "length")}
-        # The kernel also sends for others' sockets while a forwarder happens to run.
+        # The kernel also sends from other processes' sockets while a forwarder happens to run.
         if queued["process"] in forwarders and not senders.know(queued["other"]):
             forwarded.append(Packet(queued["process"], queued["thread"], 0, *cuts, first=cuts, **about))
             continue
@@ -82,19 +82,20 @@ def packets(events: pl.DataFrame, thread_of: ThreadOf, forwarders: Collection[in
 
 
 def _passages(events: pl.DataFrame) -> pl.DataFrame:
-    """One row a packet: it begins where one with a socket is queued; forwarded further on, it has none any more.
+    """One row per packet.
 
-    A segment of a queued packet begins where it is transmitted, and says there what it is.
+    A packet begins where it is queued with a socket; when it is forwarded later it has no socket. A segment of a queued
+    packet begins where it is transmitted, with ports of its own.
     """
     passing = events.filter(pl.col("kind").is_in([Kind.QUEUED, Kind.TRANSMITTED, Kind.ARRIVED]))
     is_segment = (pl.col("kind") == Kind.TRANSMITTED) & (pl.col("ports") != 0)
     is_own = ((pl.col("kind") == Kind.QUEUED) & (pl.col("other") != 0)) | is_segment
-    # What is queued without a socket is the packet further on its path; or one of nobody's that has got its old place.
+    # Queued without a socket: the same packet later on its path, or an unrelated one that reuses its buffer address.
     is_strange = (pl.col("kind") == Kind.QUEUED) & (pl.col("other") == 0) & _differs(is_own)
     begins = is_own | is_strange
-    # What was cut was never transmitted itself: its place is another packet's by then.
+    # A packet that was segmented is never transmitted itself: by then another packet has its buffer address.
     leaves = (pl.col("kind") == Kind.TRANSMITTED) & (begins | begins.shift(1).over("subject"))
-    # What arrives without having been queued and transmitted is another packet, from elsewhere, in an old place.
+    # What arrives without having been queued and transmitted is a packet from elsewhere that reuses a buffer address.
     one_before, two_before = (pl.col("kind").shift(steps).over("subject") for steps in (1, 2))
     left = (one_before == Kind.TRANSMITTED) & (
         (two_before == Kind.QUEUED) | (pl.col("ports").shift(1).over("subject") != 0)
@@ -117,23 +118,23 @@ def _passages(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def _differs(is_own: pl.Expr) -> pl.Expr:
-    """Whether a row is not of the packet that its place was last known to hold: it stays the same on its whole path."""
+    """Whether a row is of another packet than the last one at its buffer address: a packet keeps its identity."""
     own = [pl.when(is_own).then(pl.col(name)).forward_fill().over("subject") != pl.col(name) for name in _IDENTITY]
     return pl.any_horizontal(own).fill_null(value=False)
 
 
 class _Queues:
-    """What was queued, to be found by a segment of it."""
+    """Packets that were queued and then segmented, to find the one that a segment belongs to."""
 
     def __init__(self, passages: pl.DataFrame) -> None:
         self._queued: defaultdict[int, list[Row]] = defaultdict(list)
-        # Whatever was transmitted itself was not cut.
+        # A packet that was transmitted itself was not segmented.
         cut = passages.filter((pl.col("kind") == Kind.QUEUED) & pl.col("transmitted_ns").is_null())
         for row in cut.iter_rows(named=True):
             self._queued[row["ports"]].append(row)
 
     def parent(self, segment: Row) -> Row | None:
-        """The last before it whose bytes hold the segment's first."""
+        """The last packet queued before a segment that contains the segment's first byte."""
         queued = self._queued[segment["ports"]]
         last = bisect_right(queued, segment["at_ns"], key=_at)
         for row in reversed(queued[max(last - 64, 0) : last]):
@@ -143,9 +144,10 @@ class _Queues:
 
 
 def _forwarded(sent: Sequence[Packet], forwarded: Sequence[Packet]) -> list[Packet]:
-    """The packets as they arrived behind the last relay that forwarded them: all between is the wire.
+    """The packets as they arrived behind the last relay that forwarded them; all time between counts as wire.
 
-    Each is found again by its mark. One that a relay doubled is two, of which the second took the same path.
+    Each is recognised by its mark. A packet that a relay duplicated gives two packets with the same path before the
+    relay.
     """
     found = list(sent)
     latest: dict[tuple[int, int, int], tuple[int, set[int]]] = {}
@@ -173,7 +175,7 @@ def _identity(packet: Packet) -> tuple[int, int, int]:
 
 
 class _Senders:
-    """Whose a packet is: the kernel also sends for a socket while another process happens to run."""
+    """The process that a packet belongs to: the kernel may send from a socket while another process runs."""
 
     def __init__(self, events: pl.DataFrame, thread_of: ThreadOf) -> None:
         sent = events.filter(pl.col("kind") == Kind.SENT)
@@ -184,7 +186,7 @@ class _Senders:
         }
 
     def know(self, socket: int) -> bool:
-        """Whether a followed process has sent by the socket."""
+        """Whether an observed process has sent on the socket."""
         return socket in self._owners
 
     def of(self, queued: Row) -> tuple[int, int, int]:
@@ -195,7 +197,7 @@ class _Senders:
         instants, processes, threads = self._owners[queued["other"]]
         if process in processes and self._thread_of(thread).returned_after(at_ns) is not None:
             return process, thread, at_ns
-        # A call tells what it has sent at its end: the next to tell may have been under way already.
+        # A call's event comes at its end: the next such event may belong to a call that was already running.
         following = int(np.searchsorted(instants, at_ns))
         if following < len(instants):
             called_ns = self._thread_of(int(threads[following])).called_before(int(instants[following]))
@@ -206,7 +208,7 @@ class _Senders:
 
 
 def _whole(packets: Sequence[Packet]) -> list[Packet]:
-    """Fragments joined to what they are cut from: only the first has ports, the others follow it in the same call."""
+    """Fragments joined to packets: only the first fragment has ports, the others follow it in the same call."""
     whole: list[Packet] = []
     last_of: dict[int, int] = {}
     for packet in packets:
@@ -220,7 +222,7 @@ def _whole(packets: Sequence[Packet]) -> list[Packet]:
 
 
 def _belong_together(packet: Packet, fragment: Packet) -> bool:
-    """One that was lost on its path has no place where the others arrived."""
+    """A fragment that was lost has no namespace of arrival, unlike the others."""
     return (packet.called_ns, packet.namespace) == (fragment.called_ns, fragment.namespace)
 
 
@@ -238,7 +240,7 @@ def _joined(packet: Packet, fragment: Packet) -> Packet:
 
 
 def arrived(packet: Packet) -> int:
-    """When it came to where it is taken from."""
+    """When it arrived."""
     return packet.arrived_ns
 
 

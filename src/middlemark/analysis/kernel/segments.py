@@ -1,4 +1,4 @@
-"""What a message's path consists of: parts of its time, crossings between processes, system calls meanwhile.
+"""What a message's path consists of: parts of its time, crossings between processes, and system calls.
 
 `follow` finds it in a kernel's trace, `breakdown` does so for many messages.
 """
@@ -12,24 +12,25 @@ from middlemark.analysis.kernel.packets import Cuts
 
 
 class Part(StrEnum):
-    """A part of a message's one-way time, in the order of its path."""
+    """The parts of a message's one-way time, in the order of its path."""
 
     MIDDLEWARE_SENDER = "middleware_sender"
-    """From the hand-over on, all that is outside of system calls."""
+    """From the hand-over on, all time outside of system calls."""
     KERNEL_SENDER = "kernel_sender"
-    """Within system calls, until its last packet is queued at an interface or, without one, another thread is woken."""
+    """Within system calls, until the last packet is queued at an interface or, without packets, another thread is
+    woken."""
     QUEUE = "queue"
     """In the queueing discipline."""
     WIRE = "wire"
-    """From the sender's interface to the receiver's, with all between them."""
+    """From the sender's interface to the receiver's, including all bridges and relays between them."""
     KERNEL_DELIVERY = "kernel_delivery"
     """From the receiver's interface until the receiving thread is woken."""
     SCHEDULER = "scheduler"
     """From its wake-up until it runs."""
     KERNEL_RECEIVER = "kernel_receiver"
-    """Within system calls, until the one that brings the last byte comes back."""
+    """Within system calls, until the call that receives the last byte returns."""
     SERVICE = "service"
-    """In a process between both (a broker, a router), outside of system calls."""
+    """In a process between sender and receiver (a broker, a router), outside of system calls."""
     MIDDLEWARE_RECEIVER = "middleware_receiver"
     """Outside of system calls, until the arrival."""
 
@@ -47,7 +48,7 @@ OUTSIDE = {
     Side.SERVICE: Part.SERVICE,
     Side.RECEIVER: Part.MIDDLEWARE_RECEIVER,
 }
-"""The part that all time outside of system calls belongs to."""
+"""The part to which a process's time outside of system calls belongs."""
 
 
 class SetAside(StrEnum):
@@ -56,25 +57,26 @@ class SetAside(StrEnum):
     NO_WAY_FOUND = "no_way_found"
     """No receive call or wake-up leads from the arrival back to the sender after the hand-over."""
     NOT_TOLD_APART = "not_told_apart"
-    """Its packets can't be distinguished from those of another message that a process in between also had."""
+    """Its packets can't be distinguished from those of another message that a process between forwarded at the same
+    time."""
     NOT_IN_ORDER = "not_in_order"
     """Some part would be negative."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of a message's path, within one part of it."""
+    """An interval of a message's path that belongs to one part."""
 
     part: Part
     side: Side | None
-    """Whose time it is; None on the network."""
+    """The process that spent the time; None on the network."""
     begin_ns: int
     end_ns: int
 
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """The packets that transmitted a message from one process to another, and when the first and the last passed."""
+    """The packets that transmitted a message from one process to another, with the first and the last instants."""
 
     packets: int
     first: Cuts
@@ -83,7 +85,7 @@ class Crossing:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A system call that one of the processes on a message's path entered or left meanwhile."""
+    """A system call that a process on a message's path entered or left between the hand-over and the arrival."""
 
     side: Side
     number: int
@@ -99,7 +101,7 @@ class MessagePath:
     received_ns: int
     segments: tuple[Segment, ...]
     crossings: tuple[Crossing, ...]
-    """In the order of its path; none where it went through memory or a local socket."""
+    """In the order of the path; none where the message went through shared memory or a local socket."""
     calls: tuple[Call, ...]
     processes: tuple[int, ...]
 
@@ -109,7 +111,7 @@ class MessagePath:
         return self.received_ns - self.sent_ns
 
     def parts_ns(self) -> dict[Part, int]:
-        """How long it was in each part, summed over its segments."""
+        """The time in each part, summed over its segments."""
         totals = dict.fromkeys(Part, 0)
         for segment in self.segments:
             totals[segment.part] += segment.end_ns - segment.begin_ns

@@ -1,7 +1,7 @@
-"""What the kernel did for the processes of a trial, ordered so that a message's path can be looked up in it.
+"""The kernel's events for the processes of a trial, indexed so that a message's path can be found.
 
-It answers questions about single threads and packets (when was this thread in a system call, where did the bytes of
-this receive call come from); which of the answers make up a message's path, `follow` knows.
+It answers questions about single threads and packets: when a thread was in a system call, from where the bytes of a
+receive call came. `follow` combines the answers to a message's path.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from middlemark.analysis.kernel.packets import SEQUENCE_NUMBERS, Packet, arrived
 
 _UDP, _TCP = 17, 6
 SAME_TIME_NS = 5_000
-"""Between a packet's arrival and its place in a socket's queue, where another CPU's packet may overtake it."""
+"""Within this time another CPU may queue a later packet at the socket before an earlier one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """A receive call that brought bytes."""
+    """A receive call that returned bytes."""
 
     thread: int
     called_ns: int
     returned_ns: int
     packets: tuple[Packet, ...]
-    """The one that its last byte came in, then those in whose place it may stand; none where none was seen."""
+    """The packet that held its last byte, then others that may have held it instead; empty where none was recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class WakeUp:
-    """A thread that another one woke."""
+    """A wake-up of one thread by another."""
 
     at_ns: int
     thread: int
@@ -47,7 +47,7 @@ class KernelTrace:
     """All events of a recording, by thread, by packet and by receive call."""
 
     def __init__(self, events: pl.DataFrame, forwarders: Collection[int] = ()) -> None:
-        """`forwarders` are processes that forward others' packets."""
+        """`forwarders` are processes that forward the packets of others."""
         events = events.sort("at_ns", maintain_order=True)
         self._threads: Mapping[int, Thread] = threads(events)
         self._threads_of = _threads_of(events)
@@ -69,23 +69,23 @@ class KernelTrace:
         }
 
     def thread(self, number: int) -> Thread:
-        """A thread; one without events where nothing was seen of it."""
+        """A thread; one without events where none were recorded."""
         return self._threads.get(number, NO_THREAD)
 
     def calls(self, process: int, begin_ns: int, end_ns: int) -> Iterator[tuple[int, int, int]]:
-        """The system calls that a process's threads entered or left within a span: begin, end and number of each."""
+        """The system calls that a process entered or left within an interval: begin, end and number of each."""
         for thread in self._threads_of.get(process, ()):
             yield from self.thread(thread).calls_within(begin_ns, end_ns)
 
     def count(self, process: int, kind: Kind, begin_ns: int, end_ns: int) -> int:
-        """How many events of a kind a process had within a span."""
+        """How many events of a kind a process had within an interval."""
         instants = self._instants.get((process, kind))
         if instants is None:
             return 0
         return int(np.searchsorted(instants, end_ns, side="right") - np.searchsorted(instants, begin_ns))
 
     def copied_bytes(self, process: int, begin_ns: int, end_ns: int) -> int:
-        """How many bytes a process's sockets took from it and gave to it within a span: each is copied once."""
+        """How many bytes a process's sockets sent and received within an interval: each is copied once."""
         if process not in self._copied:
             return 0
         instants, totals = self._copied[process]
@@ -95,18 +95,18 @@ class KernelTrace:
         )
 
     def sent_with(self, last: Packet, begin_ns: int, size_bytes: int) -> list[Packet]:
-        """The packets of a message, back from its last: so many that its bytes are in them, or all from an instant on.
+        """The packets of a message up to its last one: as many as hold its bytes, or all from an instant on.
 
-        Fewer bytes than its own are in all of them where packets only tell of a message that memory holds.
+        All of them hold fewer bytes than the message where they only announce one that is in shared memory.
         """
         return self._outgoing[_route(last)].back_from(last, begin_ns, size_bytes)
 
     def brings(self, last: Packet, begin_ns: int, size_bytes: int) -> bool:
-        """Whether a message's bytes are in the packets that left from an instant on, up to this one."""
+        """Whether the packets from an instant up to this one hold a message's bytes."""
         return self._outgoing[_route(last)].bytes_up_to(last, begin_ns) >= size_bytes
 
     def are_together(self, one: int, other: int) -> bool:
-        """Whether two processes were seen to use sockets in the same network namespace."""
+        """Whether two processes use sockets in the same network namespace, as far as recorded."""
         return not self._namespaces.get(one, frozenset()).isdisjoint(self._namespaces.get(other, frozenset()))
 
     def _takes(self, events: pl.DataFrame) -> dict[int, list[Take]]:
@@ -124,7 +124,7 @@ class KernelTrace:
 
 
 class _Sources:
-    """Which packet the last byte of a receive call came in; to be asked in the order of time."""
+    """Finds the packet that held the last byte of a receive call; calls have to come in the order of time."""
 
     def __init__(self, packets: list[Packet]) -> None:
         self._datagrams: defaultdict[tuple[int, int], list[Packet]] = defaultdict(list)
@@ -138,18 +138,21 @@ class _Sources:
                 self._streams[packet.namespace, packet.ports].append(packet)
 
     def of(self, taken: Mapping[str, int], thread: Thread) -> tuple[Packet, ...]:
-        """The packet, then those that may have been taken instead; none where none fits."""
+        """The packet, then others that may have been received instead; empty where none fits."""
         if taken["mark"] == _UDP:
             return self._datagram(taken, thread)
         segment = self._segment(taken) if taken["mark"] == _TCP else None
         return () if segment is None else (segment,)
 
     def _datagram(self, taken: Mapping[str, int], thread: Thread) -> tuple[Packet, ...]:
-        """First in, first out; who slept has found none left, so that what came before and wasn't taken never was."""
+        """First in, first out.
+
+        A reader that slept had an empty queue, so earlier packets still unread were never received.
+        """
         key, at_ns = (taken["other"], taken["ports"] >> 16), taken["at_ns"]
         waiting, first = self._datagrams[key], self._next[key]
         empty_ns = self._last_ns.get(key)
-        if empty_ns is None:  # datagrams that came before there was a socket were dropped
+        if empty_ns is None:  # datagrams that arrived before the socket existed were dropped
             empty_ns = thread.called_before(at_ns) or at_ns
             came = bisect_right(waiting, at_ns, key=arrived)
             first = min(bisect_right(waiting, empty_ns, key=arrived), max(came - 1, 0))
@@ -163,7 +166,7 @@ class _Sources:
         return ()
 
     def _segment(self, taken: Mapping[str, int]) -> Packet | None:
-        """By the position of the byte in its stream, by the sequence numbers."""
+        """By the byte's position in its stream and the sequence numbers."""
         own, peer = taken["ports"] >> 16, taken["ports"] & 0xFFFF
         self._position[taken["subject"]] += taken["value"]
         last = self._position[taken["subject"]] - 1
@@ -173,7 +176,7 @@ class _Sources:
         return None
 
     def _of_stream(self, key: tuple[int, int], at_ns: int) -> Iterator[tuple[int, Packet]]:
-        """Its packets with their positions; a receive call goes on where the one before it ended."""
+        """The stream's packets with their positions; a receive call continues where the one before it ended."""
         packets = self._streams[key]
         if not packets:
             return
@@ -187,19 +190,19 @@ class _Sources:
 
 
 def _either_route(waiting: Sequence[Packet], packet: Packet) -> Iterator[Packet]:
-    """Other processes' packets that arrived at the same time, on another CPU: any may be the first in the queue."""
+    """Packets of other processes that arrived at the same time on another CPU: any may be first in the queue."""
     begin = bisect_left(waiting, packet.arrived_ns - SAME_TIME_NS, key=arrived)
     end = bisect_right(waiting, packet.arrived_ns + SAME_TIME_NS, key=arrived)
     return (each for each in waiting[begin:end] if each.process != packet.process and each.length == packet.length)
 
 
 class _Outgoing:
-    """What one process sent to one port of one place, in the order in which it was queued."""
+    """The packets that one process sent to one port of one namespace, in the order in which they were queued."""
 
     def __init__(self, packets: list[Packet]) -> None:
         self._packets = sorted(packets, key=_queued)
         self._queued_ns = np.array([packet.queued_ns for packet in self._packets])
-        # What was queued whole and cut while it left has one instant for all its segments.
+        # All segments of a packet that was queued as a whole have its one queueing instant.
         self._place = {_identity(packet): number for number, packet in enumerate(self._packets)}
         self._before_bytes = np.cumsum([0, *(packet.length for packet in self._packets)])
 
@@ -230,7 +233,7 @@ def _queued(packet: Packet) -> int:
 
 
 def _outgoing(packets: list[Packet]) -> Mapping[tuple[int, int, int], _Outgoing]:
-    """Each packet with payload once, though a relay may have doubled it."""
+    """Each packet with payload once, even where a relay duplicated it."""
     found: defaultdict[tuple[int, int, int], list[Packet]] = defaultdict(list)
     for packet in packets:
         if packet.length:
@@ -244,7 +247,7 @@ def _threads_of(events: pl.DataFrame) -> dict[int, list[int]]:
 
 
 def _namespaces(events: pl.DataFrame) -> Mapping[int, frozenset[int]]:
-    """By process, where its sockets are."""
+    """By process, the network namespaces of its sockets."""
     used = events.filter(pl.col("kind").is_in([Kind.SENT, Kind.TAKEN])).select("process", "other").unique()
     return {int(process): frozenset(frame["other"]) for (process,), frame in used.group_by(["process"])}
 

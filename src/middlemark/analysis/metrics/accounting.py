@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from middlemark.analysis.stats.quantiles import Measured
 from middlemark.errors import MiddlemarkError
-from middlemark.plan import Experiment
+from middlemark.plan import Experiment, StreamPattern
 from middlemark.results.counts import Counts, PublisherCounts, SubscriberCounts
 from middlemark.results.record import TrialRecord, Window
 from middlemark.results.streaming import Frame, by_sequence_number, present_numbers, row_count
@@ -29,7 +29,7 @@ class AccountingError(MiddlemarkError):
 
 @dataclass(frozen=True)
 class Flow:
-    """What became of one publisher's messages at one subscriber (of the answers to one client, from one subscriber)."""
+    """The counts of one publisher's messages at one subscriber (of the answers to one client, from one subscriber)."""
 
     stream: str
     answers: bool
@@ -37,7 +37,7 @@ class Flow:
     subscriber: int
     intended: int
     sent: int
-    """For answers: the questions sent, each of which asks for one."""
+    """For answers: the number of questions sent, each of which needs one."""
     refused: int
     received: int
     late: int
@@ -94,29 +94,8 @@ class StreamShape:
     name: str
     size_bytes: float
     """The mean where its messages differ."""
-    pattern: str
-    """Its kind: periodic, burst, unthrottled, ping_pong or computed."""
+    pattern: StreamPattern
     late_after_ns: int
-
-    @property
-    def scheduled(self) -> bool:
-        """Whether its pattern has a rate of its own."""
-        return self.pattern in {"periodic", "burst"}
-
-    @property
-    def asks(self) -> bool:
-        """Whether its messages are questions, and what its users wait for the answers."""
-        return self.pattern == "ping_pong"
-
-    @property
-    def at_own_pace(self) -> bool:
-        """Whether its publishers go on as soon as they can, and so may have sent their last before the window ends."""
-        return self.pattern in {"unthrottled", "ping_pong"}
-
-    @property
-    def refusals_pace_it(self) -> bool:
-        """Whether a refusal only slows its publishers down: no message was to be sent at that instant."""
-        return self.pattern == "unthrottled"
 
 
 def stream_shapes(experiment: Experiment) -> tuple[StreamShape, ...]:
@@ -125,7 +104,7 @@ def stream_shapes(experiment: Experiment) -> tuple[StreamShape, ...]:
         StreamShape(
             name=stream.name,
             size_bytes=stream.mean_bytes,
-            pattern=stream.pattern.kind,
+            pattern=stream.pattern,
             late_after_ns=experiment.windows.late_after_ns,
         )
         for stream in experiment.streams
@@ -155,7 +134,7 @@ class StreamRows:
     def undelivered(self, *, answers: bool) -> tuple[int, int]:
         """How many messages, or answers, did not arrive in time, whatever became of them, and how many were to."""
         own = self.flows_of(answers=answers)
-        intended = sum(flow.sent if self.stream.refusals_pace_it else flow.intended for flow in own)
+        intended = sum(flow.sent if self.stream.pattern.is_slowed_by_refusals else flow.intended for flow in own)
         return intended - sum(flow.received for flow in own), intended
 
 
@@ -202,14 +181,14 @@ def contradictions(counts: Counts, received: Frame, streams: tuple[str, ...]) ->
             found.append(f"{flow.name}: {arrived} counted as received or late, but {recorded} recorded")
     found += [f"{n} samples belong to no counted flow: {key}" for key, n in rows.items()]
     if messages.repeated:
-        found.append(f"{messages.repeated} samples are of messages already recorded")
+        found.append(f"{messages.repeated} samples are of messages that were recorded before")
     return found
 
 
 def _unknown_publishers(counts: Counts) -> list[str]:
     known = {(each.stream, each.publisher) for each in counts.publishers}
     return [
-        f"{each.stream}: subscriber {each.subscriber} counts messages of publisher {each.publisher}, which is not there"
+        f"{each.stream}: subscriber {each.subscriber} counts messages of an unknown publisher {each.publisher}"
         for each in counts.subscribers
         if (each.stream, each.publisher) not in known
     ]
@@ -217,7 +196,7 @@ def _unknown_publishers(counts: Counts) -> list[str]:
 
 def _impossible_counts(counts: Counts) -> list[str]:
     found = [
-        f"{each.stream}: publisher {each.publisher} had {each.intended} to send: {each.sent} sent, "
+        f"{each.stream}: of {each.intended} intended messages publisher {each.publisher} has {each.sent} sent, "
         f"{each.refused} refused, {each.unsent} not offered"
         for each in counts.publishers
         if each.sent + each.refused + each.unsent != each.intended
@@ -252,7 +231,7 @@ def run_lengths(sent: NDArray[np.bool_], received: NDArray[np.bool_]) -> NDArray
 
 
 def loss_run_metrics(found: NDArray[np.int64], n_messages: int) -> dict[str, Measured]:
-    """The longest run, nought without loss, and the mean run where there is one."""
+    """The longest run, 0 without loss, and the mean run where there is one."""
     if not len(found):
         return {"longest_loss_run_messages": Measured(0.0, n_messages)}
     return {

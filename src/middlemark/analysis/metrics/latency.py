@@ -1,4 +1,4 @@
-"""From a stream's samples in one trial to its distributions: latency, round trip, jitter, publish call, pacing error.
+"""From a stream's samples in one trial to its distributions: latency, round trip, jitter, call, pacing, filling.
 
 Each is an ascending array of nanoseconds over all flows of the stream, made when it is needed, as memory has room for
 one of them; late messages are lost by definition (RFC 7680's Tmax). It also says by how much clocks of different
@@ -33,12 +33,23 @@ def distributions(received: Frame, published: Frame, late_after_ns: int) -> dict
         Distribution.ROUND_TRIP: partial(_difference, answers, "received_ns", "intended_ns"),
         Distribution.JITTER: partial(_jitter, messages),
         Distribution.PUBLISH_CALL: partial(_difference, published, "returned_ns", "sent_ns"),
-        Distribution.PACING_ERROR: partial(_difference, published, "sent_ns", "intended_ns"),
+        Distribution.PACING_ERROR: partial(_pacing_error, published),
+        Distribution.FILL: partial(sorted_values, with_fill(published), pl.col("fill_ns")),
     }
 
 
 def _difference(frame: Frame, later: str, earlier: str) -> Samples:
     return sorted_values(frame, pl.col(later) - pl.col(earlier))
+
+
+def with_fill(published: Frame) -> Frame:
+    """Those of which is known what filling took: all, or of runs from before none."""
+    return published.filter(pl.col("fill_ns").is_not_null())
+
+
+def _pacing_error(published: Frame) -> Samples:
+    """Filling is taken off where it was recorded; a subscriber's samples have it off in what they have as intended."""
+    return sorted_values(published, pl.col("sent_ns") - pl.col("intended_ns") - pl.col("fill_ns").fill_null(0))
 
 
 def _jitter(messages: Frame) -> Samples:

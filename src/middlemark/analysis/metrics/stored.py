@@ -16,7 +16,6 @@ import numpy as np
 import polars as pl
 from pydantic import ConfigDict, Field, NonNegativeInt, PositiveInt
 
-from middlemark import __version__
 from middlemark.analysis.chains.metrics import chain_metrics
 from middlemark.analysis.chains.trace import Rows
 from middlemark.analysis.experiment.findings import MeasuredTrial
@@ -28,6 +27,7 @@ from middlemark.analysis.metrics.traffic import wire_values
 from middlemark.analysis.metrics.trial import TrialMetrics, trial_metrics, values_without_queues
 from middlemark.analysis.stats.quantiles import KEPT_WHOLE, Partial, Sketch, Value, WithinClocks, sketch_of
 from middlemark.errors import StoreError
+from middlemark.installation import VERSION
 from middlemark.plan import Experiment, Trial
 from middlemark.results.metrics_file import REMEDY, Points, read_metrics, read_sketches, sketches_table
 from middlemark.results.record import FORMAT_VERSION, TrialRecord, is_valid
@@ -52,7 +52,7 @@ class SketchForm(Model):
     distribution: Distribution
     n_values: Annotated[int, Field(ge=0, le=KEPT_WHOLE)]
     n: Annotated[int, Field(ge=0, le=MOST_SAMPLES)]
-    """Messages that the values stand for."""
+    """The number of messages that the values represent."""
     bound_ns: NonNegativeInt = 0
     lost: Annotated[int, Field(ge=0, le=MOST_SAMPLES)] = 0
     """Messages that never arrived."""
@@ -65,7 +65,7 @@ class StoredMetrics(Model):
 
     format_version: Literal[1] = FORMAT_VERSION
     computed_by: PositiveInt = METRICS_VERSION
-    middlemark_version: Name = __version__
+    middlemark_version: Name = VERSION
     values: dict[Name, dict[Name, Annotated[Value, Field(discriminator="kind")]]]
     """By subject and metric."""
     overloaded: tuple[Name, ...]

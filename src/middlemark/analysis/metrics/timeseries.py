@@ -54,7 +54,7 @@ class Steadiness(StrEnum):
     DISTURBED = "disturbed"
     """At its level from the begin on, but for a while in between."""
     NEVER = "never"
-    """No level held to the end for a quarter of the window."""
+    """No level was held over the last quarter of the window."""
     TOO_SHORT = "too_short"
     """Too few messages."""
 
@@ -134,23 +134,23 @@ def _squares() -> object:
 
 
 def steadiness_cautions(settled: Mapping[str, Settling]) -> list[Caution]:
-    """What must be said of a trial whose latency was not steady, by stream; each kind once."""
+    """The warnings of a trial whose latency was not in a steady state, by stream; each kind once."""
     kinds = {stream: found.kind for stream, found in settled.items()}
     never = [stream for stream, kind in kinds.items() if kind is Steadiness.NEVER]
     late = [stream for stream, kind in kinds.items() if kind in {Steadiness.WARM_UP, Steadiness.SLOW_DOWN}]
     between = [stream for stream, kind in kinds.items() if kind is Steadiness.DISTURBED]
-    remedy = "lengthen `windows: {warm_up: …}`, and look at what else the machine does"
+    remedy = "lengthen `windows: {warm_up: …}`, and check what else runs on the machine"
     said = []
     if never:
-        text = f"the latency of {', '.join(never)} held no level to the window's end"
+        text = f"the latency of {', '.join(never)} reached no steady state in the window"
         said.append(Caution(kind=WarningKind.NEVER_SETTLED, text=text, remedy=remedy))
     if late:
         parts = [f"{stream} after {100 * (settled[stream].after_share or 0):.0f} %" for stream in late]
-        text = f"latency settled within the window only: {', '.join(parts)} of the messages"
+        text = f"latency reached its steady state only within the window: {', '.join(parts)} of the messages"
         said.append(Caution(kind=WarningKind.SETTLED_LATE, text=text, remedy=remedy))
     if between:
-        text = f"the latency of {', '.join(between)} left its level within the window and came back"
-        said.append(Caution(kind=WarningKind.DISTURBED, text=text, remedy="look at what else the machine does"))
+        text = f"the latency of {', '.join(between)} left its steady state within the window and returned to it"
+        said.append(Caution(kind=WarningKind.DISTURBED, text=text, remedy="check what else runs on the machine"))
     return said
 
 
@@ -198,7 +198,7 @@ def time_series(record: TrialRecord, received: Frame) -> dict[str, TimeSeries]:
 
 def _bound_ns(record: TrialRecord, stream: Stream) -> int:
     """A ping-pong's time series is of round trips, which are by one clock."""
-    return 0 if stream.pattern.kind == "ping_pong" else record.clock_bound_ns(stream.name)
+    return 0 if stream.pattern.has_answers else record.clock_bound_ns(stream.name)
 
 
 def settling_by_stream(record: TrialRecord, received: Frame) -> dict[str, Settling]:
@@ -217,17 +217,13 @@ def settling_by_stream(record: TrialRecord, received: Frame) -> dict[str, Settli
 
 def _arrivals(received: Frame, number: int, stream: Stream) -> Frame:
     """The messages of a stream; of a ping-pong, the answers."""
-    return received.filter((pl.col("stream") == number) & (pl.col("answer") == int(_asks(stream))))
+    return received.filter((pl.col("stream") == number) & (pl.col("answer") == int(stream.pattern.has_answers)))
 
 
 def _latency(stream: Stream) -> pl.Expr:
     """How long each took; of a ping-pong, the round trip."""
-    # A question's hand-over stands in its answer's `intended_ns`.
-    return pl.col("received_ns") - pl.col("intended_ns" if _asks(stream) else "sent_ns")
-
-
-def _asks(stream: Stream) -> bool:
-    return stream.pattern.kind == "ping_pong"
+    # An answer's `intended_ns` is the hand-over of its question.
+    return pl.col("received_ns") - pl.col("intended_ns" if stream.pattern.has_answers else "sent_ns")
 
 
 def _series(record: TrialRecord, window: Window, stream: Stream, arrived: Frame) -> TimeSeries:
@@ -272,7 +268,7 @@ def _parts_of_a_median(numbers: NDArray[np.int64]) -> int:
 
 
 def median_trial(values: Sequence[Measured | None]) -> int:
-    """The index of the trial that stands for all: the one with the median value, or the first where none has one."""
+    """The index of the trial that is drawn: the one with the median value, or the first where none has a value."""
     known = [(value.value, place) for place, value in enumerate(values) if value is not None]
     if not known:
         return 0

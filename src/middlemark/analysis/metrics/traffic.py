@@ -12,18 +12,19 @@ from collections.abc import Collection
 import polars as pl
 
 from middlemark.analysis.metrics.accounting import StreamRows, away_meanwhile
+from middlemark.analysis.metrics.latency import with_fill
 from middlemark.analysis.stats.quantiles import Measured, Partial, Value
 from middlemark.plan import Experiment, PingPong
 from middlemark.results.counts import PublisherCounts
 from middlemark.results.record import TrialRecord
-from middlemark.results.streaming import row_count
+from middlemark.results.streaming import row_chunks, row_count
 from middlemark.suite.metrics import TRIAL, Key
 
 OVERLOAD_BELOW = 0.95
 """A publisher that hands over less than this share of its scheduled messages within the window is overloaded.
 
-Less strict than the load generators that ask for all (Aeron's LoadTestRig), so that one late wake-up of the timer at
-the end of a short window is no overload: it takes a window's last twentieth.
+This is less strict than load generators that require all messages (Aeron's LoadTestRig), so that one late wake-up of
+the timer in the last twentieth of a short window is no overload.
 """
 LEAST_ACHIEVED = "least_achieved_share"
 """The metric that shows an overload: of the publisher that fell farthest behind its own schedule."""
@@ -38,7 +39,7 @@ def rates(record: TrialRecord, rows: StreamRows) -> Named:
     if away & {*planned.publishers}:
         return []
     arrived = [] if away & {*planned.subscribers} else _arrival_rates(rows)
-    return [*_publish_rates(rows), *arrived]
+    return [*_publish_rates(rows), *_filling(rows), *arrived]
 
 
 def _publish_rates(rows: StreamRows) -> Named:
@@ -47,7 +48,7 @@ def _publish_rates(rows: StreamRows) -> Named:
     intended, sent = sum(each.intended for each in rows.publishers), sum(each.sent for each in rows.publishers)
     achieved_hz = [_achieved_hz(each, rows) for each in rows.publishers]
     found: Named = [("achieved_rate_hz", Measured(sum(achieved_hz), sent))]
-    if rows.stream.scheduled and intended:
+    if rows.stream.pattern.is_scheduled and intended:
         own = [
             Measured(hz * window_s / each.intended, each.intended)
             for hz, each in zip(achieved_hz, rows.publishers, strict=True)
@@ -59,15 +60,30 @@ def _publish_rates(rows: StreamRows) -> Named:
     return found
 
 
+def _filling(rows: StreamRows) -> Named:
+    """The share of the time that publishers spent on filling where nothing else but calls keeps them from sending.
+
+    It is not taken off their rates: how much of it a middleware used to go on by itself can't be seen from outside.
+    """
+    known = [chunk.item(0, 0) for chunk in row_chunks(with_fill(rows.published), pl.col("fill_ns").sum())]
+    n, sent = row_count(with_fill(rows.published)), sum(each.sent + each.refused for each in rows.publishers)
+    if not n or not rows.stream.pattern.is_slowed_by_refusals:
+        return []
+    if n < sent:
+        return [("fill_share", Partial(n, sent))]
+    time_ns = sum(each.last_returned_ns - rows.window.begin_ns for each in rows.publishers)
+    return [("fill_share", Measured(sum(known) / max(time_ns, 1), n))]
+
+
 def _achieved_hz(publisher: PublisherCounts, rows: StreamRows) -> float:
     """Messages a second sent: by a schedule those within the window, else all until the last call came back."""
     begin_ns, end_ns = rows.window.begin_ns, rows.window.end_ns
     own = rows.published.filter(pl.col("publisher") == publisher.publisher)
-    if rows.stream.scheduled and row_count(own) == publisher.sent + publisher.refused:
+    if rows.stream.pattern.is_scheduled and row_count(own) == publisher.sent + publisher.refused:
         in_window = own.filter((pl.col("accepted") == 1) & (pl.col("sent_ns") < end_ns))
         return row_count(in_window) / ((end_ns - begin_ns) / 1e9)
-    until_ns = max(publisher.last_returned_ns, end_ns) if rows.stream.scheduled else publisher.last_returned_ns
-    return publisher.sent / (max(until_ns - begin_ns, 1) / 1e9)
+    least_ns = end_ns if rows.stream.pattern.is_scheduled else begin_ns + 1
+    return publisher.sent / ((max(publisher.last_returned_ns, least_ns) - begin_ns) / 1e9)
 
 
 def _arrival_rates(rows: StreamRows) -> Named:
@@ -76,10 +92,10 @@ def _arrival_rates(rows: StreamRows) -> Named:
     flows = rows.flows_of(answers=False)
     received, unsampled = sum(flow.received for flow in flows), sum(flow.beyond_samples for flow in flows)
     last_sent_ns = max((each.last_returned_ns for each in rows.publishers), default=0)
-    if unsampled and rows.stream.scheduled and last_sent_ns > rows.window.end_ns:
+    if unsampled and rows.stream.pattern.is_scheduled and last_sent_ns > rows.window.end_ns:
         return [(name, Partial(received - unsampled, received)) for name in names]  # who knows when those came
     end_ns = rows.window.end_ns
-    if rows.stream.at_own_pace:
+    if rows.stream.pattern.is_self_paced:
         end_ns = max(min(end_ns, last_sent_ns), rows.window.begin_ns + 1)
     after = row_count(rows.received.filter(_in_time(rows) & (pl.col("received_ns") >= end_ns)))
     within, span_s = received - after, (end_ns - rows.window.begin_ns) / 1e9
@@ -103,7 +119,7 @@ def shares(rows: StreamRows) -> Named:
         if sent:
             missing = sum(flow.lost + flow.late for flow in own)  # RFC 7680: what comes after Tmax is lost
             found.append((name, Measured(missing / sent, sent)))
-    undelivered, intended = rows.undelivered(answers=rows.stream.asks)
+    undelivered, intended = rows.undelivered(answers=rows.stream.pattern.has_answers)
     if intended:
         found.append(("undelivered_share", Measured(undelivered / intended, intended)))
     return found
@@ -147,10 +163,10 @@ def _sent_in_window(record: TrialRecord) -> tuple[int, int]:
 
 
 def payload_hosts(experiment: Experiment) -> set[str]:
-    """The hosts whose own frames carry payload: those of publishers, of who answers, and of services."""
+    """The hosts that send payload: those of publishers, of answering subscribers, and of services."""
     senders = set(experiment.services or (experiment.applications[0].host,))
     for stream in experiment.streams:
-        answering = stream.subscribers if isinstance(stream.pattern, PingPong) else ()
+        answering = stream.subscribers if stream.pattern.has_answers else ()
         senders |= _hosts_of(experiment, (*stream.publishers, *answering))
     return senders
 
@@ -159,7 +175,7 @@ def receiving_hosts(experiment: Experiment) -> set[str]:
     """The hosts that payload comes to: those of subscribers, of who is answered, and those that services are given."""
     receivers = set(experiment.services)
     for stream in experiment.streams:
-        answered = stream.publishers if isinstance(stream.pattern, PingPong) else ()
+        answered = stream.publishers if stream.pattern.has_answers else ()
         receivers |= _hosts_of(experiment, (*stream.subscribers, *answered))
     return receivers
 

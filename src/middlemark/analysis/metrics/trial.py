@@ -24,7 +24,7 @@ from middlemark.analysis.metrics.accounting import (
     loss_runs,
     stream_shapes,
 )
-from middlemark.analysis.metrics.latency import CLOCK_BOUND, bounds_of_stream, distributions
+from middlemark.analysis.metrics.latency import CLOCK_BOUND, bounds_of_stream, distributions, with_fill
 from middlemark.analysis.metrics.recovery import affected_flows, fault_metrics
 from middlemark.analysis.metrics.traffic import Named, is_overloaded, rates, shares
 from middlemark.analysis.stats.quantiles import (
@@ -156,8 +156,9 @@ def _not_whole(kind: Distribution, rows: StreamRows, logged: Sequence[FlowHistog
     Of messages beyond the sample memory a worker logs the latency from the send alone, of answers the round trip: that
     says neither when they were to be sent, nor what came before them.
     """
-    if kind in {Distribution.PUBLISH_CALL, Distribution.PACING_ERROR}:
-        of, n = sum(each.sent + each.refused for each in rows.publishers), row_count(rows.published)
+    if kind in {Distribution.PUBLISH_CALL, Distribution.PACING_ERROR, Distribution.FILL}:
+        own = with_fill(rows.published) if kind is Distribution.FILL else rows.published
+        of, n = sum(each.sent + each.refused for each in rows.publishers), row_count(own)
         return Partial(n, of) if 0 < n < of else None
     flows = rows.flows_of(answers=kind is Distribution.ROUND_TRIP)
     unsampled, of = sum(flow.beyond_samples for flow in flows), sum(flow.received + flow.late for flow in flows)
@@ -179,7 +180,7 @@ def _every(
 
 
 def _never_arrived(kind: Distribution, rows: StreamRows) -> int:
-    """How many messages have taken for ever: of what was sent, or of what was to be sent; of publishers' own none."""
+    """How many messages count as infinitely slow: of those sent, or of those due; none for a publisher's own times."""
     if kind is Distribution.LATENCY_FROM_INTENDED:
         return rows.undelivered(answers=False)[0]
     if kind not in {Distribution.LATENCY_FROM_SEND, Distribution.ROUND_TRIP}:

@@ -27,7 +27,7 @@ JUDGED_LEVELS = ("p99", "p90", "p50", "max")
 
 @dataclass(frozen=True)
 class StepResult:
-    """What one trial of a search came to."""
+    """The result of one trial of a search."""
 
     experiment: Experiment
     at: SearchStep
@@ -54,14 +54,14 @@ class Limit(StrEnum):
 
 @dataclass
 class StepTrials:
-    """What the trials at one step came to."""
+    """The results of the trials at one step."""
 
     sustained: int = 0
     limits: Counter[Limit] = field(default_factory=Counter)
 
     @property
     def refused(self) -> int:
-        """How many did not carry it."""
+        """How many did not sustain it."""
         return self.limits.total()
 
     @property

@@ -43,7 +43,7 @@ CAPACITY_KEY = Key(TRIAL, CAPACITY)
 
 
 class State(StrEnum):
-    """What became of a search."""
+    """The state of a search."""
 
     FOUND = "found"
     """Both ends of the bracket are confirmed neighbours."""
@@ -70,7 +70,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Bracket:
-    """What one search came to."""
+    """The result of one search."""
 
     state: State
     sustained: Load | None
@@ -95,7 +95,7 @@ class Capacity:
     outcomes: tuple[TrialOutcome, ...]
     """Of the trials of all searches, in the order in which they ran."""
     half_sustained: Threshold | NoThreshold
-    """The rate or size that half of the trials carry, from all trials of all searches."""
+    """The rate or size that half of the trials sustain, from all trials of all searches."""
     reason: str = ""
     """Why it is not applicable."""
 
@@ -288,7 +288,7 @@ def _not_sustained_bytes_per_s(each: Bracket) -> float:
 def _estimate(known: Sequence[Bracket]) -> Estimate:
     """The middle of what was sustained; its interval reaches up to what was not."""
     if not known:
-        return no_estimate("no trial of the search says anything")
+        return no_estimate("no trial of the search is conclusive")
     lows = np.array([_sustained_bytes_per_s(each) for each in known])
     highs = np.array([_not_sustained_bytes_per_s(each) for each in known])
     value, n = float(np.median(lows)), len(known)

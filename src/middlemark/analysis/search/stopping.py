@@ -34,7 +34,7 @@ Values = NDArray[np.float64]
 
 
 def widths(stop: Stop, experiments: Sequence[Experiment], results: Sequence[StoredResult]) -> tuple[Width, ...]:
-    """Every metric that the rule asks for, of every experiment, by the results of its unobserved trials."""
+    """Every metric of the rule for every experiment, by the results of its unobserved trials."""
     by_experiment: dict[str, list[StoredResult]] = {each.id: [] for each in experiments}
     for each in sorted(results, key=lambda result: result.trial.number):
         if each.trial.observation is None and each.trial.experiment.id in by_experiment:
@@ -58,7 +58,7 @@ def open_experiments(found: Sequence[Width], stop: Stop, results: Sequence[Store
 def _metrics_to_settle(stop: Stop, experiment: Experiment) -> list[tuple[Metric, str | None, float]]:
     """Each metric with its stream and the width it may have; those that a pattern does not have are left out.
 
-    Of chains the end-to-end latency stands for what an experiment is ranked by, as `comparison` has it.
+    For chains this is the end-to-end latency, by which `comparison` ranks them.
     """
     found: list[tuple[Metric, str | None, float]] = []
     for chain in experiment.chains:
@@ -86,7 +86,7 @@ def _ranked_by(stream: Stream) -> Metric:
 
 def _has(stream: Stream, metric: Metric) -> bool:
     """A round trip is of ping-pongs alone."""
-    return "round_trip" not in metric.stored_name or stream.pattern.kind == "ping_pong"
+    return "round_trip" not in metric.stored_name or stream.pattern.has_answers
 
 
 def _width(  # noqa: PLR0913, PLR0917 - one metric of one stream of one experiment
@@ -118,8 +118,8 @@ def _why(n: int, reach: float | None, allowed: float, results: Sequence[StoredRe
     if reach is None:
         return "too few trials for an interval"
     if reach == math.inf:
-        return "so many messages never arrived that the interval has no end"
-    return "still too wide" if reach > allowed else "narrow, but not yet at two looks in a row"
+        return "so many messages never arrived that the interval has no upper end"
+    return "still too wide" if reach > allowed else "narrow, but not yet in two successive checks"
 
 
 def narrow_after(values: Values, allowed: float, confidence: float) -> int | None:
@@ -135,7 +135,7 @@ def narrow_after(values: Values, allowed: float, confidence: float) -> int | Non
 
 @cache
 def first_look(confidence: float) -> int:
-    """The fewest trials whose range covers as much as is asked for: six for 95 %."""
+    """The fewest trials whose range has the requested coverage: six for 95 %."""
     return next(n for n in count(2) if coverage(n, confidence) >= confidence)
 
 
@@ -184,7 +184,7 @@ def next_trials(suite: Suite, trials: Sequence[Trial], results: Sequence[StoredR
     planned = [(at_step(each, search, at.step), at) for each, search, at in next_steps(in_order)]
     steps = [experiment for experiment, _ in planned]
     why = [f"{len(wide)} of {len(experiments)} experiments are still too wide"] if wide else []
-    why += ["one search goes on" if len(steps) == 1 else f"{len(steps)} searches go on"] if steps else []
+    why += ["one search continues" if len(steps) == 1 else f"{len(steps)} searches continue"] if steps else []
     chosen = [*wide, *steps]
     at_steps = {experiment.id: at for experiment, at in planned}
     observe = suite.observe or ()

@@ -103,7 +103,7 @@ def _around(loads: Floats, sustained: NDArray[np.bool_]) -> tuple[float, float]:
 
 
 def _profile(places: Floats, loads: Floats, sustained: NDArray[np.bool_]) -> Floats:
-    """The log-likelihood of each place of the load that half of the trials carry, with the steepness that suits it."""
+    """The log-likelihood of each place of the load that half of the trials sustain, with the best steepness."""
     values, where = np.unique(loads, return_inverse=True)
     held = np.bincount(where, weights=sustained)
     missed = np.bincount(where) - held

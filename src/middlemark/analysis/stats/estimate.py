@@ -85,8 +85,8 @@ class Estimate:
     high: float | None
     """Infinite where nothing is known above `low`."""
     coverage: float | None
-    """How often such an interval holds what is true: a median's, with fewer than six trials, less often than asked.
-    None where there is no interval, and of a rough one."""
+    """The coverage of the interval: for a median of fewer than six trials it is less than requested. None without an
+    interval, and for a rough one."""
     n_trials: int
     n_messages: int
     method: Method

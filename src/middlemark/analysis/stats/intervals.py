@@ -173,8 +173,8 @@ def pooled_quantile_ranks(trials: Sequence[Sketch], whole: Sketch, level: float)
     """The ranks between which a quantile of all trials' samples lies, which the `whole` holds together.
 
     It may be any value beyond which the share of messages can be 1 − p (a test inverted: Woodruff, JASA 47, 1952;
-    Francisco & Fuller, Annals of Statistics 19, 1991). How far trials differ is asked anew at each, for they differ
-    most where the tail is thinnest. Nothing is supposed of how times are distributed.
+    Francisco & Fuller, Annals of Statistics 19, 1991). The difference between trials is computed for each quantile, as
+    it is largest where the tail is thinnest. Nothing is supposed of how times are distributed.
     """
     expected, own = whole.n * (1 - level), rank(whole.n, level)
     farther = np.geomspace(max(expected / FARTHEST, 1), min(expected * FARTHEST, whole.n), CANDIDATES)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -26,16 +27,16 @@ SAMPLES_BEYOND = 10
 KEPT_WHOLE = 16_384
 """Samples of a trial up to which all are kept."""
 PARTS = 8_192
-"""Of more, each with one that stands for it: the median's share is off by 1/10 000 at most, of 99.9 % by 1/160 000."""
+"""Of more samples, representatives are kept: the median's share is off by 1/10 000 at most, of 99.9 % by 1/160 000."""
 NEVER_NS = 1 << 62
-"""What stands for a time without end, 146 years."""
+"""The value of an infinite time, 146 years."""
 ENDS = 64
 """Samples at either end that are kept one by one: more than a curve draws."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A value, and the number of messages (or readings) that it stands on."""
+    """A value, and the number of messages (or readings) from which it was computed."""
 
     value: float
     n: int
@@ -71,7 +72,7 @@ class WithinClocks:
 
 @dataclass(frozen=True)
 class Lost:
-    """No value: a message that never arrived has taken for ever, and the quantile is that of such a message."""
+    """No value: the quantile is that of a message that never arrived, which counts as infinitely slow."""
 
     n: PositiveInt
     """All messages, whether or not they arrived."""
@@ -85,7 +86,7 @@ class Lost:
 
 @dataclass(frozen=True)
 class Partial:
-    """No value: of some messages there is no sample, and those that have one don't stand for all."""
+    """No value: some messages left no sample, and the others don't represent all."""
 
     n: NonNegativeInt
     """Messages that left a sample."""
@@ -148,6 +149,7 @@ def widest_refusal(values: Iterable[Value]) -> WithinClocks | None:
     return max(refused, key=lambda each: each.bound_ns) if refused else None
 
 
+@cache
 def needed(level: float) -> int:
     """How many samples the quantile takes: n·(1−p) ≥ 10, and n·p ≥ 10 below the median."""
     return math.ceil(round(SAMPLES_BEYOND / min(level, 1 - level), 6))
@@ -167,7 +169,7 @@ def quantile(samples: Samples, level: float) -> Value:
 
 @dataclass(frozen=True)
 class Sketch:
-    """Ascending values, and how many samples each stands for."""
+    """Ascending values, and the number of samples that each represents."""
 
     values: Samples
     counts: NDArray[np.int64]
@@ -184,7 +186,7 @@ class Sketch:
         return self.n + self.lost
 
     def at(self, ranks: NDArray[np.int64]) -> Samples:
-        """The ordered samples of these ranks, from 1, or those that stand for them."""
+        """The ordered samples of these ranks, from 1, or their representatives."""
         if self.n == len(self.values):
             return self.values[ranks - 1]
         return self.values[np.searchsorted(np.cumsum(self.counts), ranks)]
@@ -214,7 +216,7 @@ class Sketch:
 
 
 def exact_sketch(samples: Samples, bound_ns: int = 0, lost: int = 0) -> Sketch:
-    """Ordered samples, each of which stands for itself."""
+    """Ordered samples, each of which represents only itself."""
     return Sketch(samples, np.broadcast_to(np.int64(1), len(samples)), len(samples), bound_ns, lost)
 
 

@@ -32,12 +32,12 @@ from middlemark.analysis.verdicts.judge import NO_SETBACKS, Setbacks, SetbacksPa
 from middlemark.analysis.verdicts.values import BlockValues, Counts, Values
 
 FEWEST_RUNS = 3
-"""Two runs that happen to agree would say that runs don't differ."""
+"""Two runs that agree by chance would suggest that runs don't differ."""
 TOO_FEW_RUNS = (
-    f"fewer than {FEWEST_RUNS} runs of the base: how runs differ without any change is not known "
-    f"(give the last {FEWEST_RUNS} or more, or measure both in turns with `run --against`)"
+    f"fewer than {FEWEST_RUNS} runs of the base: how much runs differ without any change is unknown (give "
+    f"{FEWEST_RUNS} or more, or measure both in alternation with `run --against`)"
 )
-OF_TWO_KINDS = "some runs have it of single trials, others of all trials' messages together: not the same metric"
+OF_TWO_KINDS = "some runs have it for single trials, others pooled over all trials' messages: not the same metric"
 
 
 def difference_to_next_run(
@@ -60,7 +60,7 @@ def difference_to_next_run(
 
 def _of_run(found: Evidence) -> BlockValues:
     """A run's one value, the one that is shown of it; or the two that it lies between."""
-    estimate, known = found.estimate, found.known
+    estimate, known = found.estimate, found.block_values
     if estimate is not None and estimate.value is not None and estimate.method is Method.POOLED:
         off = estimate.bound_ns
         return BlockValues({0: estimate.value - off}, {0: estimate.value + off} if off else None)
@@ -122,7 +122,7 @@ def _pooled(counts: Counts) -> tuple[int, int]:
 
 
 def _logits(events: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Empirical logits, which a share of nought has too (Haldane 1956, Anscombe 1956)."""
+    """Empirical logits, which exist for a share of 0 too (Haldane 1956, Anscombe 1956)."""
     return np.log((events + 0.5) / (sizes - events + 0.5))
 
 

@@ -1,4 +1,4 @@
-"""All that is known of one metric of one experiment, and whether it lies above a bound: one judge for all callers.
+"""The evidence for one metric of one experiment, and whether it is above a bound: one judge for all callers.
 
 `ExperimentFindings.evidence` gathers it; gates, claims and demands judge it. Comparisons of two experiments go through
 `difference` and `judge`.
@@ -22,12 +22,12 @@ TOO_FEW = f"fewer than {FEWEST_BLOCKS} trials"
 
 
 class BoundTest(StrEnum):
-    """How a metric was tested against a bound, in the words that a reader is shown."""
+    """How a metric was tested against a bound, in the words of the report."""
 
-    VALUES = "trials against the bound, Student's t of logarithms"
+    VALUES = "trials against the bound, Student's t over logarithms"
     MEDIAN = "median of trials, interval between order statistics"
     SHARE = "share of all messages, Clopper and Pearson's interval for trials as clusters (Korn and Graubard)"
-    POOLED = "percentile of all trials' messages together, by its test inverted"
+    POOLED = "percentile pooled over all trials' messages, by inversion of its test"
     EXTREME = "the slowest of all messages"
     NONE = "none"
 
@@ -36,14 +36,14 @@ class BoundTest(StrEnum):
 class Evidence:
     """One metric of one stream (or chain, or the trial) of an experiment."""
 
-    known: BlockValues
+    block_values: BlockValues
     """By block; infinite where more was lost than its percentile leaves room for."""
     counts: Counts = field(default_factory=dict)
     """Of a share of messages."""
     estimate: Estimate | None = None
     setbacks: Setbacks = field(default_factory=Setbacks)
     n_lost: int = 0
-    """Of a largest time: messages that never came, which have taken for ever."""
+    """For a maximum: the number of messages that never arrived, which count as infinitely slow."""
     is_share: bool = False
     is_maximum: bool = False
     lower_is_better: bool = True
@@ -53,7 +53,7 @@ class Evidence:
     @property
     def has_values(self) -> bool:
         """Whether any trial has one, or all together have."""
-        return bool(self.counts if self.is_share else self.known) or isinstance(self.whole, PooledValue)
+        return bool(self.counts if self.is_share else self.block_values) or isinstance(self.whole, PooledValue)
 
     @property
     def whole(self) -> PooledValue | NoDifference:
@@ -83,7 +83,7 @@ class BoundResult:
 
 def judge_against_bound(found: Evidence, bound: float, *, above: bool, confidence: float = CONFIDENCE) -> BoundResult:
     """Whether the metric lies above the bound (or, not `above`, at or below it)."""
-    n = max(len(found.counts), len(found.known))
+    n = max(len(found.counts), len(found.block_values))
     if not n and not found.setbacks.n and (found.estimate is None or found.estimate.value is None):
         return BoundResult(Judged(Judgement.UNDECIDED, found.missing or "it was not measured"), BoundTest.NONE, 0)
     if found.is_maximum:
@@ -108,7 +108,7 @@ def _share(found: Evidence, confidence: float) -> Span | str:
 
 def _values(found: Evidence, confidence: float) -> Span | None:
     """Of the trials' own values, where every trial that counts has one: the interval of their median, if it covers."""
-    finite = found.known.finite
+    finite = found.block_values.finite
     n_counting = found.estimate.n_trials if found.estimate is not None else 0
     n = len(finite)
     if n < max(FEWEST_BLOCKS, n_counting):
@@ -128,11 +128,11 @@ def _pooled(found: Evidence) -> Span | str:
     whole = found.whole
     if isinstance(whole, PooledValue):
         return BoundTest.POOLED, whole.value, whole.low, whole.high
-    return TOO_FEW if len(found.known) < FEWEST_BLOCKS and found.known else whole.reason
+    return TOO_FEW if len(found.block_values) < FEWEST_BLOCKS and found.block_values else whole.reason
 
 
 def _of_setbacks(found: Evidence, seen: Judged, *, above: bool) -> Judged:
-    """Trials that could not keep up speak against what is good, and let nothing good hold."""
+    """Trials that could not keep up count against the middleware, and let no statement in its favour hold."""
     good = above is not found.lower_is_better
     if found.setbacks.is_majority and found.setbacks.n_trials >= FEWEST_BLOCKS:
         return Judged(Judgement.REFUTED if good else Judgement.HOLDS, str(found.setbacks))
@@ -143,11 +143,12 @@ def _of_setbacks(found: Evidence, seen: Judged, *, above: bool) -> Judged:
 
 
 def _extreme(found: Evidence, bound: float, *, above: bool) -> BoundResult:
-    """One message beyond the bound decides; none says it of so many messages only."""
-    slowest, at_least = max(found.known.upper.values(), default=math.nan), max(found.known.low.values(), default=0.0)
-    n = len(found.known)
+    """One message beyond the bound decides; none beyond it is a statement about these messages only."""
+    values = found.block_values
+    slowest, at_least = max(values.upper.values(), default=math.nan), max(values.low.values(), default=0.0)
+    n = len(values)
     if found.n_lost or at_least > bound:
-        reason = f"{found.n_lost} messages never came" if found.n_lost else ""
+        reason = f"{found.n_lost} messages never arrived" if found.n_lost else ""
         judged = Judged(Judgement.HOLDS if above else Judgement.REFUTED, reason)
     elif n < FEWEST_BLOCKS or slowest > bound:
         judged = Judged(Judgement.UNDECIDED, TOO_FEW if n < FEWEST_BLOCKS else "within the clocks' bound")
@@ -156,4 +157,4 @@ def _extreme(found: Evidence, bound: float, *, above: bool) -> BoundResult:
     judged = _of_setbacks(found, judged, above=above)
     if not n:
         return BoundResult(judged, BoundTest.EXTREME, n)
-    return BoundResult(judged, BoundTest.EXTREME, n, at_least, min(found.known.low.values()), slowest)
+    return BoundResult(judged, BoundTest.EXTREME, n, at_least, min(values.low.values()), slowest)

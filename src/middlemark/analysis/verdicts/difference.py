@@ -25,29 +25,27 @@ from middlemark.analysis.verdicts.values import BlockValues, Counts, PooledValue
 FEWEST_BLOCKS = 3
 """Two blocks agree by chance too often to be evidence."""
 POWER = 0.8
-"""How often the smallest difference that could have been found would have been found."""
+"""The power for which the smallest detectable difference is given."""
 FARTHEST = 50.0
 """e^50 is "anything"; beyond, the exponential would overflow."""
 EXACT_RANKS = 60
 """Up to so many blocks the signed-rank distribution is counted out; beyond, it is normal to five digits."""
-TOO_FEW_BLOCKS = f"fewer than {FEWEST_BLOCKS} blocks in which both have it"
+TOO_FEW_BLOCKS = f"fewer than {FEWEST_BLOCKS} blocks with values of both"
 TOO_FEW_TRIALS = f"fewer than {FEWEST_BLOCKS} trials of each"
-TOO_FEW_SEARCHES = (
-    f"fewer than {FEWEST_BLOCKS} searches of each: how they scatter is not known (`searches: 5` in the suite)"
-)
-AT_BOUNDS = "both ended at a bound of their search: wider bounds would show more"
+TOO_FEW_SEARCHES = f"fewer than {FEWEST_BLOCKS} searches of each: their spread is unknown (`searches: 5` in the suite)"
+AT_BOUNDS = "both ended at a bound of their search: use wider bounds"
 Floats = NDArray[np.float64]
 
 
 class Test(StrEnum):
-    """How an interval came about, in the words that a reader is shown."""
+    """The method of an interval, in the words of the report."""
 
     __test__ = False  # no test of pytest's
 
     SIGNED_RANKS = "ratios paired by block, Hodges-Lehmann estimate with the signed-rank test's interval"
-    PAIRED_T = "ratios paired by block, Student's t of their logarithms"
-    WELCH = "ratio of trials that share no block, Welch's t of logarithms"
-    INTERVALS = "ratio of percentiles of all trials' messages, from the intervals of both (MOVER)"
+    PAIRED_T = "ratios paired by block, Student's t over their logarithms"
+    WELCH = "ratio of trials that share no block, Welch's t over logarithms"
+    INTERVALS = "ratio of percentiles pooled over all trials' messages, from the intervals of both (MOVER)"
     SHARES = "difference of two shares, from the intervals of both (Newcombe's hybrid, Korn and Graubard's ends)"
     NEXT_RUN = "ratio of a run to the runs of the base, Student's prediction interval of logarithms of runs' estimates"
     NEXT_SHARE = "difference of a run's share to that of the base's runs, widened by how these differ"
@@ -82,7 +80,7 @@ class Difference:
     def detectable(self) -> float:
         """The smallest relative change (of shares: difference) that so many trials would find in 80 % of cases.
 
-        As wide as the interval reaches, and what is left for the other error; infinite where an end is not known.
+        From the width of the interval, and the allowance for the other error; infinite where an end is unknown.
         """
         if not self.is_ratio:
             reach = max(self.high - self.value, self.value - self.low)
@@ -202,7 +200,7 @@ def _pairs(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _ranks_reach(n: int, confidence: float) -> bool:
-    """Whether the range of so many changes covers as often as is asked for."""
+    """Whether the range of so many changes has the requested coverage."""
     return n >= FEWEST_BLOCKS and round(2.0 ** (1 - n), 12) <= 1 - confidence
 
 

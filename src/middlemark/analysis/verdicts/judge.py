@@ -22,20 +22,20 @@ from middlemark.analysis.verdicts.values import BlockValues
 FAILURES = {"no_communication": "no communication", "failed": "failed", "timed_out": "timed out"}
 """Outcomes that are the middleware's own, in words."""
 MARGIN = 0.05
-"""Ratios within 5 % of 1 are no difference, unless something else is asked for."""
+"""Ratios within 5 % of 1 are no difference, unless another margin is given."""
 SHARE_MARGIN = 0.001
 """Shares that differ by less than 0.1 percentage points are the same."""
 
 
 @dataclass(frozen=True)
 class Setbacks:
-    """How many trials of one experiment can't speak for a metric, and why."""
+    """How many trials of one experiment can't count for a metric, and why."""
 
     n_trials: int = 0
     """All that the machine did not disturb."""
     reasons: Mapping[str, int] = field(default_factory=dict)
     n_disturbed: int = 0
-    """Trials that the machine disturbed, which speak against nobody; many more of one side are a selection though."""
+    """Trials that the machine disturbed: they count against nobody, but many more of one side are a selection."""
 
     @property
     def n(self) -> int:
@@ -69,30 +69,36 @@ def count_setbacks(kinds: Counter[str], known: BlockValues, n_overloaded: int = 
 
 def significantly_more(one: Setbacks, other: Setbacks) -> bool:
     """Whether the first has more of them than chance explains (Fisher's exact test), or all where the other none."""
-    if min(one.n_trials, other.n_trials) < FEWEST_BLOCKS or one.share <= other.share:
+    p_value = p_value_of_setbacks(one, other)
+    if p_value is None or one.share <= other.share:
         return False
-    if one.share == 1 and other.share == 0:
-        return True
-    return _differ([(side.n, side.n_trials - side.n) for side in (one, other)])
+    return (one.share == 1 and other.share == 0) or p_value < 1 - CONFIDENCE
+
+
+def p_value_of_setbacks(one: Setbacks, other: Setbacks) -> float | None:
+    """Of both having them equally often (Fisher's exact test); none where no trial or too few could tell."""
+    if min(one.n_trials, other.n_trials) < FEWEST_BLOCKS or not (one.n or other.n):
+        return None
+    return _p_value([(side.n, side.n_trials - side.n) for side in (one, other)])
 
 
 def unequal_disturbance(one: Setbacks, other: Setbacks) -> str:
     """Why valid trials may be a selection: the machine disturbed significantly more trials of one of the two."""
     disturbed = [(side.n_disturbed, side.n_trials) for side in (one, other)]
-    if not (one.n_disturbed or other.n_disturbed) or not _differ(disturbed):  # the test is slow, and mostly not needed
+    if not (one.n_disturbed or other.n_disturbed):  # the test is slow, and mostly not needed
+        return ""
+    if _p_value(disturbed) >= 1 - CONFIDENCE:
         return ""
     counts = [f"{side.n_disturbed} of {side.n_trials + side.n_disturbed}" for side in (one, other)]
-    return (
-        f"the machine disturbed {counts[0]} trials of one side, {counts[1]} of the other: what is left is a selection"
-    )
+    return f"the machine disturbed {counts[0]} trials of one side, {counts[1]} of the other: the rest is a selection"
 
 
-def _differ(table: list[tuple[int, int]]) -> bool:
-    return float(scipy.stats.fisher_exact(table).pvalue) < 1 - CONFIDENCE
+def _p_value(table: list[tuple[int, int]]) -> float:
+    return float(scipy.stats.fisher_exact(table).pvalue)
 
 
 class Verdict(StrEnum):
-    """What a comparison came to, for the second side."""
+    """The result of a comparison, for the second side."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -106,7 +112,7 @@ class Verdict(StrEnum):
 
 
 class Judgement(StrEnum):
-    """What became of a statement: a claim, a condition of a gate, a requirement."""
+    """The judgement of a statement: a claim, a condition of a gate, a requirement."""
 
     HOLDS = "holds"
     REFUTED = "refuted"
@@ -129,6 +135,14 @@ class Judged:
     reason: str = ""
 
 
+@dataclass(frozen=True)
+class Significant:
+    """Which tests of a pair are significant, among all tests of a table."""
+
+    values: bool
+    setbacks: bool
+
+
 NO_SETBACKS = (Setbacks(), Setbacks())
 SetbacksPair = tuple[Setbacks, Setbacks]
 """Of the first side and of the second."""
@@ -140,16 +154,17 @@ def judge_difference(
     lower_is_better: bool,
     margin: float = MARGIN,
     setbacks: SetbacksPair = NO_SETBACKS,
-    is_significant: bool | None = None,
+    significant: Significant | None = None,
 ) -> Decision:
-    """What a difference comes to; `is_significant` is known where a table's error rate was held together."""
-    worse = _significantly_worse(setbacks)
+    """What a difference comes to; `significant` is given where the error rate of a whole table is held."""
+    worse = None if significant and not significant.setbacks else _significantly_worse(setbacks)
     if worse is not None:
         return Decision(worse, _unequal(setbacks))
     if isinstance(found, NoDifference):
         return Decision(Verdict.UNDECIDED, found.reason)
     if selected := unequal_disturbance(*setbacks):
         return Decision(Verdict.UNDECIDED, selected)
+    is_significant = significant.values if significant else None
     seen = _of_interval(found, lower_is_better=lower_is_better, margin=margin, is_significant=is_significant)
     flattered = _flattered(setbacks)
     if flattered is not None and seen not in {Verdict.UNDECIDED, flattered.inverse}:
@@ -203,7 +218,7 @@ def _flattered(setbacks: SetbacksPair) -> Verdict | None:
 
 
 def _unequal(setbacks: SetbacksPair) -> str:
-    return f"the sides could not keep up equally often: {setbacks[0]}, against {setbacks[1]}"
+    return f"one side could not keep up more often: {setbacks[0]}, against {setbacks[1]}"
 
 
 def judge_change(
@@ -231,9 +246,9 @@ def judge_interval(low: float, high: float, bound: float, *, above: bool) -> Jud
 
 
 def why_uncertain(coverage: float | None, n_trials: int) -> str:
-    """Why an interval decides nothing; empty where it covers as often as it claims."""
+    """Why an interval decides nothing; empty where it has the coverage that it states."""
     if coverage is None:
-        return "trials differ too much: how often such an interval holds what is true is not known"
+        return "trials differ too much: the coverage of the interval is unknown"
     if coverage < CONFIDENCE:
-        return f"the interval over {n_trials} trials covers {100 * coverage:.0f} % only"
+        return f"the interval over {n_trials} trials covers only {100 * coverage:.0f} %"
     return ""

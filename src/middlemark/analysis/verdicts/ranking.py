@@ -1,9 +1,10 @@
 """Which of several candidates is best: ranks as intervals that hold together, so that a table errs in 5 % of cases.
 
-All pairs are tested under Holm's procedure (Scandinavian J. of Statistics 6, 1979), and a rank reaches from one more
-than the number of those significantly better to the number of those not significantly worse (Mohamad, Goeman & van
-Zwet, arXiv:1708.02729, 2018). The best is who alone is left without those significantly behind another (multiple
-comparison with the best: Hsu, Annals of Statistics 12, 1984); `difference` tests a pair.
+All pairs are tested, for their values and their setbacks, under Holm's procedure (Scandinavian J. of Statistics 6,
+1979), and a rank reaches from one more than the number of those significantly better to the number of those not
+significantly worse (Mohamad, Goeman & van Zwet, arXiv:1708.02729, 2018). The best is who alone is left without those
+significantly behind another (multiple comparison with the best: Hsu, Annals of Statistics 12, 1984); `difference`
+tests a pair.
 """
 
 from __future__ import annotations
@@ -15,20 +16,29 @@ from typing import Generic, TypeVar
 
 from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, NoDifference, ratio, ratio_of_pooled
-from middlemark.analysis.verdicts.judge import MARGIN, Setbacks, Verdict, judge_difference
+from middlemark.analysis.verdicts.judge import (
+    MARGIN,
+    Setbacks,
+    Significant,
+    Verdict,
+    judge_difference,
+    p_value_of_setbacks,
+)
 from middlemark.analysis.verdicts.values import BlockValues, PooledValue
 
 K = TypeVar("K", bound=Hashable)
+_VALUES, _SETBACKS = "values", "setbacks"
+"""The two tests of a pair: of its values, and of how often each could not keep up."""
 
 
 @dataclass(frozen=True)
 class Candidate:
     """One of those to rank."""
 
-    known: BlockValues
+    block_values: BlockValues
     """What it is ranked by, by block."""
     value: float
-    """The value that is shown of it: lines stand in its order."""
+    """The value that is shown, by which lines are ordered."""
     setbacks: Setbacks = Setbacks()  # noqa: RUF009 - frozen
     whole: PooledValue | None = None
     """Of all trials' messages together, where single trials have too few."""
@@ -79,38 +89,49 @@ def _significantly_better(
 ) -> set[tuple[K, K]]:
     """Pairs of which the first is significantly better than the second."""
     pairs = list(combinations(candidates, 2))
-    confidence = 1 - (1 - CONFIDENCE) / max(len(pairs), 1)
-    tested = {pair: _ratio(candidates, pair, confidence) for pair in pairs}
-    p_values = {pair: each.p_value for pair, each in tested.items() if isinstance(each, Difference)}
-    known = {pair: p_value for pair, p_value in p_values.items() if p_value is not None}
+    of_values, of_setbacks = _p_values_of_ratios(candidates, pairs), _p_values_of_setbacks(candidates, pairs)
+    significant = holm(
+        {(_VALUES, pair): p_value for pair, p_value in of_values.items()}
+        | {(_SETBACKS, pair): p_value for pair, p_value in of_setbacks.items()}
+    )
 
     def better(pair: tuple[K, K], *, is_significant: bool) -> tuple[K, K] | None:
-        said = judge_difference(
+        verdict = judge_difference(
             _ratio(candidates, pair, CONFIDENCE),
             lower_is_better=lower_is_better,
             margin=margin,
             setbacks=(candidates[pair[0]].setbacks, candidates[pair[1]].setbacks),
-            is_significant=is_significant,
+            significant=Significant(values=is_significant, setbacks=(_SETBACKS, pair) in significant),
         ).verdict
-        return {Verdict.BETTER: (pair[1], pair[0]), Verdict.WORSE: pair}.get(said)
+        return {Verdict.BETTER: (pair[1], pair[0]), Verdict.WORSE: pair}.get(verdict)
 
-    unequal = {(a, b) for a, b in pairs if candidates[a].setbacks.share != candidates[b].setbacks.share}
-    significant = holm(known)
-    judged = (better(pair, is_significant=pair in significant) for pair in significant | unequal)
-    found = {each for each in judged if each is not None}
+    decided = (better(pair, is_significant=(_VALUES, pair) in significant) for _, pair in significant)
+    found = {ordered for ordered in decided if ordered is not None}
     allowed = 2 * (1 - CONFIDENCE) / max(len(candidates) - 1, 1)  # one side of the test, of as many as it has rivals
-    behind = (better(pair, is_significant=True) for pair, p_value in known.items() if p_value <= allowed)
-    left = candidates.keys() - {each[1] for each in (*found, *behind) if each is not None}
+    behind = (better(pair, is_significant=True) for pair, p_value in of_values.items() if p_value <= allowed)
+    left = candidates.keys() - {ordered[1] for ordered in (*found, *behind) if ordered is not None}
     if len(left) == 1 and len(candidates) > 1:
         best = next(iter(left))
         found |= {(best, other) for other in candidates if other != best}
     return found
 
 
+def _p_values_of_ratios(candidates: Mapping[K, Candidate], pairs: list[tuple[K, K]]) -> dict[tuple[K, K], float]:
+    confidence = 1 - (1 - CONFIDENCE) / max(len(pairs), 1)
+    ratios = {pair: _ratio(candidates, pair, confidence) for pair in pairs}
+    p_values = {pair: found.p_value for pair, found in ratios.items() if isinstance(found, Difference)}
+    return {pair: p_value for pair, p_value in p_values.items() if p_value is not None}
+
+
+def _p_values_of_setbacks(candidates: Mapping[K, Candidate], pairs: list[tuple[K, K]]) -> dict[tuple[K, K], float]:
+    p_values = {(a, b): p_value_of_setbacks(candidates[a].setbacks, candidates[b].setbacks) for a, b in pairs}
+    return {pair: p_value for pair, p_value in p_values.items() if p_value is not None}
+
+
 def _ratio(candidates: Mapping[K, Candidate], pair: tuple[K, K], confidence: float) -> Difference | NoDifference:
     """Of the second to the first: block by block, or where there are no values a block, of all messages."""
     one, other = candidates[pair[0]], candidates[pair[1]]
-    first, second = one.known.finite, other.known.finite
+    first, second = one.block_values.finite, other.block_values.finite
     if one.whole and other.whole and len(first.low.keys() & second.low.keys()) < FEWEST_BLOCKS:
         return ratio_of_pooled(one.whole, other.whole, confidence=confidence)
     return ratio(first, second, paired=True, confidence=confidence)

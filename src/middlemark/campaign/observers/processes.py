@@ -46,7 +46,7 @@ class ResourceObserver(TrialObserver):
                     program.running.watch(self._pids(host))
 
     def drained(self) -> None:
-        """Asks for the samples."""
+        """Requests the samples."""
         for name, program in self._programs.items():
             if program.running is not None:
                 with program.attempt():

@@ -1,7 +1,7 @@
 """Observers of a trial's traffic: what each link transmitted in each phase, and every frame in a file for Wireshark.
 
 Only interfaces of hosts in namespaces are read, where nothing but the trial is: those of this machine and of others
-carry traffic that nobody asked to be kept. What the counts mean, `analysis` says; the frames, the worker's dissectors.
+transmit other programs' traffic too. `analysis` interprets the counts, the worker's dissectors the frames.
 """
 
 from __future__ import annotations
@@ -153,7 +153,10 @@ class CaptureObserver(TrialObserver):
 
     def _note_missing(self, captured: Captured) -> None:
         for what, reason in (
-            ("beyond", "the file had its size: raise `capture: {most: …}`, or keep less of each with `snap`"),
+            (
+                "beyond",
+                "the file had its maximum size: raise `capture: {most: …}`, or keep less of each frame with `snap`",
+            ),
             ("lost", "the observer was late"),
         ):
             if missing := sum(getattr(each, what) for each in captured.links.values()):

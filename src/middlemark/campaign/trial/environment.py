@@ -1,7 +1,7 @@
-"""The environment of one trial: a slot, the test-bed's hosts, a folder on each, and what else its conditions ask for.
+"""The environment of one trial: a slot, the test-bed's hosts, a folder on each, and what else its conditions require.
 
-All of it is there while the context lasts and is given back with it, however it ends. No worker is started here:
-`processes` does that, with what `spec` says.
+It exists while the context lasts and is removed with it, however it ends. No worker is started here: `processes`
+does that, with the specs of `spec`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from middlemark.campaign.order import CampaignResources, Worker
 from middlemark.plan import CaptureBounds, Experiment, PlannedFault, Trial, loaded_hosts
-from middlemark.plan.network import Link
+from middlemark.plan.topology.network import Link
 from middlemark.results.files import writing
 from middlemark.results.record import ClockAgreement
 from middlemark.suite import Action, HostKind, Observation
@@ -26,7 +26,8 @@ from middlemark.testbed.hosts.container import deployed
 from middlemark.testbed.hosts.host import Host
 from middlemark.testbed.hosts.rootfs import Contents
 from middlemark.testbed.hosts.ssh import SshHost
-from middlemark.testbed.machine import cpus
+from middlemark.testbed.machine import awake, cpus
+from middlemark.testbed.machine.awake import KeptAwake
 from middlemark.testbed.machine.cpus import CpuLoad
 from middlemark.testbed.processes import slot as slots
 from middlemark.testbed.processes.child import executable
@@ -43,7 +44,7 @@ class TrialEnvironment:
     worker: Worker
     slot: Slot
     hosts: Mapping[str, Host]
-    """As processes are started on them: in the deployment that the conditions ask for."""
+    """The hosts as processes are started on them, in the requested deployment."""
     folder: Path
     """The trial's own folder, the same path on every host."""
     cpus: tuple[int, ...]
@@ -51,6 +52,8 @@ class TrialEnvironment:
     testbed: Testbed
     loads: Mapping[str, CpuLoad] = field(default_factory=dict)
     """By loaded host."""
+    kept_awake: KeptAwake | None = None
+    """None where the CPUs may sleep."""
     clocks: Mapping[str, ClockOffset] = field(default_factory=dict)
     """By host with a clock of its own, before the trial."""
     capture: CaptureBounds = field(default_factory=CaptureBounds)
@@ -81,8 +84,8 @@ def prepared(trial: Trial, resources: CampaignResources) -> Iterator[TrialEnviro
         slot = stack.enter_context(slots.reserved())
         testbed = stack.enter_context(built(plan, slot, ledger))
         stack.callback(ledger.remove, ledger.enter("shared_memory", slot.name))
-        if experiment.conditions.keep_awake:
-            stack.enter_context(cpus.kept_awake(resources.cpus, ledger))
+        is_awake = experiment.conditions.keep_awake
+        kept_awake = stack.enter_context(awake.kept_awake(resources.cpus, ledger)) if is_awake else None
         folder = _folders(testbed, experiment.timeline, slot, ledger, stack)
         contents, deployment = Contents(worker.path, programs_of(worker.description)), experiment.conditions.deployment
         hosts = {
@@ -91,7 +94,9 @@ def prepared(trial: Trial, resources: CampaignResources) -> Iterator[TrialEnviro
         }
         clocks = _clock_offsets(testbed, ledger)
         loads = _loads(experiment, testbed, resources, stack)
-        yield TrialEnvironment(worker, slot, hosts, folder, resources.cpus, testbed, loads, clocks, experiment.capture)
+        yield TrialEnvironment(
+            worker, slot, hosts, folder, resources.cpus, testbed, loads, kept_awake, clocks, experiment.capture
+        )
 
 
 def clock_agreement(environment: TrialEnvironment, ledger: Ledger) -> dict[str, ClockAgreement]:

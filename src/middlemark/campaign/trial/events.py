@@ -30,7 +30,7 @@ from middlemark.worker.process import Ended, Heard, Junk, Said, last_lines
 
 M = TypeVar("M", bound=BaseModel)
 
-# A worker that refuses these was asked wrongly: that is no limit of its middleware.
+# A worker that refuses these got a wrong request: that is no limit of its middleware.
 FAULTS_OF_THE_FRONT = {"spec", "contract_version"}
 
 
@@ -67,7 +67,7 @@ class EventReader:
                 self._over = self._over or self._trouble(worker, event)
             case Junk(worker, at_ns, line, problem):
                 self._line(at_ns, worker, {"junk": line, "problem": problem})
-                self._over = self._over or self._failed(worker, (f"it said what is no event: {line!r}", problem))
+                self._over = self._over or self._failed(worker, (f"its output is not an event: {line!r}", problem))
             case Ended(worker, at_ns, exit_status):
                 self._line(at_ns, worker, {"exit_status": exit_status})
                 self.exit_status[worker] = exit_status
@@ -115,8 +115,10 @@ class EventReader:
             left_ns = until_ns - time.monotonic_ns()
             if left_ns <= 0:
                 raise TrialOver(TimedOut(waiting_for=", ".join(names), deadline_ns=max(until_ns - since_ns, 0)))
+            # Not `wait_for`: before Python 3.12 it loses an interruption that comes together with an event.
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), left_ns / 1e9)
+                async with asyncio.timeout(left_ns / 1e9):
+                    await self._changed.wait()
 
     def _trouble(self, worker: str, event: BaseModel) -> Outcome | None:
         match event:

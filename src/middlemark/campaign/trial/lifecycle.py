@@ -19,8 +19,8 @@ from middlemark.campaign.trial.environment import TrialEnvironment
 from middlemark.campaign.trial.events import EventReader, TrialOver
 from middlemark.campaign.trial.faults import Faults
 from middlemark.campaign.trial.processes import TrialProcesses
-from middlemark.plan import MissingPath, NoCommunication, PingPong, Trial
-from middlemark.results.record import ClockAgreement, LinkMeasured, LoadReached, Window
+from middlemark.plan import MissingPath, NoCommunication, Trial
+from middlemark.results.record import ClockAgreement, KeptAwakeFacts, LinkMeasured, LoadReached, Window
 from middlemark.suite import Action
 from middlemark.testbed.machine.cpus import CpuLoad, Reading
 from middlemark.worker import contract
@@ -55,7 +55,10 @@ class Lifecycle:
         self.cpus = environment.cpus
         self.loads_reached: dict[str, LoadReached] = {}
         """By loaded host, from the window's announcement until all is published."""
+        self.kept_awake: KeptAwakeFacts | None = None
+        """Over the same time."""
         self._loads = environment.loads
+        self._awake = environment.kept_awake
         self._testbed = environment.testbed
         self.links: tuple[LinkMeasured, ...] = ()
         """What its links were like before it, and after it where it came to its end."""
@@ -110,6 +113,7 @@ class Lifecycle:
         self._testbed.begin(begin_ns)
         self._open_window((*self.specs.applications, *self.specs.services))
         loads_before = {host: load.read() for host, load in self._loads.items()}
+        spun_before_ns = self._awake.spent_ns() if self._awake else 0
         before = self.processes.resident_bytes() if self.trial.experiment.timeline else {}
         faults = asyncio.create_task(self.faults.perform(begin_ns))
         observing = asyncio.create_task(self.observer.during(self.window))
@@ -120,6 +124,9 @@ class Lifecycle:
         finally:
             faults.cancel()
             observing.cancel()
+        if self._awake:
+            spent_ns = self._awake.spent_ns() - spun_before_ns
+            self.kept_awake = KeptAwakeFacts(means=self._awake.means.value, spinners_cpu_ns=max(spent_ns, 0))
         self.loads_reached = {host: _load_reached(load, loads_before[host]) for host, load in self._loads.items()}
         after = self.processes.resident_bytes() if before else {}
         lasting = before.keys() & after.keys() - set(self.processes.restarted())
@@ -222,7 +229,7 @@ def missing_paths(trial: Trial, events: EventReader, applications: Container[str
     return [
         MissingPath(stream=stream.name, answers=answers, publisher=publisher, subscriber=subscriber)
         for stream in trial.experiment.streams
-        for answers in ((False, True) if isinstance(stream.pattern, PingPong) else (False,))
+        for answers in ((False, True) if stream.pattern.has_answers else (False,))
         for publisher, asker in enumerate(stream.publishers)
         for subscriber, answerer in enumerate(stream.subscribers)
         if asker in applications and answerer in applications

@@ -1,7 +1,7 @@
-"""What a trial's links and routes are like before it and after it, as records, and whether they are what was requested.
+"""Measures a trial's links and routes before and after it, and records whether they are as requested.
 
-`testbed.probe` measures and compares; here both become metrics under their names. What a wrong link makes of the trial,
-`validity` says.
+`testbed.probe` measures and compares; this module names the metrics. `validity` decides what a wrong link means for the
+trial.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _probed_links(testbed: Testbed) -> dict[str, _Probed]:
 
 
 def _route(route: Route, testbed: Testbed, when: When) -> LinkMeasured:
-    """Probes it, and again where it is not as declared; not where nothing comes through, nor where no probe runs."""
+    """Probes it, and again where it is not as declared; not where no reply arrives, nor where no probe runs."""
     if testbed.ledger is None:
         raise InternalError("a test-bed with routes has a ledger")
     metrics: Metrics = {}
@@ -102,14 +102,14 @@ def _route(route: Route, testbed: Testbed, when: When) -> LinkMeasured:
 
 
 def check_alive(links: Sequence[LinkMeasured]) -> None:
-    """Where nothing comes through a link, no trial is run over it."""
+    """Where no reply comes over a link, no trial is run over it."""
     dead = unlike(link for link in links if link.is_dead)
     if dead:
         raise TrialOver(Invalid(reasons=dead))
 
 
 def mend(environment: TrialEnvironment, timeline: Sequence[PlannedFault]) -> None:
-    """Has links be again what a timeline may have cut, and ends their traces, so that what they are can be measured."""
+    """Repairs links that a timeline may have left cut, and ends their traces, so that links can be measured."""
     environment.testbed.finish_traces()
     for event in timeline:
         if event.action.undone_by:

@@ -20,9 +20,17 @@ from middlemark.analysis.metrics.trial import TrialMetrics
 from middlemark.campaign.trial import validity
 from middlemark.campaign.trial.lifecycle import Lifecycle
 from middlemark.plan import Failed, Invalid, InvalidKind, InvalidReason, NotApplicable, Outcome, Trial, Valid
-from middlemark.results.counts import Counts, FirstMessage, InputCounts, NodeCounts, PublisherCounts, SubscriberCounts
+from middlemark.results.counts import (
+    Counts,
+    FirstMessage,
+    InputCounts,
+    NodeCounts,
+    PathProof,
+    PublisherCounts,
+    SubscriberCounts,
+)
 from middlemark.results.progress import Headline
-from middlemark.results.record import Effective, PathProof, Resources, TrialRecord
+from middlemark.results.record import Effective, Resources, ServiceConfiguration, TrialRecord
 from middlemark.results.streaming import CHUNK_ROWS, Frame
 from middlemark.results.tables import (
     EXECUTIONS_SCHEMA,
@@ -102,6 +110,7 @@ def _record(lifecycle: Lifecycle, outcome: Outcome, attempt: int) -> TrialRecord
         outcome=outcome,
         attempt=attempt,
         effective=_effective(lifecycle, applications),
+        services=_services(lifecycle),
         counts=_counts(lifecycle, applications),
         first_message=_first_messages(lifecycle),
         window=lifecycle.window,
@@ -116,6 +125,7 @@ def _record(lifecycle: Lifecycle, outcome: Outcome, attempt: int) -> TrialRecord
         interrupted=tuple(name for name in applications if lifecycle.events.is_end_expected(name)),
         memory_growth_bytes=lifecycle.memory_growth_bytes,
         cpu_load=lifecycle.loads_reached,
+        kept_awake=lifecycle.kept_awake,
     )
     return record.model_copy(update=dict(lifecycle.observer.record_fields()))
 
@@ -124,6 +134,15 @@ def _effective(lifecycle: Lifecycle, applications: list[str]) -> dict[str, Effec
     heard = {name: lifecycle.last(name, contract.ApplicationEffective) for name in applications}
     return {
         name: Effective.model_validate(event.model_dump(exclude={"event"})) for name, event in heard.items() if event
+    }
+
+
+def _services(lifecycle: Lifecycle) -> dict[str, ServiceConfiguration]:
+    ready = {name: lifecycle.last(name, contract.ServiceReady) for name in lifecycle.specs.services}
+    return {
+        name: ServiceConfiguration.model_validate(event.model_dump(exclude={"event"}))
+        for name, event in ready.items()
+        if event
     }
 
 

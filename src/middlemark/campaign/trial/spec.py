@@ -22,16 +22,18 @@ from middlemark.plan import (
     PlannedFault,
     Stream,
     StreamPattern,
+    StreamQos,
     Trial,
     Unthrottled,
+    service_cpus,
     share_cpus,
 )
 from middlemark.plan import Periodic as PeriodicPlan
-from middlemark.suite import Arrival, Scheduling
+from middlemark.suite import DEFAULT_PATIENCE_NS, DEFAULT_QUEUE_BYTES, Arrival, Delivery, Scheduling
 from middlemark.testbed.hosts.host import Host
 from middlemark.worker import contract
 from middlemark.worker.contract import ApplicationSpec, Description, Placement, Rendezvous, ServiceAddress, ServiceSpec
-from middlemark.worker.description import CONTRACT_VERSION, needed_services
+from middlemark.worker.description import CONTRACT_VERSION, needed_services, resolved_delivery
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,12 @@ class Specs:
         return ", ".join(dict.fromkeys(name for name in named if name not in self.host_of))
 
 
+_DELIVERIES: Mapping[Delivery | None, contract.Delivery] = {
+    Delivery.LIBRARY_THREAD: "library_thread",
+    Delivery.OWN_THREAD: "own_thread",
+    Delivery.POLLING: "polling",
+}
+"""The others leave it to the profile and the worker."""
 _Service = tuple[str, int, str]
 """A service's name, its index and its host's name."""
 
@@ -65,7 +73,7 @@ def process_specs(trial: Trial, environment: TrialEnvironment) -> Specs:
     cpus = share_cpus(experiment, environment.cpus)
     return Specs(
         services={
-            f"{service}_{index}": _service_spec(trial, environment, (service, index, host), services)
+            f"{service}_{index}": _service_spec(trial, environment, (service, index, host), services, cpus)
             for service, index, host in services
         },
         applications={
@@ -105,11 +113,16 @@ def _addresses(services: Sequence[_Service], viewer: str, environment: TrialEnvi
 
 
 def _service_spec(
-    trial: Trial, environment: TrialEnvironment, service: _Service, services: Sequence[_Service]
+    trial: Trial,
+    environment: TrialEnvironment,
+    service: _Service,
+    services: Sequence[_Service],
+    cpus: Mapping[str, tuple[int, ...]],
 ) -> ServiceSpec:
     name, index, host_name = service
     host = environment.hosts[host_name]
     experiment = trial.experiment
+    asked = [_qos_spec(stream.qos) for stream in experiment.streams]
     return ServiceSpec(
         contract_version=CONTRACT_VERSION,
         service=name,
@@ -122,7 +135,12 @@ def _service_spec(
         options=dict(experiment.options),
         clock_offset_ns=environment.clock_offset_ns(host_name),
         largest_message_bytes=max(_largest_message(stream) for stream in experiment.streams),
-        placement=Placement(cpus=[], scheduling=contract.OtherScheduling(), spin_ns=0),
+        queue_bytes=max(qos.queue_bytes for qos in asked),
+        congestion="block" if any(qos.congestion == "block" for qos in asked) else "drop",
+        patience_ns=max(qos.patience_ns for qos in asked),
+        placement=Placement(
+            cpus=list(service_cpus(experiment, host_name, cpus)), scheduling=_scheduling(trial), spin_ns=0
+        ),
     )
 
 
@@ -144,6 +162,9 @@ def _application_spec(
         services=_addresses(_nearest_first(application.host, services), application.host, environment),
         profile=experiment.profile,
         options=dict(experiment.options),
+        delivery=resolved_delivery(
+            environment.worker.description, experiment.profile, _DELIVERIES.get(experiment.delivery)
+        ),
         streams=[_stream_spec(stream, trial, environment, host) for stream in experiment.streams],
         endpoints=[
             contract.Endpoint(stream=endpoint.stream, role=endpoint.role.value, index=endpoint.index)
@@ -222,10 +243,16 @@ def _stream_spec(stream: Stream, trial: Trial, environment: TrialEnvironment, vi
         size_bytes=stream.size_bytes,
         pattern=_pattern_spec(stream.pattern, trial.seed),
         recorded=None if stream.recorded is None else contract.Recorded(**stream.recorded.model_dump(mode="json")),
-        qos=contract.Qos.model_validate(stream.qos.model_dump(mode="json")),
+        qos=_qos_spec(stream.qos),
         publishers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in stream.publishers],
         subscribers=[contract.EndpointAddress(application=a, address=address_of[a]) for a in stream.subscribers],
     )
+
+
+def _qos_spec(qos: StreamQos) -> contract.Qos:
+    """A plan from before patience and queue were asked for has the defaults."""
+    queue = {"patience_ns": DEFAULT_PATIENCE_NS, "queue_bytes": DEFAULT_QUEUE_BYTES}
+    return contract.Qos.model_validate(queue | qos.model_dump(mode="json", exclude_none=True) | {"level": qos.level})
 
 
 def _pattern_spec(pattern: StreamPattern, seed: int) -> contract.PatternSpec:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from middlemark.analysis.experiment.path import contradiction
 from middlemark.analysis.metrics.accounting import accountable, contradictions
 from middlemark.analysis.metrics.trial import TrialMetrics
 from middlemark.analysis.stats.quantiles import Measured, WithinClocks, bound_words
-from middlemark.plan import Caution, InvalidKind, InvalidReason, PingPong, WarningKind
+from middlemark.plan import Caution, InvalidKind, InvalidReason, WarningKind
 from middlemark.results.progress import Headline
 from middlemark.results.record import LinkMeasured, TrialRecord
 from middlemark.results.streaming import Frame
@@ -40,11 +41,13 @@ def reasons(record: TrialRecord, received: Frame, bounds: Disturbance, cpus: int
             f"the hypervisor took {100 * stolen:.2f} % of the machine's CPU time; {100 * bounds.steal:g} % is allowed"
         )
         reasons_found.append(InvalidReason(kind=InvalidKind.STEAL, text=text))
+    if text := contradiction(record):
+        reasons_found.append(InvalidReason(kind=InvalidKind.PATH, text=text))
     return (*reasons_found, *unlike(record.links))
 
 
 def unlike(links: Iterable[LinkMeasured]) -> tuple[InvalidReason, ...]:
-    """Links and routes that were not what was asked."""
+    """Links and routes that were not as requested or declared."""
     return tuple(
         InvalidReason(kind=InvalidKind.LINK, text=f"{link.name} {link.when} the trial: {link.problem}")
         for link in links
@@ -66,7 +69,7 @@ def cautions(record: TrialRecord, metrics: TrialMetrics) -> tuple[Caution, ...]:
     texts = {
         WarningKind.OVERLOAD: (
             f"below its intended rate: {', '.join(_rates(metrics))}; its latency is that of a queue"
-            + (f"; {unsent} messages were left when the time for them was over" if unsent else ""),
+            + (f"; {unsent} messages were not offered within four windows" if unsent else ""),
             "lower the rate or the size",
         )
         if metrics.overloaded
@@ -76,7 +79,7 @@ def cautions(record: TrialRecord, metrics: TrialMetrics) -> tuple[Caution, ...]:
         ),
         WarningKind.SAMPLES_FULL: _number(
             sum(each.beyond_samples for each in counted),
-            "messages are in the histogram only",
+            "messages are only in the histogram",
             "raise `recording: {samples: …}` in the suite",
         ),
         WarningKind.REFUSED_MESSAGES: _number(
@@ -93,7 +96,7 @@ def cautions(record: TrialRecord, metrics: TrialMetrics) -> tuple[Caution, ...]:
 def headline(record: TrialRecord, metrics: TrialMetrics) -> Headline:
     """The first metrics, of the first stream."""
     stream = record.trial.experiment.streams[0]
-    round_trip = isinstance(stream.pattern, PingPong)
+    round_trip = stream.pattern.has_answers
     kind = Distribution.ROUND_TRIP if round_trip else Distribution.LATENCY_FROM_SEND
     first_message_ns = _value(metrics, TRIAL, "first_message_ns")
     return Headline(
@@ -138,16 +141,16 @@ def _of_those(stream: str, metrics: TrialMetrics) -> str:
     if not refused:
         return ""
     is_any_known = any(isinstance(value, Measured) for value in values)
-    return "; those that are no longer are not given" if is_any_known else ", more than they are: none is given"
+    return "; those that are not longer are not given" if is_any_known else "; they are shorter, so none is given"
 
 
 def _load_missed(record: TrialRecord) -> tuple[str, str] | None:
     missed = [
-        f"{host} was kept busy to {load.reached_percent:.0f} %, not {load.asked_percent:g} %"
+        f"the CPU load of {host} was {load.reached_percent:.0f} %, not {load.asked_percent:g} %"
         for host, load in record.cpu_load.items()
         if abs(load.reached_percent - load.asked_percent) > LOAD_TOLERANCE_PERCENT
     ]
-    return ("; ".join(missed), "the applications, or other programs, took the CPU time") if missed else None
+    return ("; ".join(missed), "the applications or other programs used the CPU time") if missed else None
 
 
 def _number(count: int, text: str, remedy: str) -> tuple[str, str] | None:

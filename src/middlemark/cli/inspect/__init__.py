@@ -1,1 +1,1 @@
-"""Commands that show what is there: workers, suites, topologies, the machine, what killed runs left."""
+"""Commands that only show: workers, suites, topologies, the machine, and what killed runs left."""

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 
 def command(
-    middleware: Annotated[str, typer.Argument(help="Its name.", autocompletion=arguments.middlewares)],
+    middleware: Annotated[
+        str, typer.Argument(help="The name of the middleware or pipeline.", autocompletion=arguments.middlewares)
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
-    """Describe a middleware: its library, what it can do, its profiles and options; or a pipeline that ships."""
+    """Describe a middleware (its library, capabilities, profiles and options), or a shipped pipeline."""
     from middlemark.suite import shipped_workloads
 
     workload = shipped_workloads().get(middleware)
@@ -60,7 +62,8 @@ def _print(description: "Description") -> None:
     console = Console()
     console.print(Text(f"{description.title} ({description.middleware})", style="bold"))
     console.print(Text(description.summary))
-    for table in (_facts(description), _profiles(description), _options(description)):
+    tables = (_facts(description), _deliveries(description), _profiles(description), _options(description))
+    for table in tables:
         console.print(table)
 
 
@@ -72,6 +75,7 @@ def _facts(description: "Description") -> "Table":
         "transports": ", ".join(can.transports),
         "reliability": ", ".join(can.reliabilities),
         "durability": ", ".join(can.durabilities),
+        "history": ", ".join(can.histories),
         "congestion": ", ".join(can.congestion),
         "largest message": _size(can.largest_message_bytes),
         "zero copy": "yes" if can.zero_copy else "no",
@@ -81,12 +85,23 @@ def _facts(description: "Description") -> "Table":
     return _table(("", ""), list(rows.items()))
 
 
+def _deliveries(description: "Description") -> "Table":
+    there = description.capabilities.deliveries
+    rows = [
+        (each.delivery, "default" if each.delivery == there.default else "yes", each.how, each.source)
+        for each in there.has
+    ]
+    rows += [(each.delivery, "no", f"{each.reason[0].upper()}{each.reason[1:]}.", "") for each in there.lacks]
+    return _table(("delivery", "there", "how, or why not", "who does it so"), rows)
+
+
 def _profiles(description: "Description") -> "Table":
     rows = []
     for name, profile in description.profiles.items():
-        sets = ", ".join(f"{option}={_value(value)}" for option, value in profile.options.items())
+        delivery = [f"delivery={profile.delivery}"] if profile.delivery else []
+        sets = ", ".join(delivery + [f"{option}={_value(value)}" for option, value in profile.options.items()])
         rows.append((name, profile.summary, sets or "nothing"))
-    return _table(("profile", "stands for", "sets"), rows)
+    return _table(("profile", "description", "sets"), rows)
 
 
 def _options(description: "Description") -> "Table":
@@ -137,7 +152,9 @@ Footprints = dict[str, "tuple[Part, ...]"]
 def footprint_command(
     middleware: Annotated[
         list[str] | None,
-        typer.Argument(help="Their names; without any, all that are built.", autocompletion=arguments.middlewares),
+        typer.Argument(
+            help="The names of middlewares; without any, all that are built.", autocompletion=arguments.middlewares
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:

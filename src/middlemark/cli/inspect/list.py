@@ -31,7 +31,7 @@ class Subject(StrEnum):
 
 
 def command(
-    subject: Annotated[Subject | None, typer.Argument(help="What to list; everything without it.")] = None,
+    subject: Annotated[Subject | None, typer.Argument(help="What to list; by default everything.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """List suites, middlewares, workloads, topologies and timelines of faults."""
@@ -112,7 +112,7 @@ def _print_tables(listed: dict[str, Rows]) -> None:
     console = Console()
     for title, rows in listed.items():
         if not rows:
-            console.print(f"{title}: none here; `middlemark doctor` says why")
+            console.print(f"{title}: none; `middlemark doctor` says why")
             continue
         table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
         for name in rows[0]:
@@ -122,7 +122,7 @@ def _print_tables(listed: dict[str, Rows]) -> None:
         console.print(table)
 
 
-app = typer.Typer(help="Show topologies; `middlemark list topologies` names those that ship.", no_args_is_help=True)
+app = typer.Typer(help="Show topologies; `middlemark list topologies` lists the shipped ones.", no_args_is_help=True)
 
 
 @app.callback()
@@ -136,11 +136,11 @@ def show(
         str,
         typer.Argument(
             metavar="NAME|FILE",
-            help="A topology's name, or a file with topologies, or a suite for all that it has.",
+            help="A topology's name, a file with topologies, or a suite (all its topologies).",
             autocompletion=arguments.topologies,
         ),
     ],
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it into an SVG instead.")] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the drawing to an SVG file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
     """Draw a topology: hosts with their applications, services and limits, networks, and what their links do."""
@@ -169,5 +169,5 @@ def _write(file: Path, topologies: "tuple[Topology, ...]") -> None:
 
     if len(topologies) != 1:
         names = ", ".join(topology.name for topology in topologies)
-        raise UsageError(f"one SVG holds one topology, and there are {len(topologies)}", remedy=f"name one: {names}")
+        raise UsageError(f"an SVG file holds one topology, and this has {len(topologies)}", remedy=f"name one: {names}")
     write_text(file, svg(topologies[0]))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def doctor_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
-    """Say what is present, what is missing and its remedy, and how ready the machine is."""
+    """Show what is present, what is missing with its remedy, and whether the machine is fit to measure."""
     from middlemark.campaign.order import available_workers
     from middlemark.testbed import capabilities
     from middlemark.testbed.hosts import container
@@ -44,11 +44,11 @@ def doctor_command(
 
 def _check(workers: "Mapping[str, Worker]") -> None:
     from middlemark.errors import EnvironmentNotReady
-    from middlemark.worker.executables import FOLDERS_VARIABLE
+    from middlemark.installation import FOLDERS_VARIABLE
 
     if not workers:
         raise EnvironmentNotReady(
-            "there is no worker here, so nothing can be measured", remedy=f"make workers, or {FOLDERS_VARIABLE}=FOLDER"
+            "no worker was found, so nothing can be measured", remedy=f"make workers, or {FOLDERS_VARIABLE}=FOLDER"
         )
 
 
@@ -119,7 +119,7 @@ def clean_command(
         str | None,
         typer.Option(
             metavar="TARGET",
-            help="Remove nothing, and forget the folders on a machine that is gone for good: user@address:port.",
+            help="Remove nothing; delete the entries of a machine that no longer exists: user@address:port.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
@@ -149,8 +149,8 @@ def kept_lines(swept: "Sequence[Removed]") -> list[str]:
 
     kept = [f"not removed {each.kind}: {each.what}: {each.problem}" for each in swept if each.problem is not None]
     ends = [
-        f"what is on {target} stays entered, and every `middlemark run` and `middlemark clean` tries again; "
-        f"if that machine is gone for good: middlemark clean --forget {target}"
+        f"the entries of {target} stay in the ledger, and every `middlemark run` and `middlemark clean` tries again; "
+        f"if that machine no longer exists: middlemark clean --forget {target}"
         for target in ledger.out_of_reach(swept)
     ]
     return kept + ends
@@ -163,11 +163,11 @@ def _forget(target: str, as_json: bool) -> None:
     forgotten = ledger.forget(target)
     if not forgotten:
         raise UsageError(
-            f"no folder on `{target}` is left to forget",
+            f"the ledger has no entry of `{target}`",
             remedy="`middlemark clean` names the machines that it can't reach",
         )
     if as_json:
         typer.echo(json.dumps([asdict(each) for each in forgotten], indent=2))
         return
     for each in forgotten:
-        typer.echo(f"forgotten, not removed {each.kind}: {each.what}")
+        typer.echo(f"entry deleted, nothing removed: {each.kind}: {each.what}")

@@ -28,9 +28,9 @@ from middlemark.suite.claims.claim import STREAM
 
 STYLES = {Judgement.HOLDS: "bold green", Judgement.REFUTED: "bold red", Judgement.UNDECIDED: "yellow"}
 READING = (
-    "A claim holds where the whole 95 % interval lies on the side that it names, is refuted where it lies on the "
-    "other, and is undecided else. Over several parts it holds where each does; one part refutes it at a level "
-    "divided by their number."
+    "A claim holds where the whole 95 % confidence interval agrees with it, is refuted where the whole interval "
+    "contradicts it, and is undecided otherwise. With several parts it holds where each part does; one part refutes "
+    "it, at a level divided by the number of parts."
 )
 
 

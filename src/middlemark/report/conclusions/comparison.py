@@ -96,7 +96,7 @@ def detectable_words(found: Difference | NoDifference) -> str:
     if isinstance(found, NoDifference) or found.detectable == math.inf:
         return ""
     least = f"{digits(100 * found.detectable)} {'%' if found.is_ratio else 'percentage points'}"
-    return f"a difference of {least} or more would have been found"
+    return f"a difference of {least} or more would have been found in four of five cases"
 
 
 def row(compared: MetricComparison) -> Row:
@@ -155,21 +155,21 @@ def reading(all_compared: Sequence[MetricComparison], margin: float) -> str:
     how = (
         "Trials of one block are compared with each other."
         if paired
-        else "The runs did not take turns: by how much runs differ without any change is part of every difference, "
-        "and one run of each does not tell it."
+        else "The two runs did not alternate. Runs differ even without any change; this is part of every difference, "
+        "and one run of each can't separate it."
     )
     chance = (1 - CONFIDENCE) * n_decided
     of_searches = (
-        "A capacity has one value a search; its ratio's interval reaches from what one side carries to what the other "
-        "does not. "
+        "A capacity has one value per search; the interval of its ratio reaches from what one side sustains to what "
+        "the other does not. "
         if any(each.metric.of_search for each in all_compared)
         else ""
     )
     return (
-        f"Ratios over trials with {100 * CONFIDENCE:.0f} % intervals. {of_searches}No difference: "
+        f"Ratios over trials with {100 * CONFIDENCE:.0f} % confidence intervals. {of_searches}No difference: "
         f"the interval lies within {digits(100 * margin)} % of 1 (of shares, within {100 * SHARE_MARGIN:g} percentage "
-        f"points). {how} Each comparison stands for itself: of {plural(n_decided, 'comparison')} of equals "
-        f"{digits(chance)} would seem different by chance."
+        f"points). {how} Each comparison is judged alone: if both sides were equal, {digits(chance)} of "
+        f"{plural(n_decided, 'comparison')} would show a difference by chance."
     )
 
 
@@ -215,7 +215,7 @@ def print_chance(rates: Sequence[ChanceRate], blocks: int, console: Console) -> 
         table.add_row(
             " ".join(dict.fromkeys(word for word in (each.label, each.stream, each.metric) if word)),
             str(each.comparisons),
-            str(each.found),
+            str(each.differences),
             rate,
             verdict,
         )
@@ -225,11 +225,11 @@ def print_chance(rates: Sequence[ChanceRate], blocks: int, console: Console) -> 
 
 def selftest_words(rates: Sequence[ChanceRate], blocks: int) -> str:
     """The result in sentences."""
-    found, comparisons = sum(each.found for each in rates), sum(each.comparisons for each in rates)
+    found, comparisons = sum(each.differences for each in rates), sum(each.comparisons for each in rates)
     return (
-        f"Of {comparisons} comparisons of the same with itself, {blocks} blocks each, {found} found a difference "
-        f"({digits(100 * found / comparisons)} %). At most {100 * BOUND:.0f} % may; a metric has too many where the "
-        "interval of its rate lies above that."
+        f"Of {comparisons} comparisons of a middleware with itself, {blocks} blocks each, {found} found a difference "
+        f"({digits(100 * found / comparisons)} %). At most {100 * BOUND:.0f} % may do so; a metric has too many where "
+        "the whole interval of its rate is above that."
     )
 
 
@@ -241,7 +241,7 @@ def selftest_data(rates: Sequence[ChanceRate]) -> list[dict[str, object]]:
             "stream": each.stream,
             "figure": each.metric,
             "comparisons": each.comparisons,
-            "differences": each.found,
+            "differences": each.differences,
             "rate": each.share,
             "interval": each.interval,
             "holds": each.holds,

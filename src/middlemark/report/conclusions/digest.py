@@ -1,6 +1,6 @@
 """What all settings of a run come to: who leads in how many of them and by how much, and the geometric means.
 
-It counts what `headline` found of each setting and ranks nothing anew; baselines don't count. The means are
+It counts what `headline` found for each setting and ranks nothing itself; baselines don't count. The means are
 `analysis.compare.metrics`'.
 """
 
@@ -22,8 +22,8 @@ from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, named, sentences, table, values
 
 MEANS_CAPTION = (
-    "Geometric means of the ratios in all settings, each with the same weight; a stream of an experiment is a setting. "
-    "They sum up the settings that this suite chose and are no forecast for others; intervals are over blocks."
+    "Geometric means of the ratios in all settings with equal weights; each stream of an experiment is a setting. "
+    "They summarise the settings of this suite and are no prediction for others; confidence intervals are over blocks."
 )
 _NAMED = 3
 """Of settings without a ratio, so many are named."""
@@ -78,7 +78,7 @@ CROWDED = 12
 
 
 class Standing(Enum):
-    """How a candidate stands in one setting."""
+    """The result of a candidate in one setting."""
 
     LEADS = "leads"
     TIED = "tied first"
@@ -88,10 +88,11 @@ class Standing(Enum):
 
 
 CAPTION = (
-    "In how many settings each stands how. Leads: all others are significantly behind it. Tied first: no other is "
-    "significantly better. Behind: one is significantly better. Alone: nothing else could be ranked. Not ranked: it "
-    "can't do it, could not keep up, or delivered too little. Relative to the best: its value over that of the best, "
-    "the median of the settings in which both are ranked; how sure each is, the settings say. Baselines are left out."
+    "The number of settings with each result. Leads: significantly better than all others. Tied first: no other is "
+    "significantly better. Behind: another is significantly better. Alone: nothing else could be ranked. Not ranked: "
+    "not applicable, could not keep up, or delivered too little. Relative to the best: its value divided by that of "
+    "the best, as median over the settings in which both are ranked; confidence intervals are given at each setting. "
+    "Baselines are left out."
 )
 
 
@@ -148,7 +149,7 @@ def _standings(
 
 
 def _decided(standings: Mapping[str, tuple[Standing, ExperimentFindings]]) -> Standing:
-    """What became of one setting: the best standing that anybody has in it."""
+    """The result of one setting: the best standing of any candidate in it."""
     held = {standing for standing, _ in standings.values()}
     return next((standing for standing in Standing if standing in held), Standing.UNRANKED)
 

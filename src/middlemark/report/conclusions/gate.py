@@ -26,9 +26,9 @@ _STYLES = {Judgement.REFUTED: "bold red", Judgement.HOLDS: "green", Judgement.UN
 _MARKS = {Judgement.REFUTED: "❌ failed", Judgement.HOLDS: "✅ passed", Judgement.UNDECIDED: "❔ undecided"}
 DECISIONS = {Judgement.REFUTED: "failed", Judgement.HOLDS: "passed", Judgement.UNDECIDED: "undecided"}
 _READING = (
-    "A condition fails only where the whole 95 % interval is beyond its bound, and passes only where none of it is. "
-    "Where the bound lies within the interval, where trials are too few, or where one side could not keep up more "
-    "often than the other, nothing is decided."
+    "A condition fails only where the whole 95 % confidence interval is beyond its bound, and passes only where no "
+    "part of it is. It is undecided where the bound lies within the interval, where there are too few trials, or "
+    "where one side could not keep up more often than the other."
 )
 _HEADINGS = ("fails if", "base", "head", "difference (95 %)", "")
 

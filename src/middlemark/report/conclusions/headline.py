@@ -131,7 +131,7 @@ def _headline(comparison: Comparison, best: ExperimentFindings, winners: tuple[S
         return f"{winners[0].label} has {what}"
     if best.n_valid < FEWEST_BLOCKS:
         trials = plural(best.n_valid, "trial")
-        return f"{winners[0].label} shows {what} of {len(winners)}; {trials} of each can't decide it"
+        return f"{winners[0].label} has {what} of {len(winners)}, but {trials} of each can't decide"
     return f"{listed([each.label for each in winners])} tie for {what}"
 
 
@@ -167,8 +167,8 @@ def _lead(
     if len(field) > 1:
         return "No other is significantly different."
     if len(comparison.experiments) > len(comparison.ranked):
-        return "Why the others could not is in the table."
-    return "" if len(comparison.ranked) > 1 else "Nothing was measured to compare it with."
+        return "The table says why the others could not be ranked."
+    return "" if len(comparison.ranked) > 1 else "No other was measured to compare it with."
 
 
 def _against(
@@ -212,17 +212,18 @@ def interval_words(findings: RunFindings) -> str:
     counts = [each.n_valid for each in planned if each.n_valid]
     n, most = min(counts, default=0), max(counts, default=0)
     if most < 2:
-        return "With a single trial there are no intervals, and nothing is decided."
-    fewest = "" if n == most else f"Some experiments have fewer trials that count than others: from {n} to {most}. "
+        return "With a single trial there are no confidence intervals, and nothing is decided."
+    fewest = "" if n == most else f"Some experiments have fewer valid trials than others: {n} to {most}. "
     if n < 2:
-        return f"{fewest}Of a single one there is no interval."
+        return f"{fewest}A single trial has no confidence interval."
     if coverage(n) < CONFIDENCE:
         said = (
-            f"{fewest}A median's interval over {plural(n, 'trial')} is about their range and holds the true median in "
-            f"at most {100 * coverage(n):.0f} % of cases. For {100 * CONFIDENCE:.0f} % take six trials or more."
+            f"{fewest}The confidence interval of a median over {plural(n, 'trial')} is about their range, and holds "
+            f"the true median in at most {100 * coverage(n):.0f} % of cases. For {100 * CONFIDENCE:.0f} % run six "
+            "trials or more."
         )
     else:
-        said = f"An interval holds the true median in {100 * CONFIDENCE:.0f} % of cases."
+        said = f"A confidence interval holds the true median in {100 * CONFIDENCE:.0f} % of cases."
     return f"{said} {_rough_words(findings)}".rstrip()
 
 
@@ -231,7 +232,7 @@ def _rough_words(findings: RunFindings) -> str:
     if not any(found.is_rough for each in findings.experiments for found in each.estimates.values()):
         return ""
     return (
-        f"≈: rough, of all trials' samples together though trials differ by more than {100 * APART:.0f} %, or some "
-        "have far more of the slowest messages: how often such an interval holds what is true is not known; more "
-        "trials help."
+        "≈: a rough interval, over the samples of all trials together although trials differ by more than "
+        f"{100 * APART:.0f} %, or some have far more of the slowest messages. How often it holds the true value is not "
+        "known; more trials help."
     )

@@ -19,7 +19,7 @@ from middlemark.report.elements.labels import Series, Trials, trials_behind
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Table, estimate_cell, table, values
 
 ACROSS = ("topology", "faults", "deployment", "cpu_load", "link", "size", "rate")
-"""What columns may stand for, the first that varies."""
+"""The factors that columns may show; the first that varies is used."""
 WITH_TOPOLOGY = ("link", "host")
 """Factors that come with a topology; those of one link or host begin with these words."""
 
@@ -82,7 +82,7 @@ def _varies(comparisons: Sequence[Comparison], name: str) -> bool:
 
 
 def _bound(name: str, across: str) -> bool:
-    """Whether a factor is what columns stand for, or changes with it."""
+    """Whether a factor is the one of the columns, or changes with it."""
     return name == across or (across == "topology" and name.split(".", maxsplit=1)[0] in WITH_TOPOLOGY)
 
 

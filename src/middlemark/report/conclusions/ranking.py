@@ -20,16 +20,29 @@ from middlemark.report.elements.formatting import (
     MILLISECONDS,
     PERCENT,
     PERCENT_OF_CORE,
+    listed,
     tail_unit_of,
     thousands,
     times,
     unit_of,
 )
 from middlemark.report.elements.labels import Series
-from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Column, Row, Table, estimate_cell, named, table
+from middlemark.report.elements.tables import (
+    DELIVERY,
+    MIDDLEWARE,
+    NOTHING,
+    Cell,
+    Column,
+    Row,
+    Table,
+    delivery_cell,
+    estimate_cell,
+    named,
+    table,
+)
 from middlemark.suite.metrics import LEVELS, TRIAL, Distribution, quantile_metric
 
-CLOCKS = "± after a one-way time: by how much the clocks of different machines may put it off."
+CLOCKS = "± after a one-way time: how wrong it may be because of the clocks of different machines."
 
 
 @dataclass(frozen=True)
@@ -50,6 +63,7 @@ class Line:
     cpu: Cell
     memory: Cell
     n: Cell
+    delivery: Cell
     unranked: str
     strip: tuple[float, float, float] | None
     """Where low end, value and high end lie between the table's extremes, on a logarithmic scale from 0 to 1."""
@@ -93,6 +107,18 @@ class Ranking:
         """Whether any value is of times between machines that have clocks of their own."""
         return any(line.main.clocks or line.tail.clocks or line.tail_from_intended.clocks for line in self.lines)
 
+    @property
+    def deliveries(self) -> str:
+        """In a sentence, who of the ranked has which delivery; empty where all have the same."""
+        having: dict[str, list[str]] = {}
+        for line in self.lines:
+            if line.rank and not line.delivery.is_missing:
+                having.setdefault(line.delivery.text, []).append(line.who.label)
+        if len(having) < 2:
+            return ""
+        words = "; ".join(f"{delivery}: {listed(labels)}" for delivery, labels in having.items())
+        return f"Deliveries differ, and are a part of what is ranked ({words})."
+
 
 NAMES = {
     Distribution.ROUND_TRIP: "median round trip",
@@ -126,6 +152,7 @@ def _columns(comparison: Comparison) -> tuple[RankingColumn, ...]:
         _column(Column("CPU", "% of one core"), lambda line: line.cpu, Terminal.WITHOUT_INTERVAL, "CPU", "% core"),
         _column(Column("peak memory", "MiB"), lambda line: line.memory, Terminal.WITHOUT_INTERVAL, "memory"),
         _column(Column("n", "trials × messages"), lambda line: line.n, Terminal.NEVER),
+        _column(DELIVERY, lambda line: line.delivery, Terminal.WHERE_WIDE),
     )
     return tuple(each for each in found if each.column is not intended or kind is Distribution.LATENCY_FROM_SEND)
 
@@ -147,9 +174,15 @@ def ranking_as_table(ranking: Ranking, detail: str) -> Table:
         (line.who.label, line.rank, *(column.cell(line) for column in ranking.columns)) for line in ranking.lines
     ]
     unranked = [f"{line.who.label} is not ranked: {line.unranked}." for line in ranking.lines if line.unranked]
-    caption = "In brackets: intervals over trials. Ranks are intervals that hold together with 95 %."
+    caption = "In brackets: confidence intervals over trials. Ranks are intervals that hold together with 95 %."
     columns = (MIDDLEWARE, *named("rank"), *(each.column for each in ranking.columns))
-    return table("Ranking", columns, rows, " ".join([caption, *unranked]), detail)
+    return table(
+        "Ranking",
+        columns,
+        rows,
+        " ".join([caption, *([ranking.deliveries] if ranking.deliveries else []), *unranked]),
+        detail,
+    )
 
 
 Span = tuple[float, float, float]
@@ -201,6 +234,7 @@ def _line(
         cpu=estimate_cell(each.estimate(TRIAL, "cpu_percent_of_core"), PERCENT_OF_CORE),
         memory=estimate_cell(each.estimate(TRIAL, "peak_memory_bytes"), MEBIBYTES),
         n=_n(main),
+        delivery=delivery_cell(each),
         unranked=comparison.unranked.get(name, ""),
         strip=_strip(_span(comparison, each), extremes),
     )
@@ -218,7 +252,7 @@ def _once(cell: Cell, line: Line) -> Cell:
 
 
 def loss_metric(comparison: Comparison) -> str:
-    """What stands for lost messages: under faults those that never came, as the late ones and the gone tell nothing."""
+    """The column for lost messages: under faults the missing ones, as counts of ended processes are unknown."""
     return "missing_share" if comparison.faulty else comparison.criterion.loss_metric
 
 

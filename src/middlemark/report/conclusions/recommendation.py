@@ -41,12 +41,12 @@ from middlemark.report.elements.tables import (
 from middlemark.suite import DURATION, Demand, StreamDemand, Within, parse_given_demand
 
 READING = (
-    "Margin: how much of the tightest deadline is left, with its interval. Ranks reach from the best to the worst that "
-    "the trials leave open, and hold together with 95 %. †: a baseline, the machine's own limit."
+    "Margin: the unused part of the deadline that is used most, with its confidence interval. A rank is an interval, "
+    "from the best to the worst that the trials allow; all hold together with 95 %. †: a baseline, the machine's limit."
 )
 
 
-WHOLE_PERCENT = Unit("%", lambda share: f"{100 * share:.0f}")
+WHOLE_PERCENT = Unit("%", PERCENT.size, "{:.0f}".format)
 
 
 @dataclass(frozen=True)
@@ -116,14 +116,14 @@ def _headline(first: Sequence[Candidate], found: Fitness, who: Mapping[str, Seri
     names = [who[each.id].label for each in first]
     if not first:
         if found.undecided:
-            return f"Whether anything meets all requirements of {found.demand.application} is undecided"
-        return f"Nothing here meets all requirements of {found.demand.application}"
+            return f"It is undecided whether any candidate meets all requirements of {found.demand.application}"
+        return f"No candidate meets all requirements of {found.demand.application}"
     if who[first[0].id].baseline:
         are = f"baseline {names[0]} is" if len(names) == 1 else f"baselines {listed(names)} are"
         return f"Only the {are} shown to meet all requirements of {found.demand.application}"
     if first[0].use is None:
         meet = "meets" if len(names) == 1 else "meet"
-        return f"{listed(names)} {meet} all requirements; no deadline is required that could rank them"
+        return f"{listed(names)} {meet} all requirements; without a required deadline they can't be ranked"
     if len(names) == 1:
         alone = len([each for each in found.fitting if not who[each.id].baseline]) == 1
         return (
@@ -198,8 +198,8 @@ def _never_late(first: Sequence[Candidate]) -> Iterable[str]:
         if check.requirement is Requirement.DEADLINE and check.stream.within is Within.ALL and check.estimate:
             n = check.estimate.n_messages
             yield (
-                f"Of {check.stream.topic} none of {digits(n)} messages was late: were they independent of each other, "
-                f"fewer than one in {digits(n / 3)} would be, with 95 % confidence."
+                f"None of {digits(n)} messages of {check.stream.topic} was late: if they were independent of each "
+                f"other, fewer than one in {digits(n / 3)} would be, with 95 % confidence."
             )
 
 
@@ -264,7 +264,7 @@ def _fitting_table(found: Fitness, who: Mapping[str, Series]) -> Table:
 def _memory_words(fitting: Sequence[Candidate]) -> str:
     if all(each.cost.sampled for each in fitting):
         return "Memory of all processes and services, shared pages divided among their users."
-    return "Memory of all processes and services, resident at most."
+    return "Peak resident memory of all processes and services."
 
 
 _MARKS = {Judgement.HOLDS: "✓", Judgement.REFUTED: "✗", Judgement.UNDECIDED: "?"}

@@ -14,6 +14,7 @@ from typing import Any
 
 import altair as alt
 
+from middlemark.report.elements.formatting import NARROW_SPACE
 from middlemark.report.elements.labels import Series, Trials
 
 Spec = dict[str, Any]
@@ -38,7 +39,7 @@ class Chart:
     """For those who can't see it."""
     spec: Spec
     trials: Trials = ()
-    """What it stands on, where that is more than the setting that it is shown with."""
+    """The trials behind it, where these are more than those of its setting."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,8 @@ class LogScale:
         return alt.Scale(type="log", domain=list(self.domain), nice=False)
 
 
+LEGEND_BELOW = alt.Legend(orient="bottom", columns=alt.ExprRef("max(2, floor(width / 135))"), labelColor=INK)
+"""The legend of a chart's parts, in as many columns as there is room for."""
 NAMED_AXIS: Spec = {"values": alt.ExprRef("marks"), "format": ",~g"}
 """The axis of a drawing whose scale is given with its rows, as `with_rows` does."""
 NAMED_SCALE: Spec = {"type": "log", "domain": [alt.ExprRef("lowest"), alt.ExprRef("highest")], "nice": False}
@@ -121,16 +124,23 @@ def short(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def finished(chart: alt.Chart | alt.LayerChart | alt.FacetChart, **rows: Sequence[Mapping[str, Any]]) -> Spec:
-    """The chart in the page's type and ink, with its background left to the page, and the data that it names.
+def finished(*layers: alt.Chart, height: int, **rows: Sequence[Mapping[str, Any]]) -> Spec:
+    """Layers over each other, in the page's type and ink, as wide as the page lets them, and the data that they name.
 
-    Altair copies, checks and hashes data that it is given itself, for each layer. Making a drawing takes fifty times as
-    long as putting data into one: a drawing that most settings have alike is made once, by a function that is cached.
+    Altair's own `layer` copies each layer five times, and copies, checks and hashes data that it is given. Making a
+    drawing still takes many times as long as putting data into one: one that most settings have alike is made once, by
+    a function that is cached.
     """
-    spec: Spec = chart.to_dict(validate=False)  # a browser draws each in the tests
-    spec.pop("$schema", None)
-    spec["config"] = _config()
-    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+    within: dict[str, Any] = {"top_level": False}
+    spec: Spec = {
+        "config": _config(),
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "layer": [
+            layer.to_dict(validate=False, context=within) for layer in layers
+        ],  # a browser draws each in the tests
+        "height": height,
+        "width": "container",
+    }
     return with_rows(spec, **rows)
 
 
@@ -145,7 +155,7 @@ def with_rows(drawing: Spec, scale: LogScale | None = None, /, **rows: Sequence[
 
 @cache
 def _config() -> Spec:
-    """Put in by hand, once: Altair makes the whole chart anew for each thing that is configured."""
+    """Set directly, once: Altair rebuilds the whole chart for each configured property."""
     axis = alt.AxisConfig(
         labelColor=INK,
         titleColor=INK,
@@ -159,8 +169,15 @@ def _config() -> Spec:
         titleFontSize=12,
         titleFontWeight="normal",
         labelOverlap=True,
+        labelSeparation=4,
     )
-    made: Spec = alt.Config(background="transparent", font=FONT, view=alt.ViewConfig(stroke=None), axis=axis).to_dict(
-        validate=False
-    )
+    made: Spec = alt.Config(
+        background="transparent", font=FONT, view=alt.ViewConfig(stroke=None), axis=axis, locale=_LOCALE
+    ).to_dict(validate=False)
     return made
+
+
+_LOCALE = alt.Locale(
+    number=alt.NumberLocale(decimal=".", grouping=[3], thousands=NARROW_SPACE, currency=["", ""], minus="−")
+)
+"""Thousands set apart as in tables."""

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from middlemark.analysis.stats.estimate import Estimate
 from middlemark.suite.metrics import OF_CHAINS, Distribution
+from middlemark.suite.yaml.quantity import DURATION
 
 NARROW_SPACE = "\u202f"
 ABSENT = "–"
@@ -34,11 +35,10 @@ def digits(value: float) -> str:
 
 
 LEAST_PERCENT = 1e-6
-"""What is less is nought to a reader: an interval's end that a computation left near it."""
+"""A smaller value is shown as 0: it is an end of an interval that rounding left near 0."""
 
 
-def _percent(share: float) -> str:
-    percent = 100 * share
+def _percent(percent: float) -> str:
     if abs(percent) < LEAST_PERCENT:
         return "0"
     return f"{percent:.2g}" if abs(percent) < 10 else f"{percent:.0f}"
@@ -46,23 +46,32 @@ def _percent(share: float) -> str:
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit to show, and how a stored value is written in it."""
+    """A unit to show, how much of what is stored it is, and how a number of it is written."""
 
     name: str
-    write: Callable[[float], str]
+    size: float = 1.0
+    written: Callable[[float], str] = digits
+
+    def of(self, stored: float) -> float:
+        """A stored value in this unit."""
+        return stored / self.size
+
+    def write(self, stored: float) -> str:
+        """The same in digits."""
+        return self.written(self.of(stored))
 
 
-MICROSECONDS = Unit("µs", lambda ns: digits(ns / 1e3))
-MILLISECONDS = Unit("ms", lambda ns: digits(ns / 1e6))
-PERCENT = Unit("%", _percent)
-PERCENT_OF_CORE = Unit("% of one core", digits)
-MEBIBYTES = Unit("MiB", lambda size_bytes: digits(size_bytes / 2**20))
-MEGABYTES_PER_S = Unit("MB/s payload", lambda per_s: digits(per_s / 1e6))
-MEGABITS_PER_S = Unit("Mbit/s payload", lambda per_s: digits(per_s * 8 / 1e6))
-PER_SECOND = Unit("/s", digits)
-MEGABITS_ON_WIRE_PER_S = Unit("Mbit/s", lambda bits_per_s: digits(bits_per_s / 1e6))
-COUNT = Unit("", digits)
-WHOLE = Unit("", lambda count: f"{count:,.0f}".replace(",", NARROW_SPACE))
+MICROSECONDS = Unit("µs", 1e3)
+MILLISECONDS = Unit("ms", 1e6)
+PERCENT = Unit("%", 0.01, _percent)
+PERCENT_OF_CORE = Unit("% of one core")
+MEBIBYTES = Unit("MiB", 2.0**20)
+MEGABYTES_PER_S = Unit("MB/s payload", 1e6)
+MEGABITS_PER_S = Unit("Mbit/s payload", 1e6 / 8)
+PER_SECOND = Unit("/s")
+MEGABITS_ON_WIRE_PER_S = Unit("Mbit/s", 1e6)
+COUNT = Unit("")
+WHOLE = Unit("", written=lambda count: f"{count:,.0f}".replace(",", NARROW_SPACE))
 
 
 def tail_unit_of(kind: Distribution | None) -> Unit:
@@ -150,21 +159,22 @@ def listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-_FACT_UNITS = {
-    "bytes": MEBIBYTES,
-    "ns": Unit("ns", digits),
-    "hz": Unit("Hz", digits),
-    "percent": Unit("%", digits),
-    "share": PERCENT,
+_FACTS: dict[str, Callable[[float], str]] = {
+    "bytes": lambda value: f"{MEBIBYTES.write(value)} MiB",
+    "ns": DURATION.about,
+    "hz": lambda value: f"{digits(value)} Hz",
+    "percent": lambda value: f"{digits(value)} %",
+    "share": lambda value: f"{PERCENT.write(value)} %",
 }
+"""How what ends in a unit is written."""
 
 
 def fact(name: str, value: object) -> tuple[str, str]:
     """A recorded fact of the machine in words: its unit is taken from the end of its name."""
     stem, _, suffix = name.rpartition("_")
-    unit = _FACT_UNITS.get(suffix)
-    if unit is not None and stem and isinstance(value, int | float) and not isinstance(value, bool):
-        return stem.replace("_", " "), f"{unit.write(float(value))} {unit.name}"
+    write = _FACTS.get(suffix)
+    if write is not None and stem and isinstance(value, int | float) and not isinstance(value, bool):
+        return stem.replace("_", " "), write(float(value))
     words = {None: "not to be read here", True: "yes", False: "no"}
     shown = words[value] if value is None or isinstance(value, bool) else str(value)
     return name.replace("_", " "), shown

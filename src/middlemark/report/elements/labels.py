@@ -1,4 +1,4 @@
-"""Who has a line in a table or a series in a chart, its name and colour, and the trials that a figure stands on.
+"""The series of tables and charts: names, colours, and the trials behind a chart or table.
 
 Colours go to middlewares in the order of their names, one each throughout a report; the dash of a line tells the
 configurations of one middleware apart. No middleware is known here by name, and `tables` and `chart` do the drawing.
@@ -116,7 +116,10 @@ def trials_behind(shown: Iterable[tuple[str, ExperimentFindings]]) -> Trials:
 
 
 def n_of_distribution(drawn: Sequence[ExperimentFindings], comparison: Comparison, kind: Distribution) -> str:
-    """What distributions of the setting's stream or chain stand on; too few for a quantile may yet be drawn."""
+    """The n of a distribution of the setting's stream or chain.
+
+    It may be drawn with too few messages for a quantile.
+    """
     subject, metric = comparison.setting.subject, comparison.criterion.metric
     noun = "path" if comparison.setting.of_chain else "message"
     words = n_words((each.estimate(subject, metric) for each in drawn), noun)

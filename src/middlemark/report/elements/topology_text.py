@@ -43,7 +43,7 @@ class _Canvas:
 
 
 def drawn(topology: Topology) -> Text:
-    """The topology with its name and what it stands for."""
+    """The topology with its name and summary."""
     title = Text.assemble((topology.name, "bold"), ("  " if topology.summary else "", ""), topology.summary)
     return Text("\n").join([title, _picture(laid_out(topology))])
 

@@ -30,9 +30,9 @@ PARTS: dict[ChainPart, str] = {
 }
 """With the colour of each."""
 MEANING = (
-    "Communication: from the end of a node's computation until the next node's application has the message. Idle: from "
-    "there until that node takes it; it waits for a timer, for other inputs, or the node is busy. Computation: until "
-    "the node has computed."
+    "Communication: from the end of a node's computation until the next node's application has the message. Idle: "
+    "from there until that node takes it; it waits for a timer, for other inputs, or for a busy node. Computation: "
+    "from there until the node has computed."
 )
 
 
@@ -41,7 +41,7 @@ class MeasuredChain:
     """A chain as one experiment measured it."""
 
     label: str
-    each: ExperimentFindings
+    findings: ExperimentFindings
     chain: Chain
 
 
@@ -65,17 +65,18 @@ def _is_known(measured: MeasuredChain) -> bool:
     """Whether every part of a typical path is known: without one of them a bar would show another whole."""
     name, nodes = measured.chain.name, measured.chain.nodes
     subjects = [chain_subject(name), *(chain_position_subject(name, position) for position in range(len(nodes)))]
-    found = [measured.each.estimate(subject, f"typical_{part}_ns") for subject in subjects for part in PARTS]
+    found = [measured.findings.estimate(subject, f"typical_{part}_ns") for subject in subjects for part in PARTS]
     return not any(each is not None and each.method is Method.WITHIN_CLOCKS for each in found)
 
 
 def steps(measured: MeasuredChain) -> list[dict[str, Any]]:
     """A row a node and part, in the order of the path; none where clocks don't allow to measure them all."""
-    whole_ns = value_of(measured.each, chain_subject(measured.chain.name), "typical_whole_ns")
+    whole_ns = value_of(measured.findings, chain_subject(measured.chain.name), "typical_whole_ns")
     rows: list[dict[str, Any]] = []
     for position, node in enumerate(measured.chain.nodes if _is_known(measured) else ()):
         for part in PARTS:
-            found = measured.each.estimate(chain_position_subject(measured.chain.name, position), f"typical_{part}_ns")
+            subject = chain_position_subject(measured.chain.name, position)
+            found = measured.findings.estimate(subject, f"typical_{part}_ns")
             if found and found.value and whole_ns:
                 rows.append(_row(measured.label, words(node), part, found, whole_ns, len(rows)))
     return rows
@@ -84,8 +85,8 @@ def steps(measured: MeasuredChain) -> list[dict[str, Any]]:
 def sums(measured: MeasuredChain) -> list[dict[str, Any]]:
     """A row a part, of all nodes together; none where clocks don't allow to measure them all."""
     subject = chain_subject(measured.chain.name)
-    whole_ns = value_of(measured.each, subject, "typical_whole_ns")
-    estimates = {part: measured.each.estimate(subject, f"typical_{part}_ns") for part in PARTS}
+    whole_ns = value_of(measured.findings, subject, "typical_whole_ns")
+    estimates = {part: measured.findings.estimate(subject, f"typical_{part}_ns") for part in PARTS}
     return [
         _row(measured.label, "all", part, found, whole_ns, order)
         for order, (part, found) in enumerate(estimates.items())
@@ -95,7 +96,7 @@ def sums(measured: MeasuredChain) -> list[dict[str, Any]]:
 
 def wholes(measured: MeasuredChain) -> list[dict[str, Any]]:
     """A row for the whole, where it has an interval and its parts are drawn."""
-    whole = measured.each.estimate(chain_subject(measured.chain.name), "typical_whole_ns")
+    whole = measured.findings.estimate(chain_subject(measured.chain.name), "typical_whole_ns")
     if whole is None or whole.low is None or whole.high is None or not _is_known(measured):
         return []
     return [{"who": measured.label, "low": whole.low / 1e6, "high": whole.high / 1e6}]
@@ -108,10 +109,11 @@ def _row(label: str, node: str, part: ChainPart, found: Estimate, whole_ns: floa
 
 
 WAY = (
-    f"{MEANING} In the order of the path, of a typical one (the mean of the middle fifth); the line is the interval of "
-    "the whole; a part's own stands beside it where one points at it, and in the table below. Medians of trials."
+    f"{MEANING} In the order of the path, for a typical path (the mean of the middle fifth). The line is the "
+    "confidence interval of the whole; that of a part is shown when the pointer is on it, and in the table below. "
+    "Medians of trials."
 )
-SHARES = "The same, each part of all nodes together, as a share of the middleware's own whole."
+SHARES = "The same, each part of all nodes together, as a share of each middleware's end-to-end latency."
 DESCRIPTION = "A stacked bar for each; the tables below have the values."
 
 
@@ -139,7 +141,7 @@ def chains_overview(comparisons: Sequence[Comparison], who: Mapping[str, Series]
         ]
         if len(group) > 1 and (made := _way_chart(sorted(bars, key=lambda bar: bar.label), f"chain{number}")):
             title = f"{words(workload)}, {words(name)}: where the time goes"
-            drawn.append(replace(made, title=title, trials=trials_behind((bar.label, bar.each) for bar in bars)))
+            drawn.append(replace(made, title=title, trials=trials_behind((bar.label, bar.findings) for bar in bars)))
     return drawn
 
 
@@ -177,7 +179,7 @@ def _shares_chart(bars: Sequence[MeasuredChain]) -> Chart | None:
 
 
 def _n(bars: Sequence[MeasuredChain]) -> str:
-    return n_words((bar.each.estimate(chain_subject(bar.chain.name), "typical_whole_ns") for bar in bars), "path")
+    return n_words((bar.findings.estimate(chain_subject(bar.chain.name), "typical_whole_ns") for bar in bars), "path")
 
 
 def _bars(rows: list[dict[str, Any]], intervals: list[dict[str, Any]]) -> StackedBars:

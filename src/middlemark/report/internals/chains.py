@@ -1,4 +1,4 @@
-"""Where the time of a setting's chain goes, in tables: the path split, what became of it, node by node.
+"""Where the time of a setting's chain goes, in tables: the path split into parts, the fates of paths, and node by node.
 
 The page and the terminal show the same. `analysis.chains` has the values, and `chain_charts` draws them.
 """
@@ -69,8 +69,8 @@ def split_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
                 parts = (estimate_cell(estimate, MILLISECONDS, whole.value) for estimate in found)
                 rows.append((who[each.experiment.id].label, kind, estimate_cell(whole, MILLISECONDS), *parts))
     caption = (
-        f"{MEANING} Medians of trials, so that parts may miss the whole by a little. Slow: the mean of the slowest "
-        "hundredth, where a trial has two hundred paths."
+        f"{MEANING} Medians of trials, so that the sum of the parts may differ slightly from the whole. Slow: the mean "
+        "of the slowest hundredth, where a trial has two hundred paths or more."
     )
     parts_in_ms = (Column(part, "ms") for part in PARTS)
     columns = (MIDDLEWARE, *named("path"), Column("end to end", "ms"), *parts_in_ms)
@@ -91,7 +91,7 @@ BRIEF = (MIDDLEWARE, Column("lost", "%"), Column("missed"), Column("missed", "%"
 
 
 def fate_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
-    """What became of all that began, deadline misses, and the start-up."""
+    """The fates of all paths, deadline misses, and the start-up."""
     subject = comparison.setting.subject
     rows: list[Row] = []
     for each in comparison.experiments:
@@ -108,13 +108,14 @@ def fate_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
                 )
             )
     caption = (
-        "Began: executions of the first node within the windows of all valid trials. Lost: a message on the path never "
-        "came or was refused, or the path had not ended long after it began. Passed over: a node took a later message "
-        "in its place, as a slow timer is meant to. Set aside: so near the window's end that the path might have been "
-        "cut. Missed: how many took longer than the deadline or were lost; the interval counts by trials. Start-up: "
+        "Began: executions of the first node within the windows of all valid trials. Lost: a message on the path "
+        "never arrived or was refused, or the path had not ended long after it began. Passed over: a node took a "
+        "later message instead, as a slow timer does by design. Set aside: began so near the window's end that the "
+        "path might have been cut. Missed: the paths that took longer than the deadline or were lost; the confidence "
+        "interval is over trials. Start-up: "
         "until every node has run once."
     )
-    return table("What became of it", (MIDDLEWARE, Column("began"), *BEGAN), rows, caption)
+    return table("Fates of paths", (MIDDLEWARE, Column("began"), *BEGAN), rows, caption)
 
 
 def _deadline_cells(comparison: Comparison, each: ExperimentFindings) -> tuple[Cell, Cell, Cell]:
@@ -134,17 +135,17 @@ def place_table(bars: Sequence[MeasuredChain], kind: str) -> Table:
     shares = ("loss_share", "passed_over_share", "stale_share")
     rows: list[Row] = []
     for bar in bars:
-        whole_ns = value_of(bar.each, chain_subject(bar.chain.name), f"{kind}_whole_ns")
+        whole_ns = value_of(bar.findings, chain_subject(bar.chain.name), f"{kind}_whole_ns")
         for position, node in enumerate(bar.chain.nodes if whole_ns else ()):
             subject = chain_position_subject(bar.chain.name, position)
             parts = [_at(bar, subject, kind, part, position) for part in PARTS]
-            let_go = [estimate_cell(bar.each.estimate(subject, metric), PERCENT) for metric in shares]
+            let_go = [estimate_cell(bar.findings.estimate(subject, metric), PERCENT) for metric in shares]
             rows.append((bar.label, words(node), *parts, *let_go))
     let_go_names = (Column(name, "%") for name in ("lost", "passed over", "without new"))
     columns = (MIDDLEWARE, *named("node"), *(Column(part, "µs") for part in PARTS), *let_go_names)
     caption = (
-        "Communication is that of the message to the node. Lost and passed over: of what had come to the node before. "
-        "Without new: how often its timer fired without a new message of this chain. Medians of trials."
+        "Communication: of the message to the node. Lost and passed over: of the paths that had reached the node "
+        "before. Without new: how often its timer fired without a new message of this chain. Medians of trials."
     )
     return table(f"A {kind} path", columns, rows, caption, detail="node by node")
 
@@ -152,20 +153,20 @@ def place_table(bars: Sequence[MeasuredChain], kind: str) -> Table:
 def _at(bar: MeasuredChain, subject: str, kind: str, part: ChainPart, position: int) -> Cell:
     if position not in positions(part, len(bar.chain.nodes)):
         return NOTHING
-    return estimate_cell(bar.each.estimate(subject, f"{kind}_{part}_ns"), MICROSECONDS)
+    return estimate_cell(bar.findings.estimate(subject, f"{kind}_{part}_ns"), MICROSECONDS)
 
 
 def node_table(bars: Iterable[MeasuredChain]) -> Table:
     """All nodes of the graph, whether or not they are of this chain."""
     rows: list[Row] = []
     for bar in bars:
-        for node in bar.each.experiment.nodes:
-            cells = metric_cells(OF_NODES, bar.each, node_subject(node.name))
+        for node in bar.findings.experiment.nodes:
+            cells = metric_cells(OF_NODES, bar.findings, node_subject(node.name))
             rows.append((bar.label, words(node.name), node.application, *cells))
     columns = (MIDDLEWARE, *named("node", "application"), *metric_columns(OF_NODES))
     caption = (
         f"{NODES} Busy: the share of the window spent computing. Timer skipped: instants that passed while the node "
-        "still computed. Passed over and overflowed: of all messages that came to it, on whatever input."
+        "still computed. Passed over and overflowed: of all messages that reached it, on any input."
     )
     return table("All nodes", columns, rows, caption)
 

@@ -1,25 +1,30 @@
 """What each middleware really ran with: its configuration, the path that its messages took, and the run's topologies.
 
-What an application stated and what the kernel counted stand beside each other; nothing is judged here. What links were
-really like is `traffic.links`'.
+It shows what an application stated and what the kernel counted; nothing is judged here. What links were really like is
+`traffic.links`'.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from statistics import median
 
 from middlemark.analysis.compare.comparison import Comparison
-from middlemark.analysis.experiment.conditions import Transmitted, loaded_hosts, transmitted
+from middlemark.analysis.experiment.conditions import loaded_hosts
 from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.experiment.path import Transmitted, transmitted
 from middlemark.analysis.run import RunFindings
 from middlemark.plan import Experiment
-from middlemark.plan.network import Host
+from middlemark.plan.topology.network import Host
 from middlemark.report.elements.formatting import ABSENT, NARROW_SPACE, digits, plural, size
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, named, sentences, table, values
 from middlemark.report.traffic.links import link_words
-from middlemark.results.record import Effective
+from middlemark.results.record import Effective, ServiceConfiguration
+
+PROCESS_SETTINGS = ("process CPUs", "process scheduling")
+"""The settings that say where a process ran, as every worker reads them back from the kernel."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +33,11 @@ class Configuration:
 
     who: Series
     transport: str
+    delivery: str
     receive_mode: str
     copies: str
+    services: tuple[tuple[str, str], ...]
+    """Each service with its version and where it ran."""
     settings: tuple[tuple[str, str], ...]
     """Each setting with its value; where applications differ, all values with the applications that have them."""
     traffic: tuple[str, ...]
@@ -50,13 +58,18 @@ def configurations(comparison: Comparison, who: Mapping[str, Series]) -> tuple[C
 
 def _configuration(each: ExperimentFindings, comparison: Comparison, who: Series) -> Configuration:
     applications = each.configuration.effective
-    names = sorted({name for effective in applications.values() for name in effective.settings})
+    services = each.configuration.services
+    settings = {name: effective.settings for name, effective in applications.items()}
+    settings |= {name: service.settings for name, service in services.items()}
+    names = sorted({setting for of in settings.values() for setting in of})
     return Configuration(
         who=who,
         transport=_joined(effective.transport for effective in applications.values()),
+        delivery=each.configuration.delivery or "unknown",
         receive_mode=_joined(effective.receive_mode for effective in applications.values()),
         copies=_joined(_copies(effective) for effective in applications.values()),
-        settings=tuple((name, _setting(name, applications)) for name in names),
+        services=tuple((name, _service(services[name])) for name in sorted(services)),
+        settings=tuple((name, _setting(name, settings)) for name in names),
         traffic=_traffic(each),
         payload=_payload(each, comparison),
         shared_memory=tuple(
@@ -73,11 +86,17 @@ def _copies(effective: Effective) -> str:
     return "written in place" if effective.zero_copy else "copied by the publish call"
 
 
-def _setting(name: str, applications: Mapping[str, Effective]) -> str:
+def _service(service: ServiceConfiguration) -> str:
+    where = [service.settings[name] for name in PROCESS_SETTINGS if name in service.settings]
+    return ", ".join([service.version, *where])
+
+
+def _setting(name: str, processes: Mapping[str, Mapping[str, str]]) -> str:
+    """A value that all have, or each value with the applications and services that have it."""
     values: dict[str, list[str]] = {}
-    for application, effective in applications.items():
-        if name in effective.settings:
-            values.setdefault(effective.settings[name], []).append(application)
+    for process, settings in processes.items():
+        if name in settings:
+            values.setdefault(settings[name], []).append(process)
     if len(values) == 1:
         return next(iter(values))
     return "; ".join(f"{value} ({', '.join(who)})" for value, who in values.items())
@@ -106,12 +125,10 @@ def _payload(each: ExperimentFindings, comparison: Comparison) -> str:
     return f"payload received: {size(stream.mean_bytes * per_trial.received / each.n_valid)} a trial"
 
 
-OUTSIDE = 0.5
-"""Interfaces that transmit less than this share of the payload's bytes did not transmit the payload."""
 CAPTION = (
     "Bytes that left through all hosts' interfaces over the window, for each message sent; median of trials. By the "
     "network: at least half the payload's bytes were on interfaces; by shared memory: fewer were, and segments were "
-    "mapped at the window's end. Several subscribers, a broker and small payloads' headers multiply the bytes."
+    "mapped at the window's end. Several subscribers, a broker, and the headers of small messages multiply the bytes."
 )
 
 
@@ -120,7 +137,8 @@ def path_table(comparison: Comparison, who: Mapping[str, Series]) -> Table | Non
     shown = [each for each in comparison.experiments if each.records]
     if not shown:
         return None
-    loaded = any(load_words(each) for each in shown)
+    on_cpus = {"CPU load": load_words, "CPUs kept awake by": awake_words}
+    on_cpus = {heading: words for heading, words in on_cpus.items() if any(words(each) for each in shown)}
     rows = []
     for each in shown:
         found = transmitted(each.records)
@@ -131,13 +149,13 @@ def path_table(comparison: Comparison, who: Mapping[str, Series]) -> Table | Non
             str(each.experiment.conditions.deployment).replace("_", " "),
             *(_path_cells(found) if found else (NOTHING,) * 4),
         ]
-        rows.append([*row, load_words(each)] if loaded else row)
+        rows.append([*row, *(words(each) for words in on_cpus.values())])
     columns = (
         MIDDLEWARE,
         *named("transport", "deployment"),
         *values("payload", "on interfaces, a message", "shared memory"),
         *named("messages went"),
-        *([sentences("CPU load")] if loaded else []),
+        *(sentences(heading) for heading in on_cpus),
     )
     return table("Path", columns, rows, CAPTION)
 
@@ -156,7 +174,7 @@ def _path_cells(found: Transmitted) -> tuple[str, ...]:
 
 def path_words(found: Transmitted) -> str:
     """Which path the messages took, as far as the counters show."""
-    if found.outside_share >= OUTSIDE:
+    if found.is_by_network:
         return "by the network"
     return "by shared memory" if found.segments[0] else "by neither"
 
@@ -170,6 +188,16 @@ def load_words(each: ExperimentFindings) -> str:
         span = "" if low == high else f" ({low}{ABSENT}{high})"
         words.append(f"{host.host}: {host.asked_percent:g} % requested, {digits(reached.median)} %{span} reached")
     return "; ".join(words)
+
+
+def awake_words(each: ExperimentFindings) -> str:
+    """By what means CPUs were kept awake, with the CPU time of spinners; empty where CPUs might sleep."""
+    kept = [record.kept_awake for record in each.records if record.kept_awake]
+    if not kept:
+        return ""
+    spent_s = median(facts.spinners_cpu_ns for facts in kept) / 1e9
+    cost = f"; {digits(spent_s)} s of CPU time a trial" if spent_s else ""
+    return " / ".join(dict.fromkeys(facts.means for facts in kept)) + cost
 
 
 def topology_table(findings: RunFindings) -> Table:

@@ -21,6 +21,7 @@ from middlemark.report.elements.formatting import (
     ABSENT,
     COUNT,
     MICROSECONDS,
+    PERCENT,
     Unit,
     interval,
     size,
@@ -52,16 +53,21 @@ PARTS: dict[Part, tuple[str, str]] = {
     Part.SERVICE: ("service", "#8e6fb5"),
     Part.MIDDLEWARE_RECEIVER: ("middleware, receiver", "#6fa8dc"),
 }
-"""In the order of a message's path: what the page calls each, and its colour, alike for what belongs together."""
+"""In the order of a message's path: the name of each part on the page, and its colour, similar for related parts."""
+REASONS = {
+    SetAside.NO_WAY_FOUND: "no path found",
+    SetAside.NOT_TOLD_APART: "ambiguous",
+    SetAside.NOT_IN_ORDER: "not in order",
+}
 COUNTS = (
     MetricColumn("system calls", "path_calls_per_message", COUNT),
     MetricColumn("packets", "path_packets_per_message", COUNT),
     MetricColumn("wake-ups", "path_wake_ups_per_message", COUNT),
     MetricColumn("context switches", "path_switches_per_message", COUNT),
-    MetricColumn("copied by sockets", "path_copied_bytes_per_message", Unit("", size)),
-    MetricColumn("looked at", "path_sampled_messages", COUNT),
-    *(MetricColumn(f"set aside: {reason}".replace("_", " "), f"path_{reason}_messages", COUNT) for reason in SetAside),
-    MetricColumn("set aside", "path_set_aside_share", Unit("%", lambda share: COUNT.write(100 * share))),
+    MetricColumn("copied by sockets", "path_copied_bytes_per_message", Unit("", written=size)),
+    MetricColumn("analysed", "path_sampled_messages", COUNT),
+    *(MetricColumn(f"set aside: {words}", f"path_{reason}_messages", COUNT) for reason, words in REASONS.items()),
+    MetricColumn("set aside", "path_set_aside_share", Unit("%", PERCENT.size)),
 )
 PACKETS = (
     MetricColumn("packets", "path_packets_per_message", COUNT),
@@ -72,15 +78,15 @@ PACKETS = (
     ),
 )
 MOST_SET_ASIDE = 0.2
-"""Where more of a middleware's messages are set aside, the rest may not stand for all."""
+"""Where more of a middleware's messages are set aside, the others may not represent all of them."""
 RARE = 0.05
 TYPICAL = (
-    "The one-way time of a typical message (the mean of the middle fifth), cut where it passes from the middleware to "
-    "the kernel, to the wire, and back. The line is the interval of the whole; a part's own stands beside it where one "
-    "points at it, and in the table below. Service: a broker or router between both. Medians of trials whose kernel "
-    "path was observed, which are slower than others by what observing costs."
+    "The one-way time of a typical message (the mean of the middle fifth), divided where it passes from the "
+    "middleware to the kernel, to the wire, and back. The line is the confidence interval of the whole; that of a "
+    "part is shown when the pointer is on it, and in the table below. Service: a broker or router between sender and "
+    "receiver. Medians of trials whose kernel path was observed; observing makes these slower than others."
 )
-SHARES = "The same parts, each as a share of the middleware's own whole."
+SHARES = "The same parts, each as a share of the middleware's one-way time."
 WHOLES = {"typical": "a typical message", "slow": "a slow message, the mean of the slowest hundredth"}
 
 
@@ -132,13 +138,13 @@ def _rows(seen: Comparison, who: Mapping[str, Series]) -> tuple[list[dict[str, A
 
 
 def path_doubts(seen: Comparison, who: Mapping[str, Series]) -> list[str]:
-    """Of which middlewares too few paths were found to stand for all of their messages."""
+    """The middlewares for which too few paths were found to represent all messages."""
     shares = {
         who[each.experiment.id].label: _value(each, seen.setting.subject, "path_set_aside_share")
         for each in seen.experiments
     }
     return [
-        f"Caution: {100 * share:.0f} % of the messages of {label} were set aside, and the rest may not stand for all"
+        f"Caution: {100 * share:.0f} % of the messages of {label} were set aside; the others may not represent them"
         for label, share in shares.items()
         if share is not None and share > MOST_SET_ASIDE
     ]
@@ -164,7 +170,9 @@ def _parts_table(seen: Comparison, who: Mapping[str, Series], kind: str) -> Tabl
             cells = (estimate_cell(estimate, MICROSECONDS, whole.value) for estimate in found)
             rows.append((who[each.experiment.id].label, estimate_cell(whole, MICROSECONDS), *cells))
     columns = (MIDDLEWARE, Column("whole", "µs"), *values(*(name for name, _ in PARTS.values())))
-    caption = "µs and share of the whole. Medians of trials, so that parts may miss the whole by a little."
+    caption = (
+        "µs and share of the whole. Medians of trials, so that the sum of the parts may differ slightly from the whole."
+    )
     return table(f"The path of {WHOLES[kind]}", columns, rows, caption)
 
 
@@ -176,8 +184,9 @@ def _packets_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
         if each.estimate(stream, "path_typical_first_queued_ns") is not None
     ]
     caption = (
-        "When the first packet of a typical message and its last passed each cut, from the hand-over on. Where a "
-        "broker is between both: the first of those to it, the last of those from it. Medians of trials."
+        "When the first and the last packet of a typical message were queued, transmitted and received, from the "
+        "hand-over on. With a broker between sender and receiver: the first packet to it, the last packet from it. "
+        "Medians of trials."
     )
     return table("The packets of a message", (MIDDLEWARE, *metric_columns(PACKETS)), rows, caption)
 
@@ -191,11 +200,11 @@ def _counts_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
     ]
     caption = (
         "Of all processes on a message's path, from its hand-over to its arrival; means over messages, medians of "
-        "trials. Looked at: so many messages, evenly chosen. Set aside: no way found (no receive call or wake-up leads "
-        "back to the sender), not told apart (indistinguishable from another message), not in order (a part would be "
-        "negative)."
+        "trials. Analysed: this many messages, evenly chosen. Set aside: no path found (no receive call or wake-up "
+        "leads back to the sender), ambiguous (not distinguishable from another message), not in order (a part would "
+        "be negative)."
     )
-    return table("What a message takes of the kernel", (MIDDLEWARE, *metric_columns(COUNTS)), rows, caption)
+    return table("Kernel operations of a message", (MIDDLEWARE, *metric_columns(COUNTS)), rows, caption)
 
 
 def _calls_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
@@ -214,8 +223,8 @@ def _calls_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
                 rows.append((who[each.experiment.id].label, call, *cells))
     caption = (
         "Calls that were entered or left between a message's hand-over and its arrival, by any thread of the process: "
-        "the publisher's sleep until its next message is one of them. Means over messages, medians of trials. Left "
-        "out: what is called less than once in twenty messages."
+        "the publisher's sleep until its next message is one of them. Means over messages, medians of trials. Calls "
+        "that are made less than once in twenty messages are left out."
     )
     return table("System calls of a message", (MIDDLEWARE, *named("call"), *values(*Side)), rows, caption)
 

@@ -13,7 +13,7 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.resources import LEAST_SPAN_S
 from middlemark.report.elements.chart import Chart, finished, identity, short
-from middlemark.report.elements.formatting import COUNT, Unit, plural
+from middlemark.report.elements.formatting import MEBIBYTES, Unit, plural
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
@@ -28,13 +28,13 @@ from middlemark.report.elements.tables import (
 )
 from middlemark.suite.metrics import Key, process_subject
 
-KIBIBYTES_PER_S = Unit("KiB/s", lambda per_s: COUNT.write(per_s / 1024))
+KIBIBYTES_PER_S = Unit("KiB/s", 1024)
 SLOPE = "memory_slope{}_bytes_per_s"
-TOO_SHORT = f"can't tell: the window is below {LEAST_SPAN_S:.0f} s"
+TOO_SHORT = f"unknown: the window is shorter than {LEAST_SPAN_S:.0f} s"
 GROWTH = (
     "Theil and Sen's slope of unique memory over the window, median of trials, with the medians of the ends of its "
-    "95 % interval within a trial. It lasts where memory grew in the first half of the window and in the second: what "
-    "settles does not."
+    "95 % interval within a trial. Growth lasts where memory grew in both halves of the window; growth that stops "
+    "does not."
 )
 
 
@@ -86,7 +86,7 @@ def memory_chart(sampled: Comparison, who: Mapping[str, Series]) -> Chart | None
             "who": who[each.experiment.id].label,
             "process": series.process,
             "s": round(s, 3),
-            "mib": short(size_bytes / 2**20),
+            "mib": short(MEBIBYTES.of(size_bytes)),
         }
         for each in drawn
         for series in each.examples.memory
@@ -115,10 +115,11 @@ def memory_chart(sampled: Comparison, who: Mapping[str, Series]) -> Chart | None
         id="memorycourse",
         title="Memory over time",
         caption=(
-            "Resident memory of each process with all that it started, sampled ten times a second; of the first valid "
-            "trial of each whose resources were sampled, n = 1 trial each. The middleware is initialised before the "
+            "Resident memory of each process with its child processes, sampled ten times a second; from the first "
+            "valid trial of each middleware whose resources were sampled, n = 1 trial each. The middleware is "
+            "initialised before the "
             "window begins."
         ),
         description="A line for each process over the trial's time; the table Memory has the values of the window.",
-        spec=finished(alt.layer(line, width="container", height=220), rows=rows),
+        spec=finished(line, height=220, rows=rows),
     )

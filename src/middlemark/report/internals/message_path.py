@@ -17,7 +17,7 @@ from rich.text import Text
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.kernel.breakdown import ExampleMessage
 from middlemark.analysis.kernel.segments import MessagePath, Segment, Side
-from middlemark.report.elements.chart import IN_INK, INK, Chart, finished
+from middlemark.report.elements.chart import IN_INK, INK, LEGEND_BELOW, Chart, finished
 from middlemark.report.elements.formatting import digits, plural
 from middlemark.report.elements.labels import Series
 from middlemark.report.internals.kernel_path import PARTS
@@ -96,13 +96,12 @@ def _chart(name: str, label: str, example: ExampleMessage) -> Chart:
         layers.append(_call_layer(x, y))
     if marks:
         layers += _mark_layers(x, y)
-    drawn = alt.layer(*layers, width="container", height=LANE_HEIGHT * len(lanes))
     return Chart(
         id=name,
         title=title(label, example),
         caption=f"n = 1 message, of the {example.n} of its trial.",
         description="A bar for each part of the message's path on a common time axis; the tables have the values.",
-        spec=finished(drawn, segments=segments, calls=calls, marks=marks),
+        spec=finished(*layers, height=LANE_HEIGHT * len(lanes), segments=segments, calls=calls, marks=marks),
     )
 
 
@@ -119,8 +118,7 @@ def _segment_layer(rows: list[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
     there = {row["part"] for row in rows}
     shown = [(name, colour) for name, colour in zip(names, colours, strict=True) if name in there]
     scale = alt.Scale(domain=[name for name, _ in shown], range=[colour for _, colour in shown])
-    legend = alt.Legend(orient="bottom", columns=4, labelColor=INK)
-    colour = alt.Color("part:N", scale=scale, title=None, legend=legend)
+    colour = alt.Color("part:N", scale=scale, title=None, legend=LEGEND_BELOW)
     drawn: alt.Chart = (
         alt.Chart(alt.NamedData("segments"))
         .mark_bar(height=14, strokeWidth=0.8)  # the outline keeps what is too short for a pixel in sight

@@ -47,14 +47,13 @@ from middlemark.report.traffic.bars import Bars, bar_chart
 from middlemark.suite import Observation
 from middlemark.suite.metrics import TRIAL, Key, host_subject, process_subject
 
-SHARE_OF_TIME = Unit("% of the time", COUNT.write)
-MICROSECONDS_PER_MESSAGE = Unit("µs a message", MICROSECONDS.write)
+SHARE_OF_TIME = Unit("% of the time")
 Columns = tuple[MetricColumn, ...]
 CPU: Columns = (
     MetricColumn("CPU", "sampled_cpu_percent_of_core", PERCENT_OF_CORE),
     MetricColumn("user", "cpu_user_percent_of_core", PERCENT_OF_CORE),
     MetricColumn("system", "cpu_system_percent_of_core", PERCENT_OF_CORE),
-    MetricColumn("CPU", "cpu_per_message_ns", MICROSECONDS_PER_MESSAGE),
+    MetricColumn("CPU", "cpu_per_message_ns", Unit("µs a message", MICROSECONDS.size)),
     MetricColumn("voluntary switches", "voluntary_switches_hz", PER_SECOND),
     MetricColumn("preemptions", "involuntary_switches_hz", PER_SECOND),
     MetricColumn("minor faults", "minor_faults_hz", PER_SECOND),
@@ -90,8 +89,8 @@ IN_TERMINAL = (
 )
 """What the terminal shows of a middleware."""
 PER_MESSAGE = (
-    "CPU time of all applications and services for each message delivered, of trials whose resources were sampled. "
-    "Median of trials with interval."
+    "CPU time of all applications and services per delivered message, from trials whose resources were sampled. "
+    "Median of trials with confidence interval."
 )
 
 
@@ -114,7 +113,9 @@ def observed(comparison: Comparison, who: Mapping[str, Series]) -> Observed | No
         return None
     sampled, wired = seen_by(comparison, Observation.RESOURCES), seen_by(comparison, Observation.WIRE)
     cut, captured = seen_by(comparison, Observation.KERNEL_PATH), seen_by(comparison, Observation.CAPTURE)
-    cpu = Bars("percpu", "CPU for each message", TRIAL, "cpu_per_message_ns", "µs of CPU time", 1e3, PER_MESSAGE)
+    cpu = Bars(
+        "percpu", "CPU for each message", TRIAL, "cpu_per_message_ns", "µs of CPU time", MICROSECONDS, PER_MESSAGE
+    )
     charts = (*path_charts(cut, who), bar_chart(sampled, who, cpu), memory_chart(sampled, who))
     return Observed(
         cost=_cost_table(comparison, who),
@@ -142,20 +143,20 @@ def seen_by(comparison: Comparison, observation: Observation) -> Comparison:
 
 
 def _resource_tables(sampled: Comparison, who: Mapping[str, Series]) -> list[Table]:
-    sums = "Medians of trials over the window, of a process with all that it started."
-    cpu = f"{sums} CPU a message: sent or received by it; of a service, delivered in all."
+    sums = "Medians of trials over the window, for each process with its child processes."
+    per_message = "CPU a message: per message that the process sent or received; of a service, per delivered message."
     return [
-        _process_table("CPU and threads", sampled, who, CPU, cpu),
+        _process_table("CPU and threads", sampled, who, CPU, f"{sums} {per_message}"),
         _process_table(
             "Memory",
             sampled,
             who,
             MEMORY,
-            f"{sums} Proportional: shared pages divided among their users; unique: nobody else's; heap and stacks: "
-            "anonymous pages; in /dev/shm: all that is in the one it sees.",
+            f"{sums} Proportional: shared pages divided among their users; unique: pages of this process only; heap "
+            "and stacks: anonymous pages; in /dev/shm: everything in the /dev/shm that the process sees.",
         ),
         growth_table(sampled, who),
-        _process_table("Control groups", sampled, who, CGROUP, "Of processes in groups of their own."),
+        _process_table("Control groups", sampled, who, CGROUP, "Only of processes in groups of their own."),
         _machine_table(sampled, who),
     ]
 
@@ -182,8 +183,7 @@ def _machine_table(seen: Comparison, who: Mapping[str, Series]) -> Table:
                 machine = "this one" if subject == TRIAL else subject.removeprefix(host_subject(""))
                 rows.append((who[each.experiment.id].label, machine, *metric_cells(MACHINE, each, subject)))
     caption = "Pressure: the share of the window in which some task of the machine had to wait (PSI)."
-    columns = (MIDDLEWARE, *named("machine"), *metric_columns(MACHINE))
-    return table("The machine meanwhile", columns, rows, caption)
+    return table("The machine", (MIDDLEWARE, *named("machine"), *metric_columns(MACHINE)), rows, caption)
 
 
 def observed_lines(comparison: Comparison, who: Mapping[str, Series]) -> tuple[str, ...]:
@@ -268,14 +268,14 @@ def _cost_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
             (cost.label, str(cost.observation), cost.valid, _ratio_words(cost.main), _ratio_words(cost.cpu))
             for cost in _costs(comparison, who)
         ],
-        "Ratios of the medians of observed and unobserved trials, paired by block, with 95 % intervals. Observed "
-        "trials enter no other metric than those of this part.",
+        "Ratios of the medians of observed and unobserved trials, paired by block, with 95 % confidence intervals. "
+        "Observed trials enter only the metrics of this part.",
     )
 
 
 def _cpu_ratio(seen: ExperimentFindings, each: ExperimentFindings) -> Difference | None:
     key = Key(TRIAL, "cpu_percent_of_core")
-    found = ratio(each.known(key), seen.known(key), paired=True)
+    found = ratio(each.block_values(key), seen.block_values(key), paired=True)
     return found if isinstance(found, Difference) else None
 
 

@@ -39,12 +39,13 @@ from middlemark.suite import Observation
 from middlemark.suite.metrics import TRIAL
 
 PHASES = {"discovery": "discovery", "warm_up": "warm-up", "window": "window", "drain": "drain"}
-BYTES = Unit("", size)
+BYTES = Unit("", written=size)
 NOT_SEPARABLE = "can't be separated"
 OVERHEAD = "wire_overhead_ratio"
 ABOUT = (
-    "Whole frames with their Ethernet headers, counted where they leave a host; for each message or byte delivered to "
-    "a subscriber. By a broker on a host of its own each message is on the wire twice, by multicast once for all."
+    "Whole frames with their Ethernet headers, counted where they leave a host; per message or byte delivered to a "
+    "subscriber. Through a broker on a host of its own each message is on the wire twice; by multicast it is there "
+    "once for all subscribers."
 )
 
 
@@ -59,8 +60,8 @@ def wire_table(wired: Comparison, who: Mapping[str, Series]) -> Table:
             rows.append((who[each.experiment.id].label, *phases, *split, *ratios))
     traffic = values(*PHASES.values(), "data in the window", "control in the window")
     about = (
-        f"{ABOUT} Discovery: from before T0 to the last first message. Control: what hosts sent that hold no "
-        "publisher, no server and no broker. Data: all else, with what little control the senders of payload add. "
+        f"{ABOUT} Discovery: from before T0 to the last first message. Control: what hosts without publisher, server "
+        "and broker sent. Data: everything else, including the little control traffic of hosts that send payload. "
         "Where every host sends payload, the two can't be separated. Medians of trials."
     )
     columns = (MIDDLEWARE, *traffic, *metric_columns(_PER_MESSAGE))
@@ -117,10 +118,10 @@ def _both_directions(each: ExperimentFindings, wanted: tuple[str, str, str]) -> 
 
 
 CAPTURES = (
-    "Whole trials, from before T0 to the end of the drain; each frame where its host's link meets the network, so that "
-    "a file has it once for its sender and once for each receiver. Cut: longer than what is kept of each. Overflow: "
-    "came when the file had its size. Lost: came faster than they could be taken. Dissectors are Wireshark's names, by "
-    "which it filters too."
+    "Whole trials, from before T0 to the end of the drain. Each frame is recorded at its host's link, so that a file "
+    "has it once for its sender and once for each receiver. Cut: longer than what is kept of each frame. Overflow: "
+    "arrived when the file had its maximum size. Lost: arrived faster than they could be recorded. Dissectors: "
+    "Wireshark's names, which its filters use too."
 )
 
 
@@ -207,18 +208,14 @@ def overhead_chart(experiments: Sequence[ExperimentFindings], who: Mapping[str, 
             alt.Tooltip("ratio:Q", format=".4~g"),
         ],
     )
-    layers = alt.layer(
-        base.mark_line(strokeWidth=1.6).encode(strokeDash=lines.dash),
-        base.mark_point(filled=True, size=60),
-        width="container",
-        height=280,
-    )
+    line = base.mark_line(strokeWidth=1.6).encode(strokeDash=lines.dash)
+    points = base.mark_point(filled=True, size=60)
     return Chart(
         id="overhead",
         title="Overhead on the wire over message size",
         caption=f"{ABOUT} Medians of trials. {n_trials(each.estimate(TRIAL, OVERHEAD) for each in drawn)}",
         description="A line for each middleware and setting; the table below has the values.",
-        spec=finished(layers, rows=rows),
+        spec=finished(line, points, height=280, rows=rows),
         trials=trials_behind(
             (f"{label}, {setting}", each)
             for (label, setting), points in by_setting.items()

@@ -231,7 +231,7 @@ def _closed(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-LABELS = ("experiment", "middleware", "profile", "workload", "observation", "subject")
+LABELS = ("experiment", "middleware", "profile", "delivery", "workload", "observation", "subject")
 
 
 def openmetrics(run: LoadedRun) -> str:

@@ -1,20 +1,17 @@
 """The page: one HTML file that needs nothing but itself, made from a run's findings.
 
-It puts together what the other modules of the report have made, for each setting and for what stands on several, and
+It puts together what the other modules of the report have made, for each setting and for several settings together, and
 writes the file; `packing` makes it small.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from altair.utils.schemapi import debug_mode
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup, escape
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.decisions.claims import judge_own_claims
@@ -37,6 +34,7 @@ from middlemark.report.internals.chains import ChainShown, chain_shown
 from middlemark.report.internals.configuration import Configuration, configurations, path_table, topology_table
 from middlemark.report.internals.observers import Observed, observed
 from middlemark.report.internals.wire import overhead_chart, overhead_table
+from middlemark.report.output.markup import FILTERS, value_cell
 from middlemark.report.output.packing import Folded, packed, packed_json, program, selectable, without_repetition
 from middlemark.report.traffic.bars import bar_charts
 from middlemark.report.traffic.capacity import capacity_lines, capacity_table, stop_table
@@ -193,7 +191,7 @@ def _drawn_in(charts: Sequence[Chart], who: Mapping[str, Series]) -> list[Series
 
 
 def _settings_of(sections: Sequence[Section]) -> Callable[[Trials], str]:
-    """The ids of the sections that some trials stand in."""
+    """The ids of the sections that show some trials."""
     places: dict[str, list[str]] = {}
     for section in sections:
         for _, own in section.trials:
@@ -213,8 +211,8 @@ def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str
         chart
         for chart in (
             ecdf(comparison, who, kind),
-            boxes(comparison, who, kind),
             percentile_curve(comparison, who, kind),
+            boxes(comparison, who, kind),
         )
         if chart
     ]
@@ -252,7 +250,7 @@ def _section(number: int, comparison: Comparison, said: Answer, who: Mapping[str
 
 
 def _stream_tables(comparison: Comparison, who: Mapping[str, Series]) -> tuple[Table, ...]:
-    """A chain has no rate or accounting of its own: `chain` has what becomes of it."""
+    """A chain has no rate or accounting of its own: `chain` has its fates."""
     if comparison.setting.of_chain:
         return ()
     return rate_table(comparison, who), accounting_table(comparison, who), loss_table(comparison, who)
@@ -266,19 +264,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["packed_json"] = packed_json
-    environment.filters["marked"] = marked
+    environment.filters |= FILTERS | {"packed_json": packed_json}
+    environment.globals["value_cell"] = value_cell
     return environment
-
-
-QUOTED = re.compile(r"`([^`]+)`")
-
-
-def marked(text: str) -> Markup:
-    """What stands between backticks in a sentence, as code."""
-    return Markup(QUOTED.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped here
-
-
-def script_json(value: object) -> Markup:
-    """JSON that can't end the script element it stands in."""
-    return Markup(json.dumps(value, separators=(",", ":")).replace("<", "\\u003c"))  # noqa: S704 - escaped here

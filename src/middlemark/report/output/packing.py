@@ -1,4 +1,4 @@
-"""What a page carries packed: the program that draws its charts, the charts with their data, and what is folded.
+"""What a page contains in compressed form: the program that draws charts, the charts with their data, and folded parts.
 
 Packing leaves nothing out, and `templates/report.js` unpacks; what is alike stands together, because the compression
 looks back no further than 32 KiB. It also lists what a reader can select, which the page's script hides and shows.

@@ -51,8 +51,9 @@ HEADING_WIDTH = 17
 REASON_WIDTH = 12
 """Characters in a line of the reason in a missing value's place."""
 READING = (
-    "Medians of trials with intervals below; *: of all trials' samples together. Ranks reach from the best to the "
-    "worst that the trials leave open, and hold together with 95 %. †: a baseline, the machine's own limit."
+    "Medians of trials with their confidence intervals below; *: pooled over all trials' samples. A rank is an "
+    "interval, from the best to the worst rank that the trials allow; all ranks of a table hold together with 95 %. "
+    "†: a baseline, the limit of the machine."
 )
 
 
@@ -136,8 +137,9 @@ def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Se
     console.print(Text.assemble((said.workload, "bold"), (f"  {said.load}", "dim")))
     ranking = ranking_table(comparison, who)
     _print_ranking(ranking, console)
-    if ranking.between_clocks:
-        _print_line(Text(CLOCKS, "dim"), console)
+    for said_below in (CLOCKS if ranking.between_clocks else "", ranking.deliveries):
+        if said_below:
+            _print_line(Text(said_below, "dim"), console)
     for line in ranking.lines:
         if line.unranked:
             _print_line(Text.assemble((line.who.label, ""), (f": {line.unranked}", "dim")), console)

@@ -1,4 +1,4 @@
-// Draws the charts, and shows of the page what is selected. All of it comes packed in the page; nothing is asked of any network.
+// Draws the charts, and shows the selected parts of the page. All of it is in the page; nothing is loaded from any network.
 const unpacked = (id) => {
   const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (character) => character.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));

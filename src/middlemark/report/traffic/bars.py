@@ -20,6 +20,7 @@ from middlemark.report.elements.chart import (
     DRAWINGS,
     IN_INK,
     INK,
+    LEGEND_BELOW,
     ROW_HEIGHT,
     Chart,
     Identity,
@@ -31,6 +32,7 @@ from middlemark.report.elements.chart import (
     short,
     with_rows,
 )
+from middlemark.report.elements.formatting import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, PERCENT_OF_CORE, Unit
 from middlemark.report.elements.labels import Series, n_trials
 from middlemark.suite.metrics import TRIAL
 
@@ -73,19 +75,17 @@ class StackedBars:
         return alt.Y("who:N", sort=self._names(), title=None, axis=alt.Axis(labelLimit=self.label_limit))
 
     def _spec(self, layers: Sequence[alt.Chart], **wholes: Sequence[Row]) -> Spec:
-        drawn = alt.layer(*layers, width="container", height=ROW_HEIGHT * len(self._names()))
-        return finished(drawn, parts=self.parts, **wholes)
+        return finished(*layers, height=ROW_HEIGHT * len(self._names()), parts=self.parts, **wholes)
 
     def _stacked(self, x: alt.X) -> alt.Chart:
         scale = alt.Scale(domain=list(self.colours), range=list(self.colours.values()))
-        legend = alt.Legend(orient="bottom", columns=3, labelColor=INK)
         drawn: alt.Chart = (
             alt.Chart(alt.NamedData("parts"))
             .mark_bar(height=14)
             .encode(
                 y=self._y(),
                 x=x,
-                color=alt.Color("part:N", scale=scale, title=None, legend=legend),
+                color=alt.Color("part:N", scale=scale, title=None, legend=LEGEND_BELOW),
                 order=alt.Order("order:Q"),
                 tooltip=[
                     alt.Tooltip("who:N", title="middleware"),
@@ -106,8 +106,8 @@ class Bars:
     subject: str
     metric: str
     axis: str
-    scale: float
-    """What a stored value is divided by."""
+    unit: Unit
+    """Of the axis, which may say more in its own words."""
     caption: str
     logarithmic: bool = False
 
@@ -118,66 +118,87 @@ def bar_charts(comparison: Comparison, who: Mapping[str, Series]) -> list[Chart]
     made = [
         bar_chart(comparison, who, bars)
         for bars in (
-            Bars("first", "Time to first message", TRIAL, "first_message_ns", "ms (logarithmic)", 1e6, FIRST, True),
+            Bars(
+                "first",
+                "Time to first message",
+                TRIAL,
+                "first_message_ns",
+                "ms (logarithmic)",
+                MILLISECONDS,
+                FIRST,
+                True,
+            ),
             *_loss_bars(comparison, stream),
             *_chain_bars(comparison, stream),
-            Bars("cpu", "CPU", TRIAL, "cpu_percent_of_core", "% of one core", 1.0, CPU),
-            Bars("memory", "Peak memory", TRIAL, "peak_memory_bytes", "MiB", 2.0**20, MEMORY),
+            Bars("cpu", "CPU", TRIAL, "cpu_percent_of_core", "% of one core", PERCENT_OF_CORE, CPU),
+            Bars("memory", "Peak memory", TRIAL, "peak_memory_bytes", "MiB", MEBIBYTES, MEMORY),
         )
     ]
     return [chart for chart in made if chart is not None]
 
 
 FIRST = (
-    "From the common start of all applications, middleware not yet initialised, to the last first message: "
-    "initialisation, discovery and connection. Median of trials with interval."
+    "From the common start of all applications, before the middleware is initialised, to the last first message: "
+    "initialisation, discovery and connection. Median of trials with confidence interval."
 )
 LOSS = (
-    "Messages of the window that did not arrive in time (RFC 7680), of those the middleware accepted; for a ping-pong, "
-    "questions without an answer. Of all valid trials together, the interval counts by trials."
+    "Messages of the window that did not arrive in time (RFC 7680), as a share of those that the middleware accepted; "
+    "for a ping-pong, questions without an answer. All valid trials together; the confidence interval is over trials."
 )
 RUNS = (
-    "Most messages lost one after the other in any flow of a trial (RFC 3357). Median of trials with interval; the "
-    "table of loss has the mean run."
+    "The most messages lost in succession in any flow of a trial (RFC 3357). Median of trials with confidence "
+    "interval; the table of loss has the mean run."
 )
 CPU = (
-    "User and system time over the window, all applications and the middleware's own services together. "
-    "Median of trials with interval; 100 % is one core."
+    "User and system time over the window, all applications and the middleware's own services together. Median of "
+    "trials with confidence interval; 100 % is one core."
 )
 LOST = (
-    "Executions of the first node of which a message on the path never came, or was refused. Of all valid trials "
-    "together, the interval counts by trials."
+    "Executions of the first node whose path ended because a message never arrived or was refused. All valid trials "
+    "together; the confidence interval is over trials."
 )
 MISSED = (
-    "The share of paths that took longer than the deadline or never ended. Of all valid trials together, the interval "
-    "counts by trials."
+    "The share of paths that took longer than the deadline or never ended. All valid trials together; the confidence "
+    "interval is over trials."
 )
-START_UP = "From the common start of all applications until every node has run once. Median of trials with interval."
+START_UP = (
+    "From the common start of all applications until every node has run once. Median of trials with confidence "
+    "interval."
+)
 MISSING = (
-    "Messages that the schedule held while their subscriber's process was there and that never came. Of all valid "
-    "trials together, the interval counts by trials."
+    "Messages that were scheduled while their subscriber's process existed and that never arrived. All valid trials "
+    "together; the confidence interval is over trials."
 )
 AGAIN = (
-    "From the begin of a restart, start, resume or link up to the next message, of the flow that took longest; "
-    "to the window's end, where it was still cut off. Median of trials with interval."
+    "From the begin of a restart, start, resume, link_up or heal to the next message of the flow that took longest; "
+    "to the window's end where that flow was still cut off. Median of trials with confidence interval."
 )
 MEMORY = (
-    "Resident memory at its peak, summed over all applications and services; memory that they share counts in each. "
-    "Median of trials with interval."
+    "Peak resident memory, summed over all applications and services; shared memory counts in each. Median of trials "
+    "with confidence interval."
 )
 
 
 def _loss_bars(comparison: Comparison, stream: str) -> tuple[Bars, ...]:
     if comparison.setting.of_chain:
-        return (Bars("loss", "Lost on the path", stream, "loss_share", "% of what began", 0.01, LOST),)
+        return (Bars("loss", "Lost on the path", stream, "loss_share", "% of what began", PERCENT, LOST),)
     if not comparison.faulty:
         return (
-            Bars("loss", "Loss", stream, comparison.criterion.loss_metric, "% of messages sent", 0.01, LOSS),
-            Bars("runs", "Longest run of lost messages", stream, "longest_loss_run_messages", "messages", 1.0, RUNS),
+            Bars("loss", "Loss", stream, comparison.criterion.loss_metric, "% of messages sent", PERCENT, LOSS),
+            Bars("runs", "Longest run of lost messages", stream, "longest_loss_run_messages", "messages", COUNT, RUNS),
         )
     return (
-        Bars("missing", "Missing messages", stream, "missing_share", "% of messages", 0.01, MISSING),
-        Bars("recovery", "Time until messages flow again", stream, "recovery_ns", "ms (logarithmic)", 1e6, AGAIN, True),
+        Bars("missing", "Missing messages", stream, "missing_share", "% of messages", PERCENT, MISSING),
+        Bars(
+            "recovery",
+            "Time until messages flow again",
+            stream,
+            "recovery_ns",
+            "ms (logarithmic)",
+            MILLISECONDS,
+            AGAIN,
+            True,
+        ),
     )
 
 
@@ -185,13 +206,15 @@ def _chain_bars(comparison: Comparison, subject: str) -> tuple[Bars, ...]:
     if not comparison.setting.of_chain:
         return ()
     return (
-        Bars("missed", "Deadline misses", subject, "deadline_missed_share", "% of paths", 0.01, MISSED),
-        Bars("startup", "Start-up of all nodes", TRIAL, "start_up_ns", "ms (logarithmic)", 1e6, START_UP, True),
+        Bars("missed", "Deadline misses", subject, "deadline_missed_share", "% of paths", PERCENT, MISSED),
+        Bars(
+            "startup", "Start-up of all nodes", TRIAL, "start_up_ns", "ms (logarithmic)", MILLISECONDS, START_UP, True
+        ),
     )
 
 
 def bar_chart(comparison: Comparison, who: Mapping[str, Series], bars: Bars) -> Chart | None:
-    """One metric of every middleware that has it; None where all are nought."""
+    """One metric of every middleware that has it; None where all are 0."""
     rows: list[dict[str, Any]] = []
     drawn = []
     for each in comparison.experiments:
@@ -200,7 +223,7 @@ def bar_chart(comparison: Comparison, who: Mapping[str, Series], bars: Bars) -> 
             rows.append({"who": who[each.experiment.id].label, **_bar_row(estimate, bars)})
             drawn.append(each)
     if not any(row["value"] for row in rows):
-        return None  # all nought: the table says so, a chart would be empty
+        return None  # all are 0: the table says so, a chart would be empty
     drawn_by = identity(who[each.experiment.id] for each in drawn)
     shown = [value for row in rows for value in (row["value"], row["low"], row["high"]) if value]
     scale = log_scale(shown) if bars.logarithmic else None
@@ -213,7 +236,7 @@ def bar_chart(comparison: Comparison, who: Mapping[str, Series], bars: Bars) -> 
 
 @lru_cache(DRAWINGS)
 def _bars(drawn_by: Identity, axis: str, *, logarithmic: bool, spanned: bool) -> Spec:
-    """Points on a logarithmic scale, else bars from nought."""
+    """Points on a logarithmic scale, otherwise bars from 0."""
     base = alt.Chart(alt.NamedData("rows")).encode(
         y=alt.Y("who:N", sort=drawn_by.names, title=None, axis=alt.Axis(labelLimit=180)),
         color=drawn_by.colour,
@@ -231,10 +254,10 @@ def _bars(drawn_by: Identity, axis: str, *, logarithmic: bool, spanned: bool) ->
     )
     spans = [span] if spanned else []
     height = (ROW_HEIGHT - 4) * len(drawn_by.names)
-    return finished(alt.layer(marked.encode(x=x), *spans, width="container", height=height))
+    return finished(marked.encode(x=x), *spans, height=height)
 
 
 def _bar_row(estimate: Estimate, bars: Bars) -> dict[str, float | None]:
     low, high = (None, None) if estimate.high == math.inf else (estimate.low, estimate.high)  # no chart is so wide
     values = {"value": estimate.value, "low": low, "high": high}
-    return {name: None if value is None else short(value / bars.scale) for name, value in values.items()}
+    return {name: None if value is None else short(bars.unit.of(value)) for name, value in values.items()}

@@ -40,10 +40,10 @@ def capacity_table(capacities: Sequence[Capacity], who: Mapping[str, Series]) ->
         "Capacity",
         (MIDDLEWARE, sentences("message"), *loads, sentences("for"), *values("knee", "half sustained", "trials")),
         rows,
-        f"{_what(capacities)} of each publisher that is sustained, {_bounds(capacities)}; the next one above it is "
-        f"not. Both are confirmed by a majority of trials. {_several(capacities)}Knee: where latency "
-        "over load begins to climb (Kneedle). Half sustained: the load that half of the trials would sustain, "
-        "of a logistic curve through all trials, with its 95 % interval.",
+        f"{_what(capacities)} of each publisher that is sustained, {_bounds(capacities)}; the next higher step is not. "
+        f"Both are confirmed by a majority of trials. {_several(capacities)}Knee: where latency over load begins to "
+        "climb (Kneedle). Half sustained: the load that half of the trials would sustain, from a logistic curve "
+        "through all trials, with its 95 % confidence interval.",
     )
 
 
@@ -60,7 +60,9 @@ def _what(capacities: Sequence[Capacity]) -> str:
 
 def _several(capacities: Sequence[Capacity]) -> str:
     repeated = any(len(each.searches) > 1 for each in capacities)
-    return "Of several searches the middle one, with the lowest and the highest beside it. " if repeated else ""
+    return (
+        "Of several searches the middle one is shown, with the lowest and the highest in brackets. " if repeated else ""
+    )
 
 
 def _payload(each: Capacity) -> float:
@@ -70,7 +72,7 @@ def _payload(each: Capacity) -> float:
 def _bounds(capacities: Sequence[Capacity]) -> str:
     said = {
         f"with at most {SHARE.text(each.search.loss_share)} undelivered and 99 % within "
-        f"{DURATION.text(each.search.latency_ns)} of the instant at which they were to be sent"
+        f"{DURATION.text(each.search.latency_ns)} of the instant at which they were due"
         for each in capacities
     }
     return ", or ".join(sorted(said))
@@ -244,7 +246,7 @@ def stop_lines(findings: RunFindings, who: Mapping[str, Series]) -> list[str]:
 
 
 def stop_table(findings: RunFindings, who: Mapping[str, Series]) -> Table | None:
-    """Every metric that the suite's `stop` asks for."""
+    """Every metric of the suite's `stop`."""
     known = _known(findings, who)
     if not known:
         return None
@@ -264,8 +266,8 @@ def stop_table(findings: RunFindings, who: Mapping[str, Series]) -> Table | None
         "Enough trials",
         (MIDDLEWARE, *named("metric"), *values("trials", "half-width", "requested"), sentences("state")),
         rows,
-        f"Half of the {_percent(known[0].confidence)} interval of the median over trials, as a share of the median. "
-        "Narrow enough is what was so at two looks in a row, five trials apart.",
+        f"Half of the {_percent(known[0].confidence)} confidence interval of the median over trials, as a share of the "
+        "median. Narrow enough: in two successive checks, five trials apart.",
     )
 
 

@@ -70,13 +70,15 @@ def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, S
         id=name,
         title=f"Latency over load: {title}",
         caption=(
-            "One way, from the instant at which a message was to be sent; broad: median, thin: 99 %, each the median "
-            f"of the trials at that load. A load that could not be sent has no point. Upright: the capacity.{bent} "
+            "One-way, from the instant at which a message was due. Broad line: median; thin line: 99 %; each the "
+            "median of the trials at that load. A load that could not be sent has no point. Vertical line: the "
+            f"capacity.{bent} "
             f"n = {n} at each load."
         ),
         description=f"Two lines for each of {plural(len(shown.names), 'middleware')}; the table has the capacities.",
         spec=finished(
-            alt.layer(*layers, width="container", height=300),
+            *layers,
+            height=300,
             rows=rows,
             ends=ends,
             **({"knees": knees} if knees else {}),
@@ -197,12 +199,8 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
     )
     shapes = alt.Scale(domain=["found", "at least", "open"], range=["circle", "triangle-up", "cross"])
     shape = alt.Shape("found:N", scale=shapes, legend=None)
-    layers = alt.layer(
-        base.mark_line(strokeWidth=1.8, invalid="break-paths-filter-domains").encode(strokeDash=shown.dash),
-        base.transform_filter("datum.hz !== null").mark_point(filled=True, size=55).encode(shape=shape),
-        width="container",
-        height=300,
-    )
+    line = base.mark_line(strokeWidth=1.8, invalid="break-paths-filter-domains").encode(strokeDash=shown.dash)
+    marks = base.transform_filter("datum.hz !== null").mark_point(filled=True, size=55).encode(shape=shape)
     return Chart(
         id=name,
         title=title,
@@ -213,5 +211,5 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
             f"n = {count_range([each.n_trials for each in group if each.sustained], 'trial')} of each search."
         ),
         description=f"A line for each of {plural(len(shown.names), 'middleware')}; the table has the same values.",
-        spec=finished(layers, rows=[*rows, *gaps]),
+        spec=finished(line, marks, height=300, rows=[*rows, *gaps]),
     )

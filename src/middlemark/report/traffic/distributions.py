@@ -31,6 +31,7 @@ from middlemark.report.elements.chart import (
     short,
     with_rows,
 )
+from middlemark.report.elements.formatting import unit_of
 from middlemark.report.elements.labels import Series, n_of_distribution
 from middlemark.suite.metrics import OF_CHAINS, Distribution
 
@@ -38,9 +39,9 @@ from middlemark.suite.metrics import OF_CHAINS, Distribution
 def ecdf(comparison: Comparison, who: Mapping[str, Series], kind: Distribution) -> Chart | None:
     """The distributions over each other, on a logarithmic axis."""
     drawn = drawn_of(comparison, kind)
-    unit, scale_ns = time_scale(kind)
+    unit = unit_of(kind)
     rows: list[dict[str, Any]] = [
-        {"who": who[each.experiment.id].label, "time": short(value / scale_ns), "share": round(share, 4)}
+        {"who": who[each.experiment.id].label, "time": short(unit.of(value)), "share": round(share, 4)}
         for each in drawn
         for value, share in zip(*_points(each, comparison, kind), strict=True)
     ]
@@ -50,13 +51,14 @@ def ecdf(comparison: Comparison, who: Mapping[str, Series], kind: Distribution) 
     scale = log_scale([row["time"] for row in rows])
     return Chart(
         id="ecdf",
-        title=f"{kind_title(kind)}: how many {_counted(kind)} took no longer than …",
+        title=f"{kind_title(kind)}: cumulative distribution",
         caption=(
             f"Empirical distribution of the {_noun(kind)} ({kind.summary}), all valid trials together, over all "
-            f"{_whole(comparison)}. Left is fast, far right is a tail. {n_of_distribution(drawn, comparison, kind)}"
+            f"{_whole(comparison)}. Fast messages are on the left, the tail is on the right. "
+            f"{n_of_distribution(drawn, comparison, kind)}"
         ),
         description=f"Step lines, one for each middleware; the quantiles are in the table below. {len(drawn)} lines.",
-        spec=with_rows(_ecdf(lines, unit, shared(kind)), scale, rows=rows),
+        spec=with_rows(_ecdf(lines, unit.name, shared(kind)), scale, rows=rows),
     )
 
 
@@ -76,21 +78,12 @@ def _ecdf(lines: Identity, unit: str, among: str) -> Spec:
     target = base.mark_line(interpolate="step-after", strokeWidth=14, opacity=0, clip=True).encode(
         detail=alt.Detail("who:N"), tooltip=[alt.Tooltip("who:N", title="middleware")]
     )
-    return finished(alt.layer(line, target.add_params(hovered), width="container", height=300))
-
-
-def time_scale(kind: Distribution) -> tuple[str, float]:
-    """The unit of a chart's axis, and its nanoseconds."""
-    return ("ms", 1e6) if kind in OF_CHAINS else ("µs", 1e3)
+    return finished(line, target.add_params(hovered), height=300)
 
 
 def kind_title(kind: Distribution) -> str:
     """What a chart of it is called."""
     return {Distribution.ROUND_TRIP: "Round trip", Distribution.END_TO_END: "End to end"}.get(kind, "Latency")
-
-
-def _counted(kind: Distribution) -> str:
-    return "paths" if kind in OF_CHAINS else "messages"
 
 
 def shared(kind: Distribution) -> str:
@@ -119,18 +112,18 @@ def boxes(comparison: Comparison, who: Mapping[str, Series], kind: Distribution)
     if not rows:
         return None
     drawn_by = identity(who[each.experiment.id] for each in drawn)
-    unit, _ = time_scale(kind)
+    unit = unit_of(kind)
     inner = [row[name] for row in rows for name in BOX_FIELDS[1:] if row[name] is not None]
     return Chart(
         id="box",
-        title=f"{kind_title(kind)}: the middle and the tail",
+        title=f"{kind_title(kind)}: box plot",
         caption=(
-            "Box: 25 to 75 %, upright mark: median, line: 10 to 90 %, diamond: 99 %, cross: the slowest message. "
-            f"A quantile with fewer than ten messages beyond it is left out. All valid trials together, {unit}. "
+            "Box: 25 to 75 %; vertical mark: median; line: 10 to 90 %; diamond: 99 %; cross: the slowest message. "
+            f"A quantile with fewer than ten messages beyond it is left out. All valid trials together, {unit.name}. "
             f"{n_of_distribution(drawn, comparison, kind)}"
         ),
         description="A box plot for each middleware, in the order of the ranking.",
-        spec=with_rows(_boxes(drawn_by, unit), log_scale(inner), rows=rows),
+        spec=with_rows(_boxes(drawn_by, unit.name), log_scale(inner), rows=rows),
     )
 
 
@@ -143,7 +136,7 @@ def _boxes(drawn_by: Identity, unit: str) -> Spec:
         + [alt.Tooltip(f"{name}:Q", title=f"{name} {unit}", format=",.4~g") for name in BOX_FIELDS],
     )
     axis = logarithmic_x("p10:Q", f"{unit} (logarithmic)")
-    layers = alt.layer(
+    return finished(
         base.transform_filter("datum.p10 && datum.p90").mark_rule(strokeWidth=1.5).encode(x=axis, x2=alt.X2("p90:Q")),
         base.transform_filter("datum.p25 && datum.p75")
         .mark_bar(height=12, opacity=0.55)
@@ -151,10 +144,8 @@ def _boxes(drawn_by: Identity, unit: str) -> Spec:
         base.transform_filter("datum.p50").mark_tick(thickness=3, height=18).encode(x=alt.X("p50:Q"), color=IN_INK),
         base.transform_filter("datum.p99").mark_point(shape="diamond", filled=True, size=60).encode(x=alt.X("p99:Q")),
         base.transform_filter("datum.max > 0").mark_point(shape="cross", size=40, filled=True).encode(x=alt.X("max:Q")),
-        width="container",
         height=ROW_HEIGHT * len(drawn_by.names),
     )
-    return finished(layers)
 
 
 BOX_FIELDS = ("min", "p10", "p25", "p50", "p75", "p90", "p99", "max")
@@ -163,9 +154,9 @@ BOX_FIELDS = ("min", "p10", "p25", "p50", "p75", "p90", "p99", "max")
 def _box_row(each: ExperimentFindings, comparison: Comparison, kind: Distribution) -> dict[str, float | None]:
     box = each.shapes.boxes[comparison.setting.stream, kind]
     values = (box.minimum, box.p10, box.p25, box.p50, box.p75, box.p90, box.p99, box.maximum)
-    _, scale_ns = time_scale(kind)
+    unit = unit_of(kind)
     return {
-        name: None if v is None or v <= 0 else short(v / scale_ns) for name, v in zip(BOX_FIELDS, values, strict=True)
+        name: None if v is None or v <= 0 else short(unit.of(v)) for name, v in zip(BOX_FIELDS, values, strict=True)
     }
 
 
@@ -207,19 +198,19 @@ def percentile_curve(comparison: Comparison, who: Mapping[str, Series], kind: Di
     if not rows:
         return None
     lines = identity(who[each.experiment.id] for each in drawn)
-    unit, _ = time_scale(kind)
+    unit = unit_of(kind)
     farthest = max(row["one_in"] for row in rows)
     scale = log_scale([row["time"] for row in rows])
     return Chart(
         id="percentiles",
         title=f"{kind_title(kind)} by percentile",
         caption=(
-            f"{unit} over the share of {shared(kind)}, all valid trials together; each step is ten times as rare. "
-            f"A curve ends where fewer than {SAMPLES_BEYOND} messages are beyond, or all beyond were lost. "
-            f"{n_of_distribution(drawn, comparison, kind)}"
+            f"{unit.name} over the share of {shared(kind)}, all valid trials together; each step to the right is ten "
+            f"times as rare. A curve ends where fewer than {SAMPLES_BEYOND} messages are beyond it, or where all "
+            f"messages beyond it were lost. {n_of_distribution(drawn, comparison, kind)}"
         ),
         description="A line for each middleware; the quantiles are in the table below.",
-        spec=with_rows(_lines(lines, unit, shared(kind), farthest), scale, rows=rows),
+        spec=with_rows(_lines(lines, unit.name, shared(kind), farthest), scale, rows=rows),
     )
 
 
@@ -247,17 +238,17 @@ def _lines(lines: Identity, unit: str, among: str, farthest: float) -> Spec:
             tooltip=[alt.Tooltip("who:N", title="middleware")],
         )
     )
-    return finished(alt.layer(line, width="container", height=300))
+    return finished(line, height=300)
 
 
 def _curve_points(each: ExperimentFindings, comparison: Comparison, kind: Distribution) -> list[dict[str, float]]:
     """The curve over all messages, down to the tail's last tenth message."""
     curve = each.shapes.curves[comparison.setting.stream, kind]
-    _, scale_ns = time_scale(kind)
+    unit = unit_of(kind)
     found: list[dict[str, float]] = []
     for value, share in zip(curve.value_ns, curve.share, strict=True):
         beyond = curve.n_messages - round(share * curve.n_messages)
         far_enough = not found or curve.n_messages / max(beyond, 1) >= CLOSEST * found[-1]["one_in"]
         if value > 0 and beyond >= SAMPLES_BEYOND and far_enough:
-            found.append({"one_in": short(curve.n_messages / beyond), "time": short(value / scale_ns)})
+            found.append({"one_in": short(curve.n_messages / beyond), "time": short(unit.of(value))})
     return found

@@ -36,12 +36,12 @@ OF_STREAM = (
 )
 GROWTH = MetricColumn("growth", "memory_growth_bytes", MEBIBYTES)
 CAPTION = (
-    "Missing: messages that the schedule held while their subscriber's process was there, and that never came; of all "
-    "trials together. Flow again: from the begin of a restart, start, resume or link up to the next message, of the "
-    "flow that took longest; `over` where a flow was still cut off when the window ended. Gap: the longest time "
-    "without a message of a flow. Duplicates: received again since the first of these repairs began. "
-    "A flow is one publisher's messages at one subscriber; `all` is their sum, or the worst of them. "
-    "Memory: how much the process that grew most had grown over the window. Medians of trials."
+    "Missing: messages that were scheduled while their subscriber's process existed, and that never arrived; all "
+    "trials together. Flow again: from the begin of a restart, start, resume, link_up or heal to the next message of "
+    "the flow that took longest; `over` where a flow was still cut off when the window ended. Gap: the longest time "
+    "without a message of a flow. Duplicates: received again since the first of these repairs began. A flow is one "
+    "publisher's messages at one subscriber; `all` is the sum of all flows, or the worst of them. Memory: the growth "
+    "over the window of the process that grew most. Medians of trials."
 )
 
 
@@ -137,6 +137,5 @@ def fault_sentence(each: ExperimentFindings, comparison: Comparison, name: str) 
         words.append(f"some flows were still cut off when the window ended, {recovery.text} ms after the repair")
     elif not recovery.is_missing:
         words.append(f"messages flowed again after {recovery.text} ms")
-    return (
-        f"Latency is of all messages, those that never came too; under the faults, with {name}, {' and '.join(words)}."
-    )
+    of_all = "Latency is of all messages, including those that never arrived."
+    return f"{of_all} Under the faults, with {name}, {' and '.join(words)}."

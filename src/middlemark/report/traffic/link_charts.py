@@ -13,8 +13,8 @@ from typing import Any, Literal
 import altair as alt
 
 from middlemark.analysis.experiment.findings import ExperimentFindings
-from middlemark.plan.network import Direction, Link
-from middlemark.plan.wifi import STEP_NS, distance_m, received_dbm
+from middlemark.plan.topology.network import Direction, Link
+from middlemark.plan.topology.wifi import STEP_NS, distance_m, received_dbm
 from middlemark.report.elements.chart import INK, Chart, finished
 from middlemark.suite import Mobility
 from middlemark.suite.topology.impairment import SHARES, Effect
@@ -138,5 +138,5 @@ def _chart(drawn: _Property, rows: Rows, window_s: float) -> Chart:
         title=f"Links: {name}, {unit}",
         caption=f"The {name} by the model of {links}." if is_of_place else f"The {name} that was requested of {links}.",
         description=f"The {name} of the links over the window, {'by the model' if is_of_place else 'as requested'}.",
-        spec=finished(alt.layer(line, width="container", height=80), rows=rows),
+        spec=finished(line, height=80, rows=rows),
     )

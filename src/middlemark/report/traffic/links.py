@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.conditions import ProbedLink, Spread, probed_links
-from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Link, joined
+from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Direction, Link, joined
 from middlemark.report.elements.formatting import MEGABITS_ON_WIRE_PER_S, MILLISECONDS, PERCENT, Unit
 from middlemark.report.elements.tables import (
     NOTHING,
@@ -28,29 +28,35 @@ from middlemark.suite import HostKind
 from middlemark.suite.topology.impairment import SHARES
 from middlemark.suite.yaml.quantity import BIT_RATE, DURATION, SHARE, SIZE
 
+
+@dataclass(frozen=True)
+class LinkColumn(MetricColumn):
+    """A column of what the probe measured."""
+
+    only_with: str = ""
+    """What has to be requested of a link for the column to stand there."""
+
+
+def _both(name: str, metric: str, unit: Unit, only_with: str = "") -> tuple[LinkColumn, ...]:
+    """A column for each direction."""
+    return tuple(LinkColumn(f"{way} {name}", f"{way}_{metric}", unit, only_with) for way in ("outgoing", "incoming"))
+
+
 MEASURED = (
-    MetricColumn("round trip", "round_trip_median_ns", MILLISECONDS),
-    MetricColumn("round trip spread", "round_trip_spread_ns", MILLISECONDS),
-    MetricColumn("outgoing loss", "outgoing_loss_share", PERCENT),
-    MetricColumn("incoming loss", "incoming_loss_share", PERCENT),
-    MetricColumn("outgoing duplicated", "outgoing_duplicated_share", PERCENT),
-    MetricColumn("incoming duplicated", "incoming_duplicated_share", PERCENT),
-    MetricColumn("outgoing overtaking", "outgoing_overtaking_share", PERCENT),
-    MetricColumn("incoming overtaking", "incoming_overtaking_share", PERCENT),
-    MetricColumn("outgoing rate", "outgoing_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
-    MetricColumn("incoming rate", "incoming_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
-    MetricColumn("outgoing relay late", "outgoing_relay_late_p99_ns", MILLISECONDS),
-    MetricColumn("incoming relay late", "incoming_relay_late_p99_ns", MILLISECONDS),
+    LinkColumn("round trip", "round_trip_median_ns", MILLISECONDS),
+    LinkColumn("round trip spread", "round_trip_spread_ns", MILLISECONDS, only_with="jitter_ns"),
+    *_both("loss", "loss_share", PERCENT),
+    *_both("duplicated", "duplicated_share", PERCENT, only_with="duplication"),
+    *_both("overtaking", "overtaking_share", PERCENT, only_with="reordering"),
+    *_both("rate", "rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
+    *_both("relay late", "relay_late_p99_ns", MILLISECONDS),
 )
 """Of the recorded metrics those that show whether a link is what was requested."""
-ONLY_WHERE_REQUESTED = {"spread_ns": "jitter_ns", "duplicated_share": "duplication", "overtaking_share": "reordering"}
-"""By the end of a metric's name, what has to be requested of a link for its column to stand there."""
 CAPTION = (
-    "Outgoing is from the host to the network, incoming the other way. The probe measures before and after each "
-    "trial; medians of all middlewares' trials, with the least and the most. Spread: from the least round trip to "
-    "that which 90 % are not above. Overtaking: frames that came before one sent earlier. Relay late: how long after "
-    "its instant it let a frame go, for 99 % of the trial's frames. Links that are plain and without a problem are "
-    "left out."
+    "Outgoing: from the host to the network; incoming: from the network to the host. The probe measures before and "
+    "after each trial; medians of all middlewares' trials, with minimum and maximum. Spread: from the shortest round "
+    "trip to the 90th percentile. Overtaking: frames that arrived before one sent earlier. Relay late: by how much "
+    "the relay released frames too late, 99th percentile of a trial. Plain links without a problem are left out."
 )
 
 
@@ -114,7 +120,7 @@ def link_lines(comparison: Comparison) -> tuple[str, ...]:
     if all(each.probed and not each.problems for each in measured):
         made = " / ".join(dict.fromkeys(each.backends for each in measured))
         requested = "; ".join(f"{name}: {words}" for name, words in {m.name: m.requested for m in measured}.items())
-        return (f"links as requested, before and after each trial: {requested} (by {made})",)
+        return (f"links as requested, before and after each trial: {requested} (made by {made})",)
     columns = _columns(measured)
     return tuple(_link_line(each, columns) for each in measured)
 
@@ -144,13 +150,13 @@ def _measured_links(comparison: Comparison) -> list[Measurement]:
 def _columns(measured: Sequence[Measurement]) -> list[MetricColumn]:
     """Of the recorded metrics those that any of the links has, and that say something of what was requested of it."""
     known = {name for each in measured if each.probed for name, found in each.probed.figures if found}
-    links = [each.link for each in measured if each.link]
-    return [column for column in MEASURED if column.metric in known and _is_requested(column.metric, links)]
-
-
-def _is_requested(metric: str, links: Sequence[Link]) -> bool:
-    wanted = next((name for end, name in ONLY_WHERE_REQUESTED.items() if metric.endswith(end)), None)
-    return wanted is None or any(getattr(direction, wanted) for link in links for direction in _directions(link))
+    directions = [direction for each in measured if each.link for direction in _directions(each.link)]
+    return [
+        column
+        for column in MEASURED
+        if column.metric in known
+        and (not column.only_with or any(getattr(direction, column.only_with) for direction in directions))
+    ]
 
 
 def _directions(link: Link) -> list[Direction]:
@@ -213,16 +219,14 @@ ROUTE_MEASURED = (
     MetricColumn("round trip", "round_trip_median_ns", MILLISECONDS),
     MetricColumn("90 % within", "round_trip_p90_ns", MILLISECONDS),
     MetricColumn("longest", "round_trip_max_ns", MILLISECONDS),
-    MetricColumn("outgoing loss", "outgoing_loss_share", PERCENT),
-    MetricColumn("incoming loss", "incoming_loss_share", PERCENT),
-    MetricColumn("outgoing rate", "outgoing_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
-    MetricColumn("incoming rate", "incoming_rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
+    *_both("loss", "loss_share", PERCENT),
+    *_both("rate", "rate_bits_per_s", MEGABITS_ON_WIRE_PER_S),
 )
 ROUTE_CAPTION = (
-    "Between two hosts of which one at least is another machine, over the links of both; outgoing is from the first to "
-    "the second. Nothing is made of such links: the probe measures them before and after each trial, and what is "
-    "declared is judged. Medians of all middlewares' trials, with the least and the most. The rate is of what the "
-    "sender could put out: where the network is faster than the machines, it is theirs."
+    "Between two hosts of which at least one is another machine, over the links of both; outgoing is from the first "
+    "to the second. Such links are not shaped: the probe measures them before and after each trial, and compares with "
+    "what is declared. Medians of all middlewares' trials, with minimum and maximum. The rate can't be higher than "
+    "what the sender can send: where the network is faster than the machines, it is the rate of the machines."
 )
 
 

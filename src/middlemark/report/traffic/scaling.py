@@ -18,7 +18,7 @@ from middlemark.report.elements.formatting import MICROSECONDS, Unit, digits, in
 from middlemark.report.elements.labels import Series, trials_behind
 from middlemark.suite.metrics import Key, stream_subject
 
-NANOSECONDS_PER_BYTE = Unit("ns/B", digits)
+NANOSECONDS_PER_BYTE = Unit("ns/B")
 
 
 def scaling_lines(scalings: Sequence[Scaling]) -> list[str]:
@@ -108,13 +108,11 @@ def _chart(
     spanned = [row for row in points if row["low"] is not None and row["high"] is not None]
     spans = alt.Chart(alt.NamedData("spans")).mark_rule(strokeWidth=1.5)
     own_spans = [spans.encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=shown.colour)] if spanned else []
-    layers = alt.layer(
+    layers = [
         line.encode(x=x, y=y, color=shown.colour, strokeDash=shown.dash),
         *own_spans,
         marks.encode(x=x, y=y, color=shown.colour, tooltip=tooltip),
-        width="container",
-        height=300,
-    )
+    ]
     trials = max((scaling.slope_ns_per_byte.n_trials for scaling in group), default=0)
     return Chart(
         id=f"size{place}",
@@ -123,8 +121,8 @@ def _chart(
             "Points: medians of trials with interval, µs. Lines: Theil and Sen's, fitted block by block; their slope "
             f"is the scaling factor. n = {plural(trials, 'block')}."
         ),
-        description="A line with its points for each middleware; the scaling factors stand below in words.",
-        spec=finished(layers, lines=lines, points=points, spans=spanned),
+        description="A line with its points for each middleware; the scaling factors are listed below.",
+        spec=finished(*layers, height=300, lines=lines, points=points, spans=spanned),
         trials=trials_behind(behind),
     )
 

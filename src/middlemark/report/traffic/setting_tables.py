@@ -29,6 +29,7 @@ from middlemark.report.elements.formatting import (
 )
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
+    DELIVERY,
     MIDDLEWARE,
     NOTHING,
     Cell,
@@ -36,6 +37,7 @@ from middlemark.report.elements.tables import (
     MetricColumn,
     Row,
     Table,
+    delivery_cell,
     estimate_cell,
     metric_cells,
     metric_columns,
@@ -46,7 +48,7 @@ from middlemark.report.elements.tables import (
 )
 from middlemark.suite.metrics import LEVELS, TRIAL, Distribution, distribution_subject, process_subject, quantile_metric
 
-MESSAGES = Unit("messages", COUNT.write)
+MESSAGES = Unit("messages")
 RATES = (
     MetricColumn("intended messages", "intended_rate_hz", PER_SECOND),
     MetricColumn("achieved messages", "achieved_rate_hz", PER_SECOND),
@@ -55,6 +57,7 @@ RATES = (
     MetricColumn("goodput", "goodput_bytes_per_s", MEGABITS_PER_S),
     MetricColumn("after the window", "after_window_share", PERCENT),
 )
+FILLING = MetricColumn("filling", "fill_share", PERCENT)
 PROCESSES = (
     MetricColumn("CPU", "cpu_percent_of_core", PERCENT_OF_CORE),
     MetricColumn("peak memory", "peak_memory_bytes", MEBIBYTES),
@@ -77,11 +80,11 @@ def quantile_table(comparison: Comparison, who: Mapping[str, Series], kind: Dist
         box = each.shapes.boxes[stream, kind]
         quantiles = (estimate_cell(estimates[name][place], unit) for name in known)
         least, most = Cell(box.minimum, unit), Cell(box.maximum, unit)
-        rows.append((who[each.experiment.id].label, least, *quantiles, most, Cell(box.n)))
+        rows.append((who[each.experiment.id].label, delivery_cell(each), least, *quantiles, most, Cell(box.n)))
     missing = {name: estimates[name] for name in LEVELS if name not in known}
     return table(
         f"{kind.value.replace('_', ' ').capitalize()}",
-        (MIDDLEWARE, *values("fastest", *(LEVEL_WORDS[name] for name in known), "slowest", "n")),
+        (MIDDLEWARE, DELIVERY, *values("fastest", *(LEVEL_WORDS[name] for name in known), "slowest", "n")),
         rows,
         f"{kind.summary[0].upper()}{kind.summary[1:]}.{_missing_words(missing)}",
         detail=unit.name,
@@ -108,20 +111,30 @@ def _missing_words(missing: Mapping[str, list[Estimate | None]]) -> str:
 
 def rate_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
     """What was sent and what was received, a second."""
+    subject = comparison.setting.subject
+    fills = any(each.estimate(subject, FILLING.metric) for each in comparison.experiments)
+    measured = (*RATES, FILLING) if fills else RATES
     rows: list[Row] = [
         (
             who[each.experiment.id].label,
-            *metric_cells(RATES, each, comparison.setting.subject),
+            delivery_cell(each),
+            *metric_cells(measured, each, subject),
             f"{each.delivery.overloaded.get(comparison.setting.stream, 0)} of {each.n_valid}",
         )
         for each in comparison.experiments
         if each.n_valid
     ]
     caption = (
-        "Summed over all publishers and subscribers. Received, and goodput: what arrived within the window; after it: "
-        "the share of all that arrived. Overloaded: some publisher sent less than 95 % within the window."
+        "Summed over all publishers and subscribers. Received and goodput: what arrived within the window. After the "
+        "window: what arrived later, as a share of all that arrived. Overloaded: some publisher sent less than 95 % "
+        "within the window."
     )
-    columns = (MIDDLEWARE, *metric_columns(RATES), *values("trials overloaded"))
+    if fills:
+        caption += (
+            " Filling: the share of the publishers' time that writing messages took; without it rates are higher by a "
+            "factor of 1 ÷ (1 − share) at most."
+        )
+    columns = (MIDDLEWARE, DELIVERY, *metric_columns(measured), *values("trials overloaded"))
     return table("Rates", columns, rows, caption + _of_faults(comparison))
 
 
@@ -138,7 +151,7 @@ def accounting_table(comparison: Comparison, who: Mapping[str, Series]) -> Table
     caption = (
         "Sent = received + late + lost, summed over valid trials, publishers and subscribers; checked for every flow "
         "against the recorded samples. Duplicates, reordered, corrupt, foreign and negative (received before sent) "
-        "stand beside it; beyond samples: received, but after the sample memory was full."
+        "are counted separately. Beyond samples: received after the sample memory was full."
     ) + _of_faults(comparison)
     columns = (MIDDLEWARE, *values(*(name.replace("_", " ") for name in names)))
     return table("Accounting", columns, rows, caption, detail="messages")
@@ -153,16 +166,18 @@ def loss_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
         MetricColumn("mean run", "mean_loss_run_messages", MESSAGES),
     )
     rows: list[Row] = [
-        (who[each.experiment.id].label, *metric_cells(columns, each, comparison.setting.subject))
+        (who[each.experiment.id].label, delivery_cell(each), *metric_cells(columns, each, comparison.setting.subject))
         for each in comparison.experiments
         if each.n_valid
     ]
     caption = (
-        "Of all messages of all valid trials. Undelivered: lost, or not even taken by the middleware, of all that were "
-        "to be sent. A run is of one flow, one message lost after the other (RFC 3357), "
-        "medians of trials. There is no run where a flow has more messages than samples."
+        "Of all messages of all valid trials. Undelivered: lost, refused or not offered, as a share of all that were "
+        "due. A run: messages of one flow lost in succession (RFC 3357); medians of trials. No run is given where a "
+        "flow has more messages than samples."
     )
-    return table("Loss and loss runs", (MIDDLEWARE, *metric_columns(columns)), rows, caption + _of_faults(comparison))
+    return table(
+        "Loss and loss runs", (MIDDLEWARE, DELIVERY, *metric_columns(columns)), rows, caption + _of_faults(comparison)
+    )
 
 
 def outlier_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
@@ -182,11 +197,11 @@ def outlier_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
         if each.n_valid
     ]
     return table(
-        "Outlying trials",
+        "Outliers",
         (MIDDLEWARE, *values(*(name for name, _, _ in columns))),
         rows,
-        "Mild: beyond Tukey's inner fences, 1.5 interquartile ranges; severe: beyond the outer, 3. Counted, and kept "
-        f"in every metric. With fewer than {FEWEST_FOR_OUTLIERS} trials none is identified.",
+        "Mild: beyond Tukey's inner fences, 1.5 interquartile ranges; severe: beyond the outer, 3. Outliers are "
+        f"counted, and stay in every metric. With fewer than {FEWEST_FOR_OUTLIERS} trials none is identified.",
     )
 
 
@@ -201,7 +216,7 @@ def _outliers(estimate: Estimate | None) -> Cell:
 def _of_faults(comparison: Comparison) -> str:
     if not comparison.faulty:
         return ""
-    return " Flows whose publisher or subscriber ended, or came, within the window are not counted here."
+    return " Flows whose publisher or subscriber ended or started within the window are not counted here."
 
 
 def process_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
@@ -211,8 +226,10 @@ def process_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
         processes = sorted({key.subject for key in each.estimates if key.subject.startswith(process_subject(""))})
         for subject in processes:
             name = subject.removeprefix(process_subject(""))
-            rows.append((who[each.experiment.id].label, name, *metric_cells(PROCESSES, each, subject)))
-    columns = (MIDDLEWARE, *named("process"), *metric_columns(PROCESSES))
+            rows.append(
+                (who[each.experiment.id].label, delivery_cell(each), name, *metric_cells(PROCESSES, each, subject))
+            )
+    columns = (MIDDLEWARE, DELIVERY, *named("process"), *metric_columns(PROCESSES))
     return table("Processes", columns, rows, "Applications and services over the window; medians of trials.")
 
 

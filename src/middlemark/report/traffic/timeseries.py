@@ -86,17 +86,24 @@ def _arrivals(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: 
         ),
     )
     area = _area(_time(max(map(_window_s, drawn))), y, shown.colour)
-    layers = alt.layer(area, _rules(y), _labels(), width="container", height=ROW_HEIGHT * len(drawn))
     return Chart(
         id="arrivals",
-        title="What arrived, and when",
+        title="Received messages over the window",
         caption=(
-            f"Messages received at all subscribers in each {_ms(over_time[0].part_ns)} ms, of the trial with the "
-            f"median recovery of each middleware, n = 1 trial each; full height is {full:g}, twice the usual, and what "
-            "is above is cut off. Rules: the faults, when they happened in that trial."
+            f"Messages received at all subscribers in each {_ms(over_time[0].part_ns)} ms, from the trial with the "
+            f"median recovery of each middleware, n = 1 trial each. The full height is {full:g}, twice the usual "
+            "number; higher values are cut off. Vertical lines: the faults, when they happened in that trial."
         ),
         description="A row for each middleware, with the faults as vertical rules; the table Faults has the values.",
-        spec=finished(layers, areas=areas, rules=rules, labels=_label_rows(drawn[0].experiment.timeline)),
+        spec=finished(
+            area,
+            _rules(y),
+            _labels(),
+            height=ROW_HEIGHT * len(drawn),
+            areas=areas,
+            rules=rules,
+            labels=_label_rows(drawn[0].experiment.timeline),
+        ),
     )
 
 
@@ -164,7 +171,11 @@ def _label_rows(timeline: Sequence[PlannedFault]) -> Rows:
 def _labels() -> alt.Chart:
     labels: alt.Chart = (
         alt.Chart(alt.NamedData("labels"))
-        .mark_text(align="left", dx=3, fontSize=11)
+        .mark_text(
+            align=alt.ExprRef("datum.s > domain('x')[1] / 2 ? 'right' : 'left'"),
+            dx=alt.ExprRef("datum.s > domain('x')[1] / 2 ? -3 : 3"),
+            fontSize=11,
+        )
         .encode(x=alt.X("s:Q"), y=alt.Y("line:Q", scale=None, axis=None), text=alt.Text("words:N"), color=IN_INK)
     )
     return labels
@@ -196,8 +207,9 @@ def _latency(drawn: Sequence[ExperimentFindings], comparison: Comparison, who: M
         title=f"{what} over the window",
         caption=(
             f"Median of what arrived in each {' or '.join(parts_ms)} ms, by the instant of arrival, µs"
-            f"{_looked_at(over_time)}; n = 1 trial of each middleware, the one in the middle by its recovery or else "
-            f"its median. A line breaks where fewer than {needed(0.5)} messages arrived, too few for a median"
+            f"{_looked_at(over_time)}; n = 1 trial of each middleware: the one with the middle recovery or, without "
+            f"faults, the middle median. A line has a gap where fewer than {needed(0.5)} messages arrived, too few for "
+            "a median"
             f"{_clocks(over_time)}."
         ),
         description="A line for each middleware over the window's time.",
@@ -219,7 +231,7 @@ def _lines(lines: Identity, window_s: float) -> Spec:
             tooltip=[alt.Tooltip("who:N", title="middleware")],
         )
     )
-    return finished(alt.layer(line, width="container", height=220))
+    return finished(line, height=220)
 
 
 def _ms(part_ns: int) -> str:

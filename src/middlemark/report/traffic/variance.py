@@ -16,7 +16,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.experiment.variance import Advice, NoVarianceComponents, Pays, VarianceComponents, advise
 from middlemark.analysis.run import RunFindings
 from middlemark.report.conclusions.headline import describe_load, distinguishing
-from middlemark.report.elements.formatting import Unit, digits, listed
+from middlemark.report.elements.formatting import PERCENT, Unit, digits, listed
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Column, Table, sentences, table, values
 from middlemark.suite.metrics import Key
@@ -27,8 +27,8 @@ WORDS = {
     Pays.AS_IT_IS: "as it is",
     Pays.UNDECIDED: "undecided",
 }
-SHARE_OF_VARIANCE = Unit("%", lambda share: digits(100 * share))
-NO_COST = NoVarianceComponents("too few trials ran one after another to tell what one costs beside its window")
+SHARE_OF_VARIANCE = Unit("%", PERCENT.size)
+NO_COST = NoVarianceComponents("too few trials ran in succession to know how long one takes besides its window")
 OF_CHAINS = NoVarianceComponents("chains have no time series within the window")
 
 
@@ -45,7 +45,7 @@ def spread_table(findings: RunFindings, who: Mapping[str, Series]) -> Table | No
     ) and not (findings.serial_correlations):
         return None
     fixed_ns = findings.outside_window_ns
-    cost = "" if fixed_ns is None else f" A trial takes {_seconds(fixed_ns)} beside its window."
+    cost = "" if fixed_ns is None else f" A trial takes {_seconds(fixed_ns)} besides its window."
     return table(
         "Spread over trials",
         (
@@ -57,10 +57,11 @@ def spread_table(findings: RunFindings, who: Mapping[str, Series]) -> Table | No
             sentences("pays"),
         ),
         rows,
-        "Of the median that is ranked, or the goodput. Lag 1: how alike the ranks of neighbouring trials are, 0 where "
-        "they are independent; * where that is significant over all rows together. Between trials: the share of the "
-        "variance that longer windows don't take away, with its 95 % interval. Best window: for the narrowest "
-        f"interval in the same time (Kalibera and Jones 2013); quantiles of the tail may need longer ones.{cost}",
+        "For the ranked median, or the goodput. Lag 1: the autocorrelation of successive trials by ranks, 0 where "
+        "they are independent; * where it is significant over all rows together. Between trials: the share of the "
+        "variance that longer windows don't reduce, with its 95 % confidence interval. Best window: gives the "
+        "narrowest interval in the same total time (Kalibera and Jones 2013); tail quantiles may need longer "
+        f"windows.{cost}",
     )
 
 
@@ -131,7 +132,7 @@ def _setting(comparison: Comparison, varying: frozenset[str]) -> str:
 
 def _cells(findings: RunFindings, comparison: Comparison, each: ExperimentFindings) -> tuple[Cell | str, ...]:
     found, said = _levels(comparison, each), _advice(findings, comparison, each)
-    n_trials = Cell(len(each.known(_key(comparison)).finite))
+    n_trials = Cell(len(each.block_values(_key(comparison)).finite))
     own = _neighbours(findings, comparison, each)
     alike = next((near for near in own if near.looked is TrialSequence.VALUES), None)
     mark = "*" if any(near.is_significant for near in own) else ""

@@ -1,1 +1,1 @@
-"""Statements about metrics that a suite makes and measurements decide."""
+"""Claims: statements of a suite about metrics, which are judged by measurements."""

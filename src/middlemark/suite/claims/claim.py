@@ -1,7 +1,7 @@
 """Claims: statements about metrics of experiments, `median(latency)[middleware=zenoh] < 1 ms`, as plain values.
 
-`parser` reads them, the analysis judges them. A selection picks every experiment that has its values; an operand
-without one is every experiment.
+`parser` reads them, the analysis judges them. A selection has every experiment with its values; an operand without a
+selection has every experiment.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ class Selection:
     """The experiments that have all of these values."""
 
     factors: tuple[tuple[str, str], ...] = ()
-    """Each value as it was written, quantities in their one spelling."""
+    """Each value as written, quantities in their standard spelling."""
 
     @property
     def stream(self) -> str | None:
-        """The one stream that is meant; None for all."""
+        """The selected stream; None for all."""
         return dict(self.factors).get(STREAM)
 
     def __str__(self) -> str:
@@ -30,7 +30,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Operand:
-    """One metric of what is selected."""
+    """One metric of the selected experiments."""
 
     metric: str
     selection: Selection
@@ -53,7 +53,7 @@ class Bound:
     operand: Operand
     above: bool
     bound: float
-    """In the unit that the metric's name ends in; shares as parts of one."""
+    """In the unit at the end of the metric's name; shares as fractions of 1."""
 
 
 @dataclass(frozen=True)
@@ -83,14 +83,14 @@ Statement = Comparison | Bound | NoLoss | NoCommunication | Monotone
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement with the words in which it was made."""
+    """A statement with its text."""
 
     text: str
     statement: Statement
 
     @property
     def selections(self) -> tuple[Selection, ...]:
-        """All that it speaks of."""
+        """All selections of the claim."""
         match self.statement:
             case Comparison(first, second):
                 return first.selection, second.selection

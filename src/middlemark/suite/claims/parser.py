@@ -1,7 +1,7 @@
-"""The text of a claim to the claim: its grammar, and what is said of a text that does not follow it.
+"""Reads a claim from text: the grammar, and the messages for text that does not follow it.
 
-As an annotation, `ClaimText` reads a claim wherever a suite may have one. Whether the suite has what a claim names is
-`suite`'s and `plan`'s to say; what the measurements say of it is `analysis.decisions`'.
+As an annotation, `ClaimText` reads a claim wherever a suite may have one. `suite` and `plan` check that the suite has
+what a claim names; `analysis.decisions` judges it.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ QUANTITY: /\d+(\.\d+)?([eE][+-]?\d+)?\s*(%|[A-Za-zµμ]+(\/s)?)?/
 _EXAMPLE = "median(latency)[middleware=zenoh, topology=D1-1]"
 _EXPECTED = {
     "RELATION": "`<`",
-    "NAME": f"a metric as `{_EXAMPLE}`",
-    "FACTOR": "a factor as `middleware`",
+    "NAME": f"a metric, such as `{_EXAMPLE}`",
+    "FACTOR": "a factor, such as `middleware`",
     "VALUE": "a value",
     "QUOTED": 'one with commas in quotes: `"1 Gbit/s, 10 ms"`',
-    "NUMBER": "a number as `2`",
-    "QUANTITY": "a quantity as `1 ms`",
+    "NUMBER": "a number, such as `2`",
+    "QUANTITY": "a quantity, such as `1 ms`",
     "LPAR": "`(`",
     "RPAR": "`)`",
     "LSQB": "`[`",
@@ -75,7 +75,7 @@ _EXPECTED = {
     "MONOTONE": "`monotone in size: …`",
     "$END": "the end",
 }
-"""What is said of each part of the grammar; a keyword that is not here is said as it is written."""
+"""The words for each part of the grammar in error messages; other keywords are shown as they are written."""
 FORMS = (
     f"`{_EXAMPLE} < median(latency)[middleware=mqtt, topology=D1-1]`, `A / B > 2`, `p99(latency)[…] < 1 ms`, "
     "`no loss[…]`, `no communication[…]`, `monotone in size: median(latency)[…]`"
@@ -83,7 +83,7 @@ FORMS = (
 
 
 def parse_claim(written: str) -> Claim:
-    """The claim of a text; refuses what is none, with its place in the text and what is allowed there."""
+    """Reads a claim; refuses invalid text, with the position and what is allowed there."""
     from lark import UnexpectedInput  # noqa: PLC0415 - only those who make claims need it
 
     try:
@@ -107,7 +107,7 @@ def _unexpected(written: str, error: UnexpectedInput) -> PydanticCustomError:
     at = min(getattr(error, "pos_in_stream", None) or 0, len(written))
     if not written[at:].strip() or getattr(error, "token", None) == "":
         return _refusal("the claim ends too early", ", ".join(expected) or FORMS, written, len(written))
-    return _refusal(f"`{written[at:][:40]}` can't stand here", ", ".join(expected) or FORMS, written, at)
+    return _refusal(f"`{written[at:][:40]}` is not allowed here", ", ".join(expected) or FORMS, written, at)
 
 
 def _refusal(problem: str, allowed: str, text: str, at: int) -> PydanticCustomError:
@@ -117,7 +117,7 @@ def _refusal(problem: str, allowed: str, text: str, at: int) -> PydanticCustomEr
 
 
 _OF_SELECTIONS: dict[str, Callable[[Selection], Statement]] = {"no_loss": NoLoss, "no_communication": NoCommunication}
-"""By rule of the grammar: the forms that are of a selection alone."""
+"""The forms that consist of a selection alone, by rule of the grammar."""
 
 
 def _statement(tree: ParseTree) -> Statement:
@@ -144,9 +144,9 @@ def _comparison(first: Operand, second: Operand, relation: Token, number: Token 
     if number is None:
         return Comparison(first, second, relation == ">")
     if what is Dimension.SHARE:
-        raise _at(relation, "a share may be nought, and so has no ratio", "`A < B`, which judges their difference")
+        raise _at(relation, "a share may be 0, so it has no ratio", "`A < B`, which judges their difference")
     if float(number) == 0:
-        raise _at(number, "a ratio is never 0", "a number as `2` or `0.5`")
+        raise _at(number, "a ratio is never 0", "a number, such as `2` or `0.5`")
     return Comparison(first, second, relation == ">", float(number))
 
 
@@ -166,7 +166,7 @@ def _selection(tree: Any) -> Selection:  # noqa: ANN401 - a branch of lark's tre
     for each in tree.children:
         name, value = each.children
         if name in factors:
-            raise _at(name, f"`{name}` stands here for the second time", "each factor once; without it every value")
+            raise _at(name, f"`{name}` is given twice", "each factor once; without it every value")
         factors[str(name)] = respelled(str(name), value.strip('"').strip())
     return Selection(tuple(factors.items()))
 
@@ -181,12 +181,12 @@ def _bound(metric: str, written: Token) -> float:
     what = metric_named(metric).dimension
     value = bound_of(what, written)
     if value is None:
-        raise _at(written, f"`{written}` is no bound of {metric}", f"a value as `{what.example}`")
+        raise _at(written, f"`{written}` can't be a bound of {metric}", f"a value, such as `{what.example}`")
     return value
 
 
 def bound_of(what: Dimension, written: str) -> float | None:
-    """A value in the unit that metrics of its dimension have; None where it is written in no unit of it."""
+    """A value in the unit of its dimension's metrics; None where the written unit is of another dimension."""
     try:
         match what:
             case Dimension.TIME:
@@ -242,7 +242,7 @@ ClaimText = Annotated[
 
 
 class Claims(Named):
-    """A file of claims: a list, or a mapping of nothing but that."""
+    """A file of claims: a list, or a mapping with only `claims`."""
 
     name_key: ClassVar[str] = "claims"
 

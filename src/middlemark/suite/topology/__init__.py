@@ -1,1 +1,1 @@
-"""Where applications sit: hosts, networks, links and what links do to frames."""
+"""Where applications run: hosts, networks, links, and the effects of links on frames."""

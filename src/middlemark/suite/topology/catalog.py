@@ -1,6 +1,6 @@
-"""The topologies of a suite: one that ships, by its name, with what it sets away from it, or one written out.
+"""The topologies of a suite: a shipped one by its name, with changes, or one written out.
 
-`C<n>-<m>` and `D<n>-<m>` are made here for any numbers; the others that ship are given by whoever asks.
+`C<n>-<m>` and `D<n>-<m>` are made here for any numbers; the caller passes the other shipped ones.
 """
 
 import re
@@ -27,7 +27,7 @@ COUNTED_TOPOLOGIES = {
 
 
 class TopologyChoice(Named):
-    """A topology by name, and what is different from the shipped one of that name; or all of it."""
+    """A topology by name: a shipped one with changes, or a new one."""
 
     name_key: ClassVar[str] = "topology"
 
@@ -35,21 +35,21 @@ class TopologyChoice(Named):
     """A shipped topology (see `middlemark list topologies`), `C<publishers>-<subscribers>` on this machine,
     `D<publishers>-<subscribers>` on a host each, or a new name with `hosts` and `applications`."""
     summary: str = ""
-    """What it stands for, in one sentence."""
+    """Its purpose, in one sentence."""
     placement: Placement | None = None
-    """Of `C…`: whether each publisher and subscriber is its own application, or one application holds all."""
+    """Only for `C…`: whether each publisher and subscriber is an application, or one application holds all."""
     hosts: tuple[Host, ...] | None = None
-    """Where applications live; a shipped topology's hosts by their names, to change some."""
+    """The hosts; to change hosts of a shipped topology, use their names."""
     networks: tuple[Network, ...] | None = None
-    """What joins them."""
+    """The networks that connect the hosts."""
     links: tuple[Link, ...] | None = None
-    """What differs of single links."""
+    """Properties of single links."""
     link: LinkSettings | None = None
-    """What all links do, over what their networks say."""
+    """Properties of all links, which override those of their networks."""
     applications: tuple[Application, ...] | None = None
-    """What lives on the hosts."""
+    """The applications on the hosts."""
     services: tuple[Name, ...] | None = None
-    """The hosts of services that are needed once a network, each linked to the one before it."""
+    """The hosts of services that are needed once per network, each connected to the one before it."""
 
     @model_validator(mode="after")
     def _makes_sense(self, info: ValidationInfo) -> Self:
@@ -58,7 +58,7 @@ class TopologyChoice(Named):
         return self
 
     def over(self, shipped: Mapping[str, Topology]) -> Topology:
-        """The whole topology: what is left out is the shipped one's."""
+        """The whole topology; omitted parts are those of the shipped one."""
         base = shipped.get(self.topology) or self._counted()
         if base is None:
             return self._written_out(shipped)
@@ -111,7 +111,7 @@ class TopologyChoice(Named):
 
 
 def _whole(parts: Mapping[str, object]) -> Topology:
-    """A topology of its parts; what doesn't fit together is refused where the choice has it."""
+    """Makes a topology from its parts; refuses contradictions, at their position in the suite."""
     try:
         return Topology.model_validate(parts)
     except ValidationError as error:

@@ -1,8 +1,8 @@
-"""What a link does to the frames of one direction, once or over time, and the table of all that it may do.
+"""The impairments of one direction of a link, constant or over time, and the table of all effects.
 
-A new impairment is a row of the table, a field here and in a plan's `Direction`, and what the relay makes of it; the
-rest reads the table. It states wishes only: `link` has one for each direction, and a trace one for each of its points,
-which a CSV file may hold: its columns have their units in their names.
+A new impairment is a row of the table, a field here and in a plan's `Direction`, and its implementation in the relay;
+everything else reads the table. `link` has one impairment for each direction; a trace has one for each of its points,
+which may come from a CSV file with units in the column names.
 """
 
 import hashlib
@@ -22,35 +22,35 @@ BitRate = Annotated[int, BIT_RATE.between(1e3, 1e12)]
 
 
 class Probed(StrEnum):
-    """As what a probe sees an impairment; by that it is judged."""
+    """How a probe measures an impairment, by which it is judged."""
 
     RATE = "rate"
-    """Of full frames as fast as they go."""
+    """By full frames at more than the rate."""
     ROUND_TRIP = "round_trip"
-    """Of pings."""
+    """By pings."""
     LOST = "lost"
     DUPLICATES = "duplicates"
     OVERTAKING = "overtaking"
-    """Of a train of numbered datagrams."""
+    """By a train of numbered datagrams."""
 
 
 @dataclass(frozen=True)
 class Effect:
-    """One impairment, wherever it is named."""
+    """One effect of a link."""
 
     name: str
-    """In suites, in a trace's columns, in words and charts."""
+    """Its name in suites, columns of traces, texts and charts."""
     field: str
-    """In plans and records, and in the relay's spec: with its unit."""
+    """Its field with unit, in plans, records and the relay's spec."""
     quantity: Quantity | None
-    """What it is written as; None for a count of frames."""
+    """Its quantity; None for a number of frames."""
     probed: Probed
     netem: str = ""
-    """Of a share: netem's argument; where it has none, the relay does it."""
+    """For a share: netem's argument; without one, the relay makes it."""
 
     @property
     def is_share(self) -> bool:
-        """Whether it happens to a share of the frames."""
+        """Whether it affects a share of the frames."""
         return self.quantity is SHARE
 
 
@@ -64,31 +64,31 @@ EFFECTS: Final[tuple[Effect, ...]] = (
     Effect("reordering", "reordering", SHARE, Probed.OVERTAKING, netem="reorder"),
     Effect("corruption", "corruption", SHARE, Probed.LOST, netem="corrupt"),
 )
-"""All that a link may do, in the order in which it is stated."""
+"""All effects, in the order in which they are shown."""
 _FIRST: Final = 8
-"""So many of them there were when the first runs were stored."""
+"""How many effects there were when the first runs were stored."""
 SHARES: Final = tuple(effect for effect in EFFECTS if effect.is_share)
 
 
 class Impairment(Model):
-    """What a link does to the frames of one direction; what is left out is not done."""
+    """The effects on the frames of one direction; an omitted one has no effect."""
 
     rate: BitRate | None = None
-    """Bits a second on the wire, preamble and gap included."""
+    """Bits per second on the wire, including preamble and gap."""
     queue: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
-    """Frames that wait for the wire before further ones are dropped."""
+    """Frames that may wait before further ones are dropped."""
     delay: Duration | None = None
     """How much later every frame arrives."""
     jitter: Duration | None = None
-    """The most that a frame's delay is above or below that, evenly distributed; it changes no order."""
+    """The largest deviation from the delay, evenly distributed; it does not change the order of frames."""
     loss: Share | None = None
-    """Frames that vanish."""
+    """The share of frames that are lost."""
     duplication: Share | None = None
-    """Frames that arrive twice."""
+    """The share of frames that arrive twice."""
     reordering: Share | None = None
-    """Frames that skip the delay and so overtake others."""
+    """The share of frames that skip the delay and so overtake others."""
     corruption: Share | None = None
-    """Frames in which one bit is turned."""
+    """The share of frames in which one bit is flipped."""
 
     def __str__(self) -> str:
         return ", ".join(self._said()) or "plain"
@@ -123,39 +123,39 @@ _SUFFIXES: dict[Quantity | None, dict[str, str]] = {
     SHARE: {"percent": "%"},
     None: {"frames": ""},
 }
-"""How the name of a trace's column may end, with the unit of what stands in it."""
+"""The possible ends of a trace's column names, with the unit."""
 DIRECTIONS: Final = ("outgoing", "incoming")
 
 
 Column = tuple[tuple[str, ...], str]
-"""The field that a column fills, and the unit of what stands in it."""
+"""The field that a column sets, and the unit of its values."""
 
 
 class Step(Impairment):
-    """From an instant of the window on, what a link does; what is left out stays as the link has it."""
+    """The effects from an instant of the window on; an omitted one stays as the link has it."""
 
     at: Duration
     """From the window's begin."""
     outgoing: Impairment | None = None
-    """What differs from the host to the network."""
+    """Effects only from the host to the network."""
     incoming: Impairment | None = None
-    """What differs from the network to the host."""
+    """Effects only from the network to the host."""
 
 
 class Trace(Named):
-    """What a link does over time; the first point holds before it too, the last one to the end."""
+    """The effects of a link over time; the first point also holds before its instant, the last one to the end."""
 
     name_key: ClassVar[str] = "file"
 
     file: str | None = None
-    """A CSV file, found from the suite's folder; or, without one:"""
+    """A CSV file, relative to the suite's folder; or, without one:"""
     points: tuple[Step, ...] = ()
     """The points themselves."""
 
     @model_validator(mode="after")
     def _has_points(self, info: ValidationInfo) -> Self:
         if (self.file is None) == (not self.points):
-            raise refusal("a trace is either a file or its points", allowed="`trace: walk.csv`, or `points: […]`")
+            raise refusal("a trace is either a file or a list of points", allowed="`trace: walk.csv`, or `points: […]`")
         suite_files = (info.context or {}).get("suite_files")
         if self.file is None:
             self._check_order()
@@ -165,7 +165,9 @@ class Trace(Named):
     def _check_order(self) -> None:
         for number, (earlier, later) in enumerate(pairwise(self.points), start=1):
             if later.at <= earlier.at:
-                raise refusal("a point is not after the one before it", allowed="growing `at`", at=("points", number))
+                raise refusal(
+                    "a point is not later than the one before it", allowed="growing `at`", at=("points", number)
+                )
 
     def __str__(self) -> str:
         digest = hashlib.sha256(repr(self.points).encode()).hexdigest()[:8]
@@ -173,7 +175,7 @@ class Trace(Named):
 
 
 def _read(file: str, suite_files: SuiteFiles) -> tuple[Step, ...]:
-    """The points of a CSV file, which stand in its lines from the second on."""
+    """The points of a CSV file, one per line from the second line on."""
     import polars as pl  # noqa: PLC0415 - only a suite with a trace pays for loading it
 
     path = suite_files.path(file)
@@ -191,7 +193,7 @@ def _read(file: str, suite_files: SuiteFiles) -> tuple[Step, ...]:
 
 
 def _known_columns() -> dict[str, Column]:
-    """Every column there may be."""
+    """All possible columns."""
     known: dict[str, Column] = {f"at_{suffix}": (("at",), unit) for suffix, unit in _TIMES.items()}
     for effect in EFFECTS:
         for suffix, unit in _SUFFIXES[effect.quantity].items():
@@ -222,14 +224,14 @@ def _steps(rows: list[tuple[str, ...]], columns: list[Column], path: str) -> Ite
             problem, _, allowed = explain(error.errors()[0])
             raise SuiteError(problem, file=path, line=line, offending=",".join(row), allowed=allowed) from error
         if step.at <= before:
-            problem = "a point is not after the one before it"
+            problem = "a point is not later than the one before it"
             raise SuiteError(problem, file=path, line=line, offending=",".join(row), allowed="growing instants")
         before = step.at
         yield step
 
 
 def _written(row: tuple[str, ...], columns: list[Column]) -> dict[str, object]:
-    """A line of the file as a suite would have it; an empty cell says nothing."""
+    """A line of the file as a suite would have it; an empty cell sets nothing."""
     step: dict[str, object] = {}
     for (place, unit), cell in zip(columns, row, strict=True):
         if not cell.strip():

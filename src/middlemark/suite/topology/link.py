@@ -1,7 +1,7 @@
-"""Links: what joins a host to a network, and what it does to the frames of each direction, always or over time.
+"""Links between a host and a network, with their effects on frames in each direction, constant or over time.
 
-`outgoing` is from the host to the network, `incoming` from the network to the host; what stands beside them holds for
-both. It states wishes only: `plan` makes values of them, those of Wi-Fi by `plan.wifi`; `testbed` puts them into
+`outgoing` is from the host to the network, `incoming` from the network to the host; other keys hold for both. These
+models only state what is requested: `plan` resolves them, Wi-Fi by `plan.topology.wifi`; `testbed` puts them into
 effect and measures them.
 """
 
@@ -18,31 +18,31 @@ Distance = Annotated[float, DISTANCE.between(0.1, 100_000)]
 
 
 class PathLoss(StrEnum):
-    """How the signal fades with the distance."""
+    """How the signal weakens with the distance."""
 
     LOG_DISTANCE = "log_distance"
     RAMP = "ramp"
 
 
 class Mobility(Model):
-    """A host at a distance from its access point, by 802.11n."""
+    """Wi-Fi (802.11n) to a host at a distance from its access point."""
 
     distance: Distance | None = None
-    """Where the host stands all the time; or it moves:"""
+    """The distance of a host that does not move; or it moves:"""
     farthest: Distance | None = None
-    """How far away it goes."""
+    """The largest distance."""
     speed: Annotated[float, SPEED.between(0.01, 1000)] | None = None
-    """How fast it moves, away and back."""
+    """The speed, away and back."""
     rounds: Annotated[int, Field(ge=1, le=10_000, strict=True)] | None = None
-    """How often it goes away and back; without it, again and again."""
+    """How often it goes away and back; without it, without end."""
     nearest: Distance = 1.0
-    """Where it begins when the window does, and where it turns."""
+    """The distance at which it begins with the window, and turns."""
     path_loss: PathLoss = PathLoss.LOG_DISTANCE
-    """`log_distance`: by the distance's logarithm; `ramp`: evenly with the distance, as an attenuator is programmed."""
+    """`log_distance`: with the logarithm of the distance; `ramp`: linearly with the distance, like an attenuator."""
     exponent: Annotated[float, Field(ge=1, le=8)] = 2.0
     """Of `log_distance`: 2 in free space, more where there are obstacles."""
     ramp: Annotated[float, DECIBEL.between(0, 200)] = 80.0
-    """Of `ramp`: what is added on the way from no distance to the farthest."""
+    """Of `ramp`: what is added between distance zero and the farthest."""
     transmit_power: Annotated[float, DECIBEL_MILLIWATT.between(0, 40)] = 20.0
     """Of the host and of the access point, antennas included."""
 
@@ -51,13 +51,15 @@ class Mobility(Model):
         moves = (self.farthest is not None, self.speed is not None)
         if any(moves) != all(moves) or (self.distance is None) != all(moves):
             raise refusal(
-                "a host either stands at a distance or moves",
+                "a host is either at a fixed distance or moves",
                 allowed="`distance: 5 m`, or `farthest: 400 m` with `speed: 10 m/s`",
             )
         if self.distance is not None and {"rounds", "nearest"} & self.model_fields_set:
-            raise refusal("a host that stands has no rounds and no nearest place", allowed="`farthest` and `speed`")
+            raise refusal(
+                "a host that does not move has no `rounds` and no `nearest`", allowed="`farthest` and `speed`"
+            )
         if self.farthest is not None and self.farthest <= self.nearest:
-            raise refusal("the farthest place is not beyond the nearest", allowed=f"more than {self.nearest:g} m")
+            raise refusal("`farthest` is not more than `nearest`", allowed=f"more than {self.nearest:g} m")
         return self
 
     @model_validator(mode="after")
@@ -69,12 +71,12 @@ class Mobility(Model):
                 f"`{self.path_loss}` has no `{other}`", allowed="exponent" if not ramps else "ramp", at=(other,)
             )
         if ramps and self.farthest is None:
-            raise refusal("a ramp is as long as the way", allowed="`farthest` and `speed`", at=("path_loss",))
+            raise refusal("`ramp` needs a host that moves", allowed="`farthest` and `speed`", at=("path_loss",))
         return self
 
     @model_serializer(mode="wrap")
     def _only_what_is_set(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
-        """What was left out is left out again, as some of it may not stand beside the rest."""
+        """Only the given fields, as some defaults may not be combined with others."""
         written: dict[str, object] = handler(self)
         return {name: value for name, value in written.items() if name in self.model_fields_set}
 
@@ -95,7 +97,7 @@ class Mobility(Model):
 
 
 OF_MOBILITY = ("rate", "delay", "jitter", "loss")
-"""What a host's distance decides."""
+"""The properties that mobility decides."""
 
 
 class LinkSettings(Impairment):
@@ -104,15 +106,15 @@ class LinkSettings(Impairment):
     mtu: Annotated[int, SIZE.between(576, 65_535)] | None = None
     """The largest packet; without it, 1500 B."""
     offloads: StrictBool | None = None
-    """Whether segments larger than a frame may cross the link; without it, only where the link is plain."""
+    """Whether segments larger than a frame may pass the link; without it, only where the link is plain."""
     outgoing: Impairment | None = None
-    """What differs from the host to the network."""
+    """Properties only from the host to the network."""
     incoming: Impairment | None = None
-    """What differs from the network to the host."""
+    """Properties only from the network to the host."""
     trace: Trace | None = None
     """What changes over the window: a CSV file, or points."""
     mobility: Mobility | None = None
-    """Wi-Fi to a host at a distance, or to one that moves: decides on rate, delay, jitter and loss."""
+    """Wi-Fi to a host at a distance, or to one that moves: sets rate, delay, jitter and loss."""
 
     @model_validator(mode="after")
     def _has_one_source_of_figures(self) -> Self:
@@ -120,11 +122,11 @@ class LinkSettings(Impairment):
             return self
         for name in self._fixed():
             beside = [effect.name for effect in EFFECTS if effect.name not in OF_MOBILITY] + ["mtu", "offloads"]
-            raise refusal(f"`mobility` decides on `{name}`", allowed=f"beside it: {', '.join(beside)}", at=(name,))
+            raise refusal(f"`mobility` sets `{name}` itself", allowed=f"beside it: {', '.join(beside)}", at=(name,))
         return self
 
     def _fixed(self) -> list[str]:
-        """What it sets that a mobility decides on, or that is a trace."""
+        """The given properties that mobility decides, or a trace."""
         directions = [self, *(direction for direction in (self.outgoing, self.incoming) if direction is not None)]
         fixed = [name for name in OF_MOBILITY if any(getattr(direction, name) is not None for direction in directions)]
         return fixed + (["trace"] if self.trace is not None else [])
@@ -148,7 +150,7 @@ class LinkSettings(Impairment):
         return not self._said()
 
     def changed_by(self, change: Self) -> Self:
-        """This link with what `change` sets; what that sets for both directions holds in both."""
+        """This link with the fields of `change`; what `change` sets for both directions holds in both."""
         base = self._yielding_to(change)
         directions = {"outgoing": (base.outgoing, change.outgoing), "incoming": (base.incoming, change.incoming)}
         kept = {
@@ -159,7 +161,7 @@ class LinkSettings(Impairment):
         return super(LinkSettings, base).changed_by(change).model_copy(update=kept)
 
     def _yielding_to(self, change: Self) -> Self:
-        """This link without what can't stand beside the change."""
+        """This link without the properties that can't be combined with the change."""
         if change.mobility is not None:
             gone = dict.fromkeys(OF_MOBILITY)
             directions = {"outgoing": self.outgoing, "incoming": self.incoming}
@@ -172,13 +174,13 @@ class LinkSettings(Impairment):
         return self.model_copy(update={"trace": None, "mobility": None}) if change._fixed() else self
 
     def direction(self, differing: Impairment | None) -> Impairment:
-        """One direction: what holds for both, with what differs."""
+        """One direction: the common properties with its own."""
         both = Impairment.model_construct(**{name: getattr(self, name) for name in Impairment.model_fields})
         return both if differing is None else both.changed_by(differing)
 
 
 def _direction_after(own: Impairment, both: LinkSettings, differing: Impairment | None) -> Impairment:
-    """What differed in one direction before a change and still does after it."""
+    """A direction's own properties that remain after a change."""
     kept = {name: getattr(own, name) for name in own.model_fields_set - both.model_fields_set}
     still = Impairment.model_construct(**kept)
     return still if differing is None else still.changed_by(differing)

@@ -1,4 +1,4 @@
-"""A topology: hosts, the networks and links that join them, and what sits where with which role.
+"""A topology: hosts, the networks and links that connect them, and the applications on them with their roles.
 
 `C<n>-<m>` is centralised, n publishers and m subscribers on this machine; `D<n>-<m>` distributed, each application on a
 host of its own, all on one network; others ship in `topologies.yaml` or are written in the suite. It starts nothing.
@@ -17,21 +17,24 @@ from middlemark.suite.yaml.quantity import SHARE, SIZE
 
 
 class Role(StrEnum):
-    """What an application does in every stream; in a ping-pong the publisher asks, the subscriber answers."""
+    """The role of an application in every stream.
+
+    In a ping-pong the publisher sends questions, the subscriber answers.
+    """
 
     PUBLISHER = "publisher"
     SUBSCRIBER = "subscriber"
 
 
 class Placement(StrEnum):
-    """How a topology's roles are shared out among applications."""
+    """How a topology's roles are distributed to applications."""
 
     SEPARATE = "separate"
     SAME_PROCESS = "same_process"
 
 
 class HostKind(StrEnum):
-    """What a host is made of."""
+    """The kind of a host."""
 
     LOCAL = "local"
     NETNS = "netns"
@@ -39,13 +42,13 @@ class HostKind(StrEnum):
 
 
 class Host(Named):
-    """Where applications live."""
+    """A host of applications."""
 
     name_key: ClassVar[str] = "name"
 
     name: Name
     kind: HostKind = HostKind.NETNS
-    """`local`: this machine; `netns`: namespaces of its own on it; `ssh`: a machine that is reached by SSH."""
+    """`local`: this machine; `netns`: namespaces of its own on this machine; `ssh`: a machine reached by SSH."""
     cpus: CpuList = ()
     """The CPUs of the machine that it may use; without it, all."""
     cpu_quota: Annotated[float, SHARE.between(0.01, 1000)] | None = None
@@ -55,7 +58,7 @@ class Host(Named):
     ssh: SshTarget | None = None
     """Of `ssh`: `user@address:port` as the SSH client takes it, or a name from its configuration."""
     address: Address | None = None
-    """Of `ssh`: the address that other hosts reach it by; without it, the one that the client connects to."""
+    """Of `ssh`: the address by which other hosts reach it; without it, the one that the client connects to."""
 
     def __str__(self) -> str:
         where = [] if self.ssh is None else [f"ssh {self.ssh}"]
@@ -80,23 +83,23 @@ class Network(Named):
     hosts: tuple[Name, ...] = ()
     """In the order of their addresses."""
     link: LinkSettings = LinkSettings()
-    """What the link of each of its hosts is like."""
+    """The properties of the link of each of its hosts."""
 
 
 class Link(LinkSettings):
-    """What differs of one host's link to one network."""
+    """Properties of one host's link to one network."""
 
     host: Name
     network: Name
 
 
 class Application(Model):
-    """One worker process, the host it lives on, and its roles."""
+    """One worker process, its host, and its roles."""
 
     name: Name
     host: Name
     roles: Annotated[tuple[Role, ...], Field(min_length=1)]
-    """One entry for each publisher or subscriber of each stream that it holds."""
+    """One entry for each publisher and each subscriber that it holds."""
 
 
 class Topology(Model):
@@ -108,16 +111,19 @@ class Topology(Model):
     hosts: Annotated[tuple[Host, ...], Field(min_length=1)]
     networks: tuple[Network, ...] = ()
     link: LinkSettings = LinkSettings()
-    """What all links do, over what their networks say."""
+    """Properties of all links, which override those of their networks."""
     links: tuple[Link, ...] = ()
-    """What single links do, over that."""
+    """Properties of single links, which override both."""
     applications: Annotated[tuple[Application, ...], Field(min_length=1)]
     services: tuple[Name, ...] = ()
-    """The hosts of the services that a middleware needs once a network, each linked to the one before it; without any,
+    """The hosts of services that a middleware needs once per network, each connected to the one before it; without any,
     the first application's host."""
 
     def links_under(self, condition: LinkSettings | None = None) -> dict[tuple[str, str], LinkSettings]:
-        """What each link does, by host and network: what the condition says, over the link, all links, the network."""
+        """The properties of each link by host and network.
+
+        The condition overrides the link, all links, and the network.
+        """
         own = {(link.host, link.network): link for link in self.links}
         settings = {}
         for network in self.networks:
@@ -134,7 +140,7 @@ class Topology(Model):
             names = [each.name for each in getattr(self, field)]
             for number, name in enumerate(names):
                 if name in names[:number]:
-                    raise refusal(f"`{name}` stands here twice", allowed="a name of its own", at=(field, number))
+                    raise refusal(f"`{name}` is given twice", allowed="a name of its own", at=(field, number))
         for number, network in enumerate(self.networks):
             for index, name in enumerate(network.hosts):
                 if name in network.hosts[:index]:
@@ -151,7 +157,7 @@ class Topology(Model):
         return self
 
     def _named(self, hosts: list[str]) -> Iterator[tuple[str, list[str], tuple[str | int, ...]]]:
-        """Every name that is written, with those that it may be, and where it stands."""
+        """Every name used, with the allowed names and its position."""
         on = {network.name: list(network.hosts) for network in self.networks}
         for number, network in enumerate(self.networks):
             yield from ((name, hosts, ("networks", number, "hosts", index)) for index, name in enumerate(network.hosts))
@@ -166,7 +172,7 @@ class Topology(Model):
 
     @model_validator(mode="after")
     def _can_be_joined(self) -> "Topology":
-        """This machine's own network is left alone, and what lies behind SSH has networks of its own."""
+        """This machine's own network is not changed, and machines reached by SSH have their own networks."""
         kinds = {host.name: host.kind for host in self.hosts}
         joined = {host for network in self.networks for host in network.hosts}
         for number, (name, kind) in enumerate(kinds.items()):

@@ -1,7 +1,7 @@
-"""A pipeline: nodes that compute, the streams between them, and the chains of nodes that are followed through it.
+"""A pipeline: nodes that compute, the streams between them, and the chains of nodes that are measured.
 
-Each model checks what it alone can know; `check_graph` checks what only the whole can: names, paths, circles. Which
-application lives on which host is a question of the topology, answered by `plan`.
+Each model checks itself; `check_graph` checks the whole: names, paths, cycles. `plan` places applications on the hosts
+of the topology.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Distribution(StrEnum):
 
 
 class Readiness(StrEnum):
-    """How many of a node's inputs have to have a message before it runs."""
+    """How many of a node's inputs need a message before it runs."""
 
     ANY = "any"
     ALL = "all"
@@ -53,7 +53,7 @@ _PARAMETERS: dict[Distribution | None, tuple[str, ...]] = {
 
 
 class Compute(Named):
-    """The CPU time that an execution spends: one time, or a distribution."""
+    """The CPU time of an execution: one time, or a distribution."""
 
     name_key: ClassVar[str] = "constant"
 
@@ -67,7 +67,7 @@ class Compute(Named):
     mean: ComputeTime | None = None
     """Of `normal` and `lognormal`."""
     deviation: ComputeTime | None = None
-    """The standard deviation of the time itself; what is drawn below zero counts as zero."""
+    """The standard deviation of the time itself; drawn times below zero count as zero."""
 
     @model_validator(mode="after")
     def _has_its_parameters(self) -> Self:
@@ -90,27 +90,27 @@ class NodeInput(Named):
 
     stream: Name
     take: Take | None = None
-    """Without it: `queue` where the node runs on any message, else `newest`."""
+    """Without it: `queue` for a node that runs on any message, otherwise `newest`."""
     capacity: Annotated[int, Field(ge=1, le=65_536, strict=True)] | None = None
     """Of a queue: how many messages may wait."""
 
 
 class NodeOutput(Model):
-    """One stream that a node sends, a message each execution."""
+    """One stream that a node sends, one message per execution."""
 
     stream: Name
     size: MessageSize | None = None
     """Without it, the workload's."""
     qos: Qos | None = None
-    """What differs from the workload's QoS."""
+    """The differences from the workload's QoS."""
 
 
 class Node(Model):
-    """One node: it runs by a rate, when messages come, or again and again, computes, and sends."""
+    """One node: it runs at a rate, when messages come, or without pause; it computes and sends."""
 
     node: Name
     rate: Rate | None = None
-    """With inputs its timer's; without inputs it is a source, whose rate is the workload's where it has none."""
+    """With inputs: the rate of its timer. Without inputs it is a source; a source without a rate has the workload's."""
     unthrottled: StrictBool = False
     """Of a source: it runs again as soon as its last execution is over."""
     on: Readiness | None = None
@@ -124,12 +124,12 @@ class Node(Model):
 
     @property
     def is_source(self) -> bool:
-        """Whether it runs without any input."""
+        """Whether it has no inputs."""
         return not self.inputs
 
     @property
     def runs_on(self) -> Readiness | None:
-        """How many inputs have to have a message; None where its rate alone makes it run."""
+        """How many inputs need a message; None where it runs at its rate."""
         return None if self.is_source or self.rate is not None else self.on or Readiness.ANY
 
     def take_of(self, entry: NodeInput) -> Take:
@@ -158,7 +158,7 @@ class Node(Model):
     def _takes_what_it_can(self) -> Self:
         for number, entry in enumerate(self.inputs):
             if entry.stream in [other.stream for other in self.inputs[:number]]:
-                raise refusal(f"`{entry.stream}` stands here twice", allowed="each stream once", at=("inputs", number))
+                raise refusal(f"`{entry.stream}` is given twice", allowed="each stream once", at=("inputs", number))
             if self.runs_on is Readiness.ANY and entry.take is Take.NEWEST:
                 raise refusal(
                     f"the node `{self.node}` runs on any message, so it passes none over",
@@ -171,13 +171,13 @@ class Node(Model):
 
 
 class Chain(Model):
-    """A path through the graph whose time from end to end is reported."""
+    """A path through the graph whose end-to-end time is measured."""
 
     chain: Name
     path: Annotated[tuple[Name, ...], Field(min_length=2)]
     """Its nodes in their order; each sends a stream that the next one reads."""
     deadline: TimeSpan | None = None
-    """The time within which it has to be through."""
+    """The time within which it has to end."""
 
 
 class PipelineApplication(Model):
@@ -186,11 +186,11 @@ class PipelineApplication(Model):
     application: Name
     nodes: Annotated[tuple[Name, ...], Field(min_length=1)]
     role: Role | None = None
-    """Whose places in the topology it takes; without it, a publisher's where all its nodes are sources."""
+    """Which of the topology's applications it replaces; without it, a publisher where all its nodes are sources."""
 
 
 def check_graph(nodes: Sequence[Node], chains: Sequence[Chain], applications: Sequence[PipelineApplication]) -> None:
-    """Refuses what is no graph, with the place of the part to blame."""
+    """Refuses an invalid graph, with the position of the mistake."""
     _check_names("nodes", [node.node for node in nodes])
     _check_names("chains", [chain.chain for chain in chains])
     publisher_of = _publishers(nodes)
@@ -209,7 +209,7 @@ def check_graph(nodes: Sequence[Node], chains: Sequence[Chain], applications: Se
 
 
 def stream_between(before: Node, after: Node) -> list[str]:
-    """The streams that the one sends and the other reads."""
+    """The streams that one node sends and the other reads."""
     read = {entry.stream for entry in after.inputs}
     return [output.stream for output in before.outputs if output.stream in read]
 
@@ -217,7 +217,7 @@ def stream_between(before: Node, after: Node) -> list[str]:
 def _check_names(field: str, names: Sequence[str]) -> None:
     for number, name in enumerate(names):
         if name in names[:number]:
-            raise refusal(f"`{name}` stands here twice", allowed="a name of its own", at=(field, number))
+            raise refusal(f"`{name}` is given twice", allowed="a name of its own", at=(field, number))
 
 
 def _outputs(nodes: Sequence[Node]) -> Iterator[tuple[int, int, Node, str]]:
@@ -254,8 +254,8 @@ def _check_circles(nodes: Sequence[Node], publisher_of: dict[str, str]) -> None:
         circle = list(error.args[1])
         number = next(number for number, node in enumerate(nodes) if node.node in circle)
         raise refusal(
-            f"the nodes run in a circle: {' → '.join(circle)}",
-            allowed="a graph in which no message comes back to a node it came from",
+            f"the nodes form a cycle: {' → '.join(circle)}",
+            allowed="a graph without cycles",
             at=("nodes", number),
         ) from error
 

@@ -1,7 +1,7 @@
 """A workload: the messages of an experiment, their pattern, size, rate and QoS.
 
-A suite names a shipped workload, changes part of it, or writes one of its own; lists widen the matrix.
-What a pattern can't have is refused here. It plans nothing: `plan` picks the single points.
+A suite names a shipped workload, changes part of it, or writes one of its own; lists widen the matrix. Fields that a
+pattern does not have are refused here. It plans nothing: `plan` picks single values.
 """
 
 from enum import StrEnum
@@ -26,7 +26,7 @@ class Pattern(StrEnum):
     PING_PONG = "ping_pong"
     PIPELINE = "pipeline"
     CAPACITY = "capacity"
-    """Periodic, at rates that a search tries; or with sizes that it tries, at a given rate."""
+    """Periodic, with rates that a search tries; or at a given rate, with sizes that it tries."""
 
 
 class Arrival(StrEnum):
@@ -48,21 +48,21 @@ FIELDS_OF_PATTERN: dict[Pattern, tuple[str, ...]] = {
 
 
 class Workload(Named):
-    """A workload by name, with what it sets away from the shipped one of that name."""
+    """A workload by name: a shipped one with changes, or a new one."""
 
     name_key: ClassVar[str] = "workload"
 
     workload: Name
     """A shipped workload (see `middlemark list workloads`), or a new name."""
     summary: str = ""
-    """What it stands for, in one sentence."""
+    """Its purpose, in one sentence."""
     pattern: Pattern | None = None
     """How its messages are produced."""
     size: Many[MessageSize] | None = None
-    """The size of each message, its 32 B header included; in a pipeline, of those whose node gives none."""
+    """The size of each message, including its header of 32 B; in a pipeline, of outputs without a size."""
     rate: Many[Rate] | None = None
-    """Messages (or bursts) a second of each publisher; in a pipeline, of the sources that have none of their own.
-    Of a capacity: in place of a size, which is then searched for."""
+    """Messages (or bursts) per second of each publisher; in a pipeline, of sources without a rate. Of a capacity: in
+    place of a size, which is then searched for."""
     arrival: Arrival | None = None
     """Whether a periodic stream's intervals are all equal or exponential."""
     messages: Annotated[int, Field(ge=1, le=2**32 - 1, strict=True)] | None = None
@@ -74,22 +74,22 @@ class Workload(Named):
     interval: Duration | None = None
     """The least time between two messages of a ping_pong."""
     patience: TimeSpan | None = None
-    """After this a missing answer is given up and the next message goes out."""
+    """After this time without an answer, the next message is sent."""
     nodes: Annotated[tuple[Node, ...], Field(min_length=1, max_length=1000)] | None = None
     """Of a pipeline: its nodes, with the streams between them."""
     chains: tuple[Chain, ...] | None = None
-    """Of a pipeline: the paths through it whose time from end to end is reported."""
+    """Of a pipeline: the paths through it whose end-to-end time is measured."""
     applications: tuple[PipelineApplication, ...] | None = None
     """Of a pipeline: nodes that share a process; every other node is an application of its own."""
     search: Search | None = None
-    """Of a capacity: between which rates or sizes, and what has to be held."""
+    """Of a capacity: the bounds of the search and of what counts as sustained."""
     qos: Many[Qos] | None = None
-    """What is requested of its delivery."""
+    """The requested QoS."""
     faults: Timeline | None = None
-    """What goes wrong while it is sent, where the conditions name nothing."""
+    """The timeline of faults, where the conditions name none."""
     windows: Windows | None = None
-    """Where this workload's windows differ from the suite's; of one that ships: those that hold where the suite gives
-    none."""
+    """The windows of this workload where they differ from the suite's; those of a shipped workload hold where the suite
+    has none."""
 
     @model_validator(mode="after")
     def _makes_sense(self, info: ValidationInfo) -> Self:
@@ -106,7 +106,7 @@ class Workload(Named):
         return self
 
     def over(self, base: "Workload | None") -> Self:
-        """This workload, complete: what it leaves out is taken from `base` where the pattern has it."""
+        """This workload, complete: omitted fields are taken from `base` where the pattern has them."""
         pattern = self.pattern or (base.pattern if base else None)
         if pattern is None:
             raise refusal(
@@ -125,7 +125,7 @@ class Workload(Named):
         return whole
 
     def needs(self, field: str) -> bool:
-        """Whether a size or a rate is given: not what is searched for, nor what all nodes have of their own."""
+        """Whether a size or a rate has to be given: not the one searched for, nor one that all nodes have."""
         if self.pattern is Pattern.CAPACITY:
             return (field == "rate") == (self.rate is not None)
         if self.pattern is not Pattern.PIPELINE:

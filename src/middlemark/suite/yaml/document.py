@@ -1,7 +1,7 @@
-"""YAML text to plain data that remembers where each part of it stands.
+"""Reads YAML text as plain data with the line and column of each part.
 
-It refuses what YAML refuses, and what a suite has no use for: several documents, tags, anchors, huge or deep files.
-What the data means is `load`'s question.
+It refuses invalid YAML and what a suite does not need: several documents, tags, anchors, huge or deeply nested files.
+`load` interprets the data.
 """
 
 from dataclasses import dataclass
@@ -65,16 +65,16 @@ class Document:
 def read_document(text: str, *, file: str) -> Document:
     """The data of one YAML document."""
     if len(text) > _MOST_CHARACTERS:
-        raise SuiteError(f"{len(text)} characters are no suite", file=file, allowed=f"at most {_MOST_CHARACTERS}")
+        raise SuiteError(f"{len(text)} characters are too many", file=file, allowed=f"at most {_MOST_CHARACTERS}")
     try:
         _check_events(text, file)
         data = YAML(typ="rt").load(text)
     except DuplicateKeyError as error:
-        raise _at_mark(error.problem_mark, "this key stands here for the second time", text, file) from error
+        raise _at_mark(error.problem_mark, "this key is given twice", text, file) from error
     except MarkedYAMLError as error:
         raise _at_mark(error.problem_mark or error.context_mark, _said(error), text, file) from error
     except (YAMLError, ValueError, ArithmeticError) as error:
-        raise SuiteError(f"this is no YAML: {_first_line(error)}", file=file) from error
+        raise SuiteError(f"this is not valid YAML: {_first_line(error)}", file=file) from error
     except TypeError as error:  # that is how the parser refuses to hash it
         raise SuiteError("a mapping or a list can't be a key", file=file) from error
     return Document(file=file, text=text, data=data)
@@ -104,7 +104,7 @@ def _unwanted(event: object, depth: int, documents: int) -> str | None:
 def _said(error: MarkedYAMLError) -> str:
     problem = _first_line(error.problem or error.context or "")
     hint = ": indent with spaces, not tabs" if "'\\t'" in problem else ""
-    return f"this is no YAML: {problem}{hint}"
+    return f"this is not valid YAML: {problem}{hint}"
 
 
 def _first_line(message: object) -> str:

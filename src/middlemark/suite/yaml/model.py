@@ -59,13 +59,15 @@ Hertz = Annotated[float, Field(gt=0, le=1e12)]
 class Model(BaseModel):
     """A value that never changes and has no key beyond its fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False, defer_build=True
+    )
 
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, written: object) -> object:
         fields = cls.__pydantic_fields__
-        if isinstance(written, Mapping) and not written.keys() <= fields.keys():
+        if isinstance(written, dict) and not written.keys() <= fields.keys():
             key = next(key for key in written if key not in fields)
             raise refusal(f"unknown key `{key}`", allowed=closest_first(str(key), fields), at=(str(key),))
         return written
@@ -76,10 +78,10 @@ class Model(BaseModel):
 
 
 class Named(Model):
-    """A mapping that may also be written as nothing but its name: `camera` for `{workload: camera}`."""
+    """A mapping that may also be written as only its name: `camera` for `{workload: camera}`."""
 
     name_key: ClassVar[str]
-    """The field that the bare name stands for."""
+    """The field that a bare name sets."""
 
     @model_validator(mode="before")
     @classmethod
@@ -94,7 +96,7 @@ class Named(Model):
 
 
 def closest_first(written: str, known: Iterable[str]) -> str:
-    """All that is known, the likeliest slip of the pen apart and first."""
+    """All known names, with the most similar one first."""
     names = list(known)
     close = get_close_matches(written, names, n=1)
     listed = ", ".join(names)
@@ -151,9 +153,9 @@ def explain(error: ErrorDetails) -> tuple[str, KeyPath, str | None]:
     if kind == "missing":
         return f"`{path[-1]}` is missing", path[:-1], f"`{path[-1]}: …`"
     if kind == "enum":
-        return f"`{error['input']}` is none of the words", path, _words(str(error["input"]), facts["expected"])
+        return f"`{error['input']}` is not an allowed word", path, _words(str(error["input"]), facts["expected"])
     allowed = _ALLOWED[kind](facts) if kind in _ALLOWED else None
-    message = f"{_shown(error['input'])} can't stand here"
+    message = f"{_shown(error['input'])} is not allowed here"
     return message if allowed is not None else f"{message}: {error['msg']}", path, allowed
 
 
@@ -207,7 +209,7 @@ class SuiteFiles:
         try:
             return (self.folder / file).read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
-            raise SuiteError("this is no text in UTF-8", file=self.path(file), allowed="a CSV file") from error
+            raise SuiteError("this is not UTF-8 text", file=self.path(file), allowed="a CSV file") from error
         except (OSError, ValueError) as error:
             message = getattr(error, "strerror", None) or str(error)
             raise refusal(f"`{file}` can't be read: {message}", allowed=f"a CSV file in {self.folder}") from error

@@ -70,7 +70,7 @@ class Quantity:
             bounds = "" if self.minimum == 0 else f", at least {self.text(self.minimum)}"
         else:
             bounds = f", {self.text(self.minimum)} to {self.text(self.maximum)}"
-        return f"a {self.noun} as `{self.example}` (units: {units}){bounds}"
+        return f"a {self.noun}, such as `{self.example}` (units: {units}){bounds}"
 
     def text(self, value: float) -> str:
         """The value as people write it: in the largest unit that it holds one of and that says it exactly."""
@@ -79,6 +79,12 @@ class Quantity:
         exact = next((f"{digits} {unit}" for digits, unit, f in fitting if float(digits) * f / self.per == value), None)
         return exact or f"{written:g} {self.units[0][0]}"
 
+    def about(self, value: float) -> str:
+        """The value to three digits, in the largest unit that it holds one of: `4.01 ms`."""
+        written = value * self.per
+        unit, size = next((each for each in reversed(self.units) if written >= each[1]), self.units[0])
+        return f"{float(f'{written / size:.3g}'):g} {unit}"
+
     def parse(self, written: object) -> float:
         """The value in `base` units; refuses what is not this quantity within its bounds."""
         value = self._magnitude(written)
@@ -86,7 +92,7 @@ class Quantity:
             raise self._refusal(f"`{written}` is out of bounds")
         if self.whole:
             if abs(value - round(value)) > 1e-6 * max(1.0, abs(value)):
-                raise self._refusal(f"`{written}` is no whole number of {self.units[0][0]}")
+                raise self._refusal(f"`{written}` is not a whole number of {self.units[0][0]}")
             value = round(value)
         if self.per != 1:
             value /= self.per
@@ -97,7 +103,7 @@ class Quantity:
     def _magnitude(self, written: object) -> float:
         match = _WRITTEN.fullmatch(written) if isinstance(written, str) else None
         if match is None and (not isinstance(written, int | float) or isinstance(written, bool)):
-            raise self._refusal(f"`{written}` is no {self.noun}")
+            raise self._refusal(f"`{written}` is not a {self.noun}")
         if match is None or match["unit"] is None:
             raise self._refusal(f"`{written}` has no unit")
         return self._in_base(float(match["number"]), match["unit"])
@@ -108,9 +114,9 @@ class Quantity:
         try:
             return float(_registry().Quantity(number, unit).to(self.base).magnitude)
         except pint.UndefinedUnitError as error:
-            raise self._refusal(f"`{unit}` is no unit known here") from error
+            raise self._refusal(f"`{unit}` is not a known unit") from error
         except pint.DimensionalityError as error:
-            raise self._refusal(f"`{unit}` is no unit of a {self.noun}") from error
+            raise self._refusal(f"`{unit}` is not a unit of a {self.noun}") from error
 
     def _readable_units(self) -> tuple[str, ...]:
         return (*(unit for unit, _ in self.units), *self.also)
@@ -183,6 +189,8 @@ _QUANTITIES: dict[str, Quantity] = {
     "answer": SIZE,
     "interval": DURATION,
     "patience": DURATION,
+    "publish_patience": DURATION,
+    "queue": SIZE,
     "spin": DURATION,
     "cpu_load": SHARE,
 }

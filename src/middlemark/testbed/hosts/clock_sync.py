@@ -1,4 +1,4 @@
-"""How far another machine's clock is from this one's: asked over its connection, and of PTP where that runs.
+"""Measures the offset of another machine's clock: over its connection, and by PTP where that runs.
 
 Each question and answer of `middlemark-probe clock`, one of the host's executables, says between which two values the
 offset lies, whatever the times there and back; together they say it more narrowly. What it makes of latencies is
@@ -135,7 +135,8 @@ def measured_offset(host: SshHost, probe: Path, ledger: Ledger) -> ClockOffset:
     exchanged = estimate([exchange for exchange, _ in readings])
     if exchanged is None:
         raise EnvironmentNotReady(
-            f"the clock of {host.name} was set while it was asked for", remedy="let it come to rest: chronyc waitsync"
+            f"the clock of {host.name} was set while it was measured",
+            remedy="wait until it is synchronised: chronyc waitsync",
         )
     here, there = ptp_clock(None, _reading_here()), ptp_clock(host, readings[-1][1])
     return by_ptp(exchanged, here, there) if here and there else exchanged

@@ -18,7 +18,7 @@ from itertools import product
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan import network as plan
+from middlemark.plan.topology import network as plan
 from middlemark.suite import ContainerIpc, ContainerNetwork, Deployment, DeploymentKind
 from middlemark.testbed.hosts import limits
 from middlemark.testbed.hosts.host import Host
@@ -99,7 +99,7 @@ def _refusal(candidate: Runtime, entries: Ledger) -> str | None:
     try:
         tried = subprocess.run(command, capture_output=True, text=True, timeout=TRIAL_S, check=False)
     except subprocess.TimeoutExpired:
-        return f"it does not come back within {TRIAL_S:.0f} s"
+        return f"it does not end within {TRIAL_S:.0f} s"
     finally:
         entries.remove(mark)
     return None if tried.returncode == 0 else (tried.stderr.strip().splitlines() or ["it says nothing"])[-1]

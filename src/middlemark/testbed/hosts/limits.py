@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan import network as plan
+from middlemark.plan.topology import network as plan
 from middlemark.testbed.machine.readiness import Fact
 from middlemark.testbed.processes import cgroup
 from middlemark.testbed.processes.cgroup import Controller, Hierarchy
 from middlemark.testbed.processes.ledger import Ledger
 
-# CPU time is given out anew in each period. A short one stops a host often and briefly, as a slow CPU would; the kernel
-# gives out no less than 1 ms.
+# CPU time is allotted in each period. A short one stops a host often and briefly, as a slow CPU would; the kernel gives
+# out no less than 1 ms.
 PERIOD_US, LONG_PERIOD_US, LEAST_US = 10_000, 100_000, 1000
 
 

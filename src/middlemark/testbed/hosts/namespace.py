@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
+from middlemark.installation import CHECKOUT
 from middlemark.testbed.hosts.host import Host
 from middlemark.testbed.processes.child import LineProcess, required
 from middlemark.testbed.processes.ledger import SHARED_MEMORY, Ledger
 
-CHECKOUT = Path(__file__).resolve().parents[4]
 # A host starts from the machine's own values where a new namespace would have the kernel's. The limits of all
 # sockets' buffers, net.core.rmem_max and wmem_max, are the machine's in every namespace.
 _AS_THE_MACHINE = (
@@ -110,7 +110,7 @@ def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def _flags(path: Path) -> str:
-    """Flags that a mount has must be said again when it is mounted anew in a user namespace."""
+    """The flags of a mount, which have to be repeated when it is mounted again in a user namespace."""
     flags = os.statvfs(path).f_flag
     return "".join(f",{name}" for flag, name in _MOUNT_FLAGS.items() if flags & flag)
 

@@ -21,7 +21,7 @@ from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed.processes.ledger import Ledger, state_folder
 
 WORKERS = Path("/opt/middlemark")
-"""Where the worker is in a container: its own folder may lie below one that a container has anew."""
+"""Where the worker is in a container: its own folder may lie below one that is new in a container."""
 SYSTEM_FOLDERS = ("/bin/", "/sbin/", "/lib", "/usr/")
 KEPT_UNUSED_S = 7 * 24 * 3600.0
 EMPTY_FOLDERS = ("dev", "proc", "run", "sys", "tmp", "var/tmp")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan import network as plan
+from middlemark.plan.topology import network as plan
 from middlemark.testbed.hosts.host import ALONE, Attachment, Host
 from middlemark.testbed.hosts.rootfs import WORKERS, Contents, file_hash, files_of
 from middlemark.testbed.processes import remote
@@ -25,7 +25,7 @@ from middlemark.testbed.processes.procfs import MARK_VARIABLE
 from middlemark.testbed.processes.remote import REMOTE_VARIABLE, RemoteFolder, Unreachable
 
 LISTING = "ip -o address show"
-REMEDY = "try it: ssh -o BatchMode=yes TARGET true; keys and addresses are the business of ~/.ssh/config"
+REMEDY = "try it: ssh -o BatchMode=yes TARGET true; keys and addresses are configured in ~/.ssh/config"
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ class Connection:
         mine, its = file_hash(source, status.st_size, status.st_mtime_ns), self.run(script, source.read_bytes()).split()
         if its[:1] != [mine]:
             raise EnvironmentNotReady(
-                f"{source} arrived at {self.target} as something else (SHA-256 {' '.join(its)} instead of {mine})",
-                remedy=f"is there room in {self.folder.path.parent} there?",
+                f"{source} was changed on its way to {self.target} (SHA-256 {' '.join(its)} instead of {mine})",
+                remedy=f"is there enough space in {self.folder.path.parent} there?",
             )
 
 
@@ -151,7 +151,7 @@ def ssh_host(host: plan.Host, networks: Sequence[str], executables: Sequence[Pat
     connection = connected(host.ssh or "", ledger)
     client_address, _, reached, _ = connection.run("echo $SSH_CONNECTION").split()
     address = host.address or reached
-    interface = _interface(address, connection.run(LISTING), connection.target, "name one of its own: `address:`")
+    interface = _interface(address, connection.run(LISTING), connection.target, "give it an `address:`")
     attachments = tuple(Attachment(network, address, interface) for network in networks or (ALONE.network,))
     copies = {str(executable): connection.copy_executable(executable) for executable in executables}
     return SshHost(host.name, attachments, connection, copies, client_address)
@@ -166,7 +166,7 @@ def attachments_here(networks: Sequence[str], others: Iterable[SshHost]) -> tupl
     if not addresses:
         return (ALONE,)
     listing = subprocess.run([required("ip"), *LISTING.split()[1:]], capture_output=True, text=True, check=True).stdout
-    remedy = "something between the machines translates addresses: name this machine over SSH, too, by its own address"
+    remedy = "addresses are translated between the machines: use SSH for this machine too, with its own address"
     return tuple(
         Attachment(network, address, _interface(address, listing, "this machine", remedy))
         for network, address in sorted(addresses.items())

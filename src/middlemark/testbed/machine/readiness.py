@@ -29,7 +29,7 @@ def clock_reading() -> tuple[int, int]:
 
 
 def wake_up_error() -> tuple[int, int]:
-    """How much later than asked a sleeper wakes: median and 99th percentile, in nanoseconds."""
+    """How much too late a sleep ends: median and 99th percentile, in nanoseconds."""
     errors = []
     for _ in range(SLEEPS):
         due = time.monotonic_ns() + SLEEP_NS
@@ -138,7 +138,7 @@ def _load() -> Fact:
 def _steal() -> Fact:
     fields = [int(field) for field in (_read("/proc/stat") or "").splitlines()[0].split()[1:]]
     share = fields[7] / max(sum(fields[:8]), 1)
-    return Fact("steal_percent_since_boot", round(100 * share, 3), share < 0.01, "use a machine of its own")
+    return Fact("steal_percent_since_boot", round(100 * share, 3), share < 0.01, "use a dedicated machine")
 
 
 def _transparent_huge_pages() -> Fact:
@@ -165,7 +165,7 @@ def _of_each_cpu(pattern: str) -> list[str]:
 def _machine_id() -> str:
     """The same as long as the machine's installation lasts; made from its id, which is not for others to know.
 
-    A keyed hash, as machine-id(5) asks for.
+    A keyed hash, as machine-id(5) requires.
     """
     own = _read("/etc/machine-id") or _read("/var/lib/dbus/machine-id")
     return hmac.digest(own.encode(), b"middlemark", "sha256").hex()[:16] if own else "unknown"

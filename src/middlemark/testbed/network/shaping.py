@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Link
+from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Direction, Link
 from middlemark.suite import Model
 from middlemark.suite.topology.impairment import EFFECTS, SHARES, Probed
 from middlemark.suite.yaml.quantity import BIT_RATE, SIZE
@@ -111,7 +111,7 @@ def rate_commands(interface: str, direction: Direction, mtu_bytes: int) -> list[
     if rate is None:
         return []
     burst = bucket_bytes(rate, mtu_bytes)
-    # The filter asks for a limit of its own queue, which the one below takes the place of.
+    # The filter needs a limit for its own queue, which the queue below replaces.
     bucket = f"tbf rate {rate}bit burst {burst} limit {burst} overhead {OVERHEAD_BYTES} mpu {LEAST_BYTES}"
     queue = f"pfifo limit {direction.queue_frames or QUEUE_FRAMES}"
     return [
@@ -186,7 +186,7 @@ class Lateness(Model):
 
 
 class DirectionReport(Model):
-    """What became of the frames of one direction."""
+    """The counts of the frames of one direction."""
 
     frames_in: int
     bytes_in: int

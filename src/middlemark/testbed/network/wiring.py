@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady, UsageError
-from middlemark.plan.network import Link, Network
+from middlemark.plan.topology.network import Link, Network
 from middlemark.testbed.hosts.host import Attachment
 from middlemark.testbed.hosts.namespace import Holder, run_in_all
 from middlemark.testbed.network import shaping
@@ -46,7 +46,7 @@ class Wire:
 
     @property
     def inner(self) -> str:
-        """The interface towards the network of what stands in the middle."""
+        """The interface of netem or the relay towards the network."""
         return f"i{self.peer}" if self.parts.middle else self.peer
 
     @property
@@ -291,5 +291,5 @@ def _interface_counts(pid: int, interface: str) -> LinkCounts:
             fields = [int(each) for each in counts.split()]
             return LinkCounts(outgoing=Counts(fields[8], fields[9]), incoming=Counts(fields[0], fields[1]))
     raise EnvironmentNotReady(
-        f"the interface {interface} is not there any more", remedy="was the test-bed taken away by someone else?"
+        f"the interface {interface} no longer exists", remedy="was the test-bed removed by something else?"
     )

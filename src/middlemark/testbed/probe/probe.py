@@ -1,8 +1,7 @@
 """Measures links and routes, each alone, with `middlemark-probe` at both ends: round trip, loss and rate each way.
 
-A link is measured between its host and the switch; a route between two machines is sounded out by a short burst first,
-as what it sustains is not known. Whether that is what was requested, `verify` says; what a trial with a wrong link is
-worth, `campaign`.
+A link is measured between its host and the switch; a route between two machines first with a short burst, as its rate
+is not known. `verify` compares the result with what was requested, and `campaign` decides about the trial.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from middlemark.errors import EnvironmentNotReady, InternalError
-from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Link
+from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Direction, Link
 from middlemark.suite import Model
 from middlemark.suite.topology.impairment import SHARES, Probed
 from middlemark.testbed.network.shaping import HEADER_BYTES, OVERHEAD_BYTES
@@ -27,21 +26,21 @@ from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.testbed import Route, Testbed
 
 PINGS, PINGS_OF_PLAIN, PING_INTERVAL_NS = 40, 10, 2_000_000
-# Of what happens to some frames: enough that 1 % is not taken for none or 2 %; of rate: that a bucket's burst is
-# little of it.
+# Enough datagrams to distinguish a share of 1 % from none and from 2 %; enough frames that a token bucket's burst
+# hardly changes the measured rate.
 LOSS_PACKETS, LOSS_INTERVAL_NS, LOSS_SIZE_BYTES = 2000, 100_000, 64
 RATE_NS, RATE_FRAMES, RATE_OFFERED = 200_000_000, 150, 1.2
-# Stragglers are waited for longer than the round trip that was requested.
+# Late replies are waited for longer than the requested round trip.
 PATIENCE_NS = 1_000_000_000
-# The kernel asks for a neighbour's address once a second, and a link that loses frames may lose question or answer.
+# The kernel requests a neighbour's address once a second, and a lossy link may lose the request or the answer.
 NEIGHBOUR_PATIENCE_NS = 5_000_000_000
 _HEADERS_BYTES = 28
 _ENDED_NS = 30_000_000_000
-# A burst tells the rate of a route roughly; what is offered has to be more than the route sustains.
+# A burst gives a rough rate of a route; the offered rate then has to be above what the route sustains.
 SOUNDING_NS, OFFERED = 2_000_000, 1.5
-# A train each way takes no longer, and no more: a fast network is not filled for 200 ms.
+# The most time and bytes of a train in each direction, so that a fast network is not filled for 200 ms.
 LONGEST_NS, RATE_BYTES = 2_000_000_000, 16_000_000
-# The kernel asks for a neighbour's address once a second; what is filtered is found so after this time.
+# The kernel requests a neighbour's address once a second; without any reply in this time, a route counts as filtered.
 ROUTE_PATIENCE_NS = 3_000_000_000
 _FRAME_BITS = 8 * (STANDARD_MTU_BYTES + HEADER_BYTES + OVERHEAD_BYTES)
 
@@ -59,7 +58,7 @@ class RoundTrip(Model):
 
     @property
     def spread_ns(self) -> int | None:
-        """From the least up to the one that 90 % are not above."""
+        """From the shortest round trip to the 90th percentile."""
         return None if self.min_ns is None or self.p90_ns is None else self.p90_ns - self.min_ns
 
 
@@ -70,25 +69,25 @@ class Loss(Model):
     lost: int
     duplicates: int
     reordered: int
-    """Came behind a higher number."""
+    """Arrived after a higher number."""
     overtaking: int
-    """Came before a lower one: those that leave the others behind."""
+    """Arrived before a lower number: the ones that overtook others."""
     dropped_by_receiver: int
-    """Came over the link and found no room at its end."""
+    """Arrived over the link, and were dropped by the receiver's socket."""
 
 
 class DirectionMeasured(Model):
-    """What was measured of one direction; None for what was not."""
+    """The measured properties of one direction; None for those not measured."""
 
     loss: Loss | None = None
     rate_bits_per_s: float | None = None
-    """On the wire, preamble and gap included."""
+    """On the wire, including preamble and gap."""
     offered_bits_per_s: float | None = None
-    """What the probe really sent, likewise; no link can be found faster."""
+    """The rate that the probe really sent, on the wire; the measured rate can't be higher."""
 
 
 class Measured(Model):
-    """What a probe found of a link."""
+    """The result of a probe of one link."""
 
     reachable: bool
     round_trip: RoundTrip | None
@@ -97,7 +96,7 @@ class Measured(Model):
 
 
 def probe(testbed: Testbed, only: Collection[str] | None = None) -> dict[str, Measured]:
-    """Measures the links, one after the other; takes a few milliseconds for each plain one, up to 1 s for others."""
+    """Measures the links one after the other; a plain link takes a few milliseconds, others up to 1 s."""
     all_wires = testbed.wiring.wires if testbed.wiring else ()
     wires = [wire for wire in all_wires if only is None or wire.name in only]
     measured: dict[str, Measured] = {}
@@ -108,7 +107,7 @@ def probe(testbed: Testbed, only: Collection[str] | None = None) -> dict[str, Me
 
 
 def requested_now(testbed: Testbed, name: str) -> Link:
-    """What a link should be like now: along a trace, as at its beginning, or after its end."""
+    """The requested properties of a link at this time: with a trace, those at its beginning or at its end."""
     wiring = testbed.wiring
     wire = next((wire for wire in wiring.wires if wire.name == name), None) if wiring else None
     if wiring is None or wire is None:
@@ -135,10 +134,10 @@ def _on_network(testbed: Testbed, address: str, wires: Sequence[Wire]) -> dict[s
 
 
 class Answering:
-    """The end of what is measured that answers; `close` must follow."""
+    """The answering end of a measurement; `close` has to be called."""
 
     def __init__(self, command: Sequence[str], ledger: Ledger) -> None:
-        """Starts it and returns when it answers."""
+        """Starts it and returns when it is ready to answer."""
         self._observer = NativeProcess("answers the probe", command, ledger)
         try:
             self.port = int(str(self._observer.hear("ready")["address"]).rpartition(":")[2])
@@ -152,7 +151,7 @@ class Answering:
 
 
 def link_probe_spec(link: Link) -> dict[str, Any]:
-    """What of a link is worth measuring, as the probe's spec."""
+    """The probe's spec for a link: only what the request needs."""
     directions = (link.outgoing, link.incoming)
     rates = [direction.rate_bits_per_s for direction in directions if direction.rate_bits_per_s]
     pings = PINGS_OF_PLAIN if link.is_plain else PINGS
@@ -181,25 +180,25 @@ def _happens_to_some(direction: Direction) -> bool:
 
 
 def lost_share(direction: Direction) -> float:
-    """The share of frames that no receiver takes; a damaged one fails its checksum."""
+    """The share of frames that don't reach the receiver's socket; a damaged frame fails its checksum."""
     losing = [effect for effect in SHARES if effect.probed is Probed.LOST]
     return 1 - math.prod(1 - float(getattr(direction, effect.field)) for effect in losing)
 
 
 def train_interval_ns(link: Link) -> int:
-    """Between the numbered datagrams of a link."""
+    """The interval between the numbered datagrams of a link."""
     rates = [direction.rate_bits_per_s for direction in (link.outgoing, link.incoming)]
     return spaced_ns([rate for rate in rates if rate])
 
 
 def spaced_ns(rates: Sequence[float]) -> int:
-    """Between numbered datagrams: no more than half of each rate, so that no queue fills and looks like loss."""
+    """The interval between numbered datagrams: at most half of each rate, so that no full queue looks like loss."""
     frame_bits = 8 * (LOSS_SIZE_BYTES + _HEADERS_BYTES + HEADER_BYTES + OVERHEAD_BYTES)
     return max([LOSS_INTERVAL_NS, *(int(2 * frame_bits * 1_000_000_000 // rate) for rate in rates)])
 
 
 def measured_by(command: Sequence[str], spec: dict[str, Any]) -> Measured:
-    """What the probe that a command starts measures by this spec."""
+    """Starts the probe with a command and gives what it measured by this spec."""
     try:
         result = subprocess.run(
             command, input=json.dumps(spec), capture_output=True, text=True, timeout=_ENDED_NS / 1e9, check=True
@@ -207,7 +206,7 @@ def measured_by(command: Sequence[str], spec: dict[str, Any]) -> Measured:
         return measured_from(json.loads(result.stdout))
     except (KeyError, json.JSONDecodeError, ValidationError) as error:
         raise EnvironmentNotReady(
-            f"{executable('probe')} is of another version: what it says is not understood", remedy="make workers"
+            f"{executable('probe')} is of another version: its output is not understood", remedy="make workers"
         ) from error
     except subprocess.CalledProcessError as error:
         reason = error.stderr.strip() or f"status {error.returncode}"
@@ -216,12 +215,12 @@ def measured_by(command: Sequence[str], spec: dict[str, Any]) -> Measured:
         ) from error
     except subprocess.TimeoutExpired as error:
         raise EnvironmentNotReady(
-            f"the probe has not ended after {_ENDED_NS / 1e9:.0f} s", remedy="ask for a faster link"
+            f"the probe had not ended after {_ENDED_NS / 1e9:.0f} s", remedy="request a faster link"
         ) from error
 
 
 def measured_from(said: dict[str, Any]) -> Measured:
-    """What the probe said, of which it says more."""
+    """The part of the probe's output that is used."""
     trip = said["round_trip"]
     return Measured(
         reachable=said["reachable"],
@@ -241,7 +240,7 @@ def _direction_measured(said: dict[str, Any]) -> DirectionMeasured:
 
 
 def probe_route(route: Route, ledger: Ledger) -> Measured:
-    """Measures the route alone; takes about a second, several where it is slow."""
+    """Measures a route; takes about a second, several seconds where it is slow."""
     program = str(executable("probe"))
     command = route.to.command([program, "answer", "--address", route.address, "--port", "0"])
     measuring = route.host.command([program, "measure"])
@@ -255,7 +254,7 @@ def probe_route(route: Route, ledger: Ledger) -> Measured:
 
 
 def sounding_spec() -> dict[str, Any]:
-    """Pings, and then what the sender's socket takes in an instant."""
+    """Pings, and then a burst as fast as the sender's socket accepts it."""
     return {
         "round_trip": {"pings": PINGS, "interval_ns": PING_INTERVAL_NS},
         "rate": {"duration_ns": SOUNDING_NS, "mtu_bytes": STANDARD_MTU_BYTES},
@@ -263,7 +262,7 @@ def sounding_spec() -> dict[str, Any]:
 
 
 def train_spec(declared: Link, sounded: Measured) -> dict[str, Any]:
-    """Numbered datagrams at no more than half of the slowest rate, full frames well above the fastest one."""
+    """Numbered datagrams at no more than half of the lowest rate, and full frames well above the highest rate."""
     sounded_rates = [found.rate_bits_per_s for found in (sounded.outgoing, sounded.incoming)]
     declared_rates = [direction.rate_bits_per_s for direction in (declared.outgoing, declared.incoming)]
     rates = [rate for rate in (*sounded_rates, *declared_rates) if rate]

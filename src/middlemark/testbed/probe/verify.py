@@ -1,7 +1,8 @@
-"""Whether a link is what was requested, or a route what is declared of it, judged by what a probe measured.
+"""Judges from a probe's measurements whether a link is as requested, or a route as declared.
 
-Pure. A delay may be off by 0.3 ms or 5 % each way, a rate by 5 %; jitter, and how many frames were lost, doubled and
-overtook others, have to be within what chance makes of 99.9 % of all links that are as requested.
+A delay may deviate by 0.3 ms or 5 % in each direction, a rate by 5 %; jitter and the numbers of lost, duplicated and
+overtaking frames have to be within the random variation of 99.9 % of all links that are exactly as requested. It
+measures nothing: `probe` does.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from middlemark.plan.network import Direction, Link
+from middlemark.plan.topology.network import Direction, Link
 from middlemark.suite.yaml.quantity import BIT_RATE, DURATION
 from middlemark.testbed.probe.probe import (
     PING_INTERVAL_NS,
@@ -27,24 +28,24 @@ from middlemark.testbed.probe.probe import (
 )
 
 CONFIDENCE = 0.999
-"""The share of all links that are as requested which a metric's interval holds; one of 1000 is outside, by chance."""
+"""The share of links that are as requested for which a metric lies within its interval; 1 of 1000 is outside."""
 PROBES = 20_000
-"""Simulated ones: ten of them lie beyond either end of an interval."""
+"""The number of simulated probes: ten of them lie beyond either end of an interval."""
 _SEED = 1
 Interval = tuple[float, float]
 Times = npt.NDArray[np.float64]
 DELAY_NS, DELAY_SHARE = 300_000, 0.05
 RATE_SHARE = 0.05
-# A busy machine has one ping in ten wait so long: no link of little jitter is to be refused for that.
+# On a busy machine one ping in ten waits this long: a link with little jitter must not be refused for that.
 LATEST_NS = 1_500_000
-# A sender that wakes late, and frames that skip the delay in a row, are granted this many of the requested intervals.
+# The tolerance for a sender that wakes late and for successive frames that skip the delay, in requested intervals.
 _LATE = 4
 
 
 def link_verdict(requested: Link, measured: Measured) -> str | None:
-    """What is wrong with the link; None where it is what was requested."""
+    """What is wrong with the link; None where it is as requested."""
     if not measured.reachable:
-        return "nothing comes through"
+        return "no reply from the other end"
     interval_ns = train_interval_ns(requested)
     wrong = [
         _round_trip(requested, measured),
@@ -56,9 +57,9 @@ def link_verdict(requested: Link, measured: Measured) -> str | None:
 
 
 def route_verdict(declared: Link, measured: Measured) -> str | None:
-    """What is wrong with a route; what nothing is declared of is not judged."""
+    """What is wrong with a route; only declared properties are judged."""
     if not measured.reachable:
-        return "nothing comes through: is UDP filtered on the way?"
+        return "no reply from the other end: is UDP filtered on the route?"
     if measured.round_trip is None or measured.round_trip.p50_ns is None:
         return "no ping was answered"
     both = (
@@ -75,21 +76,21 @@ def route_verdict(declared: Link, measured: Measured) -> str | None:
 
 
 def _declared_rate(name: str, declared: Direction, measured: DirectionMeasured) -> str | None:
-    """A sender's own interface may be what is slow: then it is offered no more than it sustains."""
+    """Judges a route's rate. Where the sender's own interface is the slow part, the reason says so."""
     rate = declared.rate_bits_per_s
     if rate is None or _is_sustained(rate, declared, measured):
         return None
     offered = measured.offered_bits_per_s or 0
     sender = f"; the sender could offer no more than {_rate_text(offered)}" if offered < rate else ""
     rate_words = _rate_text(measured.rate_bits_per_s or 0)
-    return f"the {name} rate is {rate_words}, declared was {_rate_text(rate)} (± {RATE_SHARE:.0%}){sender}"
+    return f"the {name} rate is {rate_words}, declared: {_rate_text(rate)} (± {RATE_SHARE:.0%}){sender}"
 
 
 def _declared_loss(name: str, declared: Direction, measured: DirectionMeasured) -> str | None:
     return (
         _loss(name, declared, measured.loss)
         if measured.loss
-        else f"the {name} loss is not known: no word of it came back"
+        else f"the {name} loss is unknown: the other end did not report it"
     )
 
 
@@ -103,11 +104,11 @@ def _round_trip(requested: Link, measured: Measured) -> str | None:
     if least - allowed_ns <= trip.p50_ns <= most + allowed_ns:
         return None
     span = f"{_duration(max(least - allowed_ns, 0))} to {_duration(most + allowed_ns)}"
-    return f"the round trip takes {_duration(trip.p50_ns)}, asked were {_duration(expected_ns)} ({span})"
+    return f"the round trip takes {_duration(trip.p50_ns)}, requested: {_duration(expected_ns)} (allowed: {span})"
 
 
 def _spread(requested: Link, measured: Measured) -> str | None:
-    """Beside the delay's own tolerance, as what is late itself makes some pings later than others."""
+    """Judges jitter, with more tolerance towards late pings, as a busy machine delays some of them."""
     trip = measured.round_trip
     jitter_ns = requested.outgoing.jitter_ns + requested.incoming.jitter_ns
     if not jitter_ns or trip is None or trip.spread_ns is None:
@@ -116,7 +117,7 @@ def _spread(requested: Link, measured: Measured) -> str | None:
     if least - DELAY_NS <= trip.spread_ns <= most + LATEST_NS:
         return None
     return (
-        f"round trips are spread over {_duration(trip.spread_ns)}, a jitter of {_duration(jitter_ns)} is "
+        f"round trips vary by {_duration(trip.spread_ns)}; with a jitter of {_duration(jitter_ns)} it should be "
         f"{_duration(max(least - DELAY_NS, 0))} to {_duration(most + LATEST_NS)}"
     )
 
@@ -143,16 +144,15 @@ def _rate(name: str, requested: Direction, measured: DirectionMeasured) -> str |
     rate, offered = measured.rate_bits_per_s or 0, measured.offered_bits_per_s
     if offered is not None and offered < requested.rate_bits_per_s * (1 - lost_share(requested)):
         return (
-            f"the {name} rate is not known: the probe had CPU time to offer {_rate_text(offered)}, "
-            f"asked was {_rate_text(requested.rate_bits_per_s)}"
+            f"the {name} rate is unknown: the probe had too little CPU time and offered only "
+            f"{_rate_text(offered)}, requested: {_rate_text(requested.rate_bits_per_s)}"
         )
-    return (
-        f"the {name} rate is {_rate_text(rate)}, asked was {_rate_text(requested.rate_bits_per_s)} (± {RATE_SHARE:.0%})"
-    )
+    expected = f"requested: {_rate_text(requested.rate_bits_per_s)} (± {RATE_SHARE:.0%})"
+    return f"the {name} rate is {_rate_text(rate)}, {expected}"
 
 
 def _is_sustained(rate_bits_per_s: int, requested: Direction, measured: DirectionMeasured) -> bool:
-    """What is lost has had its time on the wire."""
+    """Whether the rate is within its tolerance; a lost frame has used its time on the wire."""
     expected = rate_bits_per_s * (1 - lost_share(requested))
     return abs((measured.rate_bits_per_s or 0) - expected) <= RATE_SHARE * expected
 
@@ -160,13 +160,16 @@ def _is_sustained(rate_bits_per_s: int, requested: Direction, measured: Directio
 def _loss(name: str, requested: Direction, train: Loss) -> str | None:
     lost = max(train.lost - train.dropped_by_receiver, 0)
     share = lost_share(requested)
-    # Netem damages a copy by itself, and one that is whole makes up for its original.
+    # Netem damages each copy independently, so an intact copy may replace its damaged original.
     least, most = frames(train.sent, share - requested.duplication * requested.corruption * (1 - requested.loss), share)
     return None if least <= lost <= most else _off(f"{train.sent} {name}", f"{lost} were lost", (least, most), share)
 
 
 def _copies(name: str, requested: Direction, train: Loss) -> str | None:
-    """Of what is lost there is no copy; of what is damaged the relay's is damaged as well, netem's by itself."""
+    """Judges duplicates.
+
+    A lost frame has none; a damaged frame's copy is damaged by the relay, with netem independently.
+    """
     share = requested.duplication * (1 - lost_share(requested))
     least, most = frames(train.sent, share * (1 - requested.corruption), share)
     if least - train.dropped_by_receiver <= train.duplicates <= most:
@@ -175,7 +178,10 @@ def _copies(name: str, requested: Direction, train: Loss) -> str | None:
 
 
 def _order(name: str, requested: Direction, train: Loss, interval_ns: int) -> str | None:
-    """A frame that skips the delay overtakes where one is under way that doesn't; a copy may skip it by itself."""
+    """Judges order.
+
+    A frame that skips the delay overtakes frames that don't; a copy may skip the delay independently.
+    """
     arrived = train.sent - train.lost
     under_way = max(requested.delay_ns - requested.jitter_ns, 0) // (_LATE * interval_ns)
     is_overtaken = (1 - requested.reordering) * (1 - lost_share(requested))
@@ -187,7 +193,7 @@ def _order(name: str, requested: Direction, train: Loss, interval_ns: int) -> st
 
 
 def _off(which: str, what: str, within: tuple[int, int], share: float) -> str:
-    return f"of {which} frames {what}, {within[0]} to {within[1]} would be {100 * share:.3g} %"
+    return f"of {which} frames {what}; with {100 * share:.3g} % it should be {within[0]} to {within[1]}"
 
 
 def _duration(value_ns: float) -> str:
@@ -200,16 +206,16 @@ def _rate_text(value: float) -> str:
 
 @dataclass(frozen=True)
 class RoundTrips:
-    """Of answered pings."""
+    """Intervals for answered pings."""
 
     median_ns: Interval
     spread_ns: Interval
-    """From the least up to the one that 90 % are not above."""
+    """From the shortest round trip to the 90th percentile."""
 
 
 @cache
 def frames(of: int, least_share: float, most_share: float) -> tuple[int, int]:
-    """How many of so many frames something happens to, by itself to each, with a chance between the two shares."""
+    """The binomial range of how many of so many frames are affected, with a probability between two shares."""
     least, _ = scipy.stats.binom.interval(CONFIDENCE, of, least_share)
     _, most = scipy.stats.binom.interval(CONFIDENCE, of, most_share)
     return max(int(least), 0), int(most)
@@ -217,7 +223,7 @@ def frames(of: int, least_share: float, most_share: float) -> tuple[int, int]:
 
 @cache
 def round_trips(outgoing: Direction, incoming: Direction, answered: int, interval_ns: int) -> RoundTrips:
-    """What the delays of both directions make of pings that leave at an interval."""
+    """The expected round trips of pings sent at an interval, from the delays of both directions."""
     if not any(direction.jitter_ns or direction.reordering for direction in (outgoing, incoming)):
         both_ns = outgoing.delay_ns + incoming.delay_ns
         return RoundTrips(median_ns=(both_ns, both_ns), spread_ns=(0, 0))
@@ -230,7 +236,7 @@ def round_trips(outgoing: Direction, incoming: Direction, answered: int, interva
 
 
 def _left(direction: Direction, entered: Times, generator: np.random.Generator) -> Times:
-    """When each frame leaves a direction: in order, but for those that skip the delay."""
+    """When each frame leaves a direction: in order, except those that skip the delay."""
     order = np.argsort(entered, axis=1, kind="stable")
     at = np.take_along_axis(entered, order, axis=1)
     delay_ns = np.maximum(direction.delay_ns + direction.jitter_ns * generator.uniform(-1, 1, at.shape), 0)
@@ -242,7 +248,7 @@ def _left(direction: Direction, entered: Times, generator: np.random.Generator) 
 
 
 def _quantile(times: Times, share: float) -> Times:
-    """Of each row by the nearest rank, as the probe takes them."""
+    """The quantile of each row by nearest rank, as the probe computes it."""
     return times[:, math.ceil(share * times.shape[1]) - 1]
 
 

@@ -12,12 +12,13 @@ import select
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
 from middlemark.errors import EnvironmentNotReady
+from middlemark.installation import FOLDERS_VARIABLE, program_folders
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.processes.procfs import MARK_VARIABLE
 
@@ -25,9 +26,6 @@ Pipe: TypeAlias = IO[bytes]
 STARTING_S, ENDING_S = 30.0, 10.0
 # Far beyond what any of them needs to answer: it is over only when the machine hangs.
 PATIENCE_S = 20.0
-CHECKOUT = Path(__file__).resolve().parents[4]
-# Where workers are looked for: what is native is built beside them.
-FOLDERS_VARIABLE = "MIDDLEMARK_WORKERS"
 _PACKAGES = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2", "tc": "iproute2", "ethtool": "ethtool"}
 
 
@@ -191,7 +189,7 @@ class NativeProcess:
 
 def executable(name: str) -> Path:
     """Where `middlemark-<name>` is."""
-    for folder in _folders():
+    for folder in program_folders():
         path = folder / f"middlemark-{name}"
         if os.access(path, os.X_OK) and path.is_file():
             return path.absolute()
@@ -199,12 +197,6 @@ def executable(name: str) -> Path:
         f"there is no middlemark-{name} here",
         remedy=f"make workers; an observer elsewhere: {FOLDERS_VARIABLE}=FOLDER",
     )
-
-
-def _folders() -> Iterator[Path]:
-    yield from (Path(folder) for folder in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if folder)
-    yield Path(os.environ.get("CARGO_TARGET_DIR") or CHECKOUT / "target") / "release"
-    yield from (Path(folder) for folder in os.get_exec_path())
 
 
 def required(tool: str) -> str:

@@ -69,7 +69,10 @@ class Ledger:
             self._append({"op": "started", "mark": mark, **asdict(process)})
 
     def remove(self, *marks: str) -> None:
-        """Removes what these marks stand for, where it still exists, and then their entries; keeps what can't be."""
+        """Removes what these marks identify, where it still exists, then their entries.
+
+        Keeps entries that can't be removed.
+        """
         _, kept = remove_all([self._entries[mark] for mark in marks if mark in self._entries])
         for mark in marks:
             if mark not in kept and self._entries.pop(mark, None) is not None:
@@ -94,7 +97,7 @@ def opened() -> Iterator[Ledger]:
         ledger = _created(folder)
     except OSError as error:
         raise EnvironmentNotReady(
-            f"{folder} can't be written ({error.strerror}), so nothing can be created: it could not be removed again",
+            f"{folder} can't be written ({error.strerror}), so nothing can be created that could be removed again",
             remedy="set XDG_STATE_HOME to a folder that can",
         ) from error
     try:
@@ -141,7 +144,7 @@ def remove_all(entries: list[Entry], unanswered: dict[str, str] | None = None) -
     """Ends the processes first, then removes all else.
 
     Gives the entries of which something was left, and by mark the reason why something of them still is. The machines
-    that are `unanswered`, with the reason, are not asked again; those that don't answer now become so.
+    that are `unanswered`, with the reason, are not tried again; those that don't answer now are added.
     """
     left, kept = _end_processes([entry for entry in entries if entry.kind == "process"]), {}
     unanswered = {} if unanswered is None else unanswered
@@ -166,7 +169,7 @@ def _end_processes(entries: list[Entry]) -> list[Entry]:
 
 
 def _remove(entry: Entry, unanswered: dict[str, str]) -> bool:
-    """Removes what an entry stands for, unless it is a process; gives whether anything was there."""
+    """Removes what an entry names, unless it is a process; gives whether anything was there."""
     if entry.kind == "remote_folder":
         return _remove_there(RemoteFolder.parsed(entry.what), unanswered)
     paths = _paths(entry)
@@ -176,7 +179,7 @@ def _remove(entry: Entry, unanswered: dict[str, str]) -> bool:
 
 
 def _remove_there(folder: RemoteFolder, unanswered: dict[str, str]) -> bool:
-    """A machine that is gone is asked once, as each time costs seconds."""
+    """A machine that does not answer is tried once, as each attempt takes seconds."""
     if folder.target in unanswered:
         raise Unanswered(unanswered[folder.target])
     try:
@@ -187,7 +190,7 @@ def _remove_there(folder: RemoteFolder, unanswered: dict[str, str]) -> bool:
 
 
 def _paths(entry: Entry) -> list[Path]:
-    """The files and folders that an entry stands for, as far as they are there."""
+    """The files and folders that an entry names, as far as they exist."""
     match entry.kind:
         case "process":
             return []
@@ -268,7 +271,7 @@ def _target(what: str) -> str:
 
 
 def _ledgers() -> Iterator[tuple[Path, int]]:
-    """Those that nobody holds, open for more lines and locked until the next is asked for."""
+    """The ledgers that nobody holds, each open for more lines and locked until the next one is requested."""
     for path in sorted((state_folder() / "ledgers").glob("*.jsonl")):
         try:
             file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)

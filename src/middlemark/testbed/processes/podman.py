@@ -21,7 +21,7 @@ from middlemark.testbed.processes.procfs import Identity
 
 CGROUPS = Path("/sys/fs/cgroup")
 REMOVAL_S = 20.0
-# Podman asks for more than a process without CAP_SYS_RESOURCE may have, and never for more of processes than this.
+# Podman requests higher limits than a process without CAP_SYS_RESOURCE may have, and never more processes than this.
 MOST_FILES, MOST_PROCESSES = 1 << 20, 32768
 
 
@@ -61,7 +61,7 @@ class Storage:
         for mount in sorted(_mounts_below(self.folder), reverse=True):
             subprocess.run(["umount", "--lazy", mount], capture_output=True, check=False)
         for group in self._cgroups():
-            cgroup.remove_group(group)  # a monitor that has ended is a member until somebody has asked for its status
+            cgroup.remove_group(group)  # an ended monitor stays a member until its status was read
         if not _mounts_below(self.folder):  # else their contents would be deleted
             shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -50,7 +50,7 @@ def is_alive(process: Identity) -> bool:
 
 
 def marked(marks: Iterable[str]) -> dict[str, list[Identity]]:
-    """The living processes whose environment carries one of the marks, by mark."""
+    """The living processes that have one of the marks in their environment, by mark."""
     wanted = {f"{MARK_VARIABLE}={mark}".encode(): mark for mark in marks}
     processes: dict[str, list[Identity]] = {mark: [] for mark in wanted.values()}
     for folder in Path("/proc").iterdir() if wanted else ():
@@ -68,7 +68,7 @@ def marked(marks: Iterable[str]) -> dict[str, list[Identity]]:
 
 
 def end(processes: Iterable[Identity], patience_s: float = PATIENCE_S) -> None:
-    """Asks each of the processes to end, and kills those that don't within the patience; returns when none is left."""
+    """Tells each of the processes to end, and kills those that don't within the patience; returns when none is left."""
     handles = []
     for process in set(processes):
         try:
@@ -107,7 +107,7 @@ def signal_family(pid: int, number: signal.Signals) -> None:
 
 
 def _stop(members: list[psutil.Process]) -> None:
-    """A process is stopped before it is asked for its children: from then on it starts no other."""
+    """A process is stopped before its children are listed, so that it starts no others."""
     for member in members:
         with suppress(psutil.NoSuchProcess):
             member.send_signal(signal.SIGSTOP)

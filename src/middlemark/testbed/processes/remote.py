@@ -1,6 +1,7 @@
 """The SSH client as Middlemark calls it, and the removal of a folder on a remote machine with what still runs for it.
 
-It knows no host and enters nothing: `hosts.ssh` does; the ledger calls the removal. Every call fails rather than asks.
+It knows no host and enters nothing: `hosts.ssh` does; the ledger calls the removal. Every call fails rather than
+prompts.
 """
 
 from __future__ import annotations

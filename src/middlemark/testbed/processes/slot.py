@@ -83,7 +83,7 @@ def _slot(domain: int) -> Slot:
 
 
 def _ports_free(domain: int) -> bool:
-    """Whether no one has any of the slot's ports, and the kernel gives none of them to a client that asks for any."""
+    """Whether none of the slot's ports is used, and the kernel gives none of them to clients as an ephemeral port."""
     first = FIRST_PORT + PORTS_PER_SLOT * domain
     lowest, highest = _ephemeral_ports()
     if first + PORTS_PER_SLOT > lowest and first <= highest:

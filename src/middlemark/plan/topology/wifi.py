@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import exp, log, log10, pi
 
-from middlemark.plan.network import Direction, TracePoint
+from middlemark.plan.topology.network import Direction, TracePoint
 from middlemark.suite import Mobility, PathLoss
 
 STEP_NS = 100_000_000

@@ -1,26 +1,22 @@
-"""A suite's topology and conditions to an experiment's hosts, networks, links, timeline, and its applications' CPUs.
+"""A suite's topology and conditions to an experiment's hosts, networks, links and timeline.
 
-What a suite can only know once topology, workload and conditions have met is refused here. It pins, shapes and breaks
-nothing: the worker's runtime, `testbed` and `campaign` do.
+What a suite can only know once topology, workload and conditions have met is refused here. It shapes and breaks
+nothing: `testbed` and `campaign` do; `cpus` shares out the CPUs.
 """
 
 from collections.abc import Sequence
-from itertools import cycle
 
 from middlemark.errors import UsageError
-from middlemark.plan.experiment import Application, Experiment, PlannedFault
-from middlemark.plan.network import STANDARD_MTU_BYTES, Direction, Host, Link, Network, TracePoint
+from middlemark.plan.experiment import Application, PlannedFault
 from middlemark.plan.streams import Burst, Periodic, Stream
-from middlemark.plan.wifi import trace_of
+from middlemark.plan.topology.network import STANDARD_MTU_BYTES, Direction, Host, Link, Network, TracePoint
+from middlemark.plan.topology.wifi import trace_of
 from middlemark.suite import (
     Action,
-    CpuRule,
-    Cpus,
     Fault,
     HostKind,
     Impairment,
     LinkSettings,
-    LoadedHosts,
     Step,
     Timeline,
     Topology,
@@ -72,16 +68,16 @@ def _check_not_shaped(which: str, requested: LinkSettings, condition: LinkSettin
     """Another machine's link is what it is: a topology may declare what that is, a condition can't change it."""
     if condition is not None and not condition.is_plain:
         raise UsageError(
-            f"the condition `link: {condition}` asks something of {which}: only links of netns hosts can be shaped",
-            remedy="exclude the pair; what such a link really is may stand in the topology: it is measured and judged",
+            f"the condition `link: {condition}` can't change {which}: it is not a link of a netns host",
+            remedy="exclude the pair; a topology may declare what such a link really is, which is then checked",
         )
     directions = [requested, *filter(None, (requested.outgoing, requested.incoming))]
     set_there = dict.fromkeys(name for direction in directions for name, value in direction if value is not None)
     unmeasured = [name for name in set_there if name not in {*DECLARABLE, "outgoing", "incoming"}]
     if unmeasured:
         raise UsageError(
-            f"`{unmeasured[0]}` is asked of {which}: such a link is not made, only measured",
-            remedy=f"declare what it really is, to have it judged: {', '.join(DECLARABLE)}",
+            f"`{unmeasured[0]}` can't be requested of {which}: such a link is not made, only measured",
+            remedy=f"declare its real properties to have them checked: {', '.join(DECLARABLE)}",
         )
 
 
@@ -209,7 +205,7 @@ def _instant_ns(fault: Fault, timeline: Timeline, stream: Stream) -> int:
 def _check_target(
     event: PlannedFault, timeline: Timeline, topology: Topology, applications: Sequence[Application]
 ) -> None:
-    """Services are known only where a worker is asked what it needs, so any name with a number may be one."""
+    """Only a worker knows which services it needs, so any name with a number may be one."""
     if event.action.is_of_links:
         links = [f"{host}/{network.name}" for network in topology.networks for host in network.hosts]
         known = [host.name for host in topology.hosts] + links
@@ -231,7 +227,7 @@ def _check_target(
 def _check_reach(
     event: PlannedFault, timeline: Timeline, topology: Topology, applications: Sequence[Application]
 ) -> None:
-    """Signals and links are this machine's: over SSH a process is only started and asked to stop."""
+    """Signals and links are this machine's: over SSH a process can only be started and told to stop."""
     host_of = {application.name: application.host for application in applications}
     name = event.target.partition("/")[0]
     elsewhere = {host.name for host in topology.hosts if host.kind is HostKind.SSH}
@@ -240,60 +236,3 @@ def _check_reach(
             f"`{timeline.timeline}` has {event.action} of `{event.target}`, which is on another machine",
             remedy=f"{Action.STOP}, {Action.RESTART} or {Action.START} of its applications; or exclude the pair",
         )
-
-
-def share_cpus(experiment: Experiment, available: Sequence[int]) -> dict[str, tuple[int, ...]]:
-    """The CPUs of each application; an empty tuple lets the system decide."""
-    owned = {host.name: host.cpus for host in experiment.hosts if host.cpus}
-    elsewhere = {host.name for host in experiment.hosts if host.kind is HostKind.SSH} - owned.keys()
-    reserved = {cpu for cpus in owned.values() for cpu in cpus}
-    left = [cpu for cpu in available if cpu not in reserved] or available
-    groups = {host: _on(host, experiment) for host in owned}
-    rule = experiment.conditions.cpus
-    shares = {name: cpus for host, group in groups.items() for name, cpus in _share(group, rule, owned[host]).items()}
-    shares |= {application.name: () for host in elsewhere for application in _on(host, experiment)}
-    free = [application for application in experiment.applications if application.name not in shares]
-    shares |= _share(free, rule, left, whole=())
-    return {application.name: shares[application.name] for application in experiment.applications}
-
-
-def loaded_hosts(experiment: Experiment) -> tuple[str, ...]:
-    """The hosts on which the condition `cpu_load` has work done beside the applications."""
-    requested = experiment.conditions.cpu_load
-    if requested is None:
-        return ()
-    if requested.hosts is LoadedHosts.ALL:
-        return tuple(host.name for host in experiment.hosts)
-    publish = requested.hosts is LoadedHosts.PUBLISHERS
-    loaded = [application.host for application in experiment.applications if application.publishes is publish]
-    return tuple(dict.fromkeys(loaded))
-
-
-def _on(host: str, experiment: Experiment) -> list[Application]:
-    return [application for application in experiment.applications if application.host == host]
-
-
-def _share(
-    applications: Sequence[Application], cpus: Cpus, available: Sequence[int], whole: tuple[int, ...] | None = None
-) -> dict[str, tuple[int, ...]]:
-    """The CPUs of applications that share some; `whole` is what the rule `any` leaves them, by default all of those."""
-    if cpus.rule is CpuRule.SPREAD:
-        return _spread(applications, available)
-    if cpus.rule is CpuRule.EXPLICIT:
-        return {
-            application.name: cpus.publishers if application.publishes else cpus.subscribers
-            for application in applications
-        }
-    one_for_all = (available[-1],) if cpus.rule is CpuRule.SAME_CORE else tuple(available) if whole is None else whole
-    return {application.name: one_for_all for application in applications}
-
-
-def _spread(applications: Sequence[Application], available: Sequence[int]) -> dict[str, tuple[int, ...]]:
-    """Equal shares that don't overlap; where there are more applications than CPUs, they take turns."""
-    count = len(applications)
-    if count > len(available):
-        turns = cycle((cpu,) for cpu in available)
-        return {application.name: cpus for application, cpus in zip(applications, turns, strict=False)}
-    share = len(available) // count if count else 0
-    parts = (tuple(available[index * share :][:share]) for index in range(count))
-    return {application.name: cpus for application, cpus in zip(applications, parts, strict=True)}

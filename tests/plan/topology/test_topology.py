@@ -5,7 +5,7 @@ import pytest
 from middlemark.errors import UsageError
 from middlemark.plan import expand
 from middlemark.plan.experiment import Experiment
-from middlemark.plan.network import Direction
+from middlemark.plan.topology.network import Direction
 from middlemark.suite import Action, HostKind, parse_suite
 
 APART = """
@@ -27,7 +27,7 @@ def planned(text: str) -> Experiment:
     return experiment
 
 
-def test_a_distributed_topology_has_a_host_for_each_application_and_a_link_for_each_host() -> None:
+def test_a_distributed_topology_has_a_host_and_a_link_for_each_application() -> None:
     experiment = planned("topologies: D3-1")
     assert [host.kind for host in experiment.hosts] == [HostKind.NETNS] * 4
     assert [application.host for application in experiment.applications] == ["host_0", "host_1", "host_2", "host_3"]
@@ -148,7 +148,7 @@ windows: {window: 80 s}
     assert all(link.is_plain for link in others)
 
 
-def test_what_a_condition_says_holds_over_a_mobility_and_a_mobility_over_what_was_fixed() -> None:
+def test_a_condition_overrides_a_mobility_and_a_mobility_overrides_fixed_links() -> None:
     moves = "{topology: D1-1, link: {mobility: {distance: 5 m}}}"
     slow, _ = planned(f"topologies: {moves}\nconditions: {{link: {{rate: 1 Mbit/s}}}}").links
     assert (slow.outgoing, slow.mobility) == (Direction(rate_bits_per_s=1_000_000), None)
@@ -211,7 +211,7 @@ def test_what_another_machines_link_is_may_be_declared() -> None:
 @pytest.mark.parametrize(
     ("link", "said"),
     [
-        ("mtu: 9 kB", "`mtu` is asked of the link of `far` to `cable`, which is ssh"),
+        ("mtu: 9 kB", "`mtu` can't be requested of the link of `far` to `cable`, which is ssh"),
         ("duplication: 1 %", "`duplication`"),
     ],
 )
@@ -221,5 +221,5 @@ def test_what_cannot_be_measured_of_another_machines_link_is_refused(link: str, 
 
 
 def test_another_machines_link_cannot_be_changed_by_a_condition() -> None:
-    with pytest.raises(UsageError, match="only links of netns hosts can be shaped"):
+    with pytest.raises(UsageError, match="it is not a link of a netns host"):
         planned(APART + "conditions: {link: {rate: 1 Mbit/s}}\n")

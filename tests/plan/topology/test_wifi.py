@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from middlemark.plan.network import Direction
-from middlemark.plan.wifi import (
+from middlemark.plan.topology.network import Direction
+from middlemark.plan.topology.wifi import (
     MODULATIONS,
     STEP_NS,
     channel,
@@ -87,7 +87,7 @@ def test_free_space_loses_92_db_on_400_m() -> None:
     assert path_loss_db(mobility(path_loss="ramp"), 400) == pytest.approx(92)
 
 
-def test_each_power_that_the_standard_names_brings_its_rate_across_with_the_errors_that_it_allows() -> None:
+def test_each_receive_power_of_the_standard_carries_its_rate_within_its_errors() -> None:
     for rate, power_dbm in MODULATIONS:
         assert channel(power_dbm).goodput_bits_per_s > 0.9 * rate
         assert channel(power_dbm - 3).goodput_bits_per_s < 0.9 * rate

@@ -34,6 +34,7 @@ PUBLISHED = (
     "intended_ns i8",
     "sent_ns i8",
     "returned_ns i8",
+    "fill_ns i8",
     "accepted u1",
 )
 FAULTS = (
@@ -42,6 +43,8 @@ FAULTS = (
     "reports_foreign", "reports_steal", "accepts_half", "gives_up_half",
 )  # fmt: skip
 CARRIES_HZ = 1e9  # above it every second message is lost
+IS_PUNCTUAL = False  # states what it would have on a machine that is never late, however busy this one is
+PUNCTUAL_NS = 1_000_000  # what a message then takes
 now = time.monotonic_ns
 
 
@@ -58,7 +61,7 @@ def die():
 def description():
     option = lambda name, kind, default: {"name": name, "kind": kind, "default": default, "summary": name}  # noqa: E731
     return {
-        "contract_version": 1,
+        "contract_version": 2,
         "middleware": "fake",
         "title": "Fake",
         "summary": "Passes messages over UDP, and goes wrong as told.",
@@ -68,7 +71,16 @@ def description():
             "transports": ["udp"],
             "reliabilities": ["best_effort"],
             "durabilities": ["volatile"],
-            "congestion": ["block"],
+            "histories": ["keep_all"],
+            "congestion": ["drop"],
+            "deliveries": {
+                "default": "own_thread",
+                "has": [{"delivery": "own_thread", "how": "Waits in select.", "source": "tests"}],
+                "lacks": [
+                    {"delivery": "library_thread", "reason": "there is no library"},
+                    {"delivery": "polling", "reason": "it is slow enough"},
+                ],
+            },
             "largest_message_bytes": 60000,
             "zero_copy": False,
             "same_process": True,
@@ -163,7 +175,16 @@ class Application:
         self.publishers = [each["index"] for each in self.spec["endpoints"] if each["role"] == "publisher"]
         self.period_ns = int(1e9 / self.stream["pattern"]["rate_hz"])
         self.listen(at_ns)
-        say("effective", transport="udp", receive_mode="select", zero_copy=False, settings=self.settings)
+        delivery = self.spec["delivery"]
+        say(
+            "effective",
+            transport="udp",
+            delivery=delivery,
+            paths=["process"],  # it reads none of the kernel's counters, which would have to prove any other
+            receive_mode="select",
+            zero_copy=False,
+            settings=self.settings,
+        )
         due_ns = at_ns
         while True:
             command = self.listen(due_ns)
@@ -195,6 +216,8 @@ class Application:
                 message = inlet.recv(65536)
                 at_ns = now()
                 token, stream, publisher, sequence, in_window, intended_ns, sent_ns = HEADER.unpack_from(message)
+                if IS_PUNCTUAL:
+                    at_ns = sent_ns + PUNCTUAL_NS
                 if token != self.spec["rendezvous"]["token"]:
                     continue
                 if (publisher, index) not in self.first:
@@ -215,16 +238,17 @@ class Application:
             return
         token = self.spec["rendezvous"]["token"]
         for publisher in self.publishers:
-            sent_ns = now()
+            sent_ns = due_ns if IS_PUNCTUAL else now()
             if self.fault == "accepts_half" and in_window and sequence % 2:
-                self.published.append((0, publisher, sequence, due_ns, sent_ns, now(), 0))
+                self.published.append((0, publisher, sequence, due_ns, sent_ns, now(), 0, 0))
                 continue
             header = HEADER.pack(token, 0, publisher, sequence, in_window, due_ns, sent_ns)
             lost = in_window and sequence % 2 and self.stream["pattern"]["rate_hz"] > CARRIES_HZ
             for target in [] if lost else self.targets:
                 self.outlet.sendto(header.ljust(self.stream["size_bytes"], b"."), target)
             if in_window:
-                self.published.append((0, publisher, sequence, due_ns, sent_ns, now(), 1))
+                returned_ns = due_ns if IS_PUNCTUAL else now()
+                self.published.append((0, publisher, sequence, due_ns, sent_ns, returned_ns, 0, 1))
 
     def measure(self):
         begin_ns, end_ns = self.window
@@ -244,7 +268,7 @@ class Application:
         unsent = {"unsent": count - offered} if count > offered else {}
         counts = [
             {"stream": self.stream["name"], "publisher": publisher, "intended": count, "sent": offered - refused,
-             "refused": refused, "refusal": "queue full" if refused else None, "last_returned_ns": now(), **unsent}
+             "refused": refused, "refusal": "queue full" if refused else None, "last_returned_ns": end_ns if IS_PUNCTUAL else now(), **unsent}
             for publisher in self.publishers
         ]  # fmt: skip
         say("published", publishers=counts)
@@ -258,6 +282,7 @@ class Application:
             die()
         if self.fault == "hangs_in_drain":
             time.sleep(3600)
+        self.receive()  # what is there already was in time, however late this process comes to it
         expected = sum(each["sent"] for each in command["expected"]) * len(self.sockets)
         while len(self.received) < expected and now() < command["until_ns"]:
             self.listen(min(now() + 1_000_000, command["until_ns"]))

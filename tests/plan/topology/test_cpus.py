@@ -2,14 +2,18 @@
 
 import pytest
 
-from middlemark.plan import expand, loaded_hosts, share_cpus
+from middlemark.plan import Experiment, expand, loaded_hosts, service_cpus, share_cpus
 from middlemark.suite import parse_suite
 
 
-def shares(cpus: str, topology: str, available: list[int]) -> list[tuple[int, ...]]:
+def planned(cpus: str, topology: str) -> Experiment:
     text = f"suite: mine\nmiddlewares: udp\nworkloads: imu\ntopologies: {topology}\nconditions: {{cpus: {cpus}}}\n"
     [experiment] = expand(parse_suite(text, file="mine.yaml"), available=["udp"])
-    return list(share_cpus(experiment, available).values())
+    return experiment
+
+
+def shares(cpus: str, topology: str, available: list[int]) -> list[tuple[int, ...]]:
+    return list(share_cpus(planned(cpus, topology), available).values())
 
 
 @pytest.mark.parametrize(
@@ -41,6 +45,25 @@ def test_each_application_has_its_cpus(
 )
 def test_a_host_with_cpus_of_its_own_keeps_its_applications_on_them(rule: str, expected: list[tuple[int, ...]]) -> None:
     assert shares(rule, "{topology: D1-1, hosts: [{name: host_0, cpus: [2, 3]}]}", [0, 1, 2, 3]) == expected
+
+
+@pytest.mark.parametrize(
+    ("cpus", "topology", "expected"),
+    [
+        ("any", "C1-1", ()),
+        ("same_core", "C1-1", (1,)),
+        ("spread", "C1-1", (0, 1)),
+        ("spread", "{topology: D1-1, hosts: [{name: host_0, cpus: [2, 3]}]}", (2, 3)),
+        ("{publishers: [0], subscribers: [1]}", "C1-1", (0, 1)),
+        ("{publishers: [0], subscribers: [1], services: [3]}", "C1-1", (3,)),
+    ],
+)
+def test_a_service_runs_on_the_cpus_of_its_hosts_applications_unless_it_has_its_own(
+    cpus: str, topology: str, expected: tuple[int, ...]
+) -> None:
+    experiment = planned(cpus, topology)
+    host = experiment.hosts[0].name
+    assert service_cpus(experiment, host, share_cpus(experiment, [0, 1])) == expected
 
 
 def test_hosts_on_the_same_cpus_each_spread_their_own_applications() -> None:

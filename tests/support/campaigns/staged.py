@@ -18,7 +18,7 @@ trials: 1
 middlewares: [{{middleware: fake, options: {options}}}]
 workloads: [{{workload: imu, rate: 200 Hz, size: 100 B}}]
 topologies: {topology}
-windows: {{first_message: 2 s, warm_up: 20 ms, window: 200 ms, drain: 100 ms}}
+windows: {{first_message: 20 s, warm_up: 20 ms, window: 200 ms, drain: 100 ms}}
 {more}
 """
 

@@ -1,0 +1,28 @@
+"""This installation: its version, its checkout, and the folders in which its native programs are looked for.
+
+It looks for no program itself: `worker.executables` finds workers and `testbed.processes.child` the observers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+VERSION = version("middlemark")
+CHECKOUT = Path(__file__).resolve().parents[2]
+FOLDERS_VARIABLE = "MIDDLEMARK_WORKERS"
+"""The environment variable with further folders of native programs."""
+
+
+def program_folders() -> Iterator[Path]:
+    """Where workers and observers are looked for, in this order."""
+    yield from (Path(folder) for folder in os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if folder)
+    yield build_folder()
+    yield from (Path(folder) for folder in os.get_exec_path())
+
+
+def build_folder() -> Path:
+    """Where the checkout's own build leaves them."""
+    return Path(os.environ.get("CARGO_TARGET_DIR") or CHECKOUT / "target") / "release"

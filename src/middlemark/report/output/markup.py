@@ -1,0 +1,66 @@
+"""The parts of the page that Python writes and not a template: rows of tables, sentences with code, JSON for scripts.
+
+A large page has tens of thousands of cells, and a template's macro takes several times as long for each. All text comes
+out escaped; the templates say where it stands on the page.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from markupsafe import Markup, escape
+
+from middlemark.report.elements.tables import Cell, Holds, Table
+
+
+def table_rows(table: Table) -> Markup:
+    """The rows of a table, the first cell of each as its heading."""
+    kinds = [column.holds for column in table.columns[1:]]
+    return Markup("".join(_row(first, others, kinds) for first, *others in table.rows))  # noqa: S704 - escaped below
+
+
+def _row(first: Cell, others: list[Cell], kinds: list[Holds]) -> str:
+    name = escape(first.text)
+    cells = "".join(
+        f'<td class="words">{escape(cell.line)}</td>' if holds is Holds.SENTENCES else _value_cell(cell)
+        for cell, holds in zip(others, kinds, strict=True)
+    )
+    return f'<tr data-who="{name}"><th scope="row">{name}</th>{cells}</tr>\n'
+
+
+def value_cell(cell: Cell, kind: str, before: Markup) -> Markup:
+    """A value with what belongs to it; `before` is drawn above it."""
+    return Markup(_value_cell(cell, f" {kind}" if kind else "", before))  # noqa: S704 - escaped below
+
+
+def _value_cell(cell: Cell, kind: str = "", before: str = "") -> str:
+    text = escape(cell.text)
+    linked = f'<a href="{escape(cell.link)}">{text}</a>' if cell.link else text
+    parts = [
+        f'<td class="value{kind}{" missing" if cell.is_missing else ""}">{escape(before)}',
+        f'<span class="note">{escape(cell.quantile)}</span> ' if cell.quantile else "",
+        f'<span class="number">{linked}</span>',
+        *(f' <span class="interval">{escape(each)}</span>' for each in (cell.clocks, cell.interval) if each),
+        f' <span class="interval">· {escape(share)}</span>' if (share := cell.percent_of_whole) else "",
+        ' <span class="note">pooled</span>' if cell.is_pooled else "",
+        "</td>\n",
+    ]
+    return "".join(parts)
+
+
+QUOTED = re.compile(r"`([^`]+)`")
+
+
+def marked(text: str) -> Markup:
+    """What stands between backticks in a sentence, as code."""
+    return Markup(QUOTED.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped here
+
+
+def script_json(value: object) -> Markup:
+    """JSON that can't end the script element it stands in."""
+    return Markup(json.dumps(value, separators=(",", ":")).replace("<", "\\u003c"))  # noqa: S704 - escaped here
+
+
+FILTERS = {"marked": marked, "script_json": script_json, "table_rows": table_rows}
+"""What the templates of a page, and the elements that pages share, may ask for."""
