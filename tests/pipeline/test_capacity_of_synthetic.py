@@ -25,7 +25,7 @@ workloads:
   pattern: capacity
   rate: {RATE_HZ} Hz
   search: {{smallest: 2 kB, largest: 32 kB, precision: 30 %, loss: 50 %, latency: 25 ms, confirm: 1}}
-windows: {{first_message: 3 s, warm_up: 50 ms, window: 500 ms, drain: 500 ms}}
+windows: {{first_message: 20 s, warm_up: 50 ms, window: 500 ms, drain: 500 ms}}
 disturbance: {{steal: 100 %}}
 """
 

@@ -26,7 +26,7 @@ observe: capture
 capture: {{snap: {SNAP_BYTES} B}}
 topologies: D1-1
 workloads: {{workload: imu, rate: 500 Hz, size: {DATAGRAM_BYTES} B}}
-windows: {{first_message: 3 s, warm_up: 100 ms, window: 500 ms, drain: 300 ms}}
+windows: {{first_message: 20 s, warm_up: 100 ms, window: 500 ms, drain: 300 ms}}
 disturbance: {{steal: 100 %}}
 """
 ENHANCED_PACKET = 6

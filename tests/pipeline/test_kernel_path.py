@@ -41,7 +41,7 @@ SUITE = """
 suite: observed
 trials: 1
 observe: kernel_path
-windows: {first_message: 5 s, warm_up: 50 ms, window: 500 ms, drain: 2 s}
+windows: {first_message: 20 s, warm_up: 50 ms, window: 500 ms, drain: 2 s}
 disturbance: {steal: 100 %}
 """
 

@@ -22,7 +22,7 @@ trials: 1
 middlewares: udp
 observe: resources
 workloads: {workload: imu, rate: 20 kHz, size: 1 kB}
-windows: {first_message: 3 s, warm_up: 200 ms, window: 2 s, drain: 300 ms}
+windows: {first_message: 20 s, warm_up: 200 ms, window: 2 s, drain: 300 ms}
 disturbance: {steal: 100 %}
 """
 
