@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -40,15 +41,21 @@ def measured_again(tmp_path: Path) -> Path:
 @pytest.fixture
 def served(measured_again: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The process and its address."""
+    with _serving(str(GOLDEN), str(measured_again)) as served:
+        yield served
+
+
+@contextmanager
+def _serving(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     process = subprocess.Popen(
-        [sys.executable, "-c", START, "serve", str(GOLDEN), str(measured_again), "--port", "0"],
+        [sys.executable, "-c", START, "serve", *arguments, "--port", "0"],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONUNBUFFERED": "1"},
     )
     try:
         assert process.stdout is not None
-        found = re.match(r"(http://127\.0\.0\.1:\d+/) ", process.stdout.readline())
+        found = re.match(r"(http://\S+) ", process.stdout.readline())
         assert found
         yield process, found[1]
     finally:
@@ -78,6 +85,16 @@ def _is_drawn(address: str, tmp_path: Path) -> None:
     assert plots >= 2
     assert shown.stdout.count('class="marks"') == plots
     assert "CONSOLE" not in shown.stderr
+
+
+def test_beyond_loopback_it_answers_under_every_address_to_who_has_the_token() -> None:
+    with _serving(str(GOLDEN), "--bind", "0.0.0.0") as (_, address):  # noqa: S104 - that is the case
+        printed = httpx.URL(address)
+        assert printed.params["token"]
+        with httpx.Client(base_url=printed.copy_with(host="127.0.0.2", query=None), timeout=60) as browser:
+            assert browser.get("/").status_code == 401
+            assert browser.get("/", params=printed.params, follow_redirects=True).status_code == 200
+            assert "run-format-1" in browser.get("/").text
 
 
 def test_a_port_that_is_taken_is_told_with_its_remedy() -> None:

@@ -1,14 +1,13 @@
 """The pages over many runs: what they show, and whom and what they refuse."""
 
-import asyncio
 import json
+import os
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
-import httpx
 import pytest
-from starlette.applications import Starlette
 
 from middlemark.analysis.compare.history import History, Point
 from middlemark.analysis.run import analyse
@@ -16,10 +15,12 @@ from middlemark.errors import UsageError
 from middlemark.report.output.data import write_summary
 from middlemark.report.output.html import write_report
 from middlemark.results.run_folder import RunFolder
+from middlemark.serve.access import Admission
 from middlemark.serve.app import site
 from middlemark.serve.history import history_charts
 from middlemark.suite.metrics import metric_named
 from run_builder import Behaviour, build_run
+from serve_client import Client
 from shared_runs import GOLDEN
 
 RUN = GOLDEN / "run-format-1"
@@ -42,27 +43,9 @@ def monthly_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-class Client:
-    """Asks the application itself, without a connection."""
-
-    def __init__(self, app: Starlette) -> None:
-        self.app = app
-
-    def get(self, path: str, **asked: dict[str, str]) -> httpx.Response:
-        return self.ask("GET", path, **asked)
-
-    def ask(self, method: str, path: str, **asked: dict[str, str]) -> httpx.Response:
-        async def answered() -> httpx.Response:
-            transport = httpx.ASGITransport(app=self.app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8450") as client:
-                return await client.request(method, path, **asked)
-
-        return asyncio.run(answered())
-
-
 @pytest.fixture(scope="module")
 def client(monthly_runs: Path) -> Client:
-    return Client(site([monthly_runs], ["localhost", "127.0.0.1"]))
+    return Client(site([monthly_runs], Admission()))
 
 
 def test_every_run_is_listed_and_one_that_cannot_be_read_is_named(client: Client) -> None:
@@ -75,7 +58,7 @@ def test_every_run_is_listed_and_one_that_cannot_be_read_is_named(client: Client
 
 def test_a_run_that_comes_later_is_there_at_the_next_look(monthly_runs: Path, tmp_path: Path) -> None:
     shutil.copytree(monthly_runs / "run-1", tmp_path / "run-1")
-    later = Client(site([tmp_path], ["127.0.0.1"]))
+    later = Client(site([tmp_path], Admission()))
     assert "run-2" not in later.get("/").text
     shutil.copytree(monthly_runs / "run-2", tmp_path / "run-2")
     assert "run-2" in later.get("/").text
@@ -90,7 +73,7 @@ def test_a_history_has_every_run_with_its_version(client: Client) -> None:
 
 def test_what_one_run_alone_measured_has_a_table_and_no_chart(monthly_runs: Path, tmp_path: Path) -> None:
     shutil.copytree(monthly_runs / "run-1", tmp_path / "run-1")
-    page = Client(site([tmp_path], ["127.0.0.1"])).get("/history", params={"figure": "p90(latency)"}).text
+    page = Client(site([tmp_path], Admission())).get("/history", params={"figure": "p90(latency)"}).text
     assert "a history begins with the second" in page
     assert "Measured in one run only" in page
     assert 'id="history-0"' not in page
@@ -123,7 +106,7 @@ def test_two_runs_with_nothing_in_common_are_refused_on_a_page_that_leads_on(
 ) -> None:
     shutil.copytree(monthly_runs / "run-1", tmp_path / "run-1")
     shutil.copytree(GOLDEN / "run-format-1-observed", tmp_path / "observed")
-    refused = Client(site([tmp_path], ["127.0.0.1"])).get("/compare", params={"base": "0", "head": "1"})
+    refused = Client(site([tmp_path], Admission())).get("/compare", params={"base": "0", "head": "1"})
     assert refused.status_code == 400
     assert "no experiment in common" in refused.text
     assert '<a href="/">Runs</a>' in refused.text
@@ -137,7 +120,7 @@ def test_the_newest_run_is_offered_for_comparison_with_the_last_of_its_suite(
     manifest = tmp_path / "run-2" / "manifest.json"
     other = json.loads(manifest.read_text(encoding="utf-8")) | {"suite": "another"}
     manifest.write_text(json.dumps(other), encoding="utf-8")
-    page = Client(site([tmp_path], ["127.0.0.1"])).get("/").text
+    page = Client(site([tmp_path], Admission())).get("/").text
     assert re.findall("selected>([^<]*)<", page) == ["run-1", "run-7"]
 
 
@@ -151,7 +134,7 @@ def test_a_comparison_of_two_runs_ends_with_means_over_all_settings(tmp_path: Pa
     suite = "suite: s\ntrials: 3\nmiddlewares: all\nworkloads: [{workload: imu, windows: {window: 1 s}}]\n"
     for seed in (1, 2):
         build_run(tmp_path / f"run-{seed}", suite, {"udp": Behaviour(), "tcp": Behaviour()}, seed=seed)
-    page = Client(site([tmp_path], ["127.0.0.1"])).get("/compare", params={"base": "0", "head": "1"}).text
+    page = Client(site([tmp_path], Admission())).get("/compare", params={"base": "0", "head": "1"}).text
     assert "Over all settings" in page
     assert "no prediction for others" in page
 
@@ -231,7 +214,7 @@ def test_nothing_can_be_posted_and_every_answer_is_guarded(client: Client) -> No
 
 def test_a_folder_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such folder"):
-        site([tmp_path / "nothing"], ["localhost"])
+        site([tmp_path / "nothing"], Admission())
 
 
 def test_the_list_reads_no_trial_and_no_estimate(monthly_runs: Path, tmp_path: Path) -> None:
@@ -241,7 +224,7 @@ def test_the_list_reads_no_trial_and_no_estimate(monthly_runs: Path, tmp_path: P
         shutil.rmtree(few / name / "trials")
         (few / name / "trials").mkdir()
         (few / name / "summary.parquet").write_bytes(b"no table")
-    page = Client(site([few], ["127.0.0.1"])).get("/")
+    page = Client(site([few], Admission())).get("/")
     assert page.status_code == 200
     assert page.text.count("<tr><th") == 2 + 1
     assert '<td class="value">12</td>' in page.text
@@ -258,7 +241,7 @@ def test_a_run_whose_manifest_is_none_is_listed_with_its_reason(
     path = shutil.copytree(monthly_runs / "run-1", tmp_path / "odd" / "run-1")
     manifest = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
     (path / "manifest.json").write_text(json.dumps(manifest | altered), encoding="utf-8")
-    page = Client(site([tmp_path / "odd"], ["127.0.0.1"])).get("/")
+    page = Client(site([tmp_path / "odd"], Admission())).get("/")
     assert page.status_code == 200
     assert "it can&#39;t be read" in page.text
     assert "No run is stored here yet" in page.text
@@ -272,7 +255,71 @@ def test_a_history_names_a_run_of_which_nothing_can_be_read(monthly_runs: Path, 
     manifest = json.loads((few / "run-2" / "manifest.json").read_text(encoding="utf-8"))
     manifest["trials"][0]["id"] = "../elsewhere"
     (few / "run-2" / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    page = Client(site([few], ["127.0.0.1"])).get("/history")
+    page = Client(site([few], Admission())).get("/history")
     assert page.status_code == 200
     assert "Runs that can" in page.text
     assert "run-1" in page.text
+
+
+@pytest.mark.parametrize("path", ["/runs/{}/report", "/runs/{}/trials/x/trial.json", "/compare?base={}&head=0"])
+def test_a_number_of_any_length_is_that_of_a_run_or_of_none(client: Client, path: str) -> None:
+    assert client.get(path.format("9" * 5000)).status_code == 404
+
+
+def test_a_report_is_kept_apart_from_the_other_pages(client: Client) -> None:
+    policy = client.get("/runs/6/report").headers["content-security-policy"]
+    assert policy.startswith("sandbox allow-scripts")
+    assert "allow-same-origin" not in policy
+    assert "default-src 'none'" in policy
+
+
+@pytest.mark.parametrize("name", ["report.html", "trial.json", "capture.pcapng"])
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_nothing_but_a_regular_file_of_the_run_is_served(
+    monthly_runs: Path, tmp_path: Path, name: str, kind: str
+) -> None:
+    run = Path(shutil.copytree(monthly_runs / "run-7", tmp_path / "runs" / "run"))
+    trial = min((run / "trials").iterdir())
+    shown = run / name if name == "report.html" else trial / name
+    shown.unlink(missing_ok=True)
+    (tmp_path / "secret").write_text("private key", encoding="utf-8")
+    if kind == "link":
+        shown.symlink_to(tmp_path / "secret")
+    else:
+        os.mkfifo(shown)
+    address = "/runs/0/report" if name == "report.html" else f"/runs/0/trials/{trial.name}/{name}"
+    answer = Client(site([tmp_path / "runs"], Admission())).get(address)
+    assert answer.status_code == 400
+    assert "private key" not in answer.text
+
+
+def _not_text(run: Path) -> None:
+    run.rename(run.with_name("not\udcfftext"))
+
+
+def _looping(run: Path) -> None:
+    shutil.rmtree(run)
+    run.symlink_to(run)
+
+
+def _piped(run: Path) -> None:
+    (run / "manifest.json").unlink()
+    os.mkfifo(run / "manifest.json")
+
+
+def _deep(run: Path) -> None:
+    (run / "manifest.json").write_text("[" * 200_000, encoding="utf-8")
+
+
+@pytest.mark.parametrize("spoil", [_not_text, _looping, _piped, _deep])
+def test_a_run_that_is_bad_at_the_start_hides_no_other(
+    monthly_runs: Path, tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    for name in ("run-1", "run-7"):
+        shutil.copytree(monthly_runs / name, tmp_path / name)
+    spoil(tmp_path / "run-1")
+    pages = Client(site([tmp_path], Admission()))
+    for path in ("/", "/history"):
+        page = pages.get(path)
+        assert page.status_code == 200
+        assert "run-7" in page.text

@@ -178,9 +178,6 @@ def export_command(
     boundary.check_damage(loaded.damaged)
 
 
-LOOPBACK = "127.0.0.1"
-
-
 def serve_command(
     folders: Annotated[
         list[Path], typer.Argument(metavar="DIR...", help="Run folders, and folders of runs such as `runs`.")
@@ -188,24 +185,28 @@ def serve_command(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any free one.")] = 8450,
     bind: Annotated[
         str,
-        typer.Option(help="The address to listen on; with another than loopback, other machines can read the runs."),
-    ] = (LOOPBACK),
+        typer.Option(
+            help="The address to listen on; beyond loopback the printed address has a token that is asked for."
+        ),
+    ] = "127.0.0.1",
     trust: Trust = False,
 ) -> None:
     """Show many runs in the browser: a metric's history with change points, and any two runs compared."""
     import uvicorn
     from rich.console import Console
 
+    from middlemark.serve.access import admission
     from middlemark.serve.app import site
 
-    with Console(stderr=True).status("looking for runs"):
-        app = site(folders, ["localhost", LOOPBACK, bind], trust=trust)
     with _listening(bind, port) as listener:
-        address = f"http://{bind}:{listener.getsockname()[1]}/"
+        address, chosen_port = listener.getsockname()[:2]
+        admitted = admission(address, bind)
+        with Console(stderr=True).status("looking for runs"):
+            app = site(folders, admitted, trust=trust)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
-        if not bind.startswith("127."):
-            typer.echo(f"Everybody who can reach {bind} can read these runs.", err=True)
-        typer.echo(f"{address} (Ctrl-C ends it)")
+        if admitted.token is not None:
+            typer.echo(f"Who has the token and can reach {bind} can read these runs; nothing is encrypted.", err=True)
+        typer.echo(f"{admitted.address(bind, chosen_port)} (Ctrl-C ends it)")
         try:
             server.run(sockets=[listener])
         except KeyboardInterrupt:
@@ -218,8 +219,10 @@ def _listening(bind: str, port: int) -> "socket.socket":
     from middlemark.errors import EnvironmentNotReady
 
     try:
-        return socket.create_server((bind, port))
-    except OSError as error:
+        family = socket.getaddrinfo(bind, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
+        return socket.create_server((bind, port), family=family)
+    except (OSError, UnicodeError) as error:
         raise EnvironmentNotReady(
-            f"can't listen on {bind}:{port}: {error.strerror}", remedy="choose another with `--port`, 0 for any"
+            f"can't listen on {bind}:{port}: {error.strerror if isinstance(error, OSError) else error}",
+            remedy="choose another with `--port`, 0 for any",
         ) from error

@@ -16,6 +16,7 @@ import secrets
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -39,6 +40,8 @@ MOST_FLOWS: Final = 1 << 14
 """Of one histogram log."""
 MOST_PAGE_BYTES: Final = 1 << 30
 """Of a report, as it is served."""
+CHUNK_BYTES: Final = 1 << 18
+"""Of a file that is passed on without being looked at."""
 MOST_TRIALS: Final = 1 << 18
 """Folders of one run."""
 MOST_ROWS_A_BYTE: Final = 64
@@ -89,6 +92,14 @@ def _refuse_link(path: Path) -> None:
         raise StoreError(path, "it is a symbolic link, and a run folder has none", "put the folder itself in its place")
 
 
+def check_is_text(folder: Path) -> None:
+    """Refuses a folder whose path can't be written down: what reads tables opens no such path."""
+    try:
+        str(folder).encode()
+    except UnicodeEncodeError as error:
+        raise StoreError(folder, "its path is not UTF-8", "rename it") from error
+
+
 def check_owner(folder: Path) -> None:
     """Refuses a folder of another user, who may have put anything into it; root's are as good as one's own."""
     owner = folder.stat().st_uid
@@ -133,6 +144,18 @@ def read_bytes(path: Path, most_bytes: int) -> bytes:
         check_bytes(path, n_bytes, most_bytes)
         with os.fdopen(file, "rb", closefd=False) as stream:
             return stream.read(n_bytes)
+
+
+def read_chunks(path: Path) -> Iterator[bytes]:
+    """The content of a regular file, a piece at a time; what is refused is refused before the first."""
+    chunks = _chunks(path)
+    return chain([next(chunks, b"")], chunks)
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with _opened(path) as file:
+        while chunk := os.read(file, CHUNK_BYTES):
+            yield chunk
 
 
 def size_bytes(path: Path) -> int:

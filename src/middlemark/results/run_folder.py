@@ -28,6 +28,7 @@ from middlemark.results.files import (
     MOST_MANIFEST_BYTES,
     MOST_TRIALS,
     RESTORE,
+    check_is_text,
     check_owner,
     folder_inside,
     inside,
@@ -96,6 +97,7 @@ class RunFolder:
             raise StoreError(
                 self.path, "the folder does not exist", "give the folder that `middlemark run` printed at its end"
             )
+        check_is_text(self.path)
         if not self.is_trusted:
             check_owner(self.path)
         if not is_there(self.manifest_path):

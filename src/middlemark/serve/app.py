@@ -1,22 +1,19 @@
 """The pages over many runs: the list, the history of a metric, two runs compared, each run's own report.
 
-It only reads, and shows no path of the disk in an address. Who requests under another name than this machine's own is
-refused, so that no page elsewhere can read the runs through a browser (DNS rebinding); `runs` finds the runs.
+It only reads, and shows no path of the disk in an address. `runs` finds the runs, `access` says who may see them, and
+what of a page a browser may execute: a run's own report may be anybody's, and is kept apart from these pages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, select_autoescape
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.middleware.base import BaseHTTPMiddleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from middlemark.analysis.compare.history import histories
@@ -29,35 +26,20 @@ from middlemark.report.conclusions.comparison import row
 from middlemark.report.elements.chart import Chart
 from middlemark.report.output.markup import FILTERS
 from middlemark.report.output.packing import program
-from middlemark.results.files import MOST_PAGE_BYTES, MOST_RECORD_BYTES, is_there, read_bytes, size_bytes
+from middlemark.results.files import MOST_PAGE_BYTES, MOST_RECORD_BYTES, is_there, read_bytes, read_chunks
 from middlemark.results.run_folder import RunFolder
 from middlemark.results.trial_folder import TrialFolder
+from middlemark.serve.access import KEPT_APART, POLICY, Admission, guards
 from middlemark.serve.history import history_charts, history_tables, in_common
 from middlemark.serve.runs import Library, Shelf, findings, past_runs
 from middlemark.suite.metrics import DISTRIBUTIONS, PLAIN, metric_named
 
 MARGIN = 0.05
 METRICS = [f"{level}({name})" for name in DISTRIBUTIONS for level in ("median", "p99")] + [each.name for each in PLAIN]
-GUARDS = {
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "X-Frame-Options": "DENY",
-    "Cache-Control": "no-store",
-    # Vega compiles its expressions, hence eval; the pages' own scripts are inline.
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'self' 'unsafe-inline' "
-    "'unsafe-eval'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-}
 
 
-class _Guarded(BaseHTTPMiddleware):
-    async def dispatch(self, request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
-        response = await call_next(request)
-        response.headers.update(GUARDS)
-        return response
-
-
-def site(folders: Sequence[Path], hosts: Sequence[str], *, trust: bool = False) -> Starlette:
-    """The application that shows the runs of some folders to those who ask under one of these names."""
+def site(folders: Sequence[Path], admission: Admission, *, trust: bool = False) -> Starlette:
+    """The application that shows the runs of some folders to those who are admitted."""
     library = Library(folders, trust)
     library.look()  # a folder that isn't there is told at once
     pages = _Pages(library)
@@ -66,12 +48,12 @@ def site(folders: Sequence[Path], hosts: Sequence[str], *, trust: bool = False) 
             Route("/", pages.runs),
             Route("/history", pages.history),
             Route("/compare", pages.compare),
-            Route("/runs/{number:int}/report", pages.report),
-            Route("/runs/{number:int}/trials/{trial}/trial.json", pages.trial),
-            Route("/runs/{number:int}/trials/{trial}/capture.pcapng", pages.capture),
+            Route("/runs/{number}/report", pages.report),
+            Route("/runs/{number}/trials/{trial}/trial.json", pages.trial),
+            Route("/runs/{number}/trials/{trial}/capture.pcapng", pages.capture),
             Route("/draw.js", _draw),
         ],
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)), Middleware(_Guarded)],
+        middleware=guards(admission),
         exception_handlers={MiddlemarkError: pages.refused},
     )
 
@@ -138,10 +120,10 @@ class _Pages:
 
     def report(self, request: Request) -> Response:
         """The report that a run has."""
-        folder = self._run(self.library.look(), str(request.path_params["number"]))
+        folder = self._run(self.library.look(), request.path_params["number"])
         if not is_there(folder.report_path):
             raise HTTPException(404, f"{folder.path.name} has no report: make it with `middlemark report`")
-        return HTMLResponse(read_bytes(folder.report_path, MOST_PAGE_BYTES))
+        return HTMLResponse(read_bytes(folder.report_path, MOST_PAGE_BYTES), headers={POLICY: KEPT_APART})
 
     def trial(self, request: Request) -> Response:
         """The record of a trial, to which the report leads."""
@@ -153,8 +135,8 @@ class _Pages:
         path = self._trial(request).capture_path
         if not is_there(path):
             raise HTTPException(404, "the trial has no captured frames")
-        size_bytes(path)
-        return FileResponse(path, media_type="application/octet-stream", filename=path.name)
+        names = {"Content-Disposition": f'attachment; filename="{path.name}"'}
+        return StreamingResponse(read_chunks(path), media_type="application/octet-stream", headers=names)
 
     def refused(self, _request: Request, error: Exception) -> Response:
         """The page for an invalid request, with the error."""
@@ -163,30 +145,30 @@ class _Pages:
         return page
 
     def _trial(self, request: Request) -> TrialFolder:
-        folder = self._run(self.library.look(), str(request.path_params["number"]))
+        folder = self._run(self.library.look(), request.path_params["number"])
         found = next((each for each in folder.stored_trials() if each.id == request.path_params["trial"]), None)
         if found is None:
             raise HTTPException(404, "the run has no such trial")
         return found
 
     def _run(self, shelf: Shelf, number: str) -> RunFolder:
-        if not (number.isascii() and number.isdigit() and int(number) < len(shelf.runs)):
+        found = next((run for place, run in enumerate(shelf.runs) if str(place) == number), None)
+        if found is None:
             raise HTTPException(404, "the run does not exist: go back to the list and choose again")
-        return shelf.runs[int(number)].folder
+        return found.folder
 
     def _page(self, title: str, shelf: Shelf, charts: Sequence[Chart] = (), **said: object) -> Response:
         template = self.templates.get_template("site.html.j2")
         known = {"metric": "median(latency)", "middleware": "", "middlewares": []}
-        return HTMLResponse(
-            template.render(
-                title=title,
-                shelf=shelf,
-                metrics=METRICS,
-                charts=charts,
-                specs={chart.id: chart.spec for chart in charts},
-                **(known | said),
-            )
+        page = template.render(
+            title=title,
+            shelf=shelf,
+            metrics=METRICS,
+            charts=charts,
+            specs={chart.id: chart.spec for chart in charts},
+            **(known | said),
         )
+        return HTMLResponse(page.encode(errors="replace"))  # the name of a folder may be no text
 
 
 DRAW = """

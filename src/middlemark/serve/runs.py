@@ -6,6 +6,7 @@ gives; a run that can't be read is named, and the others are shown.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -42,6 +43,11 @@ class ListedRun:
         """That of its folder."""
         return self.folder.path.name
 
+    @property
+    def has_report(self) -> bool:
+        """Whether there is one to open."""
+        return is_there(self.folder.report_path)
+
 
 @dataclass(frozen=True)
 class Shelf:
@@ -67,20 +73,25 @@ class Library:
         unreadable = []
         for path in self._paths():
             try:
-                found[path] = self._listed_run(path)
+                if is_there(path / "manifest.json"):
+                    found[path.resolve()] = self._listed_run(path.resolve())
             except MiddlemarkError as error:
                 unreadable.append(str(error))
         self._listed = found
         return Shelf(tuple(sorted(found.values(), key=lambda each: each.head.started_at)), tuple(unreadable))
 
     def _paths(self) -> list[Path]:
-        paths = []
+        """Where a run may be."""
+        paths: list[Path] = []
         for folder in self.folders:
-            if not folder.is_dir():
-                raise UsageError(f"{folder}: there is no such folder", remedy="give run folders, or a folder of runs")
-            own = [folder] if (folder / "manifest.json").is_file() else sorted(folder.iterdir())
-            paths += [path.resolve() for path in own if (path / "manifest.json").is_file()]
-        return list(dict.fromkeys(paths))
+            try:
+                paths += [folder] if is_there(folder / "manifest.json") else sorted(folder.iterdir())
+            except OSError as error:
+                raise UsageError(
+                    f"{folder}: there is no such folder to read: {error.strerror}",
+                    remedy="give run folders, or a folder of runs",
+                ) from error
+        return paths
 
     def _listed_run(self, path: Path) -> ListedRun:
         folder = RunFolder(path, is_trusted=self.trust)
@@ -120,7 +131,10 @@ def _computed(folder: RunFolder, _changed_ns: int) -> pl.DataFrame:
 
 def _changed_ns(folder: RunFolder) -> int:
     parts = (folder.manifest_path, folder.trials_path, folder.summary_path)
-    return max(part.stat().st_mtime_ns for part in parts if part.exists())
+    try:
+        return max(part.lstat().st_mtime_ns for part in parts if os.path.lexists(part))
+    except (OSError, ValueError) as error:  # it goes at this moment
+        raise StoreError(folder.path, "it can't be read now", "look again") from error
 
 
 def findings(folder: RunFolder) -> RunFindings:
