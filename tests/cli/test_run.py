@@ -59,7 +59,7 @@ def test_json_is_all_that_goes_to_standard_output() -> None:
 def test_a_trial_that_does_not_count_is_told_by_the_exit_code() -> None:
     done = middlemark("run", suite(suite_text(fault="fails_at_start", faulty="publisher_0")))
     assert done.returncode == ExitCode.NOT_ACCEPTED
-    assert "1 of 1 trials don't count: 1 failed" in done.stderr
+    assert "trials that don't count: 1 of 1 (1 failed)" in done.stderr
 
 
 def test_what_a_middleware_can_not_do_is_accepted() -> None:
@@ -114,6 +114,11 @@ reliability best_effort, history keep_all, durability volatile, congestion drop,
 placement separate, cpus spread, scheduling other, spin 0 ns, keep_awake true
 2 experiments × 5 trials = 10 trials in 5 blocks, about 0 min 16 s\
 """)
+
+
+def test_a_dry_run_of_one_trial_speaks_of_one() -> None:
+    done = middlemark("run", suite(suite_text()), "--trials", "1", "--dry-run")
+    assert "1 experiment × 1 trial = 1 trial in 1 block, " in done.stdout
 
 
 def test_a_dry_run_says_what_is_left_to_results() -> None:

@@ -265,6 +265,6 @@ def check_accepted(found: Counter[str]) -> None:
     if others:
         counts = ", ".join(f"{number} {kind}" for kind, number in sorted(others.items()))
         raise ResultsNotAccepted(
-            f"{sum(others.values())} of {sum(found.values())} trials don't count: {counts}",
+            f"trials that don't count: {sum(others.values())} of {sum(found.values())} ({counts})",
             remedy="the report says why; each trial's events and logs are in its folder",
         )

@@ -237,12 +237,13 @@ def _shared(experiment: "Experiment", varying: "Sequence[str]") -> "Text":
 
 def _total(experiments: "Sequence[Experiment]", trials: "Sequence[Trial]") -> str:
     from middlemark.plan import campaign_duration_ns
+    from middlemark.suite.yaml.quantity import plural
 
     minutes, seconds = divmod(round(campaign_duration_ns(trials) / 1e9), 60)
     blocks = trials[-1].block
     observations = len({trial.observation for trial in trials}) - 1
-    each = f"{blocks} × (1 unobserved + {observations} observed)" if observations else f"{blocks}"
+    observed = f"{blocks} × (1 unobserved + {observations} observed) trials"
     return (
-        f"{len(experiments)} experiments × {each} trials = {len(trials)} trials in {blocks} blocks, "
-        f"about {minutes} min {seconds:02} s"
+        f"{plural(len(experiments), 'experiment')} × {observed if observations else plural(blocks, 'trial')} = "
+        f"{plural(len(trials), 'trial')} in {plural(blocks, 'block')}, about {minutes} min {seconds:02} s"
     )

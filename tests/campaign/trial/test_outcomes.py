@@ -160,7 +160,7 @@ def test_what_an_overloaded_publisher_gives_up_is_counted_and_told_in_a_valid_tr
     assert (counts.intended, counts.sent, counts.refused, counts.unsent) == (40, 20, 0, 20)
     (said,) = [caution.text for caution in record.warnings if caution.kind is WarningKind.OVERLOAD]
     assert "imu (100 of 200 messages/s sent)" in said
-    assert "20 messages were not offered" in said
+    assert "20 messages not offered" in said
 
 
 def test_refused_messages_and_overload_are_cautions_of_a_valid_trial(campaign: Campaign) -> None:
@@ -169,7 +169,7 @@ def test_refused_messages_and_overload_are_cautions_of_a_valid_trial(campaign: C
     assert (record.counts.publishers[0].sent, record.counts.publishers[0].refused) == (20, 20)
     said = {caution.kind: caution.text for caution in record.warnings}
     assert set(said) == {"overload", "refused_messages"}
-    assert "20 messages were not accepted: queue full" in said["refused_messages"]
+    assert "20 messages not accepted: queue full" in said["refused_messages"]
 
 
 def test_a_trial_disturbed_by_steal_is_repeated_and_then_invalid(campaign: Campaign) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
 from middlemark.suite import DURATION, RATE, SHARE, SIZE
-from middlemark.suite.yaml.quantity import Quantity, percent
+from middlemark.suite.yaml.quantity import Quantity, percent, plural
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,11 @@ def test_a_share_is_a_fraction_and_is_written_in_percent_as_it_was_read(percents
     assert share == percents / 100
     assert SHARE.text(share) == f"{percents:g} %"
     assert percent(share) == percents
+
+
+@pytest.mark.parametrize(
+    ("count", "noun", "written"),
+    [(0, "trial", "0 trials"), (1, "trial", "1 trial"), (2, "block", "2 blocks"), (3, "search", "3 searches")],
+)
+def test_one_of_a_thing_is_singular(count: int, noun: str, written: str) -> None:
+    assert plural(count, noun) == written

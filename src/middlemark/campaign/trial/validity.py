@@ -17,6 +17,7 @@ from middlemark.results.record import LinkMeasured, TrialRecord
 from middlemark.results.streaming import Frame
 from middlemark.suite import Disturbance
 from middlemark.suite.metrics import TRIAL, Distribution, Key, metrics_of_distribution, quantile_metric, stream_subject
+from middlemark.suite.yaml.quantity import plural
 
 LOAD_TOLERANCE_PERCENT = 10
 
@@ -34,7 +35,7 @@ def reasons(record: TrialRecord, received: Frame, bounds: Disturbance, cpus: int
         (InvalidKind.FOREIGN, sum(each.foreign for each in counted)),
     ):
         if number:
-            reasons_found.append(InvalidReason(kind=kind, text=f"{number} messages; none is allowed"))
+            reasons_found.append(InvalidReason(kind=kind, text=f"{plural(number, 'message')}; none is allowed"))
     stolen = stolen_share(record, cpus)
     if stolen > bounds.steal:
         text = (
@@ -69,22 +70,22 @@ def cautions(record: TrialRecord, metrics: TrialMetrics) -> tuple[Caution, ...]:
     texts = {
         WarningKind.OVERLOAD: (
             f"below its intended rate: {', '.join(_rates(metrics))}; its latency is that of a queue"
-            + (f"; {unsent} messages were not offered within four windows" if unsent else ""),
+            + (f"; {plural(unsent, 'message')} not offered within four windows" if unsent else ""),
             "lower the rate or the size",
         )
         if metrics.overloaded
         else None,
         WarningKind.NEGATIVE_LATENCY: _number(
-            sum(each.negative for each in counted), "messages arrived before they were sent", "check clock_source"
+            sum(each.negative for each in counted), "received before being sent", "check clock_source"
         ),
         WarningKind.SAMPLES_FULL: _number(
             sum(each.beyond_samples for each in counted),
-            "messages are only in the histogram",
+            "only in the histogram",
             "raise `recording: {samples: …}` in the suite",
         ),
         WarningKind.REFUSED_MESSAGES: _number(
             sum(each.refused for each in sent),
-            f"messages were not accepted: {next(iter(refusals), '')}",
+            f"not accepted: {next(iter(refusals), '')}",
             "lower the rate, or use `congestion: block`",
         ),
         WarningKind.CLOCK_OFFSET: _clocks_apart(record, metrics),
@@ -154,4 +155,4 @@ def _load_missed(record: TrialRecord) -> tuple[str, str] | None:
 
 
 def _number(count: int, text: str, remedy: str) -> tuple[str, str] | None:
-    return (f"{count} {text}", remedy) if count else None
+    return (f"{plural(count, 'message')} {text}", remedy) if count else None

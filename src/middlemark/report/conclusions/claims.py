@@ -21,10 +21,11 @@ from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.plan import varying_factors
 from middlemark.plan.schedule import is_search
 from middlemark.report.conclusions.comparison import UNITS, json_values, points
-from middlemark.report.elements.formatting import PERCENT, plural, times
+from middlemark.report.elements.formatting import PERCENT, times
 from middlemark.report.elements.tables import Table, named, sentences, table, values
 from middlemark.suite import Dimension
 from middlemark.suite.claims.claim import STREAM
+from middlemark.suite.yaml.quantity import plural
 
 STYLES = {Judgement.HOLDS: "bold green", Judgement.REFUTED: "bold red", Judgement.UNDECIDED: "yellow"}
 READING = (

@@ -34,12 +34,12 @@ from middlemark.report.elements.formatting import (
     Span,
     Unit,
     digits,
-    plural,
     times,
 )
 from middlemark.report.elements.tables import estimate_cell
 from middlemark.suite import Dimension
 from middlemark.suite.metrics import Metric
+from middlemark.suite.yaml.quantity import plural
 
 UNITS = {
     Dimension.TIME: MICROSECONDS,
@@ -227,9 +227,10 @@ def selftest_words(rates: Sequence[ChanceRate], blocks: int) -> str:
     """The result in sentences."""
     found, comparisons = sum(each.differences for each in rates), sum(each.comparisons for each in rates)
     return (
-        f"Of {comparisons} comparisons of a middleware with itself, {blocks} blocks each, {found} found a difference "
-        f"({digits(100 * found / comparisons)} %). At most {100 * BOUND:.0f} % may do so; a metric has too many where "
-        "the whole interval of its rate is above that."
+        f"Of {plural(comparisons, 'comparison')} of a middleware with itself, {plural(blocks, 'block')} each, "
+        f"{found} found a difference ({digits(100 * found / comparisons)} %). "
+        f"At most {100 * BOUND:.0f} % may do so; a metric has too many "
+        "where the whole interval of its rate is above that."
     )
 
 

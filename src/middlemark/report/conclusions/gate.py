@@ -20,7 +20,8 @@ from middlemark.analysis.decisions.gate import JudgedCondition
 from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.report.conclusions.comparison import comparison_data as compared_data
 from middlemark.report.conclusions.comparison import row, unit_of
-from middlemark.report.elements.formatting import ABSENT, plural
+from middlemark.report.elements.formatting import ABSENT
+from middlemark.suite.yaml.quantity import plural
 
 _STYLES = {Judgement.REFUTED: "bold red", Judgement.HOLDS: "green", Judgement.UNDECIDED: "yellow"}
 _MARKS = {Judgement.REFUTED: "❌ failed", Judgement.HOLDS: "✅ passed", Judgement.UNDECIDED: "❔ undecided"}

@@ -24,7 +24,6 @@ from middlemark.report.elements.formatting import (
     Unit,
     digits,
     listed,
-    plural,
 )
 from middlemark.report.elements.labels import Series, series_by_experiment
 from middlemark.report.elements.tables import (
@@ -39,6 +38,7 @@ from middlemark.report.elements.tables import (
     values,
 )
 from middlemark.suite import DURATION, Demand, StreamDemand, Within, parse_given_demand
+from middlemark.suite.yaml.quantity import plural
 
 READING = (
     "Margin: the unused part of the deadline that is used most, with its confidence interval. A rank is an interval, "

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from middlemark.analysis.stats.estimate import Estimate
 from middlemark.suite.metrics import OF_CHAINS, Distribution
-from middlemark.suite.yaml.quantity import DURATION
+from middlemark.suite.yaml.quantity import DURATION, plural
 
 NARROW_SPACE = "\u202f"
 ABSENT = "–"
@@ -141,11 +141,6 @@ def size(size_bytes: float) -> str:
         if size_bytes >= unit_bytes:
             return f"{digits(size_bytes / unit_bytes)} {unit}"
     return f"{size_bytes:.0f} B"
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 trial`, `3 trials`, `3 searches`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def of_each(trials: Mapping[str, int]) -> str:

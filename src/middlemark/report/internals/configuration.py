@@ -17,11 +17,12 @@ from middlemark.analysis.experiment.path import Transmitted, transmitted
 from middlemark.analysis.run import RunFindings
 from middlemark.plan import Experiment
 from middlemark.plan.topology.network import Host
-from middlemark.report.elements.formatting import ABSENT, NARROW_SPACE, digits, plural, size
+from middlemark.report.elements.formatting import ABSENT, NARROW_SPACE, digits, size
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, named, sentences, table, values
 from middlemark.report.traffic.links import link_words
 from middlemark.results.record import Effective, ServiceConfiguration
+from middlemark.suite.yaml.quantity import plural
 
 PROCESS_SETTINGS = ("process CPUs", "process scheduling")
 """The settings that say where a process ran, as every worker reads them back from the kernel."""

@@ -13,7 +13,7 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.metrics.resources import LEAST_SPAN_S
 from middlemark.report.elements.chart import Chart, finished, identity, short
-from middlemark.report.elements.formatting import MEBIBYTES, Unit, plural
+from middlemark.report.elements.formatting import MEBIBYTES, Unit
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
     MIDDLEWARE,
@@ -27,6 +27,7 @@ from middlemark.report.elements.tables import (
     values,
 )
 from middlemark.suite.metrics import Key, process_subject
+from middlemark.suite.yaml.quantity import plural
 
 KIBIBYTES_PER_S = Unit("KiB/s", 1024)
 SLOPE = "memory_slope{}_bytes_per_s"

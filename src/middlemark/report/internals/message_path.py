@@ -18,9 +18,10 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.kernel.breakdown import ExampleMessage
 from middlemark.analysis.kernel.segments import MessagePath, Segment, Side
 from middlemark.report.elements.chart import IN_INK, INK, LEGEND_BELOW, Chart, finished
-from middlemark.report.elements.formatting import digits, plural
+from middlemark.report.elements.formatting import digits
 from middlemark.report.elements.labels import Series
 from middlemark.report.internals.kernel_path import PARTS
+from middlemark.suite.yaml.quantity import plural
 
 LANE_HEIGHT = 24
 _STRETCHES = 600

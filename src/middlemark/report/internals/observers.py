@@ -22,7 +22,6 @@ from middlemark.report.elements.formatting import (
     PER_SECOND,
     PERCENT_OF_CORE,
     Unit,
-    plural,
     times,
 )
 from middlemark.report.elements.labels import Series
@@ -46,6 +45,7 @@ from middlemark.report.internals.wire import capture_lines, capture_table, link_
 from middlemark.report.traffic.bars import Bars, bar_chart
 from middlemark.suite import Observation
 from middlemark.suite.metrics import TRIAL, Key, host_subject, process_subject
+from middlemark.suite.yaml.quantity import plural
 
 SHARE_OF_TIME = Unit("% of the time")
 Columns = tuple[MetricColumn, ...]

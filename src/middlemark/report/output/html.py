@@ -23,6 +23,7 @@ from middlemark.report.conclusions.headline import Answer, answer, distinguishin
 from middlemark.report.conclusions.heatmap import heat_maps
 from middlemark.report.conclusions.ranking import CLOCKS, Ranking, ranking_as_table, ranking_table
 from middlemark.report.conclusions.recommendation import recommendation
+from middlemark.report.conclusions.stopping import stop_table
 from middlemark.report.conclusions.warnings import uncounted, warned_of
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.formatting import fact
@@ -37,7 +38,7 @@ from middlemark.report.internals.wire import overhead_chart, overhead_table
 from middlemark.report.output.markup import FILTERS, value_cell
 from middlemark.report.output.packing import Folded, packed, packed_json, program, selectable, without_repetition
 from middlemark.report.traffic.bars import bar_charts
-from middlemark.report.traffic.capacity import capacity_lines, capacity_table, stop_table
+from middlemark.report.traffic.capacity import capacity_lines, capacity_table
 from middlemark.report.traffic.capacity_charts import capacity_charts
 from middlemark.report.traffic.distributions import boxes, ecdf, percentile_curve
 from middlemark.report.traffic.faults import fault_table, timeline_words

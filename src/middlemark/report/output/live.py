@@ -18,7 +18,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from middlemark.report.elements.formatting import MICROSECONDS, MILLISECONDS, plural
+from middlemark.report.elements.formatting import MICROSECONDS, MILLISECONDS
 from middlemark.results.progress import (
     CampaignExtended,
     CampaignFinished,
@@ -30,6 +30,7 @@ from middlemark.results.progress import (
     TrialFinished,
     TrialStarted,
 )
+from middlemark.suite.yaml.quantity import plural
 
 OUTCOME_STYLE = {"valid": "", "not_applicable": "dim", "invalid": "yellow"}
 

@@ -27,15 +27,16 @@ from middlemark.report.conclusions.headline import Answer, answer, distinguishin
 from middlemark.report.conclusions.ranking import CLOCKS, Ranking, Terminal, ranking_table
 from middlemark.report.conclusions.recommendation import READING as MARGINS
 from middlemark.report.conclusions.recommendation import Recommendation, recommendation
+from middlemark.report.conclusions.stopping import stop_lines
 from middlemark.report.conclusions.warnings import uncounted, warned_of
-from middlemark.report.elements.formatting import ABSENT, plural
+from middlemark.report.elements.formatting import ABSENT
 from middlemark.report.elements.labels import Series, series_by_experiment
 from middlemark.report.elements.tables import Cell, Column, Holds, Table, value_cell
 from middlemark.report.internals.chains import lines_of_chain
 from middlemark.report.internals.configuration import load_words
 from middlemark.report.internals.message_path import message_lines
 from middlemark.report.internals.observers import observed_lines, seen_by
-from middlemark.report.traffic.capacity import capacity_lines, stop_lines
+from middlemark.report.traffic.capacity import capacity_lines
 from middlemark.report.traffic.faults import fault_table, flow_words, timeline_words
 from middlemark.report.traffic.links import link_lines, route_lines
 from middlemark.report.traffic.scaling import scaling_lines
@@ -43,6 +44,7 @@ from middlemark.report.traffic.setting_tables import outcome_counts
 from middlemark.report.traffic.variance import spread_lines
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Observation
+from middlemark.suite.yaml.quantity import plural
 
 WIDE = 100
 """Columns of a terminal that has room for the percentile from the intended send; the page always has it."""

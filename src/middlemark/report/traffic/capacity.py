@@ -1,6 +1,6 @@
-"""What capacity searches found, and how narrow the intervals are of a run that goes on until they are narrow enough.
+"""What capacity searches found.
 
-Both in a table, in lines for a terminal, and as data. It searches and decides nothing: `analysis.search` did, and
+In a table, in lines for a terminal, and as data. It searches and decides nothing: `analysis.search` did, and
 `capacity_charts` draws.
 """
 
@@ -10,17 +10,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from middlemark.analysis.run import RunFindings
 from middlemark.analysis.search.capacity import Capacity, State
 from middlemark.analysis.search.threshold import Threshold
 from middlemark.plan import varying_factors
 from middlemark.plan.experiment import Sought
 from middlemark.plan.schedule import Load
-from middlemark.report.elements.formatting import ABSENT, MEGABITS_PER_S, MEGABYTES_PER_S, digits, plural
+from middlemark.report.elements.formatting import ABSENT, MEGABITS_PER_S, MEGABYTES_PER_S, digits
 from middlemark.report.elements.labels import Series
-from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, named, sentences, table, values
-from middlemark.results.manifest import Width
+from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, sentences, table, values
 from middlemark.suite import DURATION, SHARE, SIZE
+from middlemark.suite.yaml.quantity import plural
 
 IN_LABELS = {"middleware", "profile", "side", "rate", "size", "workload"}
 
@@ -229,72 +228,3 @@ def _half_carried(each: Capacity) -> dict[str, object]:
 
 def _load(load: Load | None) -> dict[str, float] | None:
     return None if load is None else {**asdict(load), "payload_bits_per_s": 8 * load.payload_bytes_per_s}
-
-
-NAMED_BY_LABEL = {"middleware", "profile"}
-
-
-def stop_lines(findings: RunFindings, who: Mapping[str, Series]) -> list[str]:
-    """How many are narrow enough, and each that is not."""
-    known = _known(findings, who)
-    wide = [each for each in known if not each.settled]
-    if not known:
-        return []
-    first = f"{len(known) - len(wide)} of {plural(len(known), 'metric')} are known as well as requested"
-    names = _names(findings, who)
-    return [first, *(f"{names[each.experiment]}: {_open_words(each)}" for each in wide)]
-
-
-def stop_table(findings: RunFindings, who: Mapping[str, Series]) -> Table | None:
-    """Every metric of the suite's `stop`."""
-    known = _known(findings, who)
-    if not known:
-        return None
-    names = _names(findings, who)
-    rows = [
-        (
-            names[each.experiment],
-            _metric(each),
-            Cell(each.n_trials),
-            NOTHING if each.relative_width is None else f"± {_percent(each.relative_width)}",
-            f"± {_percent(each.allowed)}",
-            "narrow enough" if each.settled else f"open: {each.reason}",
-        )
-        for each in sorted(known, key=lambda width: (width.settled, names[width.experiment], width.figure))
-    ]
-    return table(
-        "Enough trials",
-        (MIDDLEWARE, *named("metric"), *values("trials", "half-width", "requested"), sentences("state")),
-        rows,
-        f"Half of the {_percent(known[0].confidence)} confidence interval of the median over trials, as a share of the "
-        "median. Narrow enough: in two successive checks, five trials apart.",
-    )
-
-
-def _known(findings: RunFindings, who: Mapping[str, Series]) -> list[Width]:
-    """Of the experiments that are shown."""
-    return [each for each in findings.manifest.widths if each.experiment in who]
-
-
-def _names(findings: RunFindings, who: Mapping[str, Series]) -> dict[str, str]:
-    experiments = [each.experiment for each in findings.experiments]
-    varying = [name for name in varying_factors(experiments) if name not in NAMED_BY_LABEL and "option." not in name]
-    return {
-        each.id: " ".join([who[each.id].label, *(each.factors[name] for name in varying if name in each.factors)])
-        for each in experiments
-    }
-
-
-def _open_words(each: Width) -> str:
-    reach = "" if each.relative_width is None else f"± {_percent(each.relative_width)} after "
-    return (
-        f"{_metric(each)} {reach}{plural(each.n_trials, 'trial')}, ± {_percent(each.allowed)} requested: {each.reason}"
-    )
-
-
-def _metric(each: Width) -> str:
-    return f"{each.stream} {each.figure}" if each.stream else each.figure
-
-
-def _percent(share: float) -> str:
-    return f"{digits(100 * share)} %"

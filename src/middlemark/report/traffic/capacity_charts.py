@@ -16,9 +16,10 @@ from middlemark.analysis.search.capacity import Capacity, State
 from middlemark.plan.experiment import Sought
 from middlemark.plan.schedule import search_key
 from middlemark.report.elements.chart import Chart, Identity, finished, identity, log_scale
-from middlemark.report.elements.formatting import count_range, plural
+from middlemark.report.elements.formatting import count_range
 from middlemark.report.elements.labels import Series, Trials, trials_behind
 from middlemark.report.traffic.capacity import distinguishing_factors, settings
+from middlemark.suite.yaml.quantity import plural
 
 AXES = {Sought.RATE: "messages a second", Sought.SIZE: "message size, B"}
 FRONT = (

@@ -14,9 +14,10 @@ from middlemark.analysis.compare.scaling import SIZE_FACTOR, Scaling
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.run import RunFindings
 from middlemark.report.elements.chart import Chart, finished, identity, log_scale, short
-from middlemark.report.elements.formatting import MICROSECONDS, Unit, digits, interval, plural, size
+from middlemark.report.elements.formatting import MICROSECONDS, Unit, digits, interval, size
 from middlemark.report.elements.labels import Series, trials_behind
 from middlemark.suite.metrics import Key, stream_subject
+from middlemark.suite.yaml.quantity import plural
 
 NANOSECONDS_PER_BYTE = Unit("ns/B")
 

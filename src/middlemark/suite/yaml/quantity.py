@@ -200,6 +200,11 @@ GROWING = tuple(_QUANTITIES)
 """Factors whose values are quantities, so that one is more than another."""
 
 
+def plural(count: int, noun: str) -> str:
+    """`1 trial`, `3 trials`, `3 searches`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
+
+
 def percent(share: float) -> float:
     """A share in percent, as it was written."""
     return float(f"{100 * share:.12g}")
