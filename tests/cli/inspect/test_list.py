@@ -29,12 +29,12 @@ def test_json_holds_every_name() -> None:
     assert [row["workload"] for row in everything["workloads"]] == list(shipped_workloads())
     assert [row["topology"] for row in everything["topologies"]] == [*COUNTED_TOPOLOGIES, *shipped_topologies()]
     assert [row["timeline"] for row in everything["timelines"]] == list(shipped_timelines())
-    assert set(everything) == {"suites", "middlewares", "workloads", "topologies", "timelines"}
+    assert set(everything) == {"suites", "middlewares", "workloads", "topologies", "timelines", "papers"}
 
 
 @pytest.mark.parametrize(
     ("subject", "shown"),
-    [("suites", "quick"), ("workloads", "ping_pong"), ("topologies", "C3-1"), ("timelines", "rejoin")],
+    [("suites", "quick"), ("workloads", "ping_pong"), ("topologies", "C3-1"), ("timelines", "rejoin"), ("papers", "automotive-2025")],
 )
 def test_one_subject_is_shown_alone(subject: str, shown: str) -> None:
     text = listed(subject)

@@ -28,13 +28,14 @@ class Subject(StrEnum):
     WORKLOADS = "workloads"
     TOPOLOGIES = "topologies"
     TIMELINES = "timelines"
+    PAPERS = "papers"
 
 
 def command(
     subject: Annotated[Subject | None, typer.Argument(help="What to list; by default everything.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")] = False,
 ) -> None:
-    """List suites, middlewares, workloads, topologies and timelines of faults."""
+    """List suites, middlewares, workloads, topologies, timelines of faults, and published evaluations."""
     listed = {each.value: _ROWS[each]() for each in ([subject] if subject else Subject)}
     if as_json:
         typer.echo(json.dumps(listed, indent=2, ensure_ascii=False))
@@ -94,12 +95,28 @@ def _timelines() -> Rows:
     return [{"timeline": each.timeline, "summary": each.summary} for each in shipped_timelines().values()]
 
 
+def _papers() -> Rows:
+    from middlemark.suite.papers import load_paper, shipped_paper_names
+
+    papers = [load_paper(name).paper for name in shipped_paper_names()]
+    return [
+        {
+            "paper": each.paper,
+            "findings": str(len(each.findings)),
+            "published": each.published,
+            "summary": each.summary,
+        }
+        for each in papers
+    ]
+
+
 _ROWS = {
     Subject.SUITES: _suites,
     Subject.MIDDLEWARES: _middlewares,
     Subject.WORKLOADS: _workloads,
     Subject.TOPOLOGIES: _topologies,
     Subject.TIMELINES: _timelines,
+    Subject.PAPERS: _papers,
 }
 
 

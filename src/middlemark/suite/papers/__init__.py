@@ -1,0 +1,24 @@
+"""Papers: published evaluations with their suites, their values and their findings, in our own words.
+
+`load` reads what ships in `suite/shipped/papers`, one folder a paper.
+"""
+
+from middlemark.suite.papers.load import LoadedPaper, load_paper, read_paper, shipped_paper_names
+from middlemark.suite.papers.paper import Change, Equipment, Extent, Finding, Paper, PaperSuite, PublishedTable
+from middlemark.suite.papers.published import PublishedValue, read_values
+
+__all__ = [
+    "Change",
+    "Equipment",
+    "Extent",
+    "Finding",
+    "LoadedPaper",
+    "Paper",
+    "PaperSuite",
+    "PublishedTable",
+    "PublishedValue",
+    "load_paper",
+    "read_paper",
+    "read_values",
+    "shipped_paper_names",
+]

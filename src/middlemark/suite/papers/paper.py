@@ -1,0 +1,135 @@
+"""A published evaluation: what it was, its suites in two extents, its tables, and its findings as claims.
+
+`paper.yaml` is one; `published` reads the values of its tables, and `load` puts all files of a paper together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from enum import StrEnum
+from typing import Annotated, Any, Self
+
+from pydantic import Field, model_validator
+
+from middlemark.suite.claims.parser import ClaimText
+from middlemark.suite.yaml.model import Many, Model, Name, closest_first, refusal
+
+PaperName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
+Sentence = Annotated[str, Field(min_length=1)]
+
+
+class Extent(StrEnum):
+    """How much of a paper is measured."""
+
+    QUICK = "quick"
+    """A part of it in minutes, which leaves some findings undecided."""
+    FULL = "full"
+    """All of it."""
+
+
+class Equipment(Model):
+    """A part of the paper's hardware, and what stands in its place here."""
+
+    theirs: Sentence
+    here: Sentence
+
+
+SuiteKeys = dict[str, Any]
+"""Keys of a suite with their values: they replace those of the file, whole."""
+
+
+class PaperSuite(Model):
+    """One suite of a paper: `<suite>.yaml` beside it, and what each extent changes."""
+
+    suite: Name
+    quick: SuiteKeys = {}
+    full: SuiteKeys = {}
+
+    def keys_of(self, extent: Extent) -> SuiteKeys:
+        """What an extent changes."""
+        return self.quick if extent is Extent.QUICK else self.full
+
+
+class PublishedTable(Model):
+    """Values that the paper printed: `<table>.csv` beside it."""
+
+    table: Name
+    summary: Sentence
+    """What it has, in our words."""
+    source: Sentence
+    """Where it stands in the paper."""
+    suite: Name
+    """The suite that measures the same cells."""
+
+
+class Finding(Model):
+    """What the paper concludes, in our words, and the claims that it comes to."""
+
+    finding: Annotated[int, Field(ge=1, strict=True)]
+    """Its number."""
+    says: Sentence
+    source: Sentence
+    """Where it stands in the paper."""
+    suite: Name | None = None
+    """The suite whose results its claims are of."""
+    claims: Many[ClaimText] | None = None
+    """It holds where all hold, and is refuted where one is refuted."""
+    decided_by: str = ""
+    """What would decide it, where its claims don't, or where it has none."""
+
+    @model_validator(mode="after")
+    def _can_be_judged_or_says_why_not(self) -> Self:
+        if self.claims is None and not self.decided_by:
+            raise refusal(f"finding {self.finding} has no claims", allowed="`claims`, or `decided_by`", at=("claims",))
+        if self.claims is not None and self.suite is None:
+            raise refusal(f"finding {self.finding} has claims of no suite", allowed="`suite`", at=("suite",))
+        return self
+
+
+class Change(Model):
+    """A claim that was changed after it had been committed."""
+
+    date: date
+    finding: Annotated[int, Field(ge=1, strict=True)]
+    change: Sentence
+    reason: Sentence
+
+
+class Paper(Model):
+    """A published evaluation."""
+
+    paper: PaperName
+    title: Sentence
+    published: Sentence
+    """Where and when."""
+    summary: Sentence
+    """The question that it answered, in one sentence."""
+    equipment: Many[Equipment]
+    suites: Many[PaperSuite]
+    tables: tuple[PublishedTable, ...] = ()
+    findings: Many[Finding]
+    changes: tuple[Change, ...] = ()
+
+    @model_validator(mode="after")
+    def _names_its_own_suites(self) -> Self:
+        known = [each.suite for each in self.suites]
+        named: Mapping[tuple[str, int], str | None] = {
+            **{("tables", number): each.suite for number, each in enumerate(self.tables)},
+            **{("findings", number): each.suite for number, each in enumerate(self.findings)},
+        }
+        for (where, number), suite in named.items():
+            if suite is not None and suite not in known:
+                allowed = closest_first(suite, known)
+                raise refusal(f"the paper has no suite `{suite}`", allowed=allowed, at=(where, number, "suite"))
+        return self
+
+    @model_validator(mode="after")
+    def _numbers_each_finding_once(self) -> Self:
+        numbers = [each.finding for each in self.findings]
+        if len(set(numbers)) < len(numbers):
+            raise refusal("a finding has the number of another", allowed="each number once", at=("findings",))
+        unknown = [each.finding for each in self.changes if each.finding not in numbers]
+        if unknown:
+            raise refusal(f"there is no finding {unknown[0]}", allowed=", ".join(map(str, numbers)), at=("changes",))
+        return self
