@@ -8,6 +8,7 @@ the command itself, from its start: the CPU time and the peak memory of its proc
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,8 @@ def build_runs(folder: Path) -> None:
         RunFolder(path).write_manifest(manifest.model_copy(update={"started_at": began}))
 
 
+AS_INSTALLED = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""An installed program has its bytecode; where none may be written, each module is compiled anew."""
 MIDDLEMARK = [sys.executable, "-c", "from middlemark.cli.main import main; main()"]
 
 
@@ -68,7 +71,9 @@ def report(folder: Path) -> str:
     """`middlemark report`: its last words are read before it may end, so that it can still be asked."""
     last = "from middlemark.cli.main import main\ntry: main()\nfinally: print('ended', flush=True); input()"
     command = [sys.executable, "-c", last, "report", str(folder)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=AS_INSTALLED
+    ) as process:
         assert process.stdout
         assert any(line == "ended\n" for line in process.stdout)
         found = used(psutil.Process(process.pid))
@@ -80,7 +85,7 @@ def report(folder: Path) -> str:
 def first_page(folder: Path) -> str:
     """`middlemark serve` until its list was read."""
     with subprocess.Popen(
-        [*MIDDLEMARK, "serve", str(folder), "--port", "0"], stdout=subprocess.PIPE, text=True
+        [*MIDDLEMARK, "serve", str(folder), "--port", "0"], stdout=subprocess.PIPE, text=True, env=AS_INSTALLED
     ) as process:
         assert process.stdout
         address = process.stdout.readline().split()[0]
