@@ -58,7 +58,7 @@ sanitize: setup ## lifetimes of memory between Rust and C++: Miri, AddressSaniti
 	@setup/sanitize.sh
 
 # Tests that time nothing real, and so may share the machine.
-UNTIMED := tests/analysis tests/bench tests/campaign tests/cli tests/docs tests/plan tests/report tests/results tests/serve tests/suite tests/worker
+UNTIMED := tests/analysis tests/bench tests/campaign tests/cli tests/docs tests/installation tests/plan tests/report tests/results tests/serve tests/suite tests/worker
 
 test-python: setup $(STAMPS)/test-packages ## tests of the front, and of the whole from suite to report
 	$(BIN)/pytest --numprocesses auto $(UNTIMED)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, TypeAdapter
 from middlemark.errors import WorkerFailed
 from middlemark.worker import process as process_module
 from middlemark.worker.contract import ApplicationEvent, ApplicationStop
-from middlemark.worker.process import Ended, Heard, Junk, Said, WorkerProcess, last_lines
+from middlemark.worker.process import Ended, Heard, Junk, Said, TooMuch, WorkerProcess, last_lines
 
 EVENTS: TypeAdapter[BaseModel] = TypeAdapter(ApplicationEvent)
 ARMED = '{"event":"armed","clock_cost_ns":20.5,"resident_bytes":1}'
@@ -128,15 +128,43 @@ def test_a_child_that_holds_the_output_open_does_not_hide_the_end(
     run(test())
 
 
-def test_a_line_without_end_is_junk_and_not_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_module, "LONGEST_LINE_BYTES", 10_000)
+@pytest.mark.parametrize(
+    ("limit", "most", "script"),
+    [
+        ("LONGEST_LINE_BYTES", 10_000, "head -c 1000000 /dev/zero"),
+        ("MOST_SAID_BYTES", 1000, f"while :; do echo '{ARMED}'; done"),
+        ("MOST_EVENTS", 7, f"while :; do echo '{ARMED}'; done"),
+        ("MOST_LOG_BYTES", 3000, "head -c 1000000 /dev/zero >&2"),
+    ],
+)
+def test_what_comes_without_end_is_told_and_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int, script: str
+) -> None:
+    monkeypatch.setattr(process_module, limit, most)
 
     async def test() -> None:
         ear = Ear()
-        worker = await started("head -c 1000000 /dev/zero; sleep 600", ear, tmp_path / "log")
+        worker = await started(f"{script}; sleep 600", ear, tmp_path / "log")
+        async with asyncio.timeout(20):
+            while not any(isinstance(each, TooMuch) for each in ear.heard):
+                ear.more.clear()
+                await ear.more.wait()
+        (told,) = [each for each in ear.heard if isinstance(each, TooMuch)]
+        assert str(most) in told.problem
+        await worker.end(0.1)
+        assert len(ear.heard) < 30
+        assert (tmp_path / "log").stat().st_size <= process_module.MOST_LOG_BYTES
+
+    run(test())
+
+
+def test_of_a_long_line_that_is_no_event_its_begin_is_kept(tmp_path: Path) -> None:
+    async def test() -> None:
+        ear = Ear()
+        worker = await started("head -c 1000000 /dev/zero; echo", ear, tmp_path / "log")
         await ear.until(1)
         assert isinstance(ear.heard[0], Junk)
-        assert "10000" in ear.heard[0].problem
+        assert len(ear.heard[0].line) == process_module.JUNK_CHARACTERS
         await worker.end(0.1)
 
     run(test())

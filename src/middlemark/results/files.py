@@ -139,7 +139,7 @@ def is_there(path: Path) -> bool:
 
 def read_bytes(path: Path, most_bytes: int) -> bytes:
     """The whole file, which must be a regular one of no more than so many bytes."""
-    with _opened(path) as file:
+    with opened_regular(path) as file:
         n_bytes = os.fstat(file).st_size
         check_bytes(path, n_bytes, most_bytes)
         with os.fdopen(file, "rb", closefd=False) as stream:
@@ -153,14 +153,14 @@ def read_chunks(path: Path) -> Iterator[bytes]:
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
-    with _opened(path) as file:
+    with opened_regular(path) as file:
         while chunk := os.read(file, CHUNK_BYTES):
             yield chunk
 
 
 def size_bytes(path: Path) -> int:
     """The size of a regular file; whatever else lies there is refused."""
-    with _opened(path) as file:
+    with opened_regular(path) as file:
         return os.fstat(file).st_size
 
 
@@ -176,7 +176,7 @@ def read_model(path: Path, model: type[M], most_bytes: int) -> M:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[int]:
+def opened_regular(path: Path) -> Iterator[int]:
     """A regular file to read; opening waits for nobody, as it would at the end of a pipe."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -10,21 +10,22 @@ import json
 import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from middlemark.errors import StoreError
 from middlemark.results.files import (
+    MOST_HISTOGRAM_LOG_BYTES,
     MOST_RECORD_BYTES,
     RESTORE,
     folder_inside,
     inside,
     is_there,
+    read_bytes,
     read_model,
     sync_all,
+    write_bytes,
     write_model,
     write_text,
-    write_with,
     writing,
 )
 from middlemark.results.histogram_log import FlowHistogram, read_log
@@ -190,7 +191,7 @@ class TrialFolder:
             write_table(self.received_path, received, RECEIVED_SCHEMA)
             write_table(self.published_path, published, PUBLISHED_SCHEMA)
             for log in histogram_logs:
-                write_with(self._at(log.name), partial(shutil.copyfile, log))
+                write_bytes(self._at(log.name), read_bytes(log, MOST_HISTOGRAM_LOG_BYTES))
 
     @property
     def kernel_path(self) -> Path:

@@ -27,7 +27,8 @@ _PATIENCE_S = 10
 def facts() -> list[Fact]:
     """What `doctor` says of a test-bed's needs."""
     hosts_and_links = [_namespaces(), _offloads(), _backend(), _relay()]
-    return [*hosts_and_links, _resources(), _capture(), _kernel_path(), limits.limits_fact(), awake.awake_fact()]
+    of_processes = [limits.limits_fact(), limits.gathering_fact(), awake.awake_fact()]
+    return [*hosts_and_links, _resources(), _capture(), _kernel_path(), *of_processes]
 
 
 @cache

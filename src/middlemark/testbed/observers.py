@@ -12,8 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import CaptureBounds
+from middlemark.results.tables import MACHINE_SCHEMA, PROCESSES_SCHEMA
 from middlemark.suite import Model
 from middlemark.testbed.hosts.ssh import SshHost
 from middlemark.testbed.network.wiring import Wiring
@@ -61,9 +64,10 @@ class Capture:
         """Completes the file."""
         self._observer.tell({"command": "stop"})
         links: dict[str, Frames] = {}
-        while (said := self._observer.hear())["event"] == "link":
-            links[said["name"]] = Frames(**{name: said[name] for name in Frames.model_fields})
-        return Captured(said["file_bytes"], links)
+        with self._observer.understood():
+            while (said := self._observer.hear())["event"] == "link":
+                links[said["name"]] = Frames(**{name: said[name] for name in Frames.model_fields})
+            return Captured(int(said["file_bytes"]), links)
 
     def end(self) -> None:
         """Ends the observer."""
@@ -74,9 +78,16 @@ class Capture:
 class Sampled:
     """All that an observer saw."""
 
-    processes: list[dict[str, Any]] = field(default_factory=list)
-    machine: list[dict[str, Any]] = field(default_factory=list)
+    processes: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=PROCESSES_SCHEMA))
+    machine: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=MACHINE_SCHEMA))
     unavailable: dict[str, str] = field(default_factory=dict)
+
+
+def _frame(rows: list[dict[str, Any]], schema: pl.Schema) -> pl.DataFrame:
+    try:
+        return pl.DataFrame(rows, schema=schema)
+    except (pl.exceptions.PolarsError, OverflowError) as cause:
+        raise ValueError(str(cause)) from cause
 
 
 class Sampler:
@@ -98,16 +109,18 @@ class Sampler:
     def finish(self) -> Sampled:
         """Requests the samples: until now the observer has sent nothing, so as to disturb nobody."""
         self._observer.tell({"command": "stop"})
-        sampled = Sampled()
-        rows = {"process": sampled.processes, "machine": sampled.machine}
-        while (said := self._observer.hear())["event"] != "done":
-            row = said | {"at_ns": said["at_ns"] - self._ahead_ns}
-            rows[row.pop("event")].append(row)
-        for row in sampled.machine:
-            row["host"] = self._host
-        sampled.unavailable |= said["unavailable"]
-        if said["missed"]:
-            sampled.unavailable["samples"] = f"{said['missed']} were not taken: the observer was late"
+        sampled, rows = Sampled(), {"process": list[dict[str, Any]](), "machine": list[dict[str, Any]]()}
+        with self._observer.understood():
+            while (said := self._observer.hear())["event"] != "done":
+                row = said | {"at_ns": said["at_ns"] - self._ahead_ns}
+                rows[row.pop("event")].append(row)
+            for row in rows["machine"]:
+                row["host"] = self._host
+            sampled.processes = _frame(rows["process"], PROCESSES_SCHEMA)
+            sampled.machine = _frame(rows["machine"], MACHINE_SCHEMA)
+            sampled.unavailable |= {str(what): str(why) for what, why in dict(said["unavailable"]).items()}
+            if said["missed"]:
+                sampled.unavailable["samples"] = f"{said['missed']} were not taken: the observer was late"
         return sampled
 
     def end(self) -> None:
@@ -156,8 +169,9 @@ class KernelPath:
     def finish(self) -> Recorded:
         """Completes the recording."""
         self._observer.tell({"command": "stop"})
-        said = self._observer.hear("done")
-        return Recorded(**{name: said[name] for name in Recorded.model_fields})
+        with self._observer.understood():
+            said = self._observer.hear("done")
+            return Recorded(**{name: said[name] for name in Recorded.model_fields})
 
     def end(self) -> None:
         """Ends it, whether or not it is complete."""

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from middlemark.errors import WorkerFailed
+from middlemark.installation.answers import NoAnswer, answer_of
 from middlemark.worker.contract import Delivery, Description, OptionValue, ServiceNeed
 
 CONTRACT_VERSION = 2
 DEADLINE_S = 20.0
+MOST_BYTES = 4 << 20
 
 
 class _Version(BaseModel):
@@ -76,17 +77,15 @@ def is_needed(service: ServiceNeed, resolved: dict[str, OptionValue]) -> bool:
 
 def _ask(worker: Path) -> bytes:
     try:
-        answer = subprocess.run(
-            [worker, "describe"], stdin=subprocess.DEVNULL, capture_output=True, timeout=DEADLINE_S, check=False
-        )
-    except subprocess.TimeoutExpired as late:
-        raise WorkerFailed(f"{worker} describe gave no answer within {DEADLINE_S:.0f} s", exit_status=None) from late
+        answer = answer_of([worker, "describe"], within_s=DEADLINE_S, most_bytes=MOST_BYTES)
+    except NoAnswer as reason:
+        raise WorkerFailed(f"{worker} describe gave no answer: {reason}", exit_status=None) from reason
     except OSError as error:
         raise WorkerFailed(f"{worker} can't be started: {error.strerror}", exit_status=None) from error
-    if answer.returncode != 0:
-        lines = answer.stderr.decode(errors="replace").splitlines()[-5:]
-        raise WorkerFailed(f"{worker} describe failed", exit_status=answer.returncode, last_log_lines=lines)
-    return answer.stdout
+    if answer.exit_status != 0:
+        lines = answer.errors.decode(errors="replace").splitlines()[-5:]
+        raise WorkerFailed(f"{worker} describe failed", exit_status=answer.exit_status, last_log_lines=lines)
+    return answer.output
 
 
 def _parse(answer: bytes, worker: Path) -> Description:

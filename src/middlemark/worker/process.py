@@ -24,7 +24,13 @@ from middlemark.errors import WorkerFailed
 E = TypeVar("E")
 
 TAIL_BYTES = 8192
-LONGEST_LINE_BYTES = 16 << 20
+LONGEST_LINE_BYTES = 4 << 20
+# Of all that one process says, and of its log: far beyond what the largest trial needs.
+MOST_SAID_BYTES, MOST_EVENTS, MOST_LOG_BYTES = 32 << 20, 50_000, 64 << 20
+# Of a line that is no event, as it is kept.
+JUNK_CHARACTERS = 500
+# A log is the worker's own file, so that writing to it waits for nobody; its size is looked at this often.
+LOG_WATCH_S = 0.5
 # How long its last words are waited for when the process has ended but a child of it holds its standard output.
 LAST_WORDS_S = 0.5
 # For the end of one that was interrupted while it started: it has nothing yet to put in order.
@@ -51,6 +57,15 @@ class Junk:
 
 
 @dataclass(frozen=True)
+class TooMuch:
+    """It said or logged more than is taken of one process; nothing more is heard of it but its end."""
+
+    worker: str
+    at_ns: int
+    problem: str
+
+
+@dataclass(frozen=True)
 class Ended:
     """The process is gone."""
 
@@ -60,7 +75,7 @@ class Ended:
     """Negative for a signal."""
 
 
-Heard: TypeAlias = Said[E] | Junk | Ended
+Heard: TypeAlias = Said[E] | Junk | TooMuch | Ended
 
 
 class WorkerProcess(Generic[E]):
@@ -69,8 +84,9 @@ class WorkerProcess(Generic[E]):
     # asyncio's own subprocesses count as ended only when their pipes are closed, which a child of a killed worker can
     # keep from happening; a pidfd tells of the process itself.
 
-    def __init__(self, name: str, popen: subprocess.Popen[bytes], hear: Callable[[Heard[E]], None]) -> None:
+    def __init__(self, name: str, popen: subprocess.Popen[bytes], log: Path, hear: Callable[[Heard[E]], None]) -> None:
         self.name = name
+        self._log = log
         self.pid = popen.pid
         self._popen = popen
         self._hear = hear
@@ -91,7 +107,7 @@ class WorkerProcess(Generic[E]):
     ) -> WorkerProcess[E]:
         """Starts the command; its standard error goes into the log."""
         popen = _spawn(command, environment, log)
-        worker = cls(name, popen, hear)
+        worker = cls(name, popen, log, hear)
         connecting = asyncio.create_task(worker._connect(events))
         try:
             await asyncio.shield(connecting)
@@ -155,28 +171,48 @@ class WorkerProcess(Generic[E]):
         self, reader: asyncio.StreamReader, output: asyncio.ReadTransport, events: TypeAdapter[E]
     ) -> None:
         reading = asyncio.create_task(self._read(reader, events))
+        watching = asyncio.create_task(self._watch_log())
         await self._gone.wait()
+        watching.cancel()
         await asyncio.wait([reading], timeout=LAST_WORDS_S)
         reading.cancel()
         output.close()
         self._input.close()
+        _cut(self._log)
         self._hear(Ended(self.name, time.monotonic_ns(), self._popen.returncode))
 
     async def _read(self, reader: asyncio.StreamReader, events: TypeAdapter[E]) -> None:
-        while True:
+        left_bytes = MOST_SAID_BYTES
+        for _ in range(MOST_EVENTS):
             try:
                 line = await reader.readline()
             except ValueError:  # what comes after it is no longer in step
-                self._hear(Junk(self.name, time.monotonic_ns(), "", f"a line of over {LONGEST_LINE_BYTES} bytes"))
+                self._refuse(f"a line of over {LONGEST_LINE_BYTES} bytes")
                 return
-            at_ns = time.monotonic_ns()
             if not line:
                 return
-            try:
-                self._hear(Said(self.name, at_ns, events.validate_json(line)))
-            except ValidationError as error:
-                text = line.decode(errors="replace").rstrip()
-                self._hear(Junk(self.name, at_ns, text, str(error.errors()[0]["msg"])))
+            left_bytes -= len(line)
+            if left_bytes < 0:
+                self._refuse(f"events of over {MOST_SAID_BYTES} bytes")
+                return
+            self._hear(self._understood(line, events))
+        self._refuse(f"more than {MOST_EVENTS} events")
+
+    def _understood(self, line: bytes, events: TypeAdapter[E]) -> Said[E] | Junk:
+        at_ns = time.monotonic_ns()
+        try:
+            return Said(self.name, at_ns, events.validate_json(line))
+        except ValidationError as error:
+            text = line.decode(errors="replace").rstrip()[:JUNK_CHARACTERS]
+            return Junk(self.name, at_ns, text, str(error.errors(include_input=False)[0]["msg"])[:JUNK_CHARACTERS])
+
+    async def _watch_log(self) -> None:
+        while _size_bytes(self._log) <= MOST_LOG_BYTES:  # noqa: ASYNC110 - it is another process that writes
+            await asyncio.sleep(LOG_WATCH_S)
+        self._refuse(f"a log of over {MOST_LOG_BYTES} bytes")
+
+    def _refuse(self, problem: str) -> None:
+        self._hear(TooMuch(self.name, time.monotonic_ns(), problem))
 
 
 def _spawn(command: Sequence[str], environment: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
@@ -192,6 +228,21 @@ def _spawn(command: Sequence[str], environment: Mapping[str, str], log: Path) ->
             )
         except OSError as error:
             raise WorkerFailed(f"{command[0]} can't be started: {error.strerror}", exit_status=None) from error
+
+
+def _size_bytes(log: Path) -> int:
+    """In bytes; 0 where there is none."""
+    try:
+        return log.stat().st_size
+    except OSError:
+        return 0
+
+
+def _cut(log: Path) -> None:
+    """What it wrote before anyone looked goes too."""
+    if _size_bytes(log) > MOST_LOG_BYTES:
+        with suppress(OSError):
+            os.truncate(log, MOST_LOG_BYTES)
 
 
 def last_lines(log: Path, count: int = 10) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from middlemark.errors import EnvironmentNotReady
 from middlemark.plan import Failed, Invalid, MissingPath, NoCommunication, NotApplicable, TimedOut, Valid, WarningKind
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
+from middlemark.testbed.processes import cgroup
+from middlemark.worker import process
 from staged import marked_processes, suite_text
 
 Campaign = Callable[..., list[TrialRecord]]
@@ -191,3 +194,35 @@ def test_shared_memory_that_a_worker_leaves_is_removed(campaign: Campaign, tmp_p
     name = spec["publisher_0"]["rendezvous"]["name"]
     assert record.effective["publisher_0"].settings["memory"] == f"/dev/shm/{name}"  # noqa: S108
     assert not Path(record.effective["publisher_0"].settings["memory"]).exists()
+
+
+@pytest.mark.parametrize("fault", ["talks_without_end", "one_line_without_end", "logs_without_end"])
+def test_who_writes_without_end_fails_and_says_what_was_too_much(
+    campaign: Campaign, tmp_path: Path, fault: str
+) -> None:
+    record = only(campaign(suite_text(fault=fault, faulty="subscriber_0")))
+    assert isinstance(record.outcome, Failed)
+    assert record.outcome.application == "subscriber_0"
+    assert "it wrote" in record.outcome.causes[0]
+    folder = RunFolder(tmp_path / "run").trial(record.trial.id)
+    stored = [path.stat().st_size for path in folder.path.rglob("*") if path.is_file()]
+    assert sum(stored) < 2 * process.MOST_LOG_BYTES
+
+
+@pytest.mark.skipif(cgroup.gathering() is None, reason="needs a control group that can be made")
+def test_a_child_that_hides_from_its_mark_ends_with_the_trial(campaign: Campaign) -> None:
+    before = sleeping()
+    record = only(campaign(suite_text(fault="hides_child", faulty="subscriber_0")))
+    assert record.outcome.kind in {"valid", "invalid"}
+    assert sleeping() <= before
+
+
+def sleeping() -> set[int]:
+    """The processes that a fake worker hid: those of its own command."""
+    wanted = b"\0".join((b"/bin/sleep", b"3571", b""))
+    found = set()
+    for line in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if line.read_bytes() == wanted:
+                found.add(int(line.parent.name))
+    return found

@@ -40,7 +40,9 @@ PUBLISHED = (
 FAULTS = (
     "none", "dies_before_armed", "hangs_before_armed", "writes_junk", "refuses", "fails_at_start", "silent",
     "dies_in_measure", "dies_in_drain", "hangs_in_drain", "ignores_stop", "deaf", "leaves_child", "leaves_memory",
-    "reports_foreign", "reports_steal", "accepts_half", "gives_up_half",
+    "reports_foreign", "reports_steal", "accepts_half", "gives_up_half", "talks_without_end", "one_line_without_end",
+    "logs_without_end", "hides_child", "samples_empty", "samples_cut", "samples_negative", "samples_huge", "samples_pipe",
+    "samples_link", "samples_objects", "samples_other", "samples_far", "log_junk", "log_pipe", "log_link",
 )  # fmt: skip
 CARRIES_HZ = 1e9  # above it every second message is lost
 IS_PUNCTUAL = False  # states what it would have on a machine that is never late, however busy this one is
@@ -143,6 +145,8 @@ class Application:
             die()
         if self.fault == "hangs_before_armed":
             time.sleep(3600)
+        if self.fault.endswith("_without_end"):
+            self.speak_without_end()
         if self.fault == "writes_junk":
             print("this is no event", flush=True)
         pattern = self.spec["streams"][0]["pattern"]["kind"]
@@ -158,6 +162,9 @@ class Application:
             sys.exit(1)
         if self.fault == "leaves_child":
             subprocess.Popen(["sleep", "3600"], stdin=subprocess.DEVNULL)
+        if self.fault == "hides_child":
+            hidden = ["setsid", "env", "-i", "/bin/sleep", "3571"]
+            subprocess.Popen(hidden, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if self.fault == "leaves_memory":
             self.settings["memory"] = "/dev/shm/" + self.spec["rendezvous"]["name"]  # noqa: S108
             self.memory = open(self.settings["memory"], "w")  # noqa: SIM115, PTH123
@@ -288,6 +295,8 @@ class Application:
             self.listen(min(now() + 1_000_000, command["until_ns"]))
         self.write("received", RECEIVED, self.received)
         self.write("published", PUBLISHED, self.published)
+        if self.fault.startswith(("samples_", "log_")):
+            self.spoil(*self.fault.split("_"))
         say("done", subscribers=self.counts(command), resources=self.resources(), files=[],
             path={"interfaces": [], "shared_memory": []})  # fmt: skip
 
@@ -322,6 +331,44 @@ class Application:
         with open(path, "wb") as file:  # noqa: PTH123
             file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
             file.write(b"".join(struct.pack(code, *row) for row in rows))
+
+    def speak_without_end(self):
+        armed = json.dumps({"event": "armed", "clock_cost_ns": 50.0, "resident_bytes": 1}).encode() + b"\n"
+        output, said = {
+            "talks_without_end": (1, armed * 1000),
+            "one_line_without_end": (1, b"x" * 65536),
+            "logs_without_end": (2, b"x" * 65535 + b"\n"),
+        }[self.fault]
+        while True:
+            os.write(output, said)
+
+    def spoil(self, what, how):
+        """Leaves something else in place of samples, or of a log of histograms."""
+        kind = "received.npy" if what == "samples" else "beyond.hlog"
+        path = os.path.join(self.spec["recording"]["folder"], f"{self.spec['application']}.{kind}")  # noqa: PTH118
+        content = open(path, "rb").read() if what == "samples" else b""  # noqa: PTH123, SIM115
+        if what == "samples":
+            os.remove(path)  # noqa: PTH107
+        if how == "pipe":
+            os.mkfifo(path)
+        elif how == "link":
+            os.symlink("/etc/passwd", path)  # noqa: PTH211
+        else:
+            shape = f"({len(self.received)},)".encode()
+            header, rows = content[:128], content[128:]
+            resized = lambda by: header.replace(shape, by).rstrip().ljust(127) + b"\n"  # noqa: E731
+            spoilt = {
+                "empty": b"",
+                "cut": content[:-1],
+                "negative": resized(b"(-1,)") + rows,
+                "huge": resized(b"(9999999999999,)") + rows,
+                "objects": header.replace(b"<u2", b"|O4", 1) + rows,
+                "other": header.replace(b"<u2", b"<i2", 1) + rows,
+                "far": header + b"\xff" * len(rows),
+                "junk": b"Tag=imu.0.0,0,0,0,%s\n" % (b"A" * 1000),
+            }
+            with open(path, "wb") as file:  # noqa: PTH123
+                file.write(spoilt[how])
 
     def stop(self):
         assert self.lines.next()["command"] == "stop"

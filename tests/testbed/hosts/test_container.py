@@ -193,6 +193,14 @@ def test_nothing_of_the_machine_but_the_worker_and_the_folder_is_inside(entries:
         assert said(host, "echo 2> /dev/null > /opt/x || echo refused") == "refused\n"
 
 
+@pytest.mark.parametrize("deployment", CONTAINED, ids=str)
+def test_a_container_has_no_privilege_and_can_get_none(deployment: Deployment, entries: Ledger, folder: Path) -> None:
+    script = "while read name value; do case $name in CapEff:|CapBnd:|NoNewPrivs:) echo $name$value;; esac; done"
+    with deployed(LocalHost(), deployment, Contents(SHELL), folder, entries) as host:
+        status = dict(line.split(":") for line in said(host, f"{script} < /proc/self/status").split())
+    assert {name: int(value, 16) for name, value in status.items()} == {"CapEff": 0, "CapBnd": 0, "NoNewPrivs": 1}
+
+
 @pytest.mark.usefixtures("entries")
 @pytest.mark.parametrize("deployment", [CONTAINED[0], CONTAINED[3], CONTAINED[4]], ids=str)
 def test_a_killed_front_leaves_no_running_container_and_a_sweep_removes_the_rest(

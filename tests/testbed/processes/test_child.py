@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed.processes import ledger, procfs
+from middlemark.testbed.processes import child, ledger, procfs
 from middlemark.testbed.processes.child import NativeProcess
 
 
@@ -37,3 +37,34 @@ def test_an_observer_that_refuses_is_ended_and_says_why() -> None:
         with pytest.raises(EnvironmentNotReady, match="no such interface"):
             observer.begin({})
         assert procfs.identity(observer.pid) is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["{", "[1]", '{"event": 3}', '{"no": "event"}', "{" + "[" * 5000, '{"event": "ready"', "\\377\\376"],
+    ids=["cut off", "a list", "a number", "no event", "deep", "no end", "no text"],
+)
+def test_what_is_no_event_is_told_and_ends_the_observer(said: str) -> None:
+    with ledger.opened() as entries:
+        observer = NativeProcess("observes", ["sh", "-c", f"read spec; printf '{said}\\n'; exec cat"], entries)
+        with pytest.raises(EnvironmentNotReady, match="what observes fails"):
+            observer.begin({})
+        assert procfs.identity(observer.pid) is None
+
+
+@pytest.mark.parametrize("limit", ["MOST_SAID_BYTES", "LONGEST_LINE_BYTES"])
+def test_an_observer_that_talks_without_end_is_heard_only_so_far(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    monkeypatch.setattr(child, limit, 1 << 20)
+    with ledger.opened() as entries:
+        observer = NativeProcess("observes", ["sh", "-c", "read spec; exec cat /dev/zero"], entries)
+        with pytest.raises(EnvironmentNotReady, match="what observes fails"):
+            observer.begin({})
+
+
+def test_an_event_without_what_it_should_say_is_told() -> None:
+    with ledger.opened() as entries:
+        observer = NativeProcess("observes", saying('{"event": "ready"}'), entries)
+        observer.tell({})
+        with pytest.raises(EnvironmentNotReady, match="something else"), observer.understood():
+            assert observer.hear("ready")["address"]
+        observer.end()

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from middlemark.campaign.observers.observer import ObserverFile, ObserverProgram, TrialObserver
+from middlemark.results.files import is_there
 from middlemark.results.record import KernelRecording
-from middlemark.results.tables import KERNEL_EVENTS_SCHEMA, MACHINE_SCHEMA, PROCESSES_SCHEMA
+from middlemark.results.recorded_rows import recorded_rows
+from middlemark.results.tables import KERNEL_EVENTS_SCHEMA
 from middlemark.results.trial_folder import TrialFolder
 from middlemark.testbed.hosts.ssh import SshHost
 from middlemark.testbed.observers import KernelPath, Recorded, Sampled, Sampler
@@ -59,8 +60,8 @@ class ResourceObserver(TrialObserver):
         """Both tables, unless no program could be had."""
         if self._sampled:
             folder.write_resources(
-                pl.DataFrame([row for sampled in self._sampled for row in sampled.processes], schema=PROCESSES_SCHEMA),
-                pl.DataFrame([row for sampled in self._sampled for row in sampled.machine], schema=MACHINE_SCHEMA),
+                pl.concat(sampled.processes for sampled in self._sampled),
+                pl.concat(sampled.machine for sampled in self._sampled),
             )
 
     def end(self) -> None:
@@ -135,8 +136,12 @@ class KernelPathObserver(TrialObserver):
         """The events, unless the program could not be had; then nothing is left of it elsewhere."""
         if self._file is None:
             return
-        if self._recording is not None and self._file.path.exists():
-            folder.write_kernel_events(_table(self._file.path))
+        events = None
+        if self._recording is not None and is_there(self._file.path):
+            with self._program.attempt():
+                events = _table(self._file.path)
+        if events is not None:
+            folder.write_kernel_events(events)
         self._file.remove()
 
     def end(self) -> None:
@@ -162,7 +167,6 @@ class KernelPathObserver(TrialObserver):
 
 
 def _table(file: Path) -> pl.DataFrame:
-    events = np.load(file, mmap_mode="r", allow_pickle=False)
-    columns = {name: np.ascontiguousarray(events[name]) for name in events.dtype.names}
-    table = pl.DataFrame(columns).select(pl.col(name).cast(kind) for name, kind in KERNEL_EVENTS_SCHEMA.items())
-    return table.sort("at_ns", maintain_order=True)
+    return pl.concat([pl.DataFrame(schema=KERNEL_EVENTS_SCHEMA), *recorded_rows(file, KERNEL_EVENTS_SCHEMA)]).sort(
+        "at_ns", maintain_order=True
+    )

@@ -26,7 +26,7 @@ from middlemark.worker.contract import (
     ServiceFailed,
     ServiceRefused,
 )
-from middlemark.worker.process import Ended, Heard, Junk, Said, last_lines
+from middlemark.worker.process import Ended, Heard, Junk, Said, TooMuch, last_lines
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -68,6 +68,9 @@ class EventReader:
             case Junk(worker, at_ns, line, problem):
                 self._line(at_ns, worker, {"junk": line, "problem": problem})
                 self._over = self._over or self._failed(worker, (f"its output is not an event: {line!r}", problem))
+            case TooMuch(worker, at_ns, problem):
+                self._line(at_ns, worker, {"too_much": problem})
+                self._over = self._over or self._failed(worker, (f"it wrote {problem}",))
             case Ended(worker, at_ns, exit_status):
                 self._line(at_ns, worker, {"exit_status": exit_status})
                 self.exit_status[worker] = exit_status

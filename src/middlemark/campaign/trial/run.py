@@ -9,25 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 
+from middlemark.analysis.experiment.findings import MeasuredTrial
 from middlemark.analysis.metrics.accounting import AccountingError
 from middlemark.analysis.metrics.stored import measure, stored_form
 from middlemark.campaign.observers.observer import ObserverKind, TrialObserver
 from middlemark.campaign.observers.processes import KernelPathObserver, ResourceObserver
 from middlemark.campaign.observers.traffic import CaptureObserver, WireObserver
 from middlemark.campaign.order import CampaignResources
-from middlemark.campaign.trial import link_check, record
+from middlemark.campaign.trial import link_check, record, samples
 from middlemark.campaign.trial.environment import TrialEnvironment, clock_agreement, prepared
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.campaign.trial.lifecycle import Lifecycle
 from middlemark.campaign.trial.processes import TrialProcesses
 from middlemark.campaign.trial.record import FinishedTrial
 from middlemark.campaign.trial.spec import process_specs
-from middlemark.errors import EnvironmentNotReady
-from middlemark.plan import Trial
+from middlemark.errors import EnvironmentNotReady, StoreError
+from middlemark.plan import Failed, Trial
 from middlemark.results.files import writing
 from middlemark.results.record import TrialRecord, is_valid
 from middlemark.results.trial_folder import TrialFolder
-from middlemark.suite import Observation
+from middlemark.suite import Disturbance, Observation
 
 Reached = Callable[[str, float | None], None]
 
@@ -59,14 +60,21 @@ async def run_trial(
         lifecycle = Lifecycle(trial, processes, environment, observer)
         try:
             await _execute(lifecycle, environment, folder, reached)
+            lifecycle.clocks = clock_agreement(environment, resources.ledger)
+            reached("storing", None)
+            _collect(lifecycle, folder)
         except TrialOver as over:
             return FinishedTrial(record.ended_record(lifecycle, over.outcome, attempt))
-        lifecycle.clocks = clock_agreement(environment, resources.ledger)
-        reached("storing", None)
-        _collect(lifecycle, folder)
-    with folder.reading_samples() as samples:
-        judged = record.judged_record(lifecycle, samples.received, resources.bounds, attempt)
-    return _analysed(judged, folder)
+    try:
+        judged, measured = _judged(lifecycle, folder, resources.bounds, attempt)
+    except StoreError as damaged:  # they are as they came, so whoever left them has left no samples of this trial
+        outcome = Failed(application="middlemark", doing="reading the samples", causes=(damaged.problem,))
+        return FinishedTrial(record.ended_record(lifecycle, outcome, attempt))
+    if measured is None:  # that its counts contradict its samples is among the reasons why it does not count
+        return FinishedTrial(judged)
+    if is_valid(judged):
+        folder.write_metrics(*stored_form(measured))
+    return record.with_metrics(judged, measured.metrics)
 
 
 async def _execute(lifecycle: Lifecycle, environment: TrialEnvironment, folder: TrialFolder, reached: Reached) -> None:
@@ -90,19 +98,21 @@ async def _execute(lifecycle: Lifecycle, environment: TrialEnvironment, folder: 
 def _collect(lifecycle: Lifecycle, folder: TrialFolder) -> None:
     """Stores what the processes recorded."""
     recordings = lifecycle.processes.collect(folder.path)
-    histograms = record.histograms(set(recordings.values()))
-    folder.write_samples(record.received(recordings), record.published(recordings), histograms)
+    samples.check_samples(recordings)
+    received, published = samples.received(recordings), samples.published(recordings)
+    folder.write_samples(received, published, samples.histograms(recordings))
     if lifecycle.trial.experiment.nodes:
-        inputs, outputs = record.inputs(recordings), record.outputs(recordings)
-        folder.write_executions(record.executions(recordings), inputs, outputs)
+        inputs, outputs = samples.inputs(recordings), samples.outputs(recordings)
+        folder.write_executions(samples.executions(recordings), inputs, outputs)
 
 
-def _analysed(judged: TrialRecord, folder: TrialFolder) -> FinishedTrial:
-    """Its metrics are computed here and never again, but by a later version; of a trial that counts they are stored."""
+def _judged(
+    lifecycle: Lifecycle, folder: TrialFolder, bounds: Disturbance, attempt: int
+) -> tuple[TrialRecord, MeasuredTrial | None]:
+    """Its record, and its metrics, which are computed here and never again, but by a later version."""
+    with folder.reading_samples() as stored:
+        judged = record.judged_record(lifecycle, stored.received, bounds, attempt)
     try:
-        measured = measure(folder, judged)
-    except AccountingError:  # it is among the reasons why it does not count
-        return FinishedTrial(judged)
-    if is_valid(judged):
-        folder.write_metrics(*stored_form(measured))
-    return record.with_metrics(judged, measured.metrics)
+        return judged, measure(folder, judged)
+    except AccountingError:
+        return judged, None

@@ -31,6 +31,8 @@ from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.processes.podman import Runtime, Storage, parent_folder
 from middlemark.testbed.processes.procfs import Identity
 
+# What a container may do: what any user's programs may. None of a worker's needs more.
+UNPRIVILEGED = ("--cap-drop=all", "--security-opt=no-new-privileges")
 RUNTIMES = ("crun", "runc")
 TRIAL_S = 30.0
 REMEDY = "apt-get install podman runc crun; deployment: bare_metal needs none of them"
@@ -94,7 +96,14 @@ def _refusal(candidate: Runtime, entries: Ledger) -> str | None:
     storage, mark = new_storage(candidate, entries)
     root = root_filesystem(Contents(held_open()), entries)
     program = str(Contents(held_open()).inside(str(held_open())))
-    arguments = ["run", "--rm", "--read-only", "--network=host", f"--cgroup-parent={storage.cgroup_parent}"]
+    arguments = [
+        "run",
+        *UNPRIVILEGED,
+        "--rm",
+        "--read-only",
+        "--network=host",
+        f"--cgroup-parent={storage.cgroup_parent}",
+    ]
     command = storage.command([*arguments, "--rootfs", str(root), program, "/dev/null"])
     try:
         tried = subprocess.run(command, capture_output=True, text=True, timeout=TRIAL_S, check=False)
@@ -123,8 +132,9 @@ class Containers:
     network: ContainerNetwork = ContainerNetwork.HOST
 
     def run(self, options: Sequence[str], program: Sequence[str]) -> list[str]:
-        """What to execute so that the program runs in a new container, which goes with it."""
+        """What to execute so that the program runs in a new container, which goes with it and has no privileges."""
         fixed = [
+            *UNPRIVILEGED,
             "--rm", "--interactive", "--read-only", "--log-driver=none", "--http-proxy=false", "--no-hosts",
             f"--network={self.network}", f"--cgroup-parent={self.storage.cgroup_parent}",
             f"--env={procfs.MARK_VARIABLE}", f"--volume={self.folder}:{self.folder}",

@@ -1,4 +1,4 @@
-"""What of the machine a host may have: CPUs, CPU time and memory, by control groups that all its processes join.
+"""What of the machine a host may have: CPUs, CPU time, memory and processes, by control groups that all of these join.
 
 It renders what the kernel is told and has the groups entered, made and removed; `cgroup` touches them.
 """
@@ -20,17 +20,19 @@ from middlemark.testbed.processes.ledger import Ledger
 # CPU time is allotted in each period. A short one stops a host often and briefly, as a slow CPU would; the kernel gives
 # out no less than 1 ms.
 PERIOD_US, LONG_PERIOD_US, LEAST_US = 10_000, 100_000, 1000
+# Processes and threads of one host: far more than any trial needs, and far fewer than the machine can have.
+MOST_PROCESSES = 1 << 14
 
 
 @contextmanager
 def limited(host: plan.Host, slot: str, ledger: Ledger) -> Iterator[tuple[str, ...]]:
-    """The prefix that a host's programs are started with, so that its limits hold; none where it has none."""
+    """The prefix that a host's programs are started with, so that its limits hold, and none of them outlives it."""
     hierarchies = _hierarchies(host)
     name = f"{slot}-{host.name}"
     groups = list(dict.fromkeys(hierarchy.top / name for hierarchy in hierarchies.values()))
     marks = [ledger.enter("cgroup", group) for group in groups]
     try:
-        limit(host, name)
+        _make(host, name, hierarchies)
         yield cgroup.joining_group(groups)
     finally:
         ledger.remove(*marks)
@@ -38,9 +40,13 @@ def limited(host: plan.Host, slot: str, ledger: Ledger) -> Iterator[tuple[str, .
 
 def limit(host: plan.Host, name: str) -> None:
     """Makes the groups of this name that hold a host's limits; they must be in the ledger already."""
-    for controller, hierarchy in _hierarchies(host).items():
-        own = settings(host, controller, hierarchy)
-        cgroup.create_group(hierarchy.top / name, hierarchy, controller, own)
+    own = {key: each for key, each in _hierarchies(host).items() if settings(host, key, each)}
+    _make(host, name, own)
+
+
+def _make(host: plan.Host, name: str, hierarchies: Mapping[Controller, Hierarchy]) -> None:
+    for controller, hierarchy in hierarchies.items():
+        cgroup.create_group(hierarchy.top / name, hierarchy, controller, settings(host, controller, hierarchy))
 
 
 def _hierarchies(host: plan.Host) -> dict[Controller, Hierarchy]:
@@ -53,7 +59,10 @@ def _hierarchies(host: plan.Host) -> dict[Controller, Hierarchy]:
             f"the host `{host.name}` has limits, and the kernel's controllers are missing: {', '.join(missing)}",
             remedy="run outside of a container; or leave `cpus`, `cpu_quota` and `memory` of hosts out",
         )
-    return {controller: hierarchies[controller] for controller in controllers}
+    limiting = {controller: hierarchies[controller] for controller in controllers}
+    # A process can be in one group of version 2 only, and that of a limit gathers as well.
+    gathering = None if any(each.version == 2 for each in limiting.values()) else cgroup.gathering()
+    return limiting | ({"pids": gathering} if gathering else {})
 
 
 def _is_limited(host: plan.Host, controller: Controller) -> bool:
@@ -64,6 +73,8 @@ def _is_limited(host: plan.Host, controller: Controller) -> bool:
             return bool(host.cpus)
         case "memory":
             return host.memory_bytes is not None
+        case "pids":
+            return False
 
 
 def settings(host: plan.Host, controller: Controller, hierarchy: Hierarchy) -> Mapping[str, str]:
@@ -82,6 +93,8 @@ def settings(host: plan.Host, controller: Controller, hierarchy: Hierarchy) -> M
             if hierarchy.version == 2:
                 return {"memory.max": limit} | ({"memory.swap.max": "0"} if _has_swap() else {})
             return {"memory.limit_in_bytes": limit, "memory.swappiness": "0"}
+        case "pids":
+            return {cgroup.MOST_MEMBERS: str(MOST_PROCESSES)} if hierarchy.version == 1 else {}
 
 
 def _cpu(quota: float, hierarchy: Hierarchy) -> Mapping[str, str]:
@@ -107,11 +120,23 @@ def _has_swap() -> bool:
 def limits_fact() -> Fact:
     """What `doctor` says of limits."""
     hierarchies = cgroup.hierarchies()
-    closed = [controller for controller, hierarchy in hierarchies.items() if not os.access(hierarchy.top, os.W_OK)]
+    needed = [controller for controller in cgroup.CONTROLLERS if controller != "pids"]
+    found = {controller: hierarchies[controller] for controller in needed if controller in hierarchies}
+    closed = [controller for controller, hierarchy in found.items() if not os.access(hierarchy.top, os.W_OK)]
     words = [
         f"{controller} (cgroup v{hierarchy.version}{', root only' if controller in closed else ''})"
-        for controller, hierarchy in hierarchies.items()
+        for controller, hierarchy in found.items()
     ]
-    missing = [controller for controller in cgroup.CONTROLLERS if controller not in hierarchies]
+    missing = [controller for controller in needed if controller not in found]
     remedy = f"missing: {', '.join(missing)}; run outside of a container" if missing else "run as root"
     return Fact("host_limits", ", ".join(words) or "none", not missing and not closed, remedy)
+
+
+def gathering_fact() -> Fact:
+    """What `doctor` says of ending what a worker started."""
+    place = cgroup.gathering()
+    value = "by their mark only" if place is None else f"by control group (v{place.version})"
+    remedy = (
+        "run as root, or from a session with a control group of its own: systemd-run --user --scope -p Delegate=yes"
+    )
+    return Fact("ending_processes", value, place is not None, remedy)

@@ -224,7 +224,8 @@ class Relay:
 
     def ready(self) -> tuple[str, ...]:
         """Waits until frames are transmitted; what it warns of."""
-        return tuple(self._observer.hear("ready")["warnings"])
+        with self._observer.understood():
+            return tuple(str(each) for each in self._observer.hear("ready")["warnings"])
 
     @property
     def pid(self) -> int:
@@ -239,8 +240,9 @@ class Relay:
     def report(self) -> RelayReport:
         """What it did so far."""
         self._observer.tell({"command": "report"})
-        said = self._observer.hear("report")
-        return RelayReport.model_validate({name: said[name] for name in RelayReport.model_fields})
+        with self._observer.understood():
+            said = self._observer.hear("report")
+            return RelayReport.model_validate({name: said[name] for name in RelayReport.model_fields})
 
     def end(self) -> None:
         """Ends it: the link is cut."""

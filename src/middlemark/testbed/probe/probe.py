@@ -140,7 +140,8 @@ class Answering:
         """Starts it and returns when it is ready to answer."""
         self._observer = NativeProcess("answers the probe", command, ledger)
         try:
-            self.port = int(str(self._observer.hear("ready")["address"]).rpartition(":")[2])
+            with self._observer.understood():
+                self.port = int(str(self._observer.hear("ready")["address"]).rpartition(":")[2])
         except EnvironmentNotReady:
             self.close()
             raise

@@ -1,23 +1,27 @@
 """Control groups: where the kernel's controllers are, of version 2 or 1, and one group made, filled and removed.
 
-Groups of a host have one name at the top of every hierarchy. It knows no host and enters nothing: `limits` does.
+Groups of a host have one name at the top of every hierarchy. It knows no host and enters nothing: `limits` does. A
+group also gathers what a host's processes start, whatever they do to their environment, so that all of it can be ended.
 """
 
 from __future__ import annotations
 
+import os
+import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed.processes import procfs
 
-Controller = Literal["cpu", "cpuset", "memory"]
-CONTROLLERS: tuple[Controller, ...] = ("cpu", "cpuset", "memory")
-MEMBERS = "cgroup.procs"
+Controller = Literal["cpu", "cpuset", "memory", "pids"]
+CONTROLLERS: tuple[Controller, ...] = ("cpu", "cpuset", "memory", "pids")
+MEMBERS, KILL, MOST_MEMBERS = "cgroup.procs", "cgroup.kill", "pids.max"
 # A killed process leaves its group only once the kernel has taken it apart.
 PATIENCE_S, POLL_S = 5.0, 0.002
 # Each process joins before it becomes the program: no instant of it is outside.
@@ -55,7 +59,7 @@ def _controllers(top: Path) -> list[str]:
 def create_group(group: Path, hierarchy: Hierarchy, controller: Controller, settings: Mapping[str, str]) -> None:
     """Makes a group with these settings; one that is there already, of another controller, gets them too."""
     try:
-        if hierarchy.version == 2:
+        if hierarchy.version == 2 and settings:
             enabled = hierarchy.top / "cgroup.subtree_control"
             if controller not in enabled.read_text().split():
                 enabled.write_text(f"+{controller}")
@@ -74,17 +78,51 @@ def joining_group(groups: Sequence[Path]) -> tuple[str, ...]:
     return ("sh", "-c", _JOIN, "sh", *(str(group) for group in groups), "--") if groups else ()
 
 
+@cache
+def gathering() -> Hierarchy | None:
+    """Where a group can be made that only gathers processes, found out by making one; None where nowhere.
+
+    Of version 2 it is beside this process and has no controller: at the top it would have a share of CPU time of its
+    own. Of version 1 the controller `pids` has no part in that.
+    """
+    found = hierarchies().get("pids")
+    places = [found] if found is not None and found.version == 1 else []
+    return next((place for place in (*places, *_beside_this_process()) if _can_be_made(place)), None)
+
+
+def _beside_this_process() -> Iterator[Hierarchy]:
+    own = [line.partition("::/")[2] for line in Path("/proc/self/cgroup").read_text().splitlines() if line[:3] == "0::"]
+    mounts = (line.split() for line in Path("/proc/self/mounts").read_text().splitlines())
+    yield from (Hierarchy(Path(place, path), 2) for _, place, kind, *_ in mounts if kind == "cgroup2" for path in own)
+
+
+def _can_be_made(place: Hierarchy) -> bool:
+    group = place.top / f"middlemark-{secrets.token_hex(4)}"
+    try:
+        group.mkdir()
+        group.rmdir()
+    except OSError:
+        return False
+    return True
+
+
 def remove_group(group: Path) -> None:
     """Kills what is still in the group, which only a host's own processes can be, and removes it."""
     deadline = time.monotonic() + PATIENCE_S
     while group.exists() and time.monotonic() < deadline:
-        with suppress(OSError):
-            procfs.end(
-                identity
-                for pid in (group / MEMBERS).read_text().split()
-                if (identity := procfs.identity(int(pid))) is not None
-            )
-        with suppress(OSError):  # busy until the last of them is gone
-            group.rmdir()
-            return
+        for folder, _, _ in os.walk(group, topdown=False):
+            _kill_members(Path(folder))
+            with suppress(OSError):  # busy until the last of them is gone
+                Path(folder).rmdir()
         time.sleep(POLL_S)
+
+
+def _kill_members(group: Path) -> None:
+    with suppress(OSError):
+        if (group / KILL).exists():
+            (group / KILL).write_text("1")
+            return
+        with suppress(OSError):
+            (group / MOST_MEMBERS).write_text("0")  # so that none is born while the others are killed
+        members = (procfs.identity(int(pid)) for pid in (group / MEMBERS).read_text().split())
+        procfs.end([member for member in members if member is not None], patience_s=0)

@@ -12,8 +12,8 @@ import select
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
@@ -26,6 +26,10 @@ Pipe: TypeAlias = IO[bytes]
 STARTING_S, ENDING_S = 30.0, 10.0
 # Far beyond what any of them needs to answer: it is over only when the machine hangs.
 PATIENCE_S = 20.0
+# Of all that one of them says: a sampler gives a row a process and sample, 10 Hz, at the end of a trial.
+MOST_SAID_BYTES, LONGEST_LINE_BYTES = 256 << 20, 4 << 20
+# Of what it logs beside: as much as a reader needs to know what is wrong.
+MOST_REMARKS, LONGEST_REMARK = 20, 500
 _PACKAGES = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2", "tc": "iproute2", "ethtool": "ethtool"}
 
 
@@ -100,7 +104,8 @@ class LineProcess:
         self._ledger = ledger
         self._process, self.mark = start(doing, command, ledger, stderr=subprocess.STDOUT, environment={"LC_ALL": "C"})
         self._input, self._output = cast("Pipe", self._process.stdin), cast("Pipe", self._process.stdout)
-        self._unread = b""
+        self._unread = bytearray()
+        self._left_bytes = MOST_SAID_BYTES
 
     @property
     def pid(self) -> int:
@@ -114,17 +119,22 @@ class LineProcess:
             self._input.flush()
 
     def line(self) -> str | None:
-        """The next line that it says; None where it says no more, or nothing for too long."""
+        """The next line that it says; None where it says no more, or nothing for too long, or more than is heard."""
         deadline = time.monotonic() + PATIENCE_S
-        while b"\n" not in self._unread:
+        searched = 0
+        while (end := self._unread.find(b"\n", searched)) < 0:
+            searched = len(self._unread)
             ready, _, _ = select.select([self._output], [], [], max(deadline - time.monotonic(), 0))
             part = os.read(self._output.fileno(), 65536) if ready else b""
-            if not part:
-                last, self._unread = self._unread, b""
-                return last.decode(errors="replace") or None
+            self._left_bytes -= len(part)
+            if not part or self._left_bytes < 0 or searched > LONGEST_LINE_BYTES:
+                end = searched
+                break
             self._unread += part
-        line, _, self._unread = self._unread.partition(b"\n")
-        return line.decode(errors="replace")
+        line = self._unread[:end].decode(errors="replace")
+        is_whole = end < len(self._unread)
+        del self._unread[: end + 1]
+        return line if is_whole else line[:LONGEST_REMARK] or None
 
     def end(self) -> None:
         """Closes its standard input and waits for its end, which is hastened where it doesn't come."""
@@ -166,18 +176,30 @@ class NativeProcess:
 
     def hear(self, event: str | None = None) -> dict[str, Any]:
         """The next thing that it says, which must be this event."""
-        complaints = []
+        complaints: list[str] = []
         while (line := self._child.line()) is not None:
             if not line.startswith("{"):  # its log
-                complaints.append(line)
+                if len(complaints) < MOST_REMARKS:
+                    complaints.append(line[:LONGEST_REMARK])
                 continue
-            said: dict[str, Any] = json.loads(line)
-            if event is None or said.get("event") == event:
+            said = _event(line)
+            if said is not None and event in {None, said["event"]}:
                 return said
-            complaints.append(line)
+            complaints.append(line[:LONGEST_REMARK])
             break
-        reason = "; ".join(complaints) or "it said nothing"
-        raise EnvironmentNotReady(
+        raise self._failure("; ".join(complaints) or "it said nothing")
+
+    @contextmanager
+    def understood(self) -> Iterator[None]:
+        """What is made within of what it said may show that it was something else."""
+        try:
+            yield
+        except (LookupError, TypeError, ValueError) as cause:
+            reason = f"it said something else than it should: {type(cause).__name__}"
+            raise self._failure(reason) from cause
+
+    def _failure(self, reason: str) -> EnvironmentNotReady:
+        return EnvironmentNotReady(
             f"what {self._doing} fails: {reason}",
             remedy="`middlemark doctor` says what a test-bed needs of this machine",
         )
@@ -185,6 +207,15 @@ class NativeProcess:
     def end(self) -> None:
         """Ends it."""
         self._child.end()
+
+
+def _event(line: str) -> dict[str, Any] | None:
+    """What a line of JSON says; None where it is no event."""
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return said if isinstance(said, dict) and isinstance(said.get("event"), str) else None
 
 
 def executable(name: str) -> Path:

@@ -1,15 +1,21 @@
-"""What applications recorded becomes one table, read a piece at a time, each row with its application."""
+"""What applications recorded becomes one table, each row with its application; what can't be read ends no campaign."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from middlemark.campaign.trial import record as trial_record
+from middlemark.campaign.trial import samples
+from middlemark.plan import Failed
+from middlemark.results import recorded_rows
+from middlemark.results.record import TrialRecord
 from middlemark.results.tables import PUBLISHED_SCHEMA
 from middlemark.results.trial_folder import TrialFolder
+from staged import suite_text
 
+Campaign = Callable[..., list[TrialRecord]]
 ROW = np.dtype(
     [
         ("sequence", "u4"),
@@ -33,10 +39,10 @@ def record(folder: Path, application: str, messages: int) -> None:
 
 @pytest.fixture
 def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pl.LazyFrame:
-    monkeypatch.setattr(trial_record, "CHUNK_ROWS", 4)
+    monkeypatch.setattr(recorded_rows, "CHUNK_ROWS", 4)
     for application, messages in {"drivers": 10, "idle": 0, "control": 3}.items():
         record(tmp_path, application, messages)
-    return trial_record.published(dict.fromkeys(("drivers", "idle", "control", "silent"), tmp_path))
+    return samples.published(dict.fromkeys(("drivers", "idle", "control", "silent"), tmp_path))
 
 
 def test_rows_of_all_applications_are_joined_in_their_order(recorded: pl.LazyFrame) -> None:
@@ -55,6 +61,27 @@ def test_a_query_gets_the_rows_and_columns_that_it_asks_for(recorded: pl.LazyFra
 
 def test_they_are_stored_as_they_were_recorded(recorded: pl.LazyFrame, tmp_path: Path) -> None:
     folder = TrialFolder(tmp_path / "trial")
-    folder.write_samples(trial_record.received({}), recorded)
+    folder.write_samples(samples.received({}), recorded)
     assert folder.read_published().equals(recorded.collect())
     assert folder.read_received().is_empty()
+
+
+@pytest.mark.parametrize("how", ["empty", "cut", "negative", "huge", "pipe", "link", "objects", "other"])
+def test_broken_samples_are_a_failure_of_who_left_them(campaign: Campaign, how: str) -> None:
+    (record,) = campaign(suite_text(fault=f"samples_{how}", faulty="subscriber_0"))
+    assert isinstance(record.outcome, Failed)
+    assert (record.outcome.application, record.outcome.doing) == ("subscriber_0", "storing")
+    assert "subscriber_0.received.npy" in record.outcome.causes[0]
+
+
+@pytest.mark.parametrize("how", ["junk", "pipe", "link"])
+def test_a_broken_log_of_histograms_is_a_failure_of_who_left_it(campaign: Campaign, how: str) -> None:
+    (record,) = campaign(suite_text(fault=f"log_{how}", faulty="subscriber_0"))
+    assert isinstance(record.outcome, Failed)
+    assert (record.outcome.application, record.outcome.doing) == ("subscriber_0", "storing")
+    assert "subscriber_0.beyond.hlog" in record.outcome.causes[0]
+
+
+def test_samples_of_another_trial_are_a_failure_or_no_reason_to_count(campaign: Campaign) -> None:
+    (record,) = campaign(suite_text(fault="samples_far", faulty="subscriber_0"))
+    assert record.outcome.kind in {"failed", "invalid"}

@@ -1,6 +1,7 @@
 """This installation: its version, its checkout, and the folders in which its native programs are looked for.
 
-It looks for no program itself: `worker.executables` finds workers and `testbed.processes.child` the observers.
+It looks for no program itself: `worker.executables` finds workers and `testbed.processes.child` the observers;
+`answers` asks one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 VERSION = version("middlemark")
-CHECKOUT = Path(__file__).resolve().parents[2]
+CHECKOUT = Path(__file__).resolve().parents[3]
 FOLDERS_VARIABLE = "MIDDLEMARK_WORKERS"
 """The environment variable with further folders of native programs."""
 

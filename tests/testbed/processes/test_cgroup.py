@@ -1,0 +1,81 @@
+"""What is in a control group ends with it, whatever it did to its environment, and no more than it may have is born."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from middlemark.plan.topology.network import Host
+from middlemark.suite import HostKind
+from middlemark.testbed.hosts import limits
+from middlemark.testbed.hosts.limits import limited
+from middlemark.testbed.processes import cgroup, ledger, procfs
+
+HIDING = "setsid env -i sh -c 'echo $$; exec sleep 600' & wait"
+HOST = Host(name="ecu", kind=HostKind.LOCAL)
+beside = next((place for place in cgroup._beside_this_process() if cgroup._can_be_made(place)), None)
+
+pytestmark = pytest.mark.skipif(cgroup.gathering() is None, reason="needs a control group that can be made")
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+
+@contextmanager
+def hidden(prefix: tuple[str, ...]) -> Iterator[procfs.Identity]:
+    """A process in the prefix's groups that nothing marks."""
+    with subprocess.Popen([*prefix, "sh", "-c", HIDING], stdout=subprocess.PIPE, text=True) as shell:
+        assert shell.stdout is not None
+        found = procfs.identity(int(shell.stdout.readline()))
+        assert found is not None
+        yield found
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_who_hides_from_the_mark_ends_with_the_host(monkeypatch: pytest.MonkeyPatch, version: int) -> None:
+    place = beside if version == 2 else cgroup.gathering()
+    if place is None or place.version != version:
+        pytest.skip(f"no such group of version {version} here")
+    monkeypatch.setattr(cgroup, "gathering", lambda: place)
+    with ExitStack() as stack, ledger.opened() as entries:
+        with limited(HOST, f"mm{version}0test", entries) as prefix:
+            child = stack.enter_context(hidden(prefix))
+            assert procfs.is_alive(child)
+        assert not procfs.is_alive(child)
+
+
+def test_a_sweep_ends_who_hid_when_the_owner_was_killed(tmp_path: Path) -> None:
+    place = cgroup.gathering()
+    assert place is not None
+    group = place.top / "mm00swept"
+    script = (
+        "import os, sys; from middlemark.testbed.processes import ledger\n"
+        f"with ledger.opened() as entries: entries.enter('cgroup', {str(group)!r}); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", script], env={**os.environ, "XDG_STATE_HOME": str(tmp_path)}, check=False)
+    cgroup.create_group(group, place, "pids", limits.settings(HOST, "pids", place))
+    with hidden(cgroup.joining_group([group])) as child:
+        assert [each.kind for each in ledger.sweep()] == ["cgroup"]
+        assert not procfs.is_alive(child)
+    assert not group.exists()
+
+
+def test_no_more_processes_are_born_than_a_host_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = cgroup.gathering()
+    if place is None or place.version != 1:
+        pytest.skip("only groups of version 1 count processes here")
+    monkeypatch.setattr(limits, "MOST_PROCESSES", 20)
+    with ledger.opened() as entries, limited(HOST, "mm00count", entries) as prefix:
+        script = "for n in $(seq 100); do sleep 600 & done 2> /dev/null; wait"
+        with subprocess.Popen([*prefix, "sh", "-c", script], stderr=subprocess.DEVNULL) as shell:
+            members = place.top / "mm00count-ecu" / "pids.current"
+            while shell.poll() is None and int(members.read_text()) < 20:
+                pass
+            assert int(members.read_text()) <= 20
+            shell.kill()
