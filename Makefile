@@ -12,7 +12,7 @@ SOURCES := Cargo.toml Cargo.lock $(shell find workers observers -type f -not -pa
 
 .DEFAULT_GOAL := help
 .PHONY: help quick setup workers test check check-python check-rust check-schemas check-docs test-python test-rust test-guest \
-	sanitize conformance format schemas requirements docs bench bench-peers bench-analysis clean
+	sanitize conformance format schemas papers requirements docs bench bench-peers bench-analysis clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -110,6 +110,9 @@ format: setup ## format all code
 
 schemas: setup ## render the schemas and the models made from them again
 	@setup/schemas.sh
+
+papers: setup ## write the documentation of published evaluations again
+	$(BIN)/python setup/papers.py
 
 requirements: ## pin the Python requirements again (needs uv)
 	cd setup && uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url requirements.in -o requirements.txt

@@ -39,6 +39,13 @@ def conditions(context: typer.Context, incomplete: str) -> list[str]:
     return [condition for condition in known if condition.startswith(incomplete)]
 
 
+def papers(incomplete: str) -> list[str]:
+    """The names of papers that ship; the shell completes folders where none matches."""
+    from middlemark.suite.papers import shipped_paper_names
+
+    return [name for name in shipped_paper_names() if name.startswith(incomplete)]
+
+
 def topologies(incomplete: str) -> list[str]:
     """The names of shipped topologies."""
     from middlemark.suite import COUNTED_TOPOLOGIES, shipped_topologies

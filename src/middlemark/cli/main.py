@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from middlemark.cli import claims, compare, gate, recommend, report, run, selftest
+from middlemark.cli import claims, compare, gate, recommend, report, reproduce, run, selftest
 from middlemark.cli.boundary import reported_errors
 from middlemark.cli.inspect import describe, machine
 from middlemark.cli.inspect import list as list_command
@@ -42,6 +42,7 @@ def options(
 
 
 app.command("run")(run.command)
+app.command("reproduce")(reproduce.command)
 app.command("report")(report.command)
 app.command("recommend")(recommend.command)
 app.command("compare")(compare.command)

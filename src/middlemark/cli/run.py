@@ -142,7 +142,7 @@ def _resume(path: Path, against: list[Path], *, across: bool, trust: bool, as_js
     from middlemark.results.run_folder import RunFolder
 
     folder = RunFolder(path, is_trusted=trust)
-    _watched(lambda observer: resume_run(folder, observer, against=against, across=across), as_json)
+    watched(lambda observer: resume_run(folder, observer, against=against, across=across), as_json)
     _end(path, trust=trust, as_json=as_json)
 
 
@@ -159,10 +159,11 @@ def carry_out(path: Path, order: "Order", as_json: bool) -> None:
     """Runs all trials of an order, with the live view unless the output is JSON."""
     from middlemark.campaign.campaign import run_new
 
-    _watched(lambda observer: run_new(path, order, observer), as_json)
+    watched(lambda observer: run_new(path, order, observer), as_json)
 
 
-def _watched(run: "Callable[[Observer], None]", as_json: bool) -> None:
+def watched(run: "Callable[[Observer], None]", as_json: bool) -> None:
+    """Runs trials with the live view unless the output is JSON, after what killed runs left was removed."""
     from rich.console import Console
 
     from middlemark.report.output.live import live

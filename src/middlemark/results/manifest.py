@@ -1,4 +1,4 @@
-"""What is stored of one run beside its trials: what it was requested, with which middlewares, and on what it ran.
+"""What is stored of one run beside its trials: what was requested, with which middlewares, and on what it ran.
 
 It computes nothing and touches no file. `run_folder` reads and writes it, `campaign` fills it in; `record` has what is
 stored of a trial.
@@ -16,7 +16,8 @@ from middlemark.plan import Caution, Experiment, Trial
 from middlemark.results.record import FORMAT_VERSION
 from middlemark.suite import Model
 from middlemark.suite.claims.parser import ClaimText
-from middlemark.suite.yaml.model import Count, ExperimentId, MiddlewareName, StreamName
+from middlemark.suite.papers import Extent, LoadedPaper, paper_of
+from middlemark.suite.yaml.model import Count, ExperimentId, MiddlewareName, Name, StreamName
 
 
 class Library(Model):
@@ -127,3 +128,23 @@ def _by_id(trials: Iterable[Trial]) -> dict[str, list[Experiment]]:
         if trial.experiment not in same:
             same.append(trial.experiment)
     return experiments
+
+
+class Reproduction(Model):
+    """What is reproduced: `reproduction.json`."""
+
+    format_version: Literal[1] = 1
+    extent: Extent
+    texts: dict[str, str]
+    """The paper's files, word for word, by name: it is resumed and judged by these."""
+    started_at: Annotated[str, AfterValidator(_instant)]
+    """ISO 8601, UTC."""
+    not_installed: dict[MiddlewareName, str] = {}
+    """Middlewares of the paper without a worker here, each with the reason."""
+    not_run: dict[Name, str] = {}
+    """Suites of which nothing can run here, each with the reason."""
+
+    @property
+    def paper(self) -> LoadedPaper:
+        """The paper as it was."""
+        return paper_of(self.texts)

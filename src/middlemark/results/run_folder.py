@@ -10,6 +10,12 @@ trial. Nothing that is read is trusted: `files` joins names and opens what lies 
                               processes.parquet machine.parquet kernel_path.parquet capture.pcapng
     <run>/summary.parquet
     <run>/report.html
+
+The folder of a reproduced paper has such a folder for each of its suites, and two files of its own:
+
+    <reproduction>/reproduction.json
+    <reproduction>/<suite>/
+    <reproduction>/report.html
 """
 
 from __future__ import annotations
@@ -23,9 +29,10 @@ from typing import TYPE_CHECKING
 
 import pydantic_core
 
-from middlemark.errors import StoreError
+from middlemark.errors import StoreError, SuiteError, UsageError
 from middlemark.results.files import (
     MOST_MANIFEST_BYTES,
+    MOST_RECORD_BYTES,
     MOST_TRIALS,
     RESTORE,
     check_is_text,
@@ -39,11 +46,11 @@ from middlemark.results.files import (
     write_model,
     writing,
 )
-from middlemark.results.manifest import Manifest, RunHead
+from middlemark.results.manifest import Manifest, Reproduction, RunHead
 from middlemark.results.trial_folder import TrialFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 @dataclass(frozen=True)
@@ -153,3 +160,62 @@ class RunFolder:
             yield
         finally:
             os.close(file)
+
+
+_REPRODUCED = "give the folder that `middlemark reproduce` printed at its end"
+
+
+@dataclass(frozen=True)
+class ReproductionFolder:
+    """The folder of one reproduced paper."""
+
+    path: Path
+    is_trusted: bool = False
+    """Whether it may be another user's."""
+
+    @property
+    def file_path(self) -> Path:
+        """What is reproduced."""
+        return inside(self.path, "reproduction.json")
+
+    @property
+    def report_path(self) -> Path:
+        """The report to read."""
+        return inside(self.path, "report.html")
+
+    @classmethod
+    def created(cls, path: Path, reproduction: Reproduction) -> ReproductionFolder:
+        """A new folder that says what is reproduced in it."""
+        with writing(path):
+            make_folder(path)
+        folder = cls(path)
+        if is_there(folder.file_path):
+            problem = "it already contains a reproduced paper"
+            raise StoreError(path, problem, f"continue it: middlemark reproduce --resume {path}")
+        write_model(folder.file_path, reproduction)
+        return folder
+
+    def read(self) -> Reproduction:
+        """Read `reproduction.json`; where there is none this is no such folder."""
+        if not self.path.is_dir():
+            raise StoreError(self.path, "the folder does not exist", _REPRODUCED)
+        check_is_text(self.path)
+        if not self.is_trusted:
+            check_owner(self.path)
+        if not is_there(self.file_path):
+            raise StoreError(self.path, "it is no reproduced paper: it has no reproduction.json", _REPRODUCED)
+        reproduction = read_model(self.file_path, Reproduction, MOST_RECORD_BYTES)
+        try:
+            _ = reproduction.paper
+        except (SuiteError, UsageError) as error:
+            raise StoreError(self.file_path, f"its paper can't be read: {error.text}", RESTORE) from error
+        return reproduction
+
+    def run(self, suite: str) -> RunFolder:
+        """The run of a suite, whether or not it is there yet."""
+        return RunFolder(folder_inside(self.path, suite), self.is_trusted)
+
+    def stored_runs(self, reproduction: Reproduction) -> Mapping[str, RunFolder]:
+        """By suite: the runs that have begun."""
+        runs = {each.suite: self.run(each.suite) for each in reproduction.paper.paper.suites}
+        return {name: run for name, run in runs.items() if is_there(run.manifest_path)}

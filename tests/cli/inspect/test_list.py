@@ -34,7 +34,13 @@ def test_json_holds_every_name() -> None:
 
 @pytest.mark.parametrize(
     ("subject", "shown"),
-    [("suites", "quick"), ("workloads", "ping_pong"), ("topologies", "C3-1"), ("timelines", "rejoin"), ("papers", "automotive-2025")],
+    [
+        ("suites", "quick"),
+        ("workloads", "ping_pong"),
+        ("topologies", "C3-1"),
+        ("timelines", "rejoin"),
+        ("papers", "automotive-2025"),
+    ],
 )
 def test_one_subject_is_shown_alone(subject: str, shown: str) -> None:
     text = listed(subject)

@@ -125,6 +125,6 @@ def test_a_run_says_first_what_is_out_of_reach_and_goes_on(
     path.parent.mkdir(parents=True)
     entry = {"op": "create", "mark": "a", "kind": "remote_folder", "what": "robot@gone:/tmp/a"}
     path.write_text(json.dumps(entry) + "\n")
-    run._watched(lambda _: went_on.append(tmp_path / "run"), as_json=True)
+    run.watched(lambda _: went_on.append(tmp_path / "run"), as_json=True)
     assert "middlemark clean --forget robot@gone" in capsys.readouterr().err
     assert went_on == [tmp_path / "run"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from middlemark.errors import SuiteError, UsageError
-from middlemark.suite.papers import Extent, load_paper, read_paper
+from middlemark.suite.papers import Extent, load_paper, paper_of, read_paper
 
 PAPER = """\
 paper: mine
@@ -110,8 +110,15 @@ def test_a_mistake_in_a_finding_is_named_with_its_place(folder: Path, before: st
 
 def test_a_missing_file_is_named(folder: Path) -> None:
     (folder / "latency.csv").unlink()
-    with pytest.raises(UsageError, match=r"has no file `latency\.csv`"):
+    with pytest.raises(SuiteError, match=r"latency\.csv: the paper has no such file"):
         read_paper(folder)
+
+
+def test_a_paper_is_the_same_from_its_folder_and_from_its_stored_texts(folder: Path) -> None:
+    paper = load_paper(str(folder))
+    assert paper_of(paper.texts) == paper
+    with pytest.raises(SuiteError, match=r"the paper has no file `messages\.yaml`"):
+        paper_of({name: text for name, text in paper.texts.items() if name != "messages.yaml"})
 
 
 def test_an_unknown_paper_is_refused_with_the_closest_name() -> None:

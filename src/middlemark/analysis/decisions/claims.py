@@ -156,8 +156,8 @@ def judge_own_claims(findings: RunFindings) -> tuple[JudgedClaim, ...]:
     return judge_claims(findings.manifest.claims, findings.claimable)
 
 
-def judge_claim(claim: Claim, experiments: Sequence[ExperimentFindings]) -> JudgedClaim:
-    """Judges one claim."""
+def judge_claim(claim: Claim, experiments: Sequence[ExperimentFindings], *, n_parts: int | None = None) -> JudgedClaim:
+    """Judges one claim; where it is one of several of a finding, `n_parts` is how many parts all of them have."""
     found = claim_parts(claim.statement, experiments, CONFIDENCE)
     if not found:
         return JudgedClaim(claim, Judgement.UNDECIDED, (), "the run has no experiment that this claim selects")
@@ -165,8 +165,9 @@ def judge_claim(claim: Claim, experiments: Sequence[ExperimentFindings]) -> Judg
         return JudgedClaim(claim, Judgement.HOLDS, found)
     if not any(part.judgement is Judgement.REFUTED for part in found):
         return JudgedClaim(claim, Judgement.UNDECIDED, found)
-    strictly = claim_parts(claim.statement, experiments, 1 - (1 - CONFIDENCE) / len(found))
+    among = n_parts or len(found)
+    strictly = claim_parts(claim.statement, experiments, 1 - (1 - CONFIDENCE) / among)
     if any(part.judgement is Judgement.REFUTED for part in strictly):
         return JudgedClaim(claim, Judgement.REFUTED, found)
-    reason = f"no part is refuted at a level that excludes chance among {len(found)}"
+    reason = f"no part is refuted at a level that excludes chance among {among}"
     return JudgedClaim(claim, Judgement.UNDECIDED, found, reason)

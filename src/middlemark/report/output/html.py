@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from altair.utils.schemapi import debug_mode
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.decisions.claims import judge_own_claims
@@ -35,7 +34,7 @@ from middlemark.report.internals.chains import ChainShown, chain_shown
 from middlemark.report.internals.configuration import Configuration, configurations, path_table, topology_table
 from middlemark.report.internals.observers import Observed, observed
 from middlemark.report.internals.wire import overhead_chart, overhead_table
-from middlemark.report.output.markup import FILTERS, value_cell
+from middlemark.report.output.markup import page_environment
 from middlemark.report.output.packing import Folded, packed, packed_json, program, selectable, without_repetition
 from middlemark.report.traffic.bars import bar_charts
 from middlemark.report.traffic.capacity import capacity_lines, capacity_table
@@ -123,7 +122,7 @@ def render(findings: RunFindings) -> str:
     charts = {f"{section.id}-{chart.id}": chart for section in sections for chart in section.charts}
     charts |= {f"{part}-{chart.id}": chart for part, own in run_charts.items() for chart in own}
     return (
-        _environment()
+        page_environment(packed_json=packed_json)
         .get_template("report.html.j2")
         .render(
             manifest=findings.manifest,
@@ -255,16 +254,3 @@ def _stream_tables(comparison: Comparison, who: Mapping[str, Series]) -> tuple[T
     if comparison.setting.of_chain:
         return ()
     return rate_table(comparison, who), accounting_table(comparison, who), loss_table(comparison, who)
-
-
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("middlemark.report"),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= FILTERS | {"packed_json": packed_json}
-    environment.globals["value_cell"] = value_cell
-    return environment

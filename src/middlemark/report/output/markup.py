@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
 from middlemark.report.elements.tables import Cell, Holds, Table
@@ -64,3 +66,17 @@ def script_json(value: object) -> Markup:
 
 FILTERS = {"marked": marked, "script_json": script_json, "table_rows": table_rows}
 """What the templates of a page, and the elements that pages share, may ask for."""
+
+
+def page_environment(**filters: Callable[..., str]) -> Environment:
+    """What makes a page of the templates, with filters of its own; one that names what it was not given is refused."""
+    environment = Environment(
+        loader=PackageLoader("middlemark.report"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= FILTERS | filters
+    environment.globals["value_cell"] = value_cell
+    return environment

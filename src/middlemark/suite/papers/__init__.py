@@ -3,7 +3,7 @@
 `load` reads what ships in `suite/shipped/papers`, one folder a paper.
 """
 
-from middlemark.suite.papers.load import LoadedPaper, load_paper, read_paper, shipped_paper_names
+from middlemark.suite.papers.load import LoadedPaper, load_paper, paper_of, read_paper, shipped_paper_names
 from middlemark.suite.papers.paper import Change, Equipment, Extent, Finding, Paper, PaperSuite, PublishedTable
 from middlemark.suite.papers.published import PublishedValue, read_values
 
@@ -18,6 +18,7 @@ __all__ = [
     "PublishedTable",
     "PublishedValue",
     "load_paper",
+    "paper_of",
     "read_paper",
     "read_values",
     "shipped_paper_names",

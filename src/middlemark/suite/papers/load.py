@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
+from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 from ruamel.yaml import YAML
 
-from middlemark.errors import UsageError
+from middlemark.errors import SuiteError, UsageError
 from middlemark.suite.load import LoadedSuite, parse_suite
 from middlemark.suite.papers.paper import Extent, Paper
 from middlemark.suite.papers.published import PublishedValue, read_values
@@ -48,8 +49,8 @@ class LoadedPaper:
     def suite(self, name: str, extent: Extent) -> LoadedSuite:
         """One of its suites, as an extent has it."""
         (entry,) = (each for each in self.paper.suites if each.suite == name)
-        file = f"{self.paper.paper}/{name}.yaml"
-        data = read_document(self.texts[f"{name}.yaml"], file=file).data
+        file = f"{name}.yaml"
+        data = read_document(self.texts[file], file=file).data
         data.update(entry.keys_of(extent))
         out = io.StringIO()
         yaml = YAML(typ="rt")
@@ -63,34 +64,55 @@ def shipped_paper_names() -> tuple[str, ...]:
     return tuple(sorted(entry.name for entry in _SHIPPED.iterdir() if (entry / _PAPER_FILE).is_file()))
 
 
-def load_paper(name: str) -> LoadedPaper:
-    """A shipped paper by its name."""
+def load_paper(name_or_folder: str) -> LoadedPaper:
+    """A shipped paper by its name, or one in a folder."""
     known = shipped_paper_names()
-    if name not in known:
-        raise UsageError(f"there is no paper `{name}`", remedy=f"there are: {closest_first(name, known)}")
-    return read_paper(_SHIPPED / name)
+    if name_or_folder in known:
+        return read_paper(_SHIPPED / name_or_folder)
+    if (Path(name_or_folder) / _PAPER_FILE).is_file():
+        return read_paper(Path(name_or_folder))
+    raise UsageError(
+        f"`{name_or_folder}` is neither a paper that ships nor a folder with a `{_PAPER_FILE}`",
+        remedy=f"there are: {closest_first(name_or_folder, known)}",
+    )
 
 
 def read_paper(folder: Traversable) -> LoadedPaper:
-    """A paper from its folder; the first mistake becomes an error with its line and what is allowed."""
-    file = f"{folder.name}/{_PAPER_FILE}"
-    document = read_document(_text(folder, _PAPER_FILE), file=file)
+    """A paper from its folder."""
+    text = _text(folder, _PAPER_FILE)
+    files = files_of(_parse(text))
+    return paper_of({_PAPER_FILE: text} | {name: _text(folder, name) for name in files})
+
+
+def paper_of(texts: Mapping[str, str]) -> LoadedPaper:
+    """A paper from the texts of its files; the first mistake becomes an error with its line and what is allowed."""
+    paper = _parse(texts.get(_PAPER_FILE, ""))
+    missing = [name for name in files_of(paper) if name not in texts]
+    if missing:
+        raise SuiteError(f"the paper has no file `{missing[0]}`", file=_PAPER_FILE)
+    tables = [each.table for each in paper.tables]
+    return LoadedPaper(paper, texts, {name: read_values(texts[f"{name}.csv"], file=f"{name}.csv") for name in tables})
+
+
+def files_of(paper: Paper) -> tuple[str, ...]:
+    """The files beside `paper.yaml`."""
+    return (*(f"{each.suite}.yaml" for each in paper.suites), *(f"{each.table}.csv" for each in paper.tables))
+
+
+def _parse(text: str) -> Paper:
+    document = read_document(text, file=_PAPER_FILE)
+    if document.data is None:
+        raise document.error("the file is empty", allowed="`paper`, `title`, `suites`, `findings` and more")
     try:
-        paper = TypeAdapter(Paper).validate_python(document.data)
+        return TypeAdapter(Paper).validate_python(document.data)
     except ValidationError as error:
         first = error.errors()[0]
         raise document.error(*explain(first), within=within(first)) from error
-    names = [*(f"{each.suite}.yaml" for each in paper.suites), *(f"{each.table}.csv" for each in paper.tables)]
-    texts = {_PAPER_FILE: document.text} | {name: _text(folder, name) for name in names}
-    values = {
-        each.table: read_values(texts[f"{each.table}.csv"], file=f"{folder.name}/{each.table}.csv")
-        for each in paper.tables
-    }
-    return LoadedPaper(paper, texts, values)
 
 
 def _text(folder: Traversable, name: str) -> str:
     try:
         return (folder / name).read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise UsageError(f"the paper `{folder.name}` has no file `{name}`", remedy="add it to its folder") from error
+    except (OSError, UnicodeDecodeError) as error:
+        problem = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "the paper has no such file"
+        raise SuiteError(problem, file=str(folder / name)) from error

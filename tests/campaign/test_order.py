@@ -1,4 +1,4 @@
-"""A claim of what no experiment is, is refused before anything runs, with its place in the suite."""
+"""What a suite names and no worker, metric or experiment has is refused before anything runs, with its place."""
 
 import pytest
 
@@ -6,6 +6,7 @@ from middlemark.campaign.order import check_claims
 from middlemark.errors import SuiteError
 from middlemark.plan import expand
 from middlemark.suite import LoadedSuite, parse_suite
+from staged import placed, suite_text
 
 SUITE = """\
 suite: mine
@@ -45,3 +46,27 @@ def test_what_an_experiment_has_is_taken(claim: str) -> None:
 
 def test_a_middleware_that_is_left_out_here_is_no_mistake() -> None:
     checked("no loss[middleware=three]", middlewares="all")
+
+
+def test_an_unknown_option_is_refused_with_its_place_and_the_closest_names() -> None:
+    with pytest.raises(SuiteError) as refused:
+        placed(suite_text(fualt="dies_at_start"))
+    assert (refused.value.line, refused.value.problem) == (4, "`fake` has no option `fualt`")
+    assert (refused.value.allowed or "").startswith("did you mean `fault`?")
+
+
+def test_an_unknown_profile_is_refused_with_those_there_are() -> None:
+    with pytest.raises(SuiteError) as refused:
+        placed(suite_text(more="profiles: [default, tunned]"))
+    assert refused.value.problem == "no middleware has a profile `tunned`"
+    assert "default" in (refused.value.allowed or "")
+
+
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [("median(latancy)", "is no metric"), ("loss", "is a share"), ("capacity", "belongs to searches")],
+)
+def test_a_stop_on_what_has_no_relative_width_is_refused_with_its_place(written: str, why: str) -> None:
+    with pytest.raises(SuiteError, match=why) as refused:
+        placed(suite_text(more=f'stop: {{figures: ["{written}"]}}'))
+    assert refused.value.line == 8

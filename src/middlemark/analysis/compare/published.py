@@ -1,0 +1,163 @@
+"""A paper's values beside ours: absolute, as ratios between middlewares, as ranks, and their rank correlation.
+
+Machines differ, so that absolute values need not agree; what a paper says of middlewares is their order. Values are of
+one group where they differ in the middleware alone (and in what it can't have otherwise, its QoS): within a group
+ratios and orders are compared. Over all cells it is Spearman's coefficient with the interval of Bonett and Wright
+(Psychometrika 65, 2000).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import scipy
+
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.stats.estimate import Estimate
+from middlemark.analysis.stats.intervals import CONFIDENCE
+from middlemark.plan import is_selected
+from middlemark.suite.metrics import Metric
+from middlemark.suite.papers import PublishedValue
+
+MIDDLEWARE = "middleware"
+FEWEST_CELLS = 5
+"""Below, the interval of a coefficient says nothing."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A published value and ours of the same cell."""
+
+    published: PublishedValue
+    experiment: ExperimentFindings | None
+    """None where the run has no such experiment."""
+    ours: Estimate | None
+    reason: str
+    """Why there is no value of ours."""
+
+    @property
+    def middleware(self) -> str:
+        """Whose cell it is."""
+        return dict(self.published.selection.factors).get(MIDDLEWARE, "")
+
+    @property
+    def metric(self) -> Metric:
+        """What is compared."""
+        return self.published.metric
+
+    @property
+    def group(self) -> tuple[tuple[str, str], ...]:
+        """Every other factor, and the metric."""
+        others = ((name, value) for name, value in self.published.selection.factors if name != MIDDLEWARE)
+        return (*others, ("metric", self.metric.name))
+
+    @property
+    def values(self) -> tuple[float, float] | None:
+        """The published value and ours, where there are both."""
+        value = None if self.ours is None else self.ours.value
+        if value is None or not math.isfinite(value) or self.published.value is None:
+            return None
+        return self.published.value, value
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The ratio of two middlewares' values in one group, published and ours."""
+
+    group: tuple[tuple[str, str], ...]
+    first: Pair
+    second: Pair
+    published: float
+    ours: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both put the same middleware first."""
+        return (self.published < 1) == (self.ours < 1)
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Spearman's coefficient over all cells of a metric that have both values."""
+
+    metric: Metric
+    n_cells: int
+    value: float | None
+    """None of too few cells, or of cells that are all alike."""
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class PaperComparison:
+    """One table of a paper beside ours."""
+
+    pairs: tuple[Pair, ...]
+    ratios: tuple[Ratio, ...]
+    correlations: tuple[Correlation, ...]
+    """One a metric."""
+
+    @property
+    def n_agreeing(self) -> int:
+        """In how many pairs of middlewares the order is the same."""
+        return sum(each.agrees for each in self.ratios)
+
+
+def compare_values(values: Iterable[PublishedValue], experiments: Sequence[ExperimentFindings]) -> PaperComparison:
+    """Sets every published value against the experiment that it selects."""
+    pairs = tuple(_pair(value, experiments) for value in values)
+    metrics = {each.metric.name: each.metric for each in pairs}
+    correlations = tuple(rank_correlation(metric, _known(pairs, name)) for name, metric in metrics.items())
+    return PaperComparison(pairs, tuple(_ratios(pairs)), correlations)
+
+
+def _known(pairs: Iterable[Pair], metric: str) -> list[tuple[float, float]]:
+    return [each.values for each in pairs if each.metric.name == metric and each.values is not None]
+
+
+def _pair(value: PublishedValue, experiments: Sequence[ExperimentFindings]) -> Pair:
+    selected = [each for each in experiments if is_selected(each.experiment, value.selection)]
+    if len(selected) != 1:
+        return Pair(value, None, None, "not measured in this extent" if not selected else "of several experiments")
+    own = selected[0]
+    names = [each.name for each in (own.experiment.chains if value.metric.of_chain else own.experiment.streams)]
+    keys = [value.metric.key(name) for name in names]
+    estimate = next((own.estimates[key] for key in keys if key in own.estimates), None)
+    if estimate is not None and estimate.value is not None:
+        return Pair(value, own, estimate, "")
+    return Pair(value, own, None, own.not_applicable or own.why_missing(keys[0]))
+
+
+def _ratios(pairs: Sequence[Pair]) -> Iterable[Ratio]:
+    groups: dict[tuple[tuple[str, str], ...], list[Pair]] = {}
+    for each in pairs:
+        groups.setdefault(each.group, []).append(each)
+    for group, own in groups.items():
+        for first, second in combinations(own, 2):
+            one, other = first.values, second.values
+            if one and other and other[0] > 0 and other[1] > 0:
+                yield Ratio(group, first, second, one[0] / other[0], one[1] / other[1])
+
+
+def rank_correlation(metric: Metric, cells: Sequence[tuple[float, float]]) -> Correlation:
+    """Spearman's coefficient of published values and ours."""
+    n = len(cells)
+    if n < FEWEST_CELLS or any(len(set(values)) < 2 for values in zip(*cells, strict=True)):
+        return Correlation(metric, n, None)
+    value = float(scipy.stats.spearmanr(*zip(*cells, strict=True)).statistic)
+    if abs(value) >= 1:
+        return Correlation(metric, n, value)
+    reach = scipy.stats.norm.ppf((1 + CONFIDENCE) / 2) * math.sqrt((1 + value**2 / 2) / (n - 3))
+    middle = math.atanh(value)
+    return Correlation(metric, n, value, math.tanh(middle - reach), math.tanh(middle + reach))
+
+
+def by_group(pairs: Sequence[Pair]) -> Mapping[tuple[tuple[str, str], ...], Mapping[str, Pair]]:
+    """The cells of each group, by middleware."""
+    groups: dict[tuple[tuple[str, str], ...], dict[str, Pair]] = {}
+    for each in pairs:
+        groups.setdefault(each.group, {})[each.middleware] = each
+    return groups

@@ -1,0 +1,146 @@
+"""A paper's suites, planned with the workers that there are here, and run one after another into one folder.
+
+What is not installed is left out with the reason, as a paper names what its authors had. Each suite is a campaign as
+any other; `analysis.reproduced` says what they found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from middlemark.campaign.campaign import resume_run, run_new
+from middlemark.campaign.order import Order, available_workers, order_suite
+from middlemark.errors import EnvironmentNotReady, Interrupted
+from middlemark.plan import Experiment, Trial, campaign_duration_ns
+from middlemark.results.manifest import Reproduction
+from middlemark.results.progress import Observer
+from middlemark.results.run_folder import ReproductionFolder
+from middlemark.suite import DeploymentKind, LoadedSuite, Observation
+from middlemark.suite.papers import Extent, LoadedPaper
+from middlemark.testbed import capabilities, observers
+from middlemark.testbed.hosts import container
+
+
+@dataclass(frozen=True)
+class PlannedPaper:
+    """A paper in one extent, as this machine can run it."""
+
+    paper: LoadedPaper
+    extent: Extent
+    orders: Mapping[str, Order]
+    """By suite: those of which something can run here."""
+    not_installed: Mapping[str, str]
+    """Middlewares that the paper measured and that have no worker here, with the reason."""
+    not_run: Mapping[str, str]
+    """Suites of which nothing can run here, with the reason."""
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """All trials of all suites."""
+        return tuple(trial for order in self.orders.values() for trial in order.trials)
+
+    @property
+    def duration_ns(self) -> int:
+        """How long they take at least."""
+        return campaign_duration_ns(self.trials)
+
+    def duration_of_ns(self, suite: str) -> int:
+        """The same of one suite."""
+        return campaign_duration_ns(self.orders[suite].trials)
+
+    def experiments(self, suite: str) -> tuple[Experiment, ...]:
+        """What is planned of a suite; nothing of one that can't run here."""
+        order = self.orders.get(suite)
+        own = {trial.experiment.id: trial.experiment for trial in order.trials} if order else {}
+        return tuple(own.values())
+
+
+def plan_paper(paper: LoadedPaper, extent: Extent) -> PlannedPaper:
+    """Plans every suite of a paper."""
+    workers, unfit = available_workers()
+    suites = {each.suite: paper.suite(each.suite, extent) for each in paper.paper.suites}
+    named = dict.fromkeys(each.middleware for loaded in suites.values() for each in loaded.suite.middlewares)
+    missing = {name: unfit.get(name, "not installed") for name in named if name not in workers}
+    orders, not_run = {}, {}
+    for name, loaded in suites.items():
+        present = _installed(loaded, workers)
+        if present is None:
+            not_run[name] = "none of its middlewares is installed"
+        else:
+            absent = [each.middleware for each in loaded.suite.middlewares if each.middleware in missing]
+            left_out = {middleware: missing[middleware] for middleware in absent}
+            orders[name] = replace(order_suite(present, [], None), left_out=left_out)
+    return PlannedPaper(paper, extent, orders, missing, not_run)
+
+
+def _installed(loaded: LoadedSuite, workers: Mapping[str, object]) -> LoadedSuite | None:
+    """The suite for the middlewares that are installed; None where none is."""
+    present = tuple(each for each in loaded.suite.middlewares if each.middleware in workers)
+    return replace(loaded, suite=loaded.suite.model_copy(update={"middlewares": present})) if present else None
+
+
+def lacking(trials: Sequence[Trial]) -> dict[str, str]:
+    """What this machine can't do of what these trials need, with the reason: their outcome is `not_applicable`."""
+    needs = {
+        "hosts in namespaces": any(len(each.experiment.hosts) > 1 for each in trials)
+        and capabilities.namespaces_missing(),
+        "kernel path": any(each.observation is Observation.KERNEL_PATH for each in trials)
+        and observers.kernel_path_missing(),
+        "containers": any(
+            each.experiment.conditions.deployment.deployment is not DeploymentKind.BARE_METAL for each in trials
+        )
+        and _containers_missing(),
+    }
+    return {what: reason for what, reason in needs.items() if reason}
+
+
+def _containers_missing() -> str | None:
+    try:
+        container.runtime()
+    except EnvironmentNotReady as missing:
+        return missing.text
+    return None
+
+
+def reproduce_new(path: Path, planned: PlannedPaper, observer: Observer | None = None) -> None:
+    """Runs all suites into a new folder; returns when all are stored."""
+    reproduction = Reproduction(
+        extent=planned.extent,
+        texts=dict(planned.paper.texts),
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        not_installed=dict(planned.not_installed),
+        not_run=dict(planned.not_run),
+    )
+    folder = ReproductionFolder.created(path, reproduction)
+    _run_missing(folder, reproduction, planned, observer)
+
+
+def resume_paper(folder: ReproductionFolder, observer: Observer | None = None, *, across: bool = False) -> None:
+    """Runs what a folder still lacks: the missing trials of suites that had begun, and the suites after them."""
+    reproduction = folder.read()
+    with _told_how_to_resume(folder):
+        for run in folder.stored_runs(reproduction).values():
+            resume_run(run, observer, across=across)
+    _run_missing(folder, reproduction, plan_paper(reproduction.paper, reproduction.extent), observer)
+
+
+def _run_missing(
+    folder: ReproductionFolder, reproduction: Reproduction, planned: PlannedPaper, observer: Observer | None
+) -> None:
+    stored = folder.stored_runs(reproduction)
+    with _told_how_to_resume(folder):
+        for name, order in planned.orders.items():
+            if name not in stored:
+                run_new(folder.run(name).path, order, observer)
+
+
+@contextmanager
+def _told_how_to_resume(folder: ReproductionFolder) -> Iterator[None]:
+    try:
+        yield
+    except Interrupted as error:
+        raise Interrupted(error.text, remedy=f"continue with: middlemark reproduce --resume {folder.path}") from error

@@ -1,0 +1,196 @@
+"""The tables of a reproduced paper: its findings, what stood in for what, and its values beside ours.
+
+It computes nothing: `analysis.reproduced` has what was judged and compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from middlemark.analysis.compare.published import Pair, PaperComparison, Ratio, by_group
+from middlemark.analysis.decisions.paper_findings import JudgedFinding
+from middlemark.analysis.reproduced import ReproducedPaper
+from middlemark.analysis.verdicts.judge import Judgement
+from middlemark.report.conclusions.comparison import UNITS
+from middlemark.report.elements.formatting import ABSENT, MILLISECONDS, Unit, factor
+from middlemark.report.elements.tables import Cell, Column, Table, estimate_cell, named, sentences, table, values
+from middlemark.suite import Dimension
+from middlemark.suite.metrics import Metric
+from middlemark.suite.papers import Paper
+from middlemark.suite.yaml.quantity import plural
+
+NO_COMMUNICATION = "nothing received"
+FINDINGS = (
+    "A finding holds where every part of its claims does, is refuted where one part is at a level that excludes chance "
+    "among all of them, and is undecided otherwise."
+)
+Group = tuple[tuple[str, str], ...]
+
+
+def findings_table(findings: Sequence[JudgedFinding]) -> Table:
+    """Every finding with its verdict."""
+    columns = (*named("finding", "verdict"), sentences("what the paper says"), *values("claims"), sentences("open"))
+    rows = [
+        (str(each.finding.finding), each.judgement.value, each.finding.says, came_to(each), what_decides(each))
+        for each in findings
+    ]
+    return table("Findings", columns, rows, FINDINGS)
+
+
+def came_to(each: JudgedFinding) -> str:
+    """`3 hold, 1 undecided of 4`."""
+    if not each.claims:
+        return ABSENT
+    words = {Judgement.HOLDS: "hold", Judgement.REFUTED: "refuted", Judgement.UNDECIDED: "undecided"}
+    counts = [f"{each.count(judgement)} {word}" for judgement, word in words.items() if each.count(judgement)]
+    return f"{', '.join(counts)} of {len(each.claims)}"
+
+
+def what_decides(each: JudgedFinding) -> str:
+    """Why it is undecided, and what would decide it; empty where it is decided."""
+    if each.judgement is not Judgement.UNDECIDED:
+        return ""
+    reasons = dict.fromkeys(_reasons(each))
+    return " ".join(part for part in (_sentence("; ".join(reasons)), each.finding.decided_by) if part)
+
+
+def _reasons(each: JudgedFinding) -> Iterable[str]:
+    if each.reason:
+        yield each.reason
+    for claim in each.claims:
+        if claim.judgement is Judgement.UNDECIDED:
+            parts = [part.reason for part in claim.parts if part.judgement is Judgement.UNDECIDED and part.reason]
+            yield claim.reason or (parts[0] if parts else "its interval has both sides: more trials narrow it")
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def headline(findings: Sequence[JudgedFinding]) -> str:
+    """`4 of 12 findings hold, 2 are refuted, 6 undecided`."""
+    count = {judgement: sum(each.judgement is judgement for each in findings) for judgement in Judgement}
+    hold, are = ("holds" if count[Judgement.HOLDS] == 1 else "hold"), "is" if count[Judgement.REFUTED] == 1 else "are"
+    return (
+        f"{count[Judgement.HOLDS]} of {plural(len(findings), 'finding')} {hold}, {count[Judgement.REFUTED]} {are} "
+        f"refuted, {count[Judgement.UNDECIDED]} undecided"
+    )
+
+
+def equipment_table(paper: Paper) -> Table:
+    """What the paper had, and what stands in its place."""
+    columns = (sentences("in the paper"), sentences("here"))
+    return table("Equipment", columns, [(each.theirs, each.here) for each in paper.equipment])
+
+
+def suites_table(reproduced: ReproducedPaper) -> Table:
+    """What was run, with a link to each suite's own report."""
+    columns = (*named("suite"), *values("report", "experiments", "trials", "not run"), sentences("not applicable"))
+    rows: list[tuple[Cell, ...]] = []
+    for each in reproduced.paper.suites:
+        run = reproduced.runs.get(each.suite)
+        if run is None:
+            reason = reproduced.reproduction.not_run.get(each.suite, "not begun")
+            rows.append((Cell(each.suite), *(Cell(None) for _ in range(4)), Cell(reason)))
+            continue
+        reasons = dict.fromkeys(
+            f"{own.experiment.middleware}: {own.not_applicable}" for own in run.experiments if own.not_applicable
+        )
+        numbers = (len(run.experiments), run.n_trials, len(run.missing))
+        link = Cell("report", link=f"{each.suite}/report.html")
+        rows.append((Cell(each.suite), link, *(Cell(float(number)) for number in numbers), Cell("; ".join(reasons))))
+    return table("Suites", columns, rows)
+
+
+def value_tables(title: str, compared: PaperComparison) -> tuple[Table, ...]:
+    """For each metric: every cell of the paper with ours beside it, and the order of the middlewares in both."""
+    metrics = {each.metric.name: each.metric for each in compared.pairs}
+    return tuple(_value_table(title, metric, compared) for metric in metrics.values())
+
+
+def _value_table(title: str, metric: Metric, compared: PaperComparison) -> Table:
+    own = [each for each in compared.pairs if each.metric.name == metric.name]
+    groups, unit = by_group(own), shown_unit(metric)
+    who = list(dict.fromkeys(each.middleware for each in own))
+    pairs = (Column(f"{name}, {where}", unit.name) for name in who for where in ("paper", "here"))
+    columns = (*named(*_factors(groups)), *pairs, *named("order in the paper", "order here"))
+    rows = [_value_row(group, cells, who, unit) for group, cells in groups.items()]
+    return table(f"{title}: {metric.name}", columns, rows, "Ours are estimates over trials with 95 % intervals.")
+
+
+def _value_row(group: Group, cells: Mapping[str, Pair], who: Sequence[str], unit: Unit) -> list[Cell]:
+    setting = [Cell(value) for name, value in group if name != "metric"]
+    return [*setting, *_cells(cells, who, unit), *map(Cell, _orders(cells))]
+
+
+def shown_unit(metric: Metric) -> Unit:
+    """Times of a paper are milliseconds."""
+    return MILLISECONDS if metric.dimension is Dimension.TIME else UNITS[metric.dimension]
+
+
+def _factors(groups: Mapping[Group, object]) -> list[str]:
+    return list(dict.fromkeys(name for group in groups for name, _ in group if name != "metric"))
+
+
+def _cells(cells: Mapping[str, Pair], who: Sequence[str], unit: Unit) -> Iterable[Cell]:
+    for name in who:
+        pair = cells.get(name)
+        if pair is None:
+            yield from (Cell(None), Cell(None))
+            continue
+        yield Cell(pair.published.value, unit, reason=NO_COMMUNICATION)
+        yield estimate_cell(pair.ours, unit) if pair.ours else Cell(None, unit, reason=pair.reason)
+
+
+def _orders(cells: Mapping[str, Pair]) -> tuple[str, str]:
+    """The middlewares from the best to the worst, of those that have both values."""
+    both = [(name, pair.values) for name, pair in cells.items() if pair.values]
+    if len(both) < 2:
+        return ABSENT, ABSENT
+    sign = 1 if next(iter(cells.values())).metric.lower_is_better else -1
+    theirs, ours = ([name for name, _ in sorted(both, key=lambda each: sign * each[1][at])] for at in (0, 1))
+    return ", ".join(theirs), ", ".join(ours)
+
+
+def ratio_table(title: str, compared: PaperComparison) -> Table | None:
+    """Every pair of middlewares in every cell that both have; None where there is none."""
+    if not compared.ratios:
+        return None
+    names = _factors(dict.fromkeys(each.group for each in compared.ratios))
+    columns = (*named(*names, "metric", "ratio"), *values("paper", "here"), *named("order"))
+    rows = [(*_setting(each), *_ratio(each)) for each in compared.ratios]
+    return table(f"{title}: ratios between middlewares", columns, rows)
+
+
+def _setting(each: Ratio) -> list[str]:
+    return [value for _, value in each.group]
+
+
+def _ratio(each: Ratio) -> tuple[str, str, str, str]:
+    pair = f"{each.first.middleware} / {each.second.middleware}"
+    return pair, factor(each.published), factor(each.ours), "same" if each.agrees else "other"
+
+
+def agreement_table(title: str, compared: PaperComparison) -> Table:
+    """The rank correlation of each metric over all its cells."""
+    columns = (*named("metric"), *values("cells", "rank correlation", "same order"))
+    rows = []
+    for each in compared.correlations:
+        own = [ratio for ratio in compared.ratios if ratio.first.metric.name == each.metric.name]
+        order = f"{sum(ratio.agrees for ratio in own)} of {plural(len(own), 'pair')}" if own else ABSENT
+        coefficient = Cell(each.value, Unit(""), each.low, each.high, reason="too few cells")
+        rows.append((Cell(each.metric.name), Cell(float(each.n_cells)), coefficient, Cell(order)))
+    caption = (
+        "Spearman's coefficient over all cells that have both values, with its 95 % interval: sizes and topologies "
+        "weigh most in it. The order is that of two middlewares in one cell."
+    )
+    return table(f"{title}: agreement", columns, rows, caption)
+
+
+def agreement_words(compared: PaperComparison) -> str:
+    """`the order of two middlewares is the same in 30 of 36 pairs`."""
+    if not compared.ratios:
+        return "no two middlewares have both values in one cell"
+    return (
+        f"the order of two middlewares is the same in {compared.n_agreeing} of {plural(len(compared.ratios), 'pair')}"
+    )

@@ -1,0 +1,65 @@
+"""Findings are judged as their claims are, and say why they are undecided."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from middlemark.analysis.decisions.paper_findings import (
+    NO_CLAIM,
+    NOT_RUN,
+    JudgedFinding,
+    judge_findings,
+    unmeasured_claims,
+)
+from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.analysis.run import analyse
+from middlemark.analysis.verdicts.judge import Judgement
+from middlemark.plan import expand
+from middlemark.suite.papers import Extent, LoadedPaper, load_paper
+from run_builder import Behaviour, build_run
+from staged_paper import stage_paper
+
+FAST, SLOW = Behaviour(latency_ns=40_000), Behaviour(latency_ns=400_000)
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory: pytest.TempPathFactory) -> LoadedPaper:
+    return load_paper(str(stage_paper(tmp_path_factory.mktemp("paper") / "staged")))
+
+
+def judged(
+    paper: LoadedPaper, folder: Path, extent: Extent, behaviours: Mapping[str, Behaviour]
+) -> tuple[JudgedFinding, ...]:
+    run = build_run(folder, paper.suite("messages", extent).text, behaviours)
+    return judge_findings(paper.paper.findings, {"messages": analyse(run).claimable})
+
+
+def test_a_finding_holds_where_all_its_claims_hold(paper: LoadedPaper, tmp_path: Path) -> None:
+    first, second, _ = judged(paper, tmp_path, Extent.FULL, {"fake": FAST, "other": SLOW})
+    assert (first.judgement, second.judgement) == (Judgement.HOLDS, Judgement.HOLDS)
+    assert first.count(Judgement.HOLDS) == 2
+
+
+def test_one_refuted_claim_refutes_a_finding(paper: LoadedPaper, tmp_path: Path) -> None:
+    first, second, _ = judged(paper, tmp_path, Extent.FULL, {"fake": SLOW, "other": FAST})
+    assert (first.judgement, second.judgement) == (Judgement.REFUTED, Judgement.HOLDS)
+
+
+def test_a_claim_that_is_not_measured_leaves_its_finding_undecided(paper: LoadedPaper, tmp_path: Path) -> None:
+    first, second, _ = judged(paper, tmp_path, Extent.QUICK, {"fake": FAST, "other": SLOW})
+    assert [each.judgement for each in first.claims] == [Judgement.HOLDS, Judgement.UNDECIDED]
+    assert (first.judgement, second.judgement) == (Judgement.UNDECIDED, Judgement.HOLDS)
+
+
+def test_what_was_not_run_or_no_claim_says_is_undecided_with_the_reason(paper: LoadedPaper) -> None:
+    nothing: Mapping[str, list[ExperimentFindings]] = {}
+    found = judge_findings(paper.paper.findings, nothing)
+    assert {each.judgement for each in found} == {Judgement.UNDECIDED}
+    assert [each.reason for each in found] == [NOT_RUN, NOT_RUN, NO_CLAIM]
+
+
+def test_claims_that_an_extent_does_not_measure_are_counted(paper: LoadedPaper) -> None:
+    finding = paper.paper.findings[0]
+    quick, full = (expand(paper.suite("messages", extent).suite, available=["fake", "other"]) for extent in Extent)
+    assert (unmeasured_claims(finding, quick), unmeasured_claims(finding, full)) == (1, 0)

@@ -1,0 +1,76 @@
+"""`middlemark reproduce` as a user has it: the plan, the run, its report, and how it goes on."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from middlemark.errors import ExitCode
+from staged import own_machine
+from staged_paper import stage_paper
+
+MIDDLEMARK = [sys.executable, "-c", "from middlemark.cli.main import main; main()"]
+
+
+@pytest.fixture(autouse=True)
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own_machine(tmp_path, monkeypatch)
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path / "target"))
+    monkeypatch.chdir(tmp_path)
+    stage_paper(tmp_path / "paper")
+
+
+def middlemark(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [*MIDDLEMARK, *(str(argument) for argument in arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+
+def test_a_dry_run_says_what_runs_what_can_not_and_what_stays_open() -> None:
+    done = middlemark("reproduce", "paper", "--dry-run")
+    assert done.returncode == ExitCode.OK, done.stderr
+    words = " ".join(done.stdout.split())
+    assert "3 trials, about 0 min 02 s" in words
+    assert "not here: other: " in words
+    assert "not here: elsewhere: none of its middlewares is installed" in words
+    assert "finding 1 can't hold: 2 of 2 claims are not measured so" in words
+    assert "finding 3 stays undecided: A study with people would decide it." in words
+    assert not Path("runs").exists()
+
+
+def test_the_plan_is_data_too() -> None:
+    planned = json.loads(middlemark("reproduce", "paper", "--full", "--dry-run", "--json").stdout)
+    assert planned["suites"] == {"messages": {"experiments": 2, "trials": 8}}
+    assert planned["claims_not_measured"] == {"1": 2, "2": 0, "3": 0}
+
+
+def test_a_paper_is_run_judged_and_reported_and_made_again_from_what_is_stored() -> None:
+    done = middlemark("reproduce", "paper")
+    assert done.returncode == ExitCode.OK, done.stderr
+    (folder,) = Path("runs").iterdir()
+    assert folder.name.startswith("staged-quick-")
+    assert "of 3 findings hold" in done.stdout
+    assert f"report: {folder / 'report.html'}" in done.stdout
+    (folder / "report.html").unlink()
+    again = middlemark("reproduce", "--resume", folder, "--json")
+    assert again.returncode == ExitCode.OK, again.stderr
+    first, second, third = (each["judgement"] for each in json.loads(again.stdout)["findings"])
+    assert (first, third) == ("undecided", "undecided")
+    assert second != "refuted"  # a busy machine may leave fewer than three valid trials
+    assert (folder / "report.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ((), "no paper is named"),
+        (("unknown",), "neither a paper that ships nor a folder"),
+        (("paper", "--resume", "runs"), "--resume continues what was planned"),
+        (("--resume", "runs"), "the folder does not exist"),
+    ],
+)
+def test_a_mistake_is_told(arguments: tuple[str, ...], problem: str) -> None:
+    done = middlemark("reproduce", *arguments)
+    assert done.returncode in {ExitCode.USAGE, ExitCode.ENVIRONMENT}
+    assert problem in done.stderr

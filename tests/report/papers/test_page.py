@@ -1,0 +1,103 @@
+"""The page of a reproduced paper has its findings with their verdicts and its values beside ours, and loads nothing."""
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from middlemark.analysis.reproduced import ReproducedPaper
+from middlemark.report.papers.page import write_pages
+from middlemark.report.papers.tables import agreement_table, findings_table, ratio_table, suites_table, value_tables
+from middlemark.report.papers.terminal import print_paper, reproduced_data
+from middlemark.results.manifest import Reproduction
+from middlemark.results.run_folder import ReproductionFolder
+from middlemark.suite.papers import Extent, load_paper
+from run_builder import Behaviour, build_run
+from staged_paper import stage_paper
+
+BEHAVIOURS = {"fake": Behaviour(latency_ns=50_000), "other": Behaviour(latency_ns=100_000)}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[ReproducedPaper, str]:
+    folder = tmp_path_factory.mktemp("reproduced")
+    paper = load_paper(str(stage_paper(folder / "paper")))
+    reproduction = Reproduction(
+        extent=Extent.FULL,
+        texts=dict(paper.texts),
+        started_at="2026-01-31T12:00:00+00:00",
+        not_run={"elsewhere": "none of its middlewares is installed"},
+    )
+    stored = ReproductionFolder.created(folder / "out", reproduction)
+    build_run(folder / "out" / "messages", paper.suite("messages", Extent.FULL).text, BEHAVIOURS)
+    reproduced, page = write_pages(stored)
+    assert page == folder / "out" / "report.html"
+    return reproduced, page.read_text(encoding="utf-8")
+
+
+def test_the_page_says_what_holds_and_shows_each_claim(written: tuple[ReproducedPaper, str]) -> None:
+    _, page = written
+    assert "<h2>2 of 3 findings hold, 0 are refuted, 1 undecided</h2>" in page
+    assert "median(latency)[middleware=fake, workload=radar]" in page
+    assert page.count('<span class="judgement holds">') >= 2 + 3
+    assert "A study with people would decide it." in page
+
+
+def test_the_page_needs_nothing_but_itself(written: tuple[ReproducedPaper, str]) -> None:
+    _, page = written
+    addresses = re.findall(r'(?:src|href)="([^"]+)"', page)
+    assert {each.partition(":")[0] for each in addresses if ":" in each} == {"data"}
+    assert "messages/report.html" in addresses
+    assert "a switch &lt;b&gt;" in page
+
+
+def test_every_suite_has_its_own_report(written: tuple[ReproducedPaper, str]) -> None:
+    reproduced, _ = written
+    assert reproduced.runs["messages"].folder.report_path.is_file()
+    rows = suites_table(reproduced).lines
+    assert rows[0][:5] == ("messages", "report", "4", "16", "0")
+    assert rows[1][-1] == "none of its middlewares is installed"
+
+
+def test_values_stand_beside_the_published_ones(written: tuple[ReproducedPaper, str]) -> None:
+    reproduced, _ = written
+    compared = reproduced.comparisons["latency"]
+    (values,) = value_tables("Latency", compared)
+    assert values.headings[:3] == ("workload", "fake, paper, ms", "fake, here, ms")
+    assert values.headings[-2:] == ("order in the paper", "order here")
+    imu, radar = values.lines
+    assert (imu[0], imu[1], imu[3]) == ("imu", "0.1", "0.3")
+    assert imu[-2:] == ("fake, other", "fake, other")
+    assert radar[3] == "nothing received"
+    assert radar[-2:] == ("–", "–")
+
+
+def test_ratios_and_agreement_are_told(written: tuple[ReproducedPaper, str]) -> None:
+    reproduced, _ = written
+    compared = reproduced.comparisons["latency"]
+    ratios = ratio_table("Latency", compared)
+    assert ratios is not None
+    assert ratios.lines[0][2] == "fake / other"
+    assert ratios.lines[0][-1] == "same"
+    assert agreement_table("Latency", compared).lines == (("median(latency)", "3", "too few cells", "1 of 1 pair"),)
+
+
+def test_findings_are_a_table_for_every_writer(written: tuple[ReproducedPaper, str]) -> None:
+    reproduced, _ = written
+    assert [row[:2] for row in findings_table(reproduced.findings).lines] == [
+        ("1", "holds"),
+        ("2", "holds"),
+        ("3", "undecided"),
+    ]
+
+
+def test_the_terminal_and_the_data_say_the_same(written: tuple[ReproducedPaper, str]) -> None:
+    reproduced, _ = written
+    out = io.StringIO()
+    print_paper(reproduced, Console(file=out, width=120))
+    assert "2 of 3 findings hold" in out.getvalue()
+    assert "the order of two middlewares is the same in 1 of 1 pair" in out.getvalue()
+    assert "suite elsewhere was not run" in out.getvalue()
+    data = reproduced_data(reproduced)
+    assert [each["judgement"] for each in data["findings"]] == ["holds", "holds", "undecided"]  # type: ignore[attr-defined]
