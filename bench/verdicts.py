@@ -104,7 +104,7 @@ def bound_errs(noise: str, trials: int, repeats: int) -> float:
     found = 0
     for _ in range(repeats):
         values = 100 * np.exp(SPREAD * NOISES[noise](rng, (trials,)))
-        judged = judge_against_bound(Evidence(block_values=known(values)), 100.0, above=False).judged.judgement
+        judged = judge_against_bound(Evidence(block_values=known(values)), 100.0, above=False).result.judgement
         found += judged is not Judgement.UNDECIDED
     return found / repeats
 

@@ -64,7 +64,7 @@ def test_a_programmed_log_normal_latency_comes_out_at_its_quantiles(runs: Shared
 
 def test_loss_and_accounting_come_out_exactly(runs: SharedRuns) -> None:
     findings = build(runs, one=Behaviour(loss=0.25))
-    totals = the(findings, "one").delivery.totals["imu", False]
+    totals = the(findings, "one").accounting.totals["imu", False]
     rows = sum(len(trial.read_received()) for trial in findings.folder.stored_trials())
     assert totals.sent == 4000
     assert totals.received == rows
@@ -129,7 +129,7 @@ def test_an_overloaded_trials_latency_enters_no_figure(runs: SharedRuns) -> None
     assert achieved is not None
     assert (latency.value, latency.reason) == (None, "overloaded in all 4 valid trials")
     assert achieved.value == pytest.approx(1 / 1.5, abs=0.01)
-    assert found.delivery.overloaded == {"imu": 4}
+    assert found.accounting.overloaded == {"imu": 4}
 
 
 def test_a_stalled_publisher_shows_in_the_latency_from_the_intended_send_only(runs: SharedRuns) -> None:
@@ -184,7 +184,7 @@ def test_round_trips_are_measured_whole(runs: SharedRuns) -> None:
 
 def test_many_publishers_and_subscribers_are_all_counted(runs: SharedRuns) -> None:
     findings = build(runs, SUITE + "topologies: C2-2\n", one=Behaviour(loss=0.1))
-    totals = the(findings, "one").delivery.totals["imu", False]
+    totals = the(findings, "one").accounting.totals["imu", False]
     assert totals.sent == 4 * 2 * 2 * 1000
     assert totals.received + totals.lost == totals.sent
     assert findings.damaged == ()

@@ -198,7 +198,7 @@ def test_two_blocks_of_base_and_head_gate_nothing(runs: SharedRuns) -> None:
     asked = [
         parse_condition(text) for text in ("median(latency) > +5000 %", "median(latency) > +5 %", "loss > +0.1 pp")
     ]
-    assert [each.judged.judgement.value for each in judge_conditions(pairs, asked)] == ["undecided"] * 3
+    assert [each.result.judgement.value for each in judge_conditions(pairs, asked)] == ["undecided"] * 3
 
 
 def test_what_happened_to_links_and_processes_is_read(runs: SharedRuns) -> None:

@@ -132,7 +132,7 @@ class Resumed:
 def resumed(run: RunFolder, against: Sequence[Path], *, across: bool) -> Resumed:
     """What the run is continued with; refused where it is not what was planned, or was begun with something else."""
     manifest = run.read_manifest()
-    definition = _planned_anew(run, manifest)
+    definition = _replanned_definition(run, manifest)
     _check_against(run, manifest, against)
     workers = needed_workers(manifest.trials, *available_workers())
     of_base = [trial for trial in manifest.trials if trial.experiment.side is Side.BASE]
@@ -147,7 +147,7 @@ def resumed(run: RunFolder, against: Sequence[Path], *, across: bool) -> Resumed
     return Resumed(definition, manifest, workers, base, differences)
 
 
-def _planned_anew(run: RunFolder, manifest: Manifest) -> Suite | Demand:
+def _replanned_definition(run: RunFolder, manifest: Manifest) -> Suite | Demand:
     try:
         definition = parse_given(manifest.suite_text, file=str(run.manifest_path), files=manifest.suite_files)
         trials = replanned(definition, manifest.trials)

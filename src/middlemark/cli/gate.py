@@ -109,14 +109,14 @@ def _check(
             remedy="messages have a latency, ping-pongs a round trip; `middlemark report` shows all metrics",
         )
     refused = {Judgement.REFUTED, *([Judgement.UNDECIDED] if undecided_fails else [])}
-    if any(each.judged.judgement in refused for each in found):
+    if any(each.result.judgement in refused for each in found):
         remedy = "more trials make the intervals narrower; the table has the values"
         if any(pair.base_runs for pair in pairs.pairs):
             remedy = "more runs of the base make the intervals narrower; the table has the values"
-        if any(each.judged.reason == TOO_FEW_RUNS for each in found):
+        if any(each.result.reason == TOO_FEW_RUNS for each in found):
             remedy = "give three or more runs of the base before the head, or measure both in alternation with "
             remedy += "`middlemark run --against`"
-        if all(each.judged.judgement is not Judgement.REFUTED for each in found):
+        if all(each.result.judgement is not Judgement.REFUTED for each in found):
             remedy += "; with --undecided pass, only significantly worse metrics fail"
         raise ResultsNotAccepted(headline(found), remedy=remedy)
     if undecided_fails and pairs.gone:

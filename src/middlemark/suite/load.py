@@ -71,7 +71,7 @@ def parse_demand(text: str, *, file: str, suite_files: SuiteFiles | None = None)
 
 def parse_given(text: str, *, file: str, files: Mapping[str, str] | None = None) -> Suite | Demand:
     """Reads the text that a run was given, a suite's or a demand's; with `files`, from the files that the run kept."""
-    suite_files = None if files is None else SuiteFiles.kept(files)
+    suite_files = None if files is None else SuiteFiles.stored(files)
     return (parse_demand if _is_demand(text, file) else parse_suite)(text, file=file, suite_files=suite_files)
 
 

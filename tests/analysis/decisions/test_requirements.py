@@ -46,7 +46,7 @@ def losing(events: list[int], size: int) -> Evidence:
 def test_loss_is_judged_by_its_interval_and_none_allowed_by_a_single_message(
     events: list[int], size: int, allowed: float, judgement: Judgement
 ) -> None:
-    assert judge_loss(losing(events, size), allowed).judged.judgement is judgement
+    assert judge_loss(losing(events, size), allowed).result.judgement is judgement
 
 
 def test_the_tightest_stream_is_the_one_that_uses_most_of_its_deadline() -> None:

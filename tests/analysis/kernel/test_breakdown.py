@@ -347,7 +347,7 @@ def test_a_message_that_a_broker_mixes_with_another_is_set_aside() -> None:
         *called(RECEIVER, 1700, 1800, RECEIVE),
         *taken(1790, length=20),
     ]
-    assert found(events).set_aside == {SetAside.NOT_TOLD_APART: 1}
+    assert found(events).set_aside == {SetAside.AMBIGUOUS: 1}
 
 
 def test_a_message_without_a_way_is_set_aside_and_counted() -> None:

@@ -167,7 +167,7 @@ def test_a_gate_is_shut_where_less_is_carried(
     pairs = pair_runs(base, head)
     assert pairs.gone == ()  # the loads that one search tried and the other did not are nothing gone
     found = judge_conditions(pairs.pairs, [parse_condition(written)])
-    said = {name: next(e for e in found if f"={name}" in e.compared.pair.setting).judged.judgement for name in expected}
+    said = {name: next(e for e in found if f"={name}" in e.compared.pair.setting).result.judgement for name in expected}
     assert said == expected
 
 
@@ -200,7 +200,7 @@ def test_one_search_of_each_tells_no_difference_and_says_what_to_do(runs: Shared
     assert found.decided.verdict is Verdict.UNDECIDED
     assert found.estimates[0] is not None
     assert found.estimates[0].value is not None
-    assert {each.judged.judgement for each in judge_conditions(pairs.pairs, [parse_condition("capacity < -5 %")])} == {
+    assert {each.result.judgement for each in judge_conditions(pairs.pairs, [parse_condition("capacity < -5 %")])} == {
         Judgement.UNDECIDED
     }
 

@@ -21,7 +21,7 @@ def of(*values: float, setbacks: Setbacks | None = None, n_lost: int = 0, is_max
 
 
 def judged(found: Evidence, bound: float, *, above: bool = False) -> Judgement:
-    return judge_against_bound(found, bound, above=above).judged.judgement
+    return judge_against_bound(found, bound, above=above).result.judgement
 
 
 def pooled(low: float, high: float, coverage: float | None, trials: int = 6) -> Evidence:
@@ -55,8 +55,8 @@ def test_a_bound_that_is_the_true_value_is_decided_in_one_case_of_twenty(trials:
 def test_a_rough_interval_decides_nothing() -> None:
     assert judged(pooled(10.0, 12.0, 0.95), 15.0) is HOLDS
     found = judge_against_bound(pooled(10.0, 12.0, None), 15.0, above=False)
-    assert found.judged.judgement is UNDECIDED
-    assert "differ too much" in found.judged.reason
+    assert found.result.judgement is UNDECIDED
+    assert "differ too much" in found.result.reason
 
 
 def test_one_message_beyond_a_maximum_refutes_whatever_the_median_of_trials_says() -> None:
@@ -68,7 +68,7 @@ def test_one_message_beyond_a_maximum_refutes_whatever_the_median_of_trials_says
 
 def test_a_lost_message_is_beyond_every_maximum() -> None:
     found = judge_against_bound(of(0.5, 0.6, 0.7, n_lost=2, is_maximum=True), 1.0, above=False)
-    assert (found.judged.judgement, found.judged.reason) == (REFUTED, "2 messages never arrived")
+    assert (found.result.judgement, found.result.reason) == (REFUTED, "2 messages never arrived")
 
 
 @pytest.mark.parametrize(("n", "expected"), [(0, HOLDS), (1, UNDECIDED), (7, REFUTED)])

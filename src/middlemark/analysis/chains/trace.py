@@ -182,21 +182,21 @@ def _paths(begun: pl.DataFrame, route: Route, rows: Rows, newest: Sequence[objec
     )
 
 
-def _taken(route: Route, rows: Rows, position: int) -> pl.LazyFrame:
+def _messages_taken(route: Route, rows: Rows, position: int) -> pl.LazyFrame:
     stream = pl.col("stream") == route.streams[position - 1]
     return rows.inputs.filter((pl.col("node") == route.nodes[position]) & stream)
 
 
 def _newest(route: Route, rows: Rows, position: int) -> object:
     """The last message of the chain that the node at a position took; None where it took none."""
-    return _taken(route, rows, position).select(pl.col("sequence").max()).collect().item()
+    return _messages_taken(route, rows, position).select(pl.col("sequence").max()).collect().item()
 
 
 def _onward(path: pl.DataFrame, route: Route, rows: Rows, position: int, newest: object) -> pl.DataFrame:
     """The message to the node at a position and its execution; `stopped` with the position says why it has none."""
     stream = pl.col("stream") == route.streams[position - 1]
     sent = rows.outputs.filter((pl.col("node") == route.nodes[position - 1]) & stream)
-    taken = _taken(route, rows, position).sort("execution")
+    taken = _messages_taken(route, rows, position).sort("execution")
     subscribed = pl.col("subscriber") == route.subscribers[position - 1]
     arrived = rows.received.filter(stream & subscribed & (pl.col("answer") == 0))
     ran = rows.executions.filter(pl.col("node") == route.nodes[position])

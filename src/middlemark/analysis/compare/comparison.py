@@ -182,7 +182,9 @@ def _comparison(setting: Setting, group: Sequence[ExperimentFindings]) -> Compar
     unranked = {name: reason for name, reason in reasons.items() if reason}
     candidates = {
         each.experiment.id: Candidate(
-            known[each.experiment.id], _shown(each, key), each.setbacks(key, setting.stream, known[each.experiment.id])
+            known[each.experiment.id],
+            _shown_value(each, key),
+            each.setbacks(key, setting.stream, known[each.experiment.id]),
         )
         for each in group
         if each.experiment.id not in unranked
@@ -201,7 +203,7 @@ def _comparison(setting: Setting, group: Sequence[ExperimentFindings]) -> Compar
     return replace(found, to_best={name: each for name, each in to_best.items() if each is not None})
 
 
-def _shown(each: ExperimentFindings, key: Key) -> float:
+def _shown_value(each: ExperimentFindings, key: Key) -> float:
     """The value that a reader sees; that of single trials where there is none over all."""
     estimate = each.estimates.get(key)
     if estimate is not None and estimate.value is not None:

@@ -109,7 +109,7 @@ def judge_bound(statement: Bound, each: ExperimentFindings, stream: str | None, 
     effect = None
     if found.value is not None and found.low is not None and found.high is not None:
         effect = Effect(Scale.VALUE, found.value, found.low, found.high, own.dimension)
-    return Part((each,), stream, found.judged.judgement, found.test, effect, found.n_trials, found.judged.reason)
+    return Part((each,), stream, found.result.judgement, found.test, effect, found.n_trials, found.result.reason)
 
 
 def judge_no_loss(each: ExperimentFindings, stream: str | None, confidence: float) -> Part:

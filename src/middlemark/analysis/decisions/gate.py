@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from middlemark.analysis.compare.metrics import MetricComparison, compare_metrics
 from middlemark.analysis.compare.pairing import Pair
 from middlemark.analysis.verdicts.bounds import BoundResult, judge_against_bound
-from middlemark.analysis.verdicts.judge import Judged, judge_change
+from middlemark.analysis.verdicts.judge import ReasonedJudgement, judge_change
 from middlemark.errors import UsageError
 from middlemark.suite import bound_of
 from middlemark.suite.metrics import Metric, metric_named
@@ -45,7 +45,7 @@ class JudgedCondition:
 
     condition: Condition
     compared: MetricComparison
-    judged: Judged
+    result: ReasonedJudgement
     """Whether the change stays within the bound."""
     against: BoundResult | None = None
     """Where head alone is compared with a bound: its value with the interval that decides."""
@@ -60,8 +60,8 @@ def parse_condition(written: str) -> Condition:
     of_change = bool(parts["sign"])
     read = _change(parts["bound"], metric) if of_change else bound_of(metric.dimension, parts["bound"])
     if read is None:
-        wanted = _wanted(metric, of_change=of_change)
-        raise UsageError(f"`{written}`: `{parts['bound']}` is no bound of {metric.name}", remedy=f"write {wanted}")
+        example = _bound_example(metric, of_change=of_change)
+        raise UsageError(f"`{written}`: `{parts['bound']}` is no bound of {metric.name}", remedy=f"write {example}")
     sign = -1 if parts["sign"] == "-" else 1
     return Condition(" ".join(written.split()), metric, parts["side"] == ">", of_change, sign * read)
 
@@ -71,7 +71,7 @@ def _change(written: str, metric: Metric) -> float | None:
     return float(found["number"]) / 100 if found else None
 
 
-def _wanted(metric: Metric, *, of_change: bool) -> str:
+def _bound_example(metric: Metric, *, of_change: bool) -> str:
     if of_change:
         return "`+0.1 pp`, percentage points" if metric.is_share else "a relative change, such as `+5 %`"
     return f"a value, such as `{metric.dimension.example}`, or a change with its sign"
@@ -90,8 +90,8 @@ def _gated(each: MetricComparison, condition: Condition) -> JudgedCondition:
     if condition.of_change:
         bound = condition.bound if condition.metric.is_share else 1 + condition.bound
         lower, setbacks = condition.metric.lower_is_better, each.setbacks
-        judged = judge_change(each.difference, bound, above=condition.above, lower_is_better=lower, setbacks=setbacks)
-        return JudgedCondition(condition, each, judged)
+        result = judge_change(each.difference, bound, above=condition.above, lower_is_better=lower, setbacks=setbacks)
+        return JudgedCondition(condition, each, result)
     head = each.pair.sides[1].evidence(condition.metric, each.stream)
     found = judge_against_bound(head, condition.bound, above=not condition.above)
-    return JudgedCondition(condition, each, found.judged, found)
+    return JudgedCondition(condition, each, found.result, found)

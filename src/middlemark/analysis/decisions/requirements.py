@@ -15,7 +15,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.analysis.stats.intervals import CONFIDENCE
 from middlemark.analysis.verdicts.bounds import BoundResult, Evidence, judge_against_bound
-from middlemark.analysis.verdicts.judge import Judged, Judgement
+from middlemark.analysis.verdicts.judge import Judgement, ReasonedJudgement
 from middlemark.analysis.verdicts.ranking import Candidate as Ranked
 from middlemark.analysis.verdicts.ranking import Rank, ranking
 from middlemark.analysis.verdicts.values import Block, BlockValues, PooledValue
@@ -186,7 +186,7 @@ def _checks(stream: StreamDemand, findings: ExperimentFindings) -> Iterator[Chec
 
 
 def _rate(stream: StreamDemand, findings: ExperimentFindings) -> Check:
-    overloaded, valid = findings.delivery.overloaded.get(stream.name, 0), findings.n_valid
+    overloaded, valid = findings.accounting.overloaded.get(stream.name, 0), findings.n_valid
     reason = f"it could not be sent at its rate in {overloaded} of {valid} trials" if overloaded else ""
     judgement = Judgement.UNDECIDED if overloaded else Judgement.HOLDS
     return Check(stream, Requirement.RATE, Judgement.REFUTED if 2 * overloaded > valid else judgement, reason=reason)
@@ -200,35 +200,35 @@ def _loss(stream: StreamDemand, findings: ExperimentFindings) -> Check:
     if estimate is None or estimate.value is None:
         reason = "no message was sent" if estimate is None else estimate.reason
         return Check(stream, Requirement.LOSS, Judgement.UNDECIDED, estimate, reason)
-    judged = judge_loss(found, stream.loss_allowed)
-    return Check(stream, Requirement.LOSS, judged.judged.judgement, _as_judged(estimate, judged), judged.judged.reason)
+    tested = judge_loss(found, stream.loss_allowed)
+    result, shown = tested.result, _with_tested_interval(estimate, tested)
+    return Check(stream, Requirement.LOSS, result.judgement, shown, result.reason)
 
 
 def judge_loss(found: Evidence, allowed: float) -> BoundResult:
     """Where no loss is allowed, one lost message decides; otherwise the interval decides."""
-    judged = judge_against_bound(found, allowed, above=False)
+    tested = judge_against_bound(found, allowed, above=False)
     n_lost = sum(lost for lost, _ in found.counts.values())
     if allowed:
-        return judged
+        return tested
     if n_lost:
-        return replace(judged, judged=Judged(Judgement.REFUTED))
-    if judged.value is None or found.setbacks.n:
-        return judged
-    return replace(judged, judged=Judged(Judgement.HOLDS))  # the interval says what is still possible
+        return replace(tested, result=ReasonedJudgement(Judgement.REFUTED))
+    if tested.value is None or found.setbacks.n:
+        return tested
+    return replace(tested, result=ReasonedJudgement(Judgement.HOLDS))  # the interval says what is still possible
 
 
 def _deadline(stream: StreamDemand, findings: ExperimentFindings, deadline_ns: int) -> Check:
     """Judges a deadline. Lost messages are judged by the loss that is allowed, not a second time by `max`."""
     found = replace(findings.evidence(_under_way(stream), stream.name), n_lost=0)
     estimate = _worst(stream, findings) if stream.within is Within.ALL else found.estimate
-    judged = judge_against_bound(found, deadline_ns, above=False)
-    reason = judged.judged.reason
+    tested = judge_against_bound(found, deadline_ns, above=False)
+    judgement, reason = tested.result.judgement, tested.result.reason
     if estimate is None or estimate.value is None:
         reason = reason or ("it was not measured" if estimate is None else estimate.reason)
-        return Check(stream, Requirement.DEADLINE, judged.judged.judgement, estimate, reason)
+        return Check(stream, Requirement.DEADLINE, judgement, estimate, reason)
     by_block = found.block_values.finite.low if len(found.block_values.finite) >= estimate.n_trials else {}
-    shown = _as_judged(estimate, judged)
-    return Check(stream, Requirement.DEADLINE, judged.judged.judgement, shown, reason, by_block)
+    return Check(stream, Requirement.DEADLINE, judgement, _with_tested_interval(estimate, tested), reason, by_block)
 
 
 def _under_way(stream: StreamDemand) -> Metric:
@@ -237,11 +237,11 @@ def _under_way(stream: StreamDemand) -> Metric:
     return metric_named(f"{level}(latency_from_intended)")
 
 
-def _as_judged(estimate: Estimate, judged: BoundResult) -> Estimate:
+def _with_tested_interval(estimate: Estimate, tested: BoundResult) -> Estimate:
     """The value that is shown everywhere, with the interval that decided."""
-    if judged.low is None or judged.high is None:
+    if tested.low is None or tested.high is None:
         return replace(estimate, low=None, high=None, coverage=None)
-    return replace(estimate, low=judged.low, high=judged.high, coverage=CONFIDENCE)
+    return replace(estimate, low=tested.low, high=tested.high, coverage=CONFIDENCE)
 
 
 def _worst(stream: StreamDemand, findings: ExperimentFindings) -> Estimate | None:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 
 from middlemark.analysis.experiment.findings import (
+    Accounting,
     Configuration,
-    Delivery,
     Examples,
     ExperimentFindings,
     MeasuredTrial,
@@ -65,7 +65,7 @@ def experiment_findings(
         by_block=_by_block(measured, refused),
         counted=_counted(measured),
         shapes=_shapes(measured),
-        delivery=_delivery(experiment, measured),
+        accounting=_accounting(experiment, measured),
         configuration=Configuration(
             effective=next((each.record.effective for each in measured if each.record.effective), {}),
             services=next((each.record.services for each in measured if each.record.services), {}),
@@ -82,8 +82,8 @@ def experiment_findings(
     )
 
 
-def _delivery(experiment: Experiment, measured: Sequence[MeasuredTrial]) -> Delivery:
-    return Delivery(
+def _accounting(experiment: Experiment, measured: Sequence[MeasuredTrial]) -> Accounting:
+    return Accounting(
         totals=_totals(flow for trial in measured for flow in trial.metrics.flows),
         overloaded={
             stream.name: sum(stream.name in trial.metrics.overloaded for trial in measured)

@@ -114,8 +114,8 @@ class Shapes:
 
 
 @dataclass(frozen=True)
-class Delivery:
-    """The accounting of the messages."""
+class Accounting:
+    """What became of the messages."""
 
     totals: Mapping[tuple[str, bool], Totals] = field(default_factory=dict)
     """By stream and whether they are answers."""
@@ -165,7 +165,7 @@ class ExperimentFindings:
     above: Mapping[Key, Mapping[Block, float]] = field(default_factory=dict)
     """Of a metric that is known only to lie between two values the upper ones; `by_block` has the lower."""
     shapes: Shapes = Shapes()
-    delivery: Delivery = Delivery()
+    accounting: Accounting = Accounting()
     configuration: Configuration = Configuration()
     examples: Examples = Examples()
     variance: Mapping[str, VarianceComponents | NoVarianceComponents] = field(default_factory=dict)
@@ -220,9 +220,9 @@ class ExperimentFindings:
         kinds = Counter(outcome.kind for outcome in self.outcomes)
         overloaded = 0
         if key.metric in _OF_THE_PATH:
-            overloaded = self.delivery.overloaded.get(name or "", 0)
+            overloaded = self.accounting.overloaded.get(name or "", 0)
         elif key.metric == "cpu_percent_of_core":  # who sends less computes less
-            overloaded = max(self.delivery.overloaded.values(), default=0)
+            overloaded = max(self.accounting.overloaded.values(), default=0)
         return count_setbacks(kinds, known, overloaded)
 
     def _n_lost(self, key: Key) -> int:

@@ -85,7 +85,7 @@ def follow_message(
         return SetAside.NOT_IN_ORDER
     crossings = _crossings(trace, found, sought)
     if crossings is None:
-        return SetAside.NOT_TOLD_APART
+        return SetAside.AMBIGUOUS
     return MessagePath(
         sent_ns=sought.sent_ns,
         received_ns=sought.received_ns,
@@ -127,7 +127,7 @@ def _followed(trace: KernelTrace, message: _Message) -> _Path | None:
     process, until_ns = message.receiver, message.received_ns
     for _ in range(_MOST_HOPS):
         path.processes.append(process)
-        hop = _taken(trace, process, message, until_ns) or _woken(trace, process, message, until_ns)
+        hop = _last_receive(trace, process, message, until_ns) or _woken(trace, process, message, until_ns)
         if hop is None:
             return None
         process, until_ns = hop(path, message.side(process))
@@ -142,7 +142,7 @@ _Hop = Callable[[_Path, Side], tuple[int, int]]
 """Adds a hop's segments to a path; gives the process before it, and the instant up to which time is not yet divided."""
 
 
-def _taken(trace: KernelTrace, process: int, message: _Message, until_ns: int) -> _Hop | None:
+def _last_receive(trace: KernelTrace, process: int, message: _Message, until_ns: int) -> _Hop | None:
     """The last receive call that completes the message, from its sender or a service.
 
     Where no call completes it, the packets only announced a message in shared memory: then the last call of all.

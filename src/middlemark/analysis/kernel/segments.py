@@ -56,7 +56,7 @@ class SetAside(StrEnum):
 
     NO_WAY_FOUND = "no_way_found"
     """No receive call or wake-up leads from the arrival back to the sender after the hand-over."""
-    NOT_TOLD_APART = "not_told_apart"
+    AMBIGUOUS = "not_told_apart"
     """Its packets can't be distinguished from those of another message that a process between forwarded at the same
     time."""
     NOT_IN_ORDER = "not_in_order"

@@ -84,20 +84,20 @@ def box(samples: Sketch) -> Box:
 
     def at(level: float) -> float | None:
         found = samples.quantile(level)
-        return known(found.value) if isinstance(found, Measured) else None
+        return measurable(found.value) if isinstance(found, Measured) else None
 
-    def known(value_ns: float) -> float | None:
+    def measurable(value_ns: float) -> float | None:
         return float(value_ns) if is_measurable(value_ns, samples.bound_ns) else None
 
     return Box(
-        minimum=known(samples.values[0]),
+        minimum=measurable(samples.values[0]),
         p10=at(0.10),
         p25=at(0.25),
         p50=at(0.50),
         p75=at(0.75),
         p90=at(0.90),
         p99=at(0.99),
-        maximum=known(samples.values[-1]),
+        maximum=measurable(samples.values[-1]),
         n=samples.n,
     )
 

@@ -15,7 +15,7 @@ import numpy as np
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.analysis.stats.intervals import CONFIDENCE, coverage, median_interval
 from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS, Difference, NoDifference, ratio, share_with_interval
-from middlemark.analysis.verdicts.judge import Judged, Judgement, Setbacks, judge_interval, why_uncertain
+from middlemark.analysis.verdicts.judge import Judgement, ReasonedJudgement, Setbacks, judge_interval, why_uncertain
 from middlemark.analysis.verdicts.values import BlockValues, Counts, PooledValue
 
 TOO_FEW = f"fewer than {FEWEST_BLOCKS} trials"
@@ -73,7 +73,7 @@ class Evidence:
 class BoundResult:
     """A metric tested against its bound."""
 
-    judged: Judged
+    result: ReasonedJudgement
     test: BoundTest
     n_trials: int
     value: float | None = None
@@ -85,16 +85,18 @@ def judge_against_bound(found: Evidence, bound: float, *, above: bool, confidenc
     """Whether the metric lies above the bound (or, not `above`, at or below it)."""
     n = max(len(found.counts), len(found.block_values))
     if not n and not found.setbacks.n and (found.estimate is None or found.estimate.value is None):
-        return BoundResult(Judged(Judgement.UNDECIDED, found.missing or "it was not measured"), BoundTest.NONE, 0)
+        return BoundResult(
+            ReasonedJudgement(Judgement.UNDECIDED, found.missing or "it was not measured"), BoundTest.NONE, 0
+        )
     if found.is_maximum:
         return _extreme(found, bound, above=above)
     span = _share(found, confidence) if found.is_share else _values(found, confidence) or _pooled(found)
     if isinstance(span, str):
-        judged = _of_setbacks(found, Judged(Judgement.UNDECIDED, span), above=above)
-        return BoundResult(judged, BoundTest.NONE, n)
+        result = _of_setbacks(found, ReasonedJudgement(Judgement.UNDECIDED, span), above=above)
+        return BoundResult(result, BoundTest.NONE, n)
     test, value, low, high = span
-    judged = _of_setbacks(found, Judged(judge_interval(low, high, bound, above=above)), above=above)
-    return BoundResult(judged, test, n, value, low, high)
+    result = _of_setbacks(found, ReasonedJudgement(judge_interval(low, high, bound, above=above)), above=above)
+    return BoundResult(result, test, n, value, low, high)
 
 
 Span = tuple[BoundTest, float, float, float]
@@ -131,14 +133,14 @@ def _pooled(found: Evidence) -> Span | str:
     return TOO_FEW if len(found.block_values) < FEWEST_BLOCKS and found.block_values else whole.reason
 
 
-def _of_setbacks(found: Evidence, seen: Judged, *, above: bool) -> Judged:
+def _of_setbacks(found: Evidence, seen: ReasonedJudgement, *, above: bool) -> ReasonedJudgement:
     """Trials that could not keep up count against the middleware, and let no statement in its favour hold."""
     good = above is not found.lower_is_better
     if found.setbacks.is_majority and found.setbacks.n_trials >= FEWEST_BLOCKS:
-        return Judged(Judgement.REFUTED if good else Judgement.HOLDS, str(found.setbacks))
+        return ReasonedJudgement(Judgement.REFUTED if good else Judgement.HOLDS, str(found.setbacks))
     flattering = Judgement.HOLDS if good else Judgement.REFUTED
     if found.setbacks.n and seen.judgement is flattering:
-        return Judged(Judgement.UNDECIDED, str(found.setbacks))
+        return ReasonedJudgement(Judgement.UNDECIDED, str(found.setbacks))
     return seen
 
 
@@ -149,12 +151,12 @@ def _extreme(found: Evidence, bound: float, *, above: bool) -> BoundResult:
     n = len(values)
     if found.n_lost or at_least > bound:
         reason = f"{found.n_lost} messages never arrived" if found.n_lost else ""
-        judged = Judged(Judgement.HOLDS if above else Judgement.REFUTED, reason)
+        result = ReasonedJudgement(Judgement.HOLDS if above else Judgement.REFUTED, reason)
     elif n < FEWEST_BLOCKS or slowest > bound:
-        judged = Judged(Judgement.UNDECIDED, TOO_FEW if n < FEWEST_BLOCKS else "within the clocks' bound")
+        result = ReasonedJudgement(Judgement.UNDECIDED, TOO_FEW if n < FEWEST_BLOCKS else "within the clocks' bound")
     else:
-        judged = Judged(Judgement.REFUTED if above else Judgement.HOLDS)
-    judged = _of_setbacks(found, judged, above=above)
+        result = ReasonedJudgement(Judgement.REFUTED if above else Judgement.HOLDS)
+    result = _of_setbacks(found, result, above=above)
     if not n:
-        return BoundResult(judged, BoundTest.EXTREME, n)
-    return BoundResult(judged, BoundTest.EXTREME, n, at_least, min(values.low.values()), slowest)
+        return BoundResult(result, BoundTest.EXTREME, n)
+    return BoundResult(result, BoundTest.EXTREME, n, at_least, min(values.low.values()), slowest)

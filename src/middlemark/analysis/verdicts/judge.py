@@ -128,7 +128,7 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ReasonedJudgement:
     """A judgement, and why it is undecided, or what the interval does not say."""
 
     judgement: Judgement
@@ -223,20 +223,20 @@ def _unequal(setbacks: SetbacksPair) -> str:
 
 def judge_change(
     found: Difference | NoDifference, bound: float, *, above: bool, lower_is_better: bool, setbacks: SetbacksPair
-) -> Judged:
+) -> ReasonedJudgement:
     """Whether the change from the first side to the second is not beyond a bound; `above`: beyond is above it."""
     of_worse = above is lower_is_better
     if of_worse and _significantly_worse(setbacks) is Verdict.WORSE:
-        return Judged(Judgement.REFUTED, _unequal(setbacks))
+        return ReasonedJudgement(Judgement.REFUTED, _unequal(setbacks))
     if isinstance(found, NoDifference):
-        return Judged(Judgement.UNDECIDED, found.reason)
+        return ReasonedJudgement(Judgement.UNDECIDED, found.reason)
     if selected := unequal_disturbance(*setbacks):
-        return Judged(Judgement.UNDECIDED, selected)
+        return ReasonedJudgement(Judgement.UNDECIDED, selected)
     judgement = judge_interval(found.low, found.high, bound, above=not above)
     for_second = Verdict.BETTER if (judgement is Judgement.HOLDS) is of_worse else Verdict.WORSE
     if judgement is not Judgement.UNDECIDED and _flattered(setbacks) is for_second:
-        return Judged(Judgement.UNDECIDED, _unequal(setbacks))
-    return Judged(judgement)
+        return ReasonedJudgement(Judgement.UNDECIDED, _unequal(setbacks))
+    return ReasonedJudgement(judgement)
 
 
 def judge_interval(low: float, high: float, bound: float, *, above: bool) -> Judgement:

@@ -65,7 +65,7 @@ class TrialProcesses:
         """Starts an application's or service's next process and gives it its spec."""
         number = len(self.keys[name]) + 1
         key = name if number == 1 else f"{name}#{number}"
-        command, spec = self._told(name, number)
+        command, spec = self._command_and_spec(name, number)
         mark = self._ledger.enter("process", f"{self._worker.name} {command} {key}")
         self._marks.append(mark)
         self.keys[name].append(key)
@@ -86,7 +86,7 @@ class TrialProcesses:
         self._ledger.started(mark, process.pid)
         process.tell(spec)
 
-    def _told(self, name: str, number: int) -> tuple[str, BaseModel]:
+    def _command_and_spec(self, name: str, number: int) -> tuple[str, BaseModel]:
         if name in self.specs.services:
             return "service", self.specs.services[name]
         spec = self.specs.applications[name]

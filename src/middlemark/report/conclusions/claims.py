@@ -1,4 +1,4 @@
-"""Judged claims for the terminal, for the page, and as data.
+"""ReasonedJudgement claims for the terminal, for the page, and as data.
 
 A claim of one part has its effect beside it; one of several says in how many it holds, and each part has a line. It
 judges nothing: `analysis.decisions.claims` did.
@@ -56,9 +56,9 @@ class ClaimShown:
     parts: tuple[Line, ...]
 
 
-def shown(judged: Sequence[JudgedClaim]) -> list[ClaimShown]:
+def claims_shown(judged: Sequence[JudgedClaim]) -> list[ClaimShown]:
     """Every claim as it is shown."""
-    return [_shown(each) for each in judged]
+    return [_claim_shown(each) for each in judged]
 
 
 def claims_table(claims: Sequence[ClaimShown]) -> Table | None:
@@ -72,7 +72,7 @@ def claims_table(claims: Sequence[ClaimShown]) -> Table | None:
     return table("Claims", columns, rows, READING) if rows else None
 
 
-def _shown(each: JudgedClaim) -> ClaimShown:
+def _claim_shown(each: JudgedClaim) -> ClaimShown:
     if len(each.parts) == 1:
         only = each.parts[0]
         return ClaimShown(_line(only, _text(each), each.reason or only.reason), ())
@@ -150,7 +150,7 @@ def print_claims(judged: Sequence[JudgedClaim], console: Console) -> None:
     table = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     for heading in ("", "claim", "effect (95 %)", "n"):
         table.add_column(heading, overflow="fold")
-    for each in shown(judged):
+    for each in claims_shown(judged):
         for line, what in ((each.line, "bold"), *((part, "dim") for part in each.parts)):
             words = Text(line.what, what if each.parts else "")
             if line.why:

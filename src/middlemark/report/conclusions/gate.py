@@ -36,7 +36,7 @@ _HEADINGS = ("fails if", "base", "head", "difference (95 %)", "")
 
 def headline(found: Sequence[JudgedCondition]) -> str:
     """`1 of 4 conditions failed, 2 passed, 1 undecided`."""
-    count = Counter(each.judged.judgement for each in found)
+    count = Counter(each.result.judgement for each in found)
     return (
         f"{count[Judgement.REFUTED]} of {plural(len(found), 'condition')} failed, {count[Judgement.HOLDS]} passed, "
         f"{count[Judgement.UNDECIDED]} undecided"
@@ -53,7 +53,7 @@ def _cells(each: JudgedCondition) -> tuple[str, str, str, str]:
     shown = row(each.compared)
     base, head = (value if value == ABSENT else f"{value} {shown.unit}" for value in (shown.first, shown.second))
     condition = f"{each.compared.stream or ''} {each.condition.text}".strip()
-    return condition, base, head, each.judged.reason or _against_words(each) or shown.difference
+    return condition, base, head, each.result.reason or _against_words(each) or shown.difference
 
 
 def _against_words(each: JudgedCondition) -> str:
@@ -75,7 +75,7 @@ def print_gated(found: Sequence[JudgedCondition], console: Console) -> None:
             table.add_column(heading, overflow="fold", no_wrap=not heading)
         for each in own:
             table.add_row(
-                *map(Text, _cells(each)), Text(DECISIONS[each.judged.judgement], _STYLES[each.judged.judgement])
+                *map(Text, _cells(each)), Text(DECISIONS[each.result.judgement], _STYLES[each.result.judgement])
             )
         console.print(table)
     console.print(Text(headline(found), "bold"))
@@ -87,7 +87,7 @@ def markdown(found: Sequence[JudgedCondition], pairs: Pairs, *, undecided_fails:
     lines += [f"| setting | {' | '.join(_HEADINGS)} |", "|---|---|--:|--:|---|---|"]
     for each in found:
         cells = (_setting(each), *_cells(each))
-        lines.append(f"| {' | '.join(map(_escaped, cells))} | {_MARKS[each.judged.judgement]} |")
+        lines.append(f"| {' | '.join(map(_escaped, cells))} | {_MARKS[each.result.judgement]} |")
     lines += ["", _READING]
     lines += ["", *(f"- {_escaped(each)}" for each in pairs.alone)] if pairs.alone else []
     return "\n".join(lines) + "\n"
@@ -95,9 +95,9 @@ def markdown(found: Sequence[JudgedCondition], pairs: Pairs, *, undecided_fails:
 
 def _mark(found: Sequence[JudgedCondition], pairs: Pairs, *, undecided_fails: bool) -> str:
     """A tick only where everything was decided; the exit code says the same."""
-    if any(each.judged.judgement is Judgement.REFUTED for each in found):
+    if any(each.result.judgement is Judgement.REFUTED for each in found):
         return "❌"
-    if pairs.gone or any(each.judged.judgement is Judgement.UNDECIDED for each in found):
+    if pairs.gone or any(each.result.judgement is Judgement.UNDECIDED for each in found):
         return "❌" if undecided_fails else "❔"
     return "✅"
 
@@ -114,9 +114,9 @@ def junit(found: Sequence[JudgedCondition], pairs: Pairs) -> str:
         of_what = f"{_setting(each)} {each.compared.stream or ''}".strip()
         case = TestCase(each.condition.text, classname=of_what, time=0.0)
         said = f"base {base}, head {head}: {difference}"
-        if each.judged.judgement is Judgement.REFUTED:
+        if each.result.judgement is Judgement.REFUTED:
             case.result = [Failure(said, "gate")]
-        elif each.judged.judgement is Judgement.UNDECIDED:
+        elif each.result.judgement is Judgement.UNDECIDED:
             case.result = [Skipped(f"undecided: {said}")]
         else:
             case.system_out = said
@@ -139,8 +139,8 @@ def as_data(found: Sequence[JudgedCondition]) -> list[dict[str, object]]:
         {
             **data,
             "condition": each.condition.text,
-            "decision": DECISIONS[each.judged.judgement],
-            "reason": each.judged.reason or data["reason"],
+            "decision": DECISIONS[each.result.judgement],
+            "reason": each.result.reason or data["reason"],
         }
         for each, data in zip(found, compared, strict=True)
     ]

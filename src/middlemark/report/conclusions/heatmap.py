@@ -159,7 +159,7 @@ def _heat(value: float, values: Sequence[float], comparison: Comparison) -> floa
 def _outcome(each: ExperimentFindings, comparison: Comparison) -> str:
     """The word for a cell without a value: how most trials ended."""
     if each.n_valid:
-        if each.delivery.overloaded.get(comparison.setting.stream) == each.n_valid:
+        if each.accounting.overloaded.get(comparison.setting.stream) == each.n_valid:
             return "overloaded"
         estimate = each.estimate(comparison.setting.subject, comparison.criterion.metric)
         if estimate and estimate.method is Method.WITHIN_CLOCKS:

@@ -54,7 +54,7 @@ class Recommendation:
     """What a demand's run came to."""
 
     application: str
-    asked: str
+    demand: str
     headline: str
     sentences: tuple[str, ...]
     fitting: Table | None
@@ -81,11 +81,11 @@ def recommendation(findings: RunFindings) -> Recommendation | None:
 
 def recommended(found: Fitness, who: Mapping[str, Series]) -> Recommendation:
     """Put the judgement of all candidates into words."""
-    first = _first(found, who)
+    first = _best(found, who)
     said = [_use_sentence(first, who), _baseline(first, found, who), _cheapest(found, who), *_never_late(first)]
     return Recommendation(
         application=found.demand.application,
-        asked=asked_words(found.demand),
+        demand=demand_words(found.demand),
         headline=_headline(first, found, who),
         sentences=tuple(sentence for sentence in said if sentence),
         fitting=_fitting_table(found, who) if found.fitting else None,
@@ -95,14 +95,14 @@ def recommended(found: Fitness, who: Mapping[str, Series]) -> Recommendation:
     )
 
 
-def asked_words(demand: Demand) -> str:
+def demand_words(demand: Demand) -> str:
     """`5 streams between 4 processes on 2 hosts`."""
     hosts = {process.host for process in demand.processes} - {None}
     where = f"on {plural(len(hosts), 'host')}" if hosts else "on this machine"
     return f"{plural(len(demand.streams), 'stream')} between {len(demand.processes)} processes {where}"
 
 
-def _first(found: Fitness, who: Mapping[str, Series]) -> tuple[Candidate, ...]:
+def _best(found: Fitness, who: Mapping[str, Series]) -> tuple[Candidate, ...]:
     """Those that nothing else is significantly better than; baselines only where nothing but them fits."""
     field = [each for each in found.fitting if not who[each.id].baseline] or list(found.fitting)
     return tuple(each for each in field if not any(other.id in found.places[each.id].behind for other in field))
@@ -276,7 +276,7 @@ def _requirement_table(found: Fitness, who: Mapping[str, Series]) -> Table:
     return table(
         "Each requirement",
         (MIDDLEWARE, *values(*(_required(stream) for stream in found.demand.streams))),
-        [(_label(each, who), *(_kept(each, stream) for stream in found.demand.streams)) for each in judged],
+        [(_label(each, who), *(_check_words(each, stream) for stream in found.demand.streams)) for each in judged],
         "✓ met, ✗ missed, ? undecided. Times are from the scheduled instant to reception.",
     )
 
@@ -287,11 +287,11 @@ def _required(stream: StreamDemand) -> str:
     return ", ".join([stream.topic, *deadline, loss])
 
 
-def _kept(candidate: Candidate, stream: StreamDemand) -> str:
-    return ", ".join(_shown(check) for check in candidate.checks if check.stream == stream)
+def _check_words(candidate: Candidate, stream: StreamDemand) -> str:
+    return ", ".join(_result_words(check) for check in candidate.checks if check.stream == stream)
 
 
-def _shown(check: Check) -> str:
+def _result_words(check: Check) -> str:
     mark = _MARKS[check.judgement]
     if check.requirement is Requirement.RATE:
         return f"rate {mark}"

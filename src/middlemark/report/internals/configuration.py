@@ -120,7 +120,7 @@ def _payload(each: ExperimentFindings, comparison: Comparison) -> str:
     if comparison.setting.of_chain:
         return ""
     stream = next(s for s in each.experiment.streams if s.name == comparison.setting.stream)
-    per_trial = each.delivery.totals.get((stream.name, False))
+    per_trial = each.accounting.totals.get((stream.name, False))
     if per_trial is None or not each.n_valid:
         return ""
     return f"payload received: {size(stream.mean_bytes * per_trial.received / each.n_valid)} a trial"

@@ -56,7 +56,7 @@ PARTS: dict[Part, tuple[str, str]] = {
 """In the order of a message's path: the name of each part on the page, and its colour, similar for related parts."""
 REASONS = {
     SetAside.NO_WAY_FOUND: "no path found",
-    SetAside.NOT_TOLD_APART: "ambiguous",
+    SetAside.AMBIGUOUS: "ambiguous",
     SetAside.NOT_IN_ORDER: "not in order",
 }
 COUNTS = (

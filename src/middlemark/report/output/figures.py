@@ -20,7 +20,7 @@ import vl_convert
 
 from middlemark.analysis.decisions.claims import judge_own_claims
 from middlemark.analysis.run import RunFindings
-from middlemark.report.conclusions.claims import claims_table, shown
+from middlemark.report.conclusions.claims import claims_shown, claims_table
 from middlemark.report.conclusions.digest import digest
 from middlemark.report.conclusions.heatmap import heat_maps, heat_table
 from middlemark.report.conclusions.recommendation import recommendation
@@ -80,7 +80,7 @@ def _tables_of_run(
         yield "recommendation-requirements", found.requirements
     over_all = digest(findings.comparisons, [each.answer for each in sections], who)
     yield "digest", over_all.table if over_all else None
-    yield "claims", claims_table(shown(judge_own_claims(findings)))
+    yield "claims", claims_table(claims_shown(judge_own_claims(findings)))
     for number, heat_map in enumerate(heat_maps(findings.comparisons, [each.id for each in sections], who), start=1):
         yield f"overview-{number}", heat_table(heat_map)
     yield "capacity", capacity_table(findings.capacities, who)

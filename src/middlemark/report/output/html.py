@@ -16,7 +16,7 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.decisions.claims import judge_own_claims
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan import Caution
-from middlemark.report.conclusions.claims import READING, shown
+from middlemark.report.conclusions.claims import READING, claims_shown
 from middlemark.report.conclusions.digest import CROWDED, digest
 from middlemark.report.conclusions.headline import Answer, answer, distinguishing, interval_words
 from middlemark.report.conclusions.heatmap import heat_maps
@@ -135,7 +135,7 @@ def render(findings: RunFindings) -> str:
             heat_maps=heat_maps(findings.comparisons, [each.id for each in sections], who),
             warned=warned_of(findings, who),
             uncounted=uncounted(findings, who),
-            claims=shown(judge_own_claims(findings)),
+            claims=claims_shown(judge_own_claims(findings)),
             claims_reading=READING,
             topologies=topology_table(findings),
             keys=sorted({each.key: each for each in who.values()}.values(), key=lambda each: each.key),

@@ -35,7 +35,7 @@ MOST_BYTES = 1 << 24
 def program() -> str:
     """The script."""
     cached = _cache_file()
-    known = _kept(cached)
+    known = _cached(cached)
     if known is not None:
         return known
     bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg] # its stub forgets the default
@@ -44,7 +44,7 @@ def program() -> str:
     return bundle
 
 
-def _kept(cached: Path) -> str | None:
+def _cached(cached: Path) -> str | None:
     """As it was kept, by this user and whole."""
     try:
         if cached.lstat().st_uid != os.geteuid():

@@ -101,7 +101,7 @@ def _print_digest(whole: Digest | None, console: Console) -> None:
 def print_recommendation(said: Recommendation, console: Console) -> None:
     """Print what to take for an application."""
     console.print()
-    console.print(Text.assemble((said.application, "bold"), (f"  {said.asked}", "dim")))
+    console.print(Text.assemble((said.application, "bold"), (f"  {said.demand}", "dim")))
     if said.fitting is not None:
         _print_table(said.fitting, console)
     for label, reason in said.others:

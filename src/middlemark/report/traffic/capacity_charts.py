@@ -60,7 +60,7 @@ def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, S
     ]
     if not rows:
         return None
-    shown = _shown(group, who)
+    shown = _identity(group, who)
     x = log_scale([row["load"] for row in rows]).x("load:Q", AXES[sought])
     y = log_scale([row["us"] for row in rows]).y("us:Q", "µs")
     ends, knees = _end_rows(group, who), _knee_rows(group, who)
@@ -87,7 +87,7 @@ def _chart(name: str, title: str, group: Sequence[Capacity], who: Mapping[str, S
     )
 
 
-def _shown(group: Sequence[Capacity], who: Mapping[str, Series]) -> Identity:
+def _identity(group: Sequence[Capacity], who: Mapping[str, Series]) -> Identity:
     return identity(who[each.experiment.id] for each in group)
 
 
@@ -185,7 +185,7 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
         for each in group
         if each.sustained is None and each.not_sustained is not None
     ]
-    shown = _shown(group, who)
+    shown = _identity(group, who)
     base = alt.Chart(alt.NamedData("rows")).encode(
         x=log_scale([row["bytes"] for row in rows]).x("bytes:Q", "message size, B"),
         y=log_scale([row[field] for row in rows]).y(f"{field}:Q", axis),

@@ -26,8 +26,8 @@ def scaling_lines(scalings: Sequence[Scaling]) -> list[str]:
     """`zenoh camera: 0.31 ns a byte (0.29–0.33) upon 48 µs, from 1 kB to 1 MB, at most 12 % off the line`."""
     shared = _shared([each.factors for each in scalings])
     return [
-        f"{_who(each, shared)}: {_slope(each)} upon {_base(each)}, {plural(len(each.sizes_bytes), 'size')} from "
-        f"{size(each.sizes_bytes[0])} to {size(each.sizes_bytes[-1])}, "
+        f"{_series_words(each, shared)}: {_slope(each)} upon {_base(each)}, {plural(len(each.sizes_bytes), 'size')} "
+        f"from {size(each.sizes_bytes[0])} to {size(each.sizes_bytes[-1])}, "
         f"at most {digits(100 * each.misfit_share)} % off the line"
         for each in scalings
     ]
@@ -37,7 +37,7 @@ def _shared(all_factors: Sequence[tuple[tuple[str, str], ...]]) -> set[tuple[str
     return set.intersection(*map(set, all_factors)) if all_factors else set()
 
 
-def _who(each: Scaling, shared: set[tuple[str, str]]) -> str:
+def _series_words(each: Scaling, shared: set[tuple[str, str]]) -> str:
     names = [value for name, value in each.factors if name == "middleware"]
     other = [
         f"{name}={value}"

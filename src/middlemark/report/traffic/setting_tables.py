@@ -119,7 +119,7 @@ def rate_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
             who[each.experiment.id].label,
             delivery_cell(each),
             *metric_cells(measured, each, subject),
-            f"{each.delivery.overloaded.get(comparison.setting.stream, 0)} of {each.n_valid}",
+            f"{each.accounting.overloaded.get(comparison.setting.stream, 0)} of {each.n_valid}",
         )
         for each in comparison.experiments
         if each.n_valid
@@ -144,7 +144,7 @@ def accounting_table(comparison: Comparison, who: Mapping[str, Series]) -> Table
     rows: list[Row] = []
     for each in comparison.experiments:
         for answers in (False, True):
-            totals = each.delivery.totals.get((comparison.setting.stream, answers))
+            totals = each.accounting.totals.get((comparison.setting.stream, answers))
             if totals is not None:
                 label = who[each.experiment.id].label + (", answers" if answers else "")
                 rows.append((label, *(Cell(getattr(totals, name)) for name in names)))

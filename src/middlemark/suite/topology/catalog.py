@@ -70,7 +70,7 @@ class TopologyChoice(Named):
                 problem = f"`{base.name}` has no host `{changed.name}`"
                 raise refusal(problem, allowed=", ".join(hosts), at=("hosts", number))
             hosts[changed.name] = hosts[changed.name].changed_by(changed)
-        return _whole(dict(base) | self._given() | {"hosts": tuple(hosts.values())})
+        return _whole(dict(base) | self._set_fields() | {"hosts": tuple(hosts.values())})
 
     def _written_out(self, shipped: Mapping[str, Topology]) -> Topology:
         for field in ("hosts", "applications"):
@@ -80,9 +80,9 @@ class TopologyChoice(Named):
                     allowed=closest_first(self.topology, [*COUNTED_TOPOLOGIES, *shipped]),
                     at=("topology",),
                 )
-        return _whole({"name": self.topology} | self._given())
+        return _whole({"name": self.topology} | self._set_fields())
 
-    def _given(self) -> dict[str, object]:
+    def _set_fields(self) -> dict[str, object]:
         fields = ("summary", "hosts", "networks", "link", "links", "applications", "services")
         return {name: getattr(self, name) for name in fields if getattr(self, name)}
 

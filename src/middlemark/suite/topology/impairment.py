@@ -91,9 +91,9 @@ class Impairment(Model):
     """The share of frames in which one bit is flipped."""
 
     def __str__(self) -> str:
-        return ", ".join(self._said()) or "plain"
+        return ", ".join(self._parts()) or "plain"
 
-    def _said(self) -> list[str]:
+    def _parts(self) -> list[str]:
         """What is requested of it, in the order of the fields."""
         rate = [] if self.rate is None else [BIT_RATE.text(self.rate)]
         queue = [] if self.queue is None else [f"queue {self.queue} frames"]

@@ -131,14 +131,14 @@ class LinkSettings(Impairment):
         fixed = [name for name in OF_MOBILITY if any(getattr(direction, name) is not None for direction in directions)]
         return fixed + (["trace"] if self.trace is not None else [])
 
-    def _said(self) -> list[str]:
+    def _parts(self) -> list[str]:
         mtu = [] if self.mtu is None else [f"MTU {SIZE.text(self.mtu)}"]
         offloads = [] if self.offloads is None else [f"offloads {'on' if self.offloads else 'off'}"]
         directions = [(name, direction) for name in DIRECTIONS if (direction := getattr(self, name)) is not None]
         over_time = [str(source) for source in (self.trace, self.mobility) if source is not None]
         return [
             *over_time,
-            *super()._said(),
+            *super()._parts(),
             *mtu,
             *offloads,
             *(f"{name} ({direction})" for name, direction in directions),
@@ -147,7 +147,7 @@ class LinkSettings(Impairment):
     @property
     def is_plain(self) -> bool:
         """Whether nothing is requested of it."""
-        return not self._said()
+        return not self._parts()
 
     def changed_by(self, change: Self) -> Self:
         """This link with the fields of `change`; what `change` sets for both directions holds in both."""

@@ -72,7 +72,7 @@ def read_document(text: str, *, file: str) -> Document:
     except DuplicateKeyError as error:
         raise _at_mark(error.problem_mark, "this key is given twice", text, file) from error
     except MarkedYAMLError as error:
-        raise _at_mark(error.problem_mark or error.context_mark, _said(error), text, file) from error
+        raise _at_mark(error.problem_mark or error.context_mark, _problem_words(error), text, file) from error
     except (YAMLError, ValueError, ArithmeticError) as error:
         raise SuiteError(f"this is not valid YAML: {_first_line(error)}", file=file) from error
     except TypeError as error:  # that is how the parser refuses to hash it
@@ -101,7 +101,7 @@ def _unwanted(event: object, depth: int, documents: int) -> str | None:
     return "a suite is one YAML document, and this is the second" if documents > 1 else None
 
 
-def _said(error: MarkedYAMLError) -> str:
+def _problem_words(error: MarkedYAMLError) -> str:
     problem = _first_line(error.problem or error.context or "")
     hint = ": indent with spaces, not tabs" if "'\\t'" in problem else ""
     return f"this is not valid YAML: {problem}{hint}"

@@ -155,7 +155,7 @@ def explain(error: ErrorDetails) -> tuple[str, KeyPath, str | None]:
     if kind == "enum":
         return f"`{error['input']}` is not an allowed word", path, _words(str(error["input"]), facts["expected"])
     allowed = _ALLOWED[kind](facts) if kind in _ALLOWED else None
-    message = f"{_shown(error['input'])} is not allowed here"
+    message = f"{_value_words(error['input'])} is not allowed here"
     return message if allowed is not None else f"{message}: {error['msg']}", path, allowed
 
 
@@ -163,7 +163,7 @@ def _words(written: str, expected: str) -> str:
     return closest_first(written, re.findall(r"'([^']*)'", expected))
 
 
-def _shown(value: object) -> str:
+def _value_words(value: object) -> str:
     if value is None:
         return "an empty value"
     if isinstance(value, dict):
@@ -189,8 +189,8 @@ class SuiteFiles:
     """What was read so far, by the name in the suite."""
 
     @classmethod
-    def kept(cls, texts: Mapping[str, str]) -> SuiteFiles:
-        """What a run has kept."""
+    def stored(cls, texts: Mapping[str, str]) -> SuiteFiles:
+        """Those that a run has stored."""
         return cls(None, dict(texts))
 
     def path(self, file: str) -> str:
