@@ -1,4 +1,4 @@
-//! The answering side: returns pings, counts what arrives, sends trains when asked to.
+//! The answering side: returns pings, counts what arrives, sends trains on request.
 //!
 //! It ends when standard input does. Each measuring side is known by its address and session.
 

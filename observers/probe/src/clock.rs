@@ -1,4 +1,4 @@
-//! What this machine's clocks say, told at once to whoever asks: by many quick answers the asker finds their offset.
+//! What this machine's clocks say, answered at once: from many quick answers the requesting machine finds their offset.
 //!
 //! Neither the asker's clock nor any network is known here; the front estimates.
 

@@ -1,7 +1,7 @@
-//! `middlemark-probe`: measures a link between two hosts, so that no one has to believe that it is what was asked for.
+//! `middlemark-probe`: measures a link between two hosts, so that no one has to believe that it is as requested.
 //!
 //! One process answers, another measures: round trips, and for each direction apart loss, rate, duplication and
-//! reordering. It judges nothing (the front compares with what was asked) and shapes nothing (`middlemark-relay`).
+//! reordering. It judges nothing (the front compares with what was requested) and shapes nothing (`middlemark-relay`).
 
 mod answer;
 mod client;

@@ -16,9 +16,9 @@ use crate::wire::datagram::{ETHERNET_BYTES, Header, Kind, ip_udp_bytes};
 use crate::wire::message::{Arrived, Request, Train};
 use crate::wire::socket::Arrival;
 
-/// How often the answering side is asked for what it counts.
+/// How often the answering side's counts are requested.
 const ASK_EVERY_NS: i64 = 20_000_000;
-/// More is offered than a link carries, so that frames are missing for ever; the answer queues behind those that aren't.
+/// More is offered than a link transmits, so that frames are missing for ever; the answer queues behind the others.
 const RATE_SETTLE_NS: i64 = 0;
 /// More datagrams than any socket sends in the longest train.
 const MOST: u32 = 100_000_000;
@@ -26,7 +26,7 @@ const MOST: u32 = 100_000_000;
 /// What was sent of a train, and what arrived of it.
 type Account = (u32, Arrived);
 
-/// Measures all that the spec asks for.
+/// Measures all that the spec requests.
 pub(crate) fn measure(spec: &Spec) -> Result<Outcome, ProbeError> {
     let mut outcome = Outcome::default();
     let mut client = Client::open(SocketAddr::new(spec.to, spec.port), spec.patience_ns)?;
@@ -89,7 +89,7 @@ fn rate_train(spec: &RateSpec, ip_udp_bytes: usize) -> Train {
     }
 }
 
-/// Sends a train and asks the answering side what came of it by `settle_ns` after the last; none when it doesn't say.
+/// Sends a train and requests its counts from the answering side by `settle_ns` after the last; none without an answer.
 fn send(client: &mut Client, train: Train, settle_ns: i64) -> Result<Option<Account>, ProbeError> {
     let train = Train {
         id: client.next_train(),

@@ -7,7 +7,7 @@ use crate::statistics::{Fraction, fraction};
 use crate::wire::datagram::ETHERNET_BYTES;
 use crate::wire::message::{Arrived, Train};
 
-/// The result. A part is null when it wasn't asked for, or when no one told what came of it.
+/// The result. A part is null where it wasn't requested, or where the answering side sent no counts.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Outcome {
     /// The answering side answered at all; if not, nothing else was measured.
@@ -47,7 +47,7 @@ pub(crate) struct Loss {
 pub(crate) struct Rate {
     pub(crate) sent: u32,
     pub(crate) received: u32,
-    /// What the sender really offered, on the wire; below what was asked for, it had too little CPU time.
+    /// What the sender really offered, on the wire; below what was requested, it had too little CPU time.
     pub(crate) offered_bits_per_s: f64,
     /// From the first arrival to the last.
     pub(crate) span_ns: i64,

@@ -17,7 +17,7 @@ struct Counting;
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);
-        // SAFETY: the caller's promises are those the system's allocator asks for.
+        // SAFETY: the caller's promises are those the system's allocator requires.
         unsafe { System.alloc(layout) }
     }
 

@@ -1,4 +1,4 @@
-//! Why the relay ended otherwise than asked, and the exit status that says so.
+//! Why the relay ended otherwise than requested, and the exit status that says so.
 
 use std::io;
 
@@ -17,7 +17,7 @@ pub(crate) enum RelayError {
     /// Raw frames may not be read here.
     #[error("raw frames need CAP_NET_RAW in this network namespace: run as root, or in a user namespace of your own")]
     NotPermitted(#[source] io::Error),
-    /// The asked priority may not be had.
+    /// The requested priority is not permitted.
     #[error("SCHED_FIFO priority {priority} is refused ({source}): leave `priority` out, or grant CAP_SYS_NICE")]
     Priority { priority: i32, source: io::Error },
     /// The machine refused something that is needed.

@@ -1,8 +1,8 @@
 //! `middlemark-relay`: emulates a link between two network interfaces, for kernels without netem.
 //!
-//! It carries raw frames from one interface to the other, both directions apart, and delays, loses, doubles, reorders and
-//! damages them as one JSON spec on standard input says; it ends when standard input does. It makes no interface and
-//! judges no link: the front makes them, `middlemark-probe` measures what came of it.
+//! It forwards raw frames from one interface to the other, both directions apart, and delays, loses, doubles, reorders
+//! and damages them as one JSON spec on standard input says; it ends when standard input does. It makes no interface
+//! and judges no link: the front makes them, `middlemark-probe` measures what came of it.
 
 #[cfg(test)]
 mod allocations;

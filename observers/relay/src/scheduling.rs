@@ -1,4 +1,4 @@
-//! How this process is woken: precisely, and before others where asked.
+//! How this process is woken: precisely, and before others where requested.
 
 use std::io;
 

@@ -1,6 +1,6 @@
-//! Whether links are what they were asked to be: the relay between two hosts, measured by the probe.
+//! Whether links are as requested: the relay between two hosts, measured by the probe.
 //!
-//! What was asked is compared with what was measured, medians and counts only: how late a busy machine wakes is not
+//! What was requested is compared with what was measured, medians and counts only: how late a busy machine wakes is not
 //! judged here. Where no network namespaces can be made, the tests are shown as ignored, with the reason.
 
 mod lab;
@@ -14,7 +14,7 @@ use middlemark_lab::speaker::refusal;
 use serde_json::{Value, json};
 
 const MS: i64 = 1_000_000;
-/// How much later than asked a median may be: four wake-ups on a busy machine.
+/// How much later than requested a median may be: four wake-ups on a busy machine.
 const TOLERANCE_NS: i64 = 5 * MS;
 
 const CHECKS: [(&str, Check<Lab>); 11] = [

@@ -109,8 +109,8 @@ def test_a_refused_figure_has_its_reason_in_its_place_and_is_not_drawn(wide: Run
 def test_a_chain_s_tables_give_the_reason_and_what_one_clock_tells(wide: RunFindings) -> None:
     shown = chain_of(wide)
     (row, *_) = shown.split.lines
-    assert row[2] == row[3] == REASON
-    assert row[5].startswith("3.00")
+    assert row[3] == row[4] == REASON
+    assert row[6].startswith("3.00")
     fate = dict(zip(shown.fates.headings, shown.fates.lines[0], strict=True))
     assert (fate["deadline, ms"], fate["missed, %"]) == ("40.0", REASON)
 
@@ -120,8 +120,8 @@ def test_a_chain_of_which_one_part_is_refused_has_no_bar(runs: SharedRuns, narro
     assert [chart.id for chart in chain_of(narrow).charts] == ["chainway", "chainshares"]
     shown = chain_of(run(runs, tmp_path, 200_000))
     assert shown.charts == ()
-    assert "± 0.2" in shown.split.lines[0][2]
-    assert shown.split.lines[0][3] == "one-way: within the clocks' ± 200 µs"
+    assert "± 0.2" in shown.split.lines[0][3]
+    assert shown.split.lines[0][4] == "one-way: within the clocks' ± 200 µs"
 
 
 def test_the_table_of_quantiles_names_what_clocks_do_not_tell(wide: RunFindings, narrow: RunFindings) -> None:

@@ -89,7 +89,7 @@ def test_deliveries_are_told_and_said_to_differ_where_they_do(tmp_path: Path) ->
         "calling": "library_thread", "polling": "polling", "older": "unknown",
     }  # fmt: skip
     page = render(found)
-    assert "Deliveries differ, and are a part of what is ranked" in page
+    assert "Deliveries differ, and are a part of what is compared" in page
     console = Console(file=StringIO(), width=120)
     print_summary(found, console)
     assert isinstance(console.file, StringIO)

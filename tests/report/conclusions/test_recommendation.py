@@ -11,6 +11,7 @@ from middlemark.plan.trial import MissingPath
 from middlemark.report.conclusions.recommendation import Recommendation, recommendation
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
+from middlemark.suite import Delivery
 from run_builder import Behaviour, build_demand_run, build_run
 
 AMR = """\
@@ -41,14 +42,24 @@ def test_the_one_with_the_most_to_spare_is_recommended_with_its_margin(tmp_path:
     assert found.sentences[0].startswith("Its tightest stream is imu: 99 % of its messages take at most ")
     assert "of the 5 ms allowed" in found.sentences[0]
     assert found.fitting is not None
-    assert [(row[0], row[1], row[3]) for row in found.fitting.lines] == [("fast", "1", "imu"), ("slow", "2", "imu")]
+    assert [(row[0], row[2], row[4]) for row in found.fitting.lines] == [("fast", "1", "imu"), ("slow", "2", "imu")]
 
 
 def test_equals_are_a_tie_and_never_a_winner(tmp_path: Path) -> None:
     found = judged(tmp_path, one=Behaviour(latency_ns=MS), other=Behaviour(latency_ns=MS))
     assert found.headline.endswith("meet all requirements with no significant difference in what they have to spare")
     assert found.fitting is not None
-    assert {row[1] for row in found.fitting.lines} == {"1–2"}
+    assert {row[2] for row in found.fitting.lines} == {"1–2"}
+
+
+def test_a_recommendation_says_where_deliveries_differ(tmp_path: Path) -> None:
+    polling = Behaviour(latency_ns=0.5 * MS, delivery=Delivery.POLLING)
+    found = judged(tmp_path, called=Behaviour(latency_ns=2 * MS), polling=polling)
+    assert found.headline == "polling meets all requirements with the most to spare; deliveries differ"
+    assert found.sentences[-1].endswith("(polling: polling; library_thread: called).")
+    for table in (found.fitting, found.requirements):
+        assert table is not None
+        assert {row[0]: row[1] for row in table.lines} == {"called": "library_thread", "polling": "polling"}
 
 
 def test_a_baseline_is_no_recommendation_where_anything_else_fits(tmp_path: Path) -> None:

@@ -139,8 +139,8 @@ def test_each_flow_has_a_row_of_its_own_and_each_subscriber_its_recovery(run: Ru
     who = series_by_experiment(findings.manifest, (each.experiment for each in findings.experiments))
     table = fault_table(comparison, who, by_flow=True)
     assert table is not None
-    assert table.headings[1:4] == ("flow", "missing, %", "flow again after, ms")
-    rows = {row[1]: row[2:] for row in table.lines if row[0] == "brief"}
+    assert table.headings[1:5] == ("delivery", "flow", "missing, %", "flow again after, ms")
+    rows = {row[2]: row[3:] for row in table.lines if row[0] == "brief"}
     assert list(rows) == ["all", *(f"publisher_0 → subscriber_{number}" for number in range(3))]
     assert float(rows["publisher_0 → subscriber_0"][1].split()[0]) < 10
     assert rows["publisher_0 → subscriber_2"][1] == rows["all"][1]

@@ -1,4 +1,4 @@
-//! Who takes a reader's messages, and which trials the library's own thread can't carry.
+//! Who takes a reader's messages, and which streams can't be delivered by the library's own thread.
 //!
 //! A write from the library's receive thread may have to wait for an acknowledgement that this very thread would read.
 

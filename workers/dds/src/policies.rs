@@ -62,7 +62,7 @@ impl Policies {
 /// Refuses what no writer of DDS does: to wait for a reader that is owed nothing.
 ///
 /// # Errors
-/// The refusal of a stream that is best effort and asks its publisher to wait.
+/// The refusal of a stream that is best effort and requests that its publisher waits.
 pub fn accept(spec: &ApplicationSpec) -> Result<(), Refusal> {
     let waiting = |qos: &Qos| qos.blocks() && qos.reliability == Reliability::BestEffort;
     match spec.streams.iter().find(|stream| waiting(&stream.qos)) {

@@ -32,7 +32,7 @@ pub fn sleep_until(instant_ns: i64) {
         tv_nsec: instant_here_ns % 1_000_000_000,
     };
     loop {
-        // SAFETY: `time` is a valid timespec and no remainder is asked for.
+        // SAFETY: `time` is a valid timespec and no remainder is requested.
         let status = unsafe {
             libc::clock_nanosleep(
                 libc::CLOCK_MONOTONIC,

@@ -1,7 +1,7 @@
 //! The two ends of the runtime without a middleware between them, for what measures the harness itself.
 //!
 //! It makes a receiver and a publisher's loop exactly as an application does and adds nothing to either; `bench/` times
-//! them, `tests/hot_path.rs` counts what they ask of the allocator and the kernel. Only with the feature `harness`.
+//! them, `tests/hot_path.rs` counts their allocations and system calls. Only with the feature `harness`.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;

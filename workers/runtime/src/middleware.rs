@@ -32,7 +32,7 @@ pub trait Middleware {
     /// What the worker says of itself; initialises nothing that outlives the call.
     fn describe(&self) -> Description;
 
-    /// Says, before anything is initialised, whether this middleware can do all that the spec asks.
+    /// Says, before anything is initialised, whether this middleware can do all that the spec requests.
     ///
     /// The runtime has already compared the spec with [`Self::describe`] (sizes, pattern, reliability, durability,
     /// congestion, options, hosts); only what depends on several of these together is left to be judged here.

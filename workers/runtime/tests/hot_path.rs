@@ -1,4 +1,4 @@
-//! What the runtime asks of the allocator and of the kernel for each message: nothing.
+//! The runtime's allocations and system calls for each message: none.
 //!
 //! A publisher's loop hands its messages straight to a receiver, so both ends run without a middleware. System calls are
 //! forbidden by the kernel itself (a seccomp filter kills at the first one), so that none can be overlooked; a contended

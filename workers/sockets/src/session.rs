@@ -1,6 +1,6 @@
 //! The session of an application over one family of sockets: it makes endpoints, and closes what it made.
 //!
-//! It touches no message; `receive_loop` and `publisher` carry them.
+//! It touches no message; `receive_loop` and `publisher` do.
 
 use std::collections::BTreeMap;
 use std::io;

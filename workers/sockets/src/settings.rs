@@ -9,7 +9,7 @@ use middlemark_contract::{Deliveries, Delivery, DeliveryDescription, LackingDeli
 use middlemark_runtime::options::{Options, integer};
 use socket2::Socket;
 
-/// No buffer is asked to be larger.
+/// No larger buffer is requested.
 const LARGEST_BUFFER_BYTES: i64 = 1 << 30;
 
 /// The deliveries of sockets.
@@ -36,7 +36,7 @@ pub fn deliveries() -> Deliveries {
     }
 }
 
-/// The sizes asked for the kernel's buffers; none: the kernel's own.
+/// The requested sizes of the kernel's buffers; none: the kernel's own.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Buffers {
     receive_bytes: Option<usize>,
@@ -57,7 +57,7 @@ impl Buffers {
     /// Asks the kernel for them.
     ///
     /// # Errors
-    /// What the kernel refused; it grants less than asked without an error.
+    /// What the kernel refused; it grants less than requested without an error.
     pub fn apply(self, socket: &Socket) -> io::Result<()> {
         if let Some(bytes) = self.receive_bytes {
             socket.set_recv_buffer_size(bytes)?;
@@ -68,7 +68,7 @@ impl Buffers {
         Ok(())
     }
 
-    /// What the kernel granted, in its own count (twice what was asked, for its bookkeeping).
+    /// What the kernel granted, in its own count (twice what was requested, for its bookkeeping).
     ///
     /// # Errors
     /// What can't be read back.

@@ -1,4 +1,4 @@
-//! The header of every datagram between the two probes: who asks, which train it belongs to, its number in it.
+//! The header of every datagram between the two probes: which request and train it belongs to, its number in it.
 
 use std::net::IpAddr;
 
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     Pong,
     /// One of a train, to be counted.
     Wagon,
-    /// JSON behind the header: something is asked of the answering side.
+    /// JSON behind the header: a request to the answering side.
     Request,
     /// JSON behind the header: its reply.
     Reply,

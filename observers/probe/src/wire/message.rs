@@ -1,4 +1,4 @@
-//! What the measuring side asks of the answering side. Each request may come twice: doing it again changes nothing.
+//! The requests of the measuring side to the answering side. Each may come twice: doing it again changes nothing.
 
 use serde::{Deserialize, Serialize};
 

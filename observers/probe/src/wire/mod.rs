@@ -1,4 +1,4 @@
-//! What goes between the two probes: datagrams, requests, and the socket that carries them.
+//! What goes between the two probes: datagrams, requests, and their socket.
 //!
 //! It measures nothing; `client` and `answer` hold the conversation.
 

@@ -1,4 +1,4 @@
-//! A UDP socket that says when each datagram arrived and how many it had to drop, and that waits to the nanosecond asked.
+//! A UDP socket that says when each datagram arrived and how many it had to drop, and that waits until a nanosecond.
 
 use std::io;
 use std::mem::{size_of, size_of_val};

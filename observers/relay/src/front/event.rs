@@ -11,7 +11,7 @@ use crate::link::counts::{Counts, Lateness};
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(crate) enum Event {
-    /// Frames are carried from now on.
+    /// Frames are forwarded from now on.
     Ready {
         generator: &'static str,
         wire_overhead_bytes: usize,

@@ -1,6 +1,6 @@
 //! What the front says and is told: the spec, commands, events, as lines of JSON.
 //!
-//! It carries no frame; `relay` obeys and reports.
+//! It forwards no frame; `relay` obeys and reports.
 
 pub(crate) mod command;
 pub(crate) mod event;

@@ -12,7 +12,7 @@ pub(crate) struct Counts {
     pub(crate) bytes_in: u64,
     pub(crate) frames_out: u64,
     pub(crate) bytes_out: u64,
-    /// Vanished by the asked loss.
+    /// Dropped by the requested loss.
     pub(crate) dropped_by_loss: u64,
     /// Found the serialiser's queue full.
     pub(crate) dropped_by_queue: u64,

@@ -237,7 +237,7 @@ fn configure(socket: &PacketSocket, frames: usize, frame_bytes: usize) -> io::Re
 }
 
 fn map(socket: &PacketSocket, length: usize) -> io::Result<NonNull<u8>> {
-    // SAFETY: a new mapping of the socket's ring, of the size that was just asked for.
+    // SAFETY: a new mapping of the socket's ring, of the size that was just requested.
     let address = unsafe {
         libc::mmap(
             std::ptr::null_mut(),

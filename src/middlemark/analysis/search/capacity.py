@@ -96,6 +96,8 @@ class Capacity:
     """Of the trials of all searches, in the order in which they ran."""
     half_sustained: Threshold | NoThreshold
     """The rate or size that half of the trials sustain, from all trials of all searches."""
+    delivery: str | None
+    """Who called the applications with messages; None where no valid trial recorded it."""
     reason: str = ""
     """Why it is not applicable."""
 
@@ -163,7 +165,7 @@ def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
     searches = tuple(
         _bracket(experiment, search, steps_of(search, own)) for own in trials_by_search(search, results).values()
     )
-    middle = _middle(searches)
+    middle, n_ended = _middle(searches), sum(each.state is not State.OPEN for each in searches)
     return Capacity(
         experiment=experiment,
         search=search,
@@ -172,9 +174,8 @@ def _capacity(group: Sequence[ExperimentFindings], search: Search) -> Capacity:
         points=points,
         knee=knee(points, middle.sustained, search.sought),
         outcomes=tuple(outcome for _, outcome in by_block),
-        half_sustained=fit_threshold(
-            _judged_loads(search, results), sum(each.state is not State.OPEN for each in searches)
-        ),
+        half_sustained=fit_threshold(_judged_loads(search, results), n_ended),
+        delivery=next((each.configuration.delivery for each in ordered if each.configuration.delivery), None),
         reason=refused[0] if refused else "",
     )
 

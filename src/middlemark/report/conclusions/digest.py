@@ -17,6 +17,7 @@ from middlemark.analysis.compare.metrics import OverSettings
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.report.conclusions.comparison import json_values
 from middlemark.report.conclusions.headline import Answer
+from middlemark.report.elements.delivery import DELIVERY, deliveries_cell
 from middlemark.report.elements.formatting import NARROW_SPACE, factor, times
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, named, sentences, table, values
@@ -100,6 +101,7 @@ CAPTION = (
 @dataclass
 class _Tally:
     standings: Counter[Standing] = field(default_factory=Counter)
+    findings: list[ExperimentFindings] = field(default_factory=list)
     times_the_best: list[float] = field(default_factory=list)
 
 
@@ -122,12 +124,13 @@ def digest(comparisons: Sequence[Comparison], answers: Sequence[Answer], who: Ma
         for label, (standing, each) in standings.items():
             tally = tallies.setdefault(label, _Tally())
             tally.standings[standing] += 1
+            tally.findings.append(each)
             if best is not None and standing not in (Standing.ALONE, Standing.UNRANKED):
                 tally.times_the_best += _times(comparison, each, best)
     if not tallies:
         return None
     rows = [_row(label, tally) for label, tally in sorted(tallies.items(), key=_order)]
-    columns = (MIDDLEWARE, *values(*(standing.value for standing in Standing), "relative to the best"))
+    columns = (MIDDLEWARE, DELIVERY, *values(*(standing.value for standing in Standing), "relative to the best"))
     return Digest(_sentence(decided), table("Over all settings", columns, rows, CAPTION))
 
 
@@ -175,7 +178,8 @@ def _order(item: tuple[str, _Tally]) -> tuple[int, int, str]:
 
 def _row(label: str, tally: _Tally) -> tuple[Cell | str, ...]:
     relative = f"{factor(median(tally.times_the_best))}{NARROW_SPACE}×" if tally.times_the_best else NOTHING
-    return (label, *(Cell(tally.standings[standing]) for standing in Standing), relative)
+    counts = (Cell(tally.standings[standing]) for standing in Standing)
+    return label, deliveries_cell(tally.findings), *counts, relative
 
 
 def _sentence(decided: Sequence[Standing]) -> str:

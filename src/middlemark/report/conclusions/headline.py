@@ -15,6 +15,7 @@ from middlemark.analysis.run import RunFindings
 from middlemark.analysis.stats.intervals import APART, CONFIDENCE, coverage
 from middlemark.analysis.verdicts.difference import FEWEST_BLOCKS
 from middlemark.analysis.verdicts.judge import Verdict, judge_difference
+from middlemark.report.elements.delivery import DIFFER, differing_deliveries
 from middlemark.report.elements.formatting import listed, times, unit_of
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import estimate_cell
@@ -48,17 +49,19 @@ def answer(comparison: Comparison, who: Mapping[str, Series], varying: frozenset
     first = [each for each in field if not any(comparison.is_behind(each, other) for other in field)]
     best, tied = first[0], first[1:]
     winners = tuple(who[each.experiment.id] for each in (best, *tied))
+    differ = DIFFER if differing_deliveries(field, who) else ""
     said = [
         _figure(comparison, best, winners),
         _lead(comparison, best, field, who),
         _limit(comparison, best, who),
         fault_sentence(best, comparison, who[best.experiment.id].label) if comparison.faulty else "",
+        differing_deliveries(ranked, who),
     ]
     return Answer(
         comparison.setting.workload,
         load,
         winners,
-        _headline(comparison, best, winners, is_alone=len(field) == 1),
+        _headline(comparison, best, winners, is_alone=len(field) == 1) + differ,
         tuple(sentence for sentence in said if sentence),
     )
 

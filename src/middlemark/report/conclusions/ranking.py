@@ -15,12 +15,12 @@ from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.analysis.stats.quantiles import needed
+from middlemark.report.elements.delivery import DELIVERY, delivery_cell, differing_deliveries
 from middlemark.report.elements.formatting import (
     MEBIBYTES,
     MILLISECONDS,
     PERCENT,
     PERCENT_OF_CORE,
-    listed,
     tail_unit_of,
     thousands,
     times,
@@ -28,14 +28,12 @@ from middlemark.report.elements.formatting import (
 )
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
-    DELIVERY,
     MIDDLEWARE,
     NOTHING,
     Cell,
     Column,
     Row,
     Table,
-    delivery_cell,
     estimate_cell,
     named,
     table,
@@ -96,6 +94,8 @@ class Ranking:
     columns: tuple[RankingColumn, ...]
     """Beside the rank and the middleware; the first is what is ranked by."""
     lines: tuple[Line, ...]
+    deliveries: str
+    """In a sentence, who of the ranked has which delivery; empty where all have the same."""
 
     @property
     def ranked_by(self) -> str:
@@ -106,18 +106,6 @@ class Ranking:
     def between_clocks(self) -> bool:
         """Whether any value is of times between machines that have clocks of their own."""
         return any(line.main.clocks or line.tail.clocks or line.tail_from_intended.clocks for line in self.lines)
-
-    @property
-    def deliveries(self) -> str:
-        """In a sentence, who of the ranked has which delivery; empty where all have the same."""
-        having: dict[str, list[str]] = {}
-        for line in self.lines:
-            if line.rank and not line.delivery.is_missing:
-                having.setdefault(line.delivery.text, []).append(line.who.label)
-        if len(having) < 2:
-            return ""
-        words = "; ".join(f"{delivery}: {listed(labels)}" for delivery, labels in having.items())
-        return f"Deliveries differ, and are a part of what is ranked ({words})."
 
 
 NAMES = {
@@ -131,7 +119,7 @@ def ranking_table(comparison: Comparison, who: Mapping[str, Series]) -> Ranking:
     """Every experiment of a comparison, the ranked ones first."""
     extremes = _extremes([_span(comparison, each) for each in comparison.experiments])
     lines = tuple(_line(comparison, each, who, extremes) for each in comparison.experiments)
-    return Ranking(_columns(comparison), lines)
+    return Ranking(_columns(comparison), lines, differing_deliveries(comparison.ranked, who))
 
 
 def _columns(comparison: Comparison) -> tuple[RankingColumn, ...]:

@@ -9,44 +9,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from middlemark.analysis.decisions.requirements import Candidate, Check, Fitness, Requirement, Use, fitness
+from middlemark.analysis.decisions.requirements import Candidate, Check, Fitness, Requirement, fitness
+from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.run import RunFindings
 from middlemark.analysis.verdicts.judge import Judgement
+from middlemark.report.conclusions.recommendation_tables import (
+    candidate_label,
+    fitting_table,
+    margin,
+    requirement_table,
+    share_words,
+    time_unit,
+)
+from middlemark.report.elements.delivery import DIFFER, differing_deliveries
 from middlemark.report.elements.formatting import (
     ABSENT,
-    LEVEL_WORDS,
-    MEBIBYTES,
-    MEGABITS_ON_WIRE_PER_S,
-    MICROSECONDS,
-    MILLISECONDS,
     PERCENT,
     PERCENT_OF_CORE,
-    Unit,
     digits,
     listed,
 )
 from middlemark.report.elements.labels import Series, series_by_experiment
 from middlemark.report.elements.tables import (
-    MIDDLEWARE,
-    NOTHING,
-    Cell,
-    Column,
     Table,
     estimate_cell,
-    named,
-    table,
-    values,
 )
-from middlemark.suite import DURATION, Demand, StreamDemand, Within, parse_given_demand
+from middlemark.suite import DURATION, Demand, Within, parse_given_demand
 from middlemark.suite.yaml.quantity import plural
-
-READING = (
-    "Margin: the unused part of the deadline that is used most, with its confidence interval. A rank is an interval, "
-    "from the best to the worst that the trials allow; all hold together with 95 %. †: a baseline, the machine's limit."
-)
-
-
-WHOLE_PERCENT = Unit("%", PERCENT.size, "{:.0f}".format)
 
 
 @dataclass(frozen=True)
@@ -82,15 +71,21 @@ def recommendation(findings: RunFindings) -> Recommendation | None:
 def recommended(found: Fitness, who: Mapping[str, Series]) -> Recommendation:
     """Put the judgement of all candidates into words."""
     first = _best(found, who)
-    said = [_use_sentence(first, who), _baseline(first, found, who), _cheapest(found, who), *_never_late(first)]
+    said = [
+        _use_sentence(first, who),
+        _baseline(first, found, who),
+        _cheapest(found, who),
+        *_never_late(first),
+        differing_deliveries((each.findings for each in found.fitting), who),
+    ]
     return Recommendation(
         application=found.demand.application,
         demand=demand_words(found.demand),
         headline=_headline(first, found, who),
         sentences=tuple(sentence for sentence in said if sentence),
-        fitting=_fitting_table(found, who) if found.fitting else None,
-        others=tuple((_label(each, who), why(each)) for each in (*found.undecided, *found.excluded)),
-        requirements=_requirement_table(found, who),
+        fitting=fitting_table(found, who) if found.fitting else None,
+        others=tuple((candidate_label(each, who), why(each)) for each in (*found.undecided, *found.excluded)),
+        requirements=requirement_table(found, who),
         has_fitting=bool(found.fitting),
     )
 
@@ -108,10 +103,6 @@ def _best(found: Fitness, who: Mapping[str, Series]) -> tuple[Candidate, ...]:
     return tuple(each for each in field if not any(other.id in found.places[each.id].behind for other in field))
 
 
-def _label(candidate: Candidate, who: Mapping[str, Series]) -> str:
-    return f"{who[candidate.id].label}{' †' if who[candidate.id].baseline else ''}"
-
-
 def _headline(first: Sequence[Candidate], found: Fitness, who: Mapping[str, Series]) -> str:
     names = [who[each.id].label for each in first]
     if not first:
@@ -124,12 +115,16 @@ def _headline(first: Sequence[Candidate], found: Fitness, who: Mapping[str, Seri
     if first[0].use is None:
         meet = "meets" if len(names) == 1 else "meet"
         return f"{listed(names)} {meet} all requirements; without a required deadline they can't be ranked"
+    return _most_to_spare(names, [each.findings for each in found.fitting if not who[each.id].baseline], who)
+
+
+def _most_to_spare(names: list[str], field: Sequence[ExperimentFindings], who: Mapping[str, Series]) -> str:
+    if len(field) == 1:
+        return f"{names[0]} alone meets all requirements"
+    differ = DIFFER if differing_deliveries(field, who) else ""
     if len(names) == 1:
-        alone = len([each for each in found.fitting if not who[each.id].baseline]) == 1
-        return (
-            f"{names[0]} {'alone meets all requirements' if alone else 'meets all requirements with the most to spare'}"
-        )
-    return f"{listed(names)} meet all requirements with no significant difference in what they have to spare"
+        return f"{names[0]} meets all requirements with the most to spare{differ}"
+    return f"{listed(names)} meet all requirements with no significant difference in what they have to spare{differ}"
 
 
 def _use_sentence(first: Sequence[Candidate], who: Mapping[str, Series]) -> str:
@@ -141,32 +136,15 @@ def _use_sentence(first: Sequence[Candidate], who: Mapping[str, Series]) -> str:
     return f"{whose} is {check.stream.topic}: {_took(check)}, {margin(best.use)} to spare."
 
 
-def margin(use: Use | None) -> str:
-    """What is left of the tightest deadline: `75 % (73–77)`."""
-    if use is None:
-        return ABSENT
-    low, high = (None if end is None else 1 - end for end in (use.high, use.low))
-    return Cell(1 - use.value, WHOLE_PERCENT, low, high).words
-
-
 def _took(check: Check) -> str:
     """`99 % of its messages take at most 12.3 ms (11.9–12.8) of the 50 ms allowed`."""
     deadline_ns = check.stream.deadline or 0
-    cell = estimate_cell(check.estimate, _unit(deadline_ns))
+    cell = estimate_cell(check.estimate, time_unit(deadline_ns))
     took = f"{ABSENT} {cell.unit.name}" if cell.is_missing else cell.words
     is_all = check.stream.within is Within.ALL
-    part = "the slowest of its messages takes" if is_all else f"{_share(check.stream)} of its messages take at most"
+    many = f"{share_words(check.stream)} of its messages take at most"
+    part = "the slowest of its messages takes" if is_all else many
     return f"{part} {took} of the {DURATION.text(deadline_ns)} allowed"
-
-
-def _share(stream: StreamDemand) -> str:
-    """Of how many messages the deadline is: `all`, `half`, `99 %`."""
-    words = {Within.ALL: "all", Within.HALF: "half"}
-    return words.get(stream.within) or LEVEL_WORDS[stream.within.value]
-
-
-def _unit(deadline_ns: int) -> Unit:
-    return MILLISECONDS if deadline_ns >= 1e6 else MICROSECONDS
 
 
 def _baseline(first: Sequence[Candidate], found: Fitness, who: Mapping[str, Series]) -> str:
@@ -234,67 +212,3 @@ def _open(check: Check) -> str:
     else:
         words = _took(check)
     return f"{check.stream.topic}: {words}{f' ({check.reason})' if check.reason else ''}"
-
-
-def _fitting_table(found: Fitness, who: Mapping[str, Series]) -> Table:
-    wired = any(each.cost.wire_bits_per_s is not None for each in found.fitting)
-    columns = (
-        MIDDLEWARE,
-        *values("rank", "margin"),
-        *named("tightest stream"),
-        Column("CPU", PERCENT_OF_CORE.name),
-        Column("memory", MEBIBYTES.name),
-        *([Column("wire", MEGABITS_ON_WIRE_PER_S.name)] if wired else []),
-    )
-    rows = [
-        (
-            _label(each, who),
-            found.places[each.id].text,
-            margin(each.use),
-            each.use.stream.topic if each.use else NOTHING,
-            estimate_cell(each.cost.cpu, PERCENT_OF_CORE),
-            Cell(each.cost.memory_bytes, MEBIBYTES),
-            *([Cell(each.cost.wire_bits_per_s, MEGABITS_ON_WIRE_PER_S)] if wired else []),
-        )
-        for each in found.fitting
-    ]
-    return table("Those that meet all requirements", columns, rows, f"{READING} {_memory_words(found.fitting)}")
-
-
-def _memory_words(fitting: Sequence[Candidate]) -> str:
-    if all(each.cost.sampled for each in fitting):
-        return "Memory of all processes and services, shared pages divided among their users."
-    return "Peak resident memory of all processes and services."
-
-
-_MARKS = {Judgement.HOLDS: "✓", Judgement.REFUTED: "✗", Judgement.UNDECIDED: "?"}
-
-
-def _requirement_table(found: Fitness, who: Mapping[str, Series]) -> Table:
-    """A row a candidate that was judged, a column a stream."""
-    judged = [each for each in (*found.fitting, *found.undecided, *found.excluded) if not each.excluded]
-    return table(
-        "Each requirement",
-        (MIDDLEWARE, *values(*(_required(stream) for stream in found.demand.streams))),
-        [(_label(each, who), *(_check_words(each, stream) for stream in found.demand.streams)) for each in judged],
-        "✓ met, ✗ missed, ? undecided. Times are from the scheduled instant to reception.",
-    )
-
-
-def _required(stream: StreamDemand) -> str:
-    deadline = [] if stream.deadline is None else [f"{_share(stream)} within {DURATION.text(stream.deadline)}"]
-    loss = f"loss ≤ {PERCENT.write(stream.loss_allowed)} %" if stream.loss_allowed else "no loss"
-    return ", ".join([stream.topic, *deadline, loss])
-
-
-def _check_words(candidate: Candidate, stream: StreamDemand) -> str:
-    return ", ".join(_result_words(check) for check in candidate.checks if check.stream == stream)
-
-
-def _result_words(check: Check) -> str:
-    mark = _MARKS[check.judgement]
-    if check.requirement is Requirement.RATE:
-        return f"rate {mark}"
-    unit = PERCENT if check.requirement is Requirement.LOSS else _unit(check.stream.deadline or 0)
-    name = "loss " if check.requirement is Requirement.LOSS else ""
-    return f"{name}{estimate_cell(check.estimate, unit).words} {mark}"

@@ -211,15 +211,6 @@ def estimate_cell(estimate: Estimate | None, unit: Unit, whole: float | None = N
     )
 
 
-DELIVERY = Column("delivery", holds=Holds.NAMES)
-"""Who called the applications with messages, which makes a part of every latency."""
-
-
-def delivery_cell(each: ExperimentFindings) -> Cell:
-    """The delivery of a row of `DELIVERY`; unknown in runs from before it was recorded."""
-    return Cell(each.configuration.delivery or "unknown") if each.configuration.effective else NOTHING
-
-
 def value_cell(cell: Cell) -> Cell:
     """The value alone, for where its interval has no room."""
     return replace(cell, low=None, high=None)

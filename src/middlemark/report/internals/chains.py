@@ -12,6 +12,7 @@ from middlemark.analysis.chains.trace import ChainPart, positions
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.report.elements.chart import Chart
+from middlemark.report.elements.delivery import DELIVERY, delivery_cell
 from middlemark.report.elements.formatting import (
     MICROSECONDS,
     MILLISECONDS,
@@ -67,13 +68,14 @@ def split_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
             if whole is not None and whole.value != 0:
                 found = (each.estimate(subject, f"{kind}_{part}_ns") for part in PARTS)
                 parts = (estimate_cell(estimate, MILLISECONDS, whole.value) for estimate in found)
-                rows.append((who[each.experiment.id].label, kind, estimate_cell(whole, MILLISECONDS), *parts))
+                head = (who[each.experiment.id].label, delivery_cell(each), kind)
+                rows.append((*head, estimate_cell(whole, MILLISECONDS), *parts))
     caption = (
         f"{MEANING} Medians of trials, so that the sum of the parts may differ slightly from the whole. Slow: the mean "
         "of the slowest hundredth, where a trial has two hundred paths or more."
     )
     parts_in_ms = (Column(part, "ms") for part in PARTS)
-    columns = (MIDDLEWARE, *named("path"), Column("end to end", "ms"), *parts_in_ms)
+    columns = (MIDDLEWARE, DELIVERY, *named("path"), Column("end to end", "ms"), *parts_in_ms)
     return table("The path split", columns, rows, caption)
 
 
@@ -101,6 +103,7 @@ def fate_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
             rows.append(
                 (
                     who[each.experiment.id].label,
+                    delivery_cell(each),
                     Cell(began.n_messages),
                     *(estimate_cell(each.estimate(subject, metric), PERCENT) for metric in shares),
                     *_deadline_cells(comparison, each),
@@ -115,7 +118,7 @@ def fate_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
         "interval is over trials. Start-up: "
         "until every node has run once."
     )
-    return table("Fates of paths", (MIDDLEWARE, Column("began"), *BEGAN), rows, caption)
+    return table("Fates of paths", (MIDDLEWARE, DELIVERY, Column("began"), *BEGAN), rows, caption)
 
 
 def _deadline_cells(comparison: Comparison, each: ExperimentFindings) -> tuple[Cell, Cell, Cell]:

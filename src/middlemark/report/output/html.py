@@ -150,7 +150,7 @@ def render(findings: RunFindings) -> str:
             capacity=capacity_table(findings.capacities, who),
             capacity_lines=capacity_lines(findings.capacities, who),
             drawn_in=lambda part: _drawn_in(run_charts[part], who),
-            scalings=scaling_lines(findings.scalings),
+            scalings=scaling_lines(findings),
             selection=selectable(findings.comparisons, who.values()),
             charts=packed_json(without_repetition(charts)),
             folded=Folded(),

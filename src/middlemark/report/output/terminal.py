@@ -25,10 +25,11 @@ from middlemark.report.conclusions.claims import print_claims
 from middlemark.report.conclusions.digest import CROWDED, Digest, digest, means_table
 from middlemark.report.conclusions.headline import Answer, answer, distinguishing, interval_words
 from middlemark.report.conclusions.ranking import CLOCKS, Ranking, Terminal, ranking_table
-from middlemark.report.conclusions.recommendation import READING as MARGINS
 from middlemark.report.conclusions.recommendation import Recommendation, recommendation
+from middlemark.report.conclusions.recommendation_tables import READING as MARGINS
 from middlemark.report.conclusions.stopping import stop_lines
 from middlemark.report.conclusions.warnings import uncounted, warned_of
+from middlemark.report.elements.delivery import DELIVERY
 from middlemark.report.elements.formatting import ABSENT
 from middlemark.report.elements.labels import Series, series_by_experiment
 from middlemark.report.elements.tables import Cell, Column, Holds, Table, value_cell
@@ -80,7 +81,7 @@ def _print_comparisons(findings: RunFindings, who: Mapping[str, Series], console
         _print_comparison(comparison, said, who, console)
     _print_digest(digest(findings.comparisons, answers, who) if len(answers) > CROWDED else None, console)
     _print_lines("Capacity", capacity_lines(findings.capacities, who), console)
-    _print_lines("How latency grows with size", scaling_lines(findings.scalings), console)
+    _print_lines("How latency grows with size", scaling_lines(findings), console)
     _print_lines("Spread over trials", spread_lines(findings, who), console)
     _print_lines("Enough trials", stop_lines(findings, who), console)
     claims = judge_own_claims(findings)
@@ -139,9 +140,8 @@ def _print_comparison(comparison: Comparison, said: Answer, who: Mapping[str, Se
     console.print(Text.assemble((said.workload, "bold"), (f"  {said.load}", "dim")))
     ranking = ranking_table(comparison, who)
     _print_ranking(ranking, console)
-    for said_below in (CLOCKS if ranking.between_clocks else "", ranking.deliveries):
-        if said_below:
-            _print_line(Text(said_below, "dim"), console)
+    if ranking.between_clocks:
+        _print_line(Text(CLOCKS, "dim"), console)
     for line in ranking.lines:
         if line.unranked:
             _print_line(Text.assemble((line.who.label, ""), (f": {line.unranked}", "dim")), console)
@@ -198,7 +198,9 @@ def _print_observed(comparison: Comparison, who: Mapping[str, Series], console: 
 
 
 def _print_table(shown: Table, console: Console, title: str = "") -> None:
-    """A table; its title stands over the first column where it is not printed above."""
+    """A table, with deliveries where there is room; its title stands over the first column or is printed above."""
+    if console.width < WIDE:
+        shown = shown.only([column for column in shown.columns if column is not DELIVERY])
     grid = _grid()
     for place, column in enumerate(shown.columns):
         is_value = place > 0 and column.holds is Holds.VALUES

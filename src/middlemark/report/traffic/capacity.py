@@ -15,6 +15,7 @@ from middlemark.analysis.search.threshold import Threshold
 from middlemark.plan import varying_factors
 from middlemark.plan.experiment import Sought
 from middlemark.plan.schedule import Load
+from middlemark.report.elements.delivery import DELIVERY
 from middlemark.report.elements.formatting import ABSENT, MEGABITS_PER_S, MEGABYTES_PER_S, digits
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import MIDDLEWARE, NOTHING, Cell, Table, sentences, table, values
@@ -31,13 +32,26 @@ def capacity_table(capacities: Sequence[Capacity], who: Mapping[str, Series]) ->
     message_of = settings(capacities)
     ordered = _ordered(capacities)
     rows = [
-        (who[each.experiment.id].label, message_of[each.experiment.id], *_cells(each), Cell(each.n_trials))
+        (
+            who[each.experiment.id].label,
+            Cell(each.delivery),
+            message_of[each.experiment.id],
+            *_cells(each),
+            Cell(each.n_trials),
+        )
         for each in ordered
     ]
     loads = values("sustained", "payload", "not sustained")
     return table(
         "Capacity",
-        (MIDDLEWARE, sentences("message"), *loads, sentences("for"), *values("knee", "half sustained", "trials")),
+        (
+            MIDDLEWARE,
+            DELIVERY,
+            sentences("message"),
+            *loads,
+            sentences("for"),
+            *values("knee", "half sustained", "trials"),
+        ),
         rows,
         f"{_what(capacities)} of each publisher that is sustained, {_bounds(capacities)}; the next higher step is not. "
         f"Both are confirmed by a majority of trials. {_several(capacities)}Knee: where latency over load begins to "
@@ -151,12 +165,16 @@ def rate(value_hz: float) -> str:
 
 
 def capacity_lines(capacities: Sequence[Capacity], who: Mapping[str, Series]) -> list[str]:
-    """A line for each search."""
+    """A line for each search; with its delivery where they differ."""
     message_of = settings(capacities)
-    return [
-        f"{who[each.experiment.id].label}, {message_of[each.experiment.id]}: {_line(each)}"
-        for each in _ordered(capacities)
-    ]
+    differ = len({each.delivery for each in capacities if each.delivery}) > 1
+    lines = []
+    for each in _ordered(capacities):
+        of_search = [who[each.experiment.id].label, message_of[each.experiment.id]]
+        if differ and each.delivery and "delivery" not in each.experiment.factors:
+            of_search.append(each.delivery)
+        lines.append(f"{', '.join(of_search)}: {_line(each)}")
+    return lines
 
 
 def _line(each: Capacity) -> str:

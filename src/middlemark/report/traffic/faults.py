@@ -12,6 +12,7 @@ from itertools import product
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.experiment.conditions import FaultInstant, fault_instants
 from middlemark.analysis.experiment.findings import ExperimentFindings
+from middlemark.report.elements.delivery import DELIVERY, delivery_cell
 from middlemark.report.elements.formatting import COUNT, MEBIBYTES, MILLISECONDS, PERCENT, digits
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
@@ -54,11 +55,13 @@ def fault_table(comparison: Comparison, who: Mapping[str, Series], *, by_flow: b
     for each in comparison.experiments:
         if not each.n_valid:
             continue
-        label = who[each.experiment.id].label
-        rows.append((label, *(["all"] if by_flow else []), *_cells(each, stream), GROWTH.cell(each, TRIAL)))
+        label, delivery = who[each.experiment.id].label, delivery_cell(each)
+        of_all = (delivery, "all") if by_flow else ()
+        rows.append((label, *of_all, *_cells(each, stream), GROWTH.cell(each, TRIAL)))
         if by_flow:
-            rows += [(label, name, *_cells(each, flow), "") for flow, name, _ in _flows(each, stream)]
-    columns = (MIDDLEWARE, *(named("flow") if by_flow else ()), *metric_columns((*OF_STREAM, GROWTH)))
+            rows += [(label, delivery, name, *_cells(each, flow), "") for flow, name, _ in _flows(each, stream)]
+    of_flow = (DELIVERY, *named("flow")) if by_flow else ()
+    columns = (MIDDLEWARE, *of_flow, *metric_columns((*OF_STREAM, GROWTH)))
     return table("Faults", columns, rows, CAPTION) if rows else None
 
 

@@ -14,37 +14,47 @@ from middlemark.analysis.compare.scaling import SIZE_FACTOR, Scaling
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.run import RunFindings
 from middlemark.report.elements.chart import Chart, finished, identity, log_scale, short
+from middlemark.report.elements.delivery import deliveries_cell, differing_deliveries
 from middlemark.report.elements.formatting import MICROSECONDS, Unit, digits, interval, size
 from middlemark.report.elements.labels import Series, trials_behind
 from middlemark.suite.metrics import Key, stream_subject
 from middlemark.suite.yaml.quantity import plural
 
 NANOSECONDS_PER_BYTE = Unit("ns/B")
+Factors = tuple[tuple[str, str], ...]
+"""Name and value of each."""
 
 
-def scaling_lines(scalings: Sequence[Scaling]) -> list[str]:
+def scaling_lines(findings: RunFindings) -> list[str]:
     """`zenoh camera: 0.31 ns a byte (0.29–0.33) upon 48 µs, from 1 kB to 1 MB, at most 12 % off the line`."""
-    shared = _shared([each.factors for each in scalings])
+    factors = [_with_delivery(each, findings.experiments) for each in findings.scalings]
+    shared = _shared(factors)
     return [
-        f"{_series_words(each, shared)}: {_slope(each)} upon {_base(each)}, {plural(len(each.sizes_bytes), 'size')} "
-        f"from {size(each.sizes_bytes[0])} to {size(each.sizes_bytes[-1])}, "
+        f"{_series_words(own, each.stream, shared)}: {_slope(each)} upon {_base(each)}, "
+        f"{plural(len(each.sizes_bytes), 'size')} from {size(each.sizes_bytes[0])} to {size(each.sizes_bytes[-1])}, "
         f"at most {digits(100 * each.misfit_share)} % off the line"
-        for each in scalings
+        for each, own in zip(findings.scalings, factors, strict=True)
     ]
 
 
-def _shared(all_factors: Sequence[tuple[tuple[str, str], ...]]) -> set[tuple[str, str]]:
+def _with_delivery(scaling: Scaling, experiments: Sequence[ExperimentFindings]) -> Factors:
+    """What its experiments have in common, the delivery too where no factor says it."""
+    own = {"delivery": deliveries_cell(each for each in experiments if _belongs(each, scaling)).text}
+    return tuple((own | dict(scaling.factors)).items())
+
+
+def _shared(all_factors: Sequence[Factors]) -> set[tuple[str, str]]:
     return set.intersection(*map(set, all_factors)) if all_factors else set()
 
 
-def _series_words(each: Scaling, shared: set[tuple[str, str]]) -> str:
-    names = [value for name, value in each.factors if name == "middleware"]
+def _series_words(factors: Factors, stream: str, shared: set[tuple[str, str]]) -> str:
+    names = [value for name, value in factors if name == "middleware"]
     other = [
         f"{name}={value}"
-        for name, value in each.factors
+        for name, value in factors
         if name not in {"middleware", "workload", SIZE_FACTOR} and (name, value) not in shared
     ]
-    return " ".join([*names, each.stream, *other])
+    return " ".join([*names, stream, *other])
 
 
 def _slope(each: Scaling) -> str:
@@ -59,7 +69,7 @@ def _base(each: Scaling) -> str:
 
 def scaling_charts(findings: RunFindings, who: Mapping[str, Series]) -> list[Chart]:
     """One for each load whose size varies, its middlewares together."""
-    groups: dict[tuple[tuple[tuple[str, str], ...], str], list[Scaling]] = {}
+    groups: dict[tuple[Factors, str], list[Scaling]] = {}
     for each in findings.scalings:
         load = tuple((name, value) for name, value in each.factors if not _of_contender(name))
         groups.setdefault((load, each.stream), []).append(each)
@@ -74,7 +84,7 @@ def _of_contender(name: str) -> bool:
     return name in {"middleware", "profile"} or name.startswith("option.")
 
 
-def _title(load: tuple[tuple[str, str], ...], stream: str, shared: set[tuple[str, str]]) -> str:
+def _title(load: Factors, stream: str, shared: set[tuple[str, str]]) -> str:
     beside = [value.replace("_", " ") for name, value in load if name != "workload" and (name, value) not in shared]
     return ", ".join([f"{stream.replace('_', ' ')}: latency over size", *beside])
 
@@ -120,7 +130,7 @@ def _chart(
         title=title,
         caption=(
             "Points: medians of trials with interval, µs. Lines: Theil and Sen's, fitted block by block; their slope "
-            f"is the scaling factor. n = {plural(trials, 'block')}."
+            f"is the scaling factor. n = {plural(trials, 'block')}. {differing_deliveries(drawn, who)}".rstrip()
         ),
         description="A line with its points for each middleware; the scaling factors are listed below.",
         spec=finished(*layers, height=300, lines=lines, points=points, spans=spanned),

@@ -14,6 +14,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings, Totals
 from middlemark.analysis.stats.estimate import FEWEST_FOR_FENCES as FEWEST_FOR_OUTLIERS
 from middlemark.analysis.stats.estimate import Estimate, Method
 from middlemark.report.conclusions.ranking import lacks_samples, loss_metric
+from middlemark.report.elements.delivery import DELIVERY, delivery_cell
 from middlemark.report.elements.formatting import (
     COUNT,
     LEVEL_WORDS,
@@ -29,7 +30,6 @@ from middlemark.report.elements.formatting import (
 )
 from middlemark.report.elements.labels import Series
 from middlemark.report.elements.tables import (
-    DELIVERY,
     MIDDLEWARE,
     NOTHING,
     Cell,
@@ -37,7 +37,6 @@ from middlemark.report.elements.tables import (
     MetricColumn,
     Row,
     Table,
-    delivery_cell,
     estimate_cell,
     metric_cells,
     metric_columns,
@@ -147,13 +146,13 @@ def accounting_table(comparison: Comparison, who: Mapping[str, Series]) -> Table
             totals = each.accounting.totals.get((comparison.setting.stream, answers))
             if totals is not None:
                 label = who[each.experiment.id].label + (", answers" if answers else "")
-                rows.append((label, *(Cell(getattr(totals, name)) for name in names)))
+                rows.append((label, delivery_cell(each), *(Cell(getattr(totals, name)) for name in names)))
     caption = (
         "Sent = received + late + lost, summed over valid trials, publishers and subscribers; checked for every flow "
         "against the recorded samples. Duplicates, reordered, corrupt, foreign and negative (received before sent) "
         "are counted separately. Beyond samples: received after the sample memory was full."
     ) + _of_faults(comparison)
-    columns = (MIDDLEWARE, *values(*(name.replace("_", " ") for name in names)))
+    columns = (MIDDLEWARE, DELIVERY, *values(*(name.replace("_", " ") for name in names)))
     return table("Accounting", columns, rows, caption, detail="messages")
 
 
@@ -192,13 +191,17 @@ def outlier_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
         ("peak memory", TRIAL, "peak_memory_bytes"),
     )
     rows: list[Row] = [
-        (who[each.experiment.id].label, *(_outliers(each.estimate(subject, metric)) for _, subject, metric in columns))
+        (
+            who[each.experiment.id].label,
+            delivery_cell(each),
+            *(_outliers(each.estimate(subject, metric)) for _, subject, metric in columns),
+        )
         for each in comparison.experiments
         if each.n_valid
     ]
     return table(
         "Outliers",
-        (MIDDLEWARE, *values(*(name for name, _, _ in columns))),
+        (MIDDLEWARE, DELIVERY, *values(*(name for name, _, _ in columns))),
         rows,
         "Mild: beyond Tukey's inner fences, 1.5 interquartile ranges; severe: beyond the outer, 3. Outliers are "
         f"counted, and stay in every metric. With fewer than {FEWEST_FOR_OUTLIERS} trials none is identified.",
@@ -236,11 +239,11 @@ def process_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
 def outcome_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
     """How many trials ended how, and why."""
     rows: list[Row] = [
-        (who[each.experiment.id].label, kind.replace("_", " "), Cell(count), detail or NOTHING)
+        (who[each.experiment.id].label, delivery_cell(each), kind.replace("_", " "), Cell(count), detail or NOTHING)
         for each in comparison.experiments
         for (kind, detail), count in sorted(outcome_counts(each).items())
     ]
-    columns = (MIDDLEWARE, *named("outcome"), Column("trials"), sentences("why"))
+    columns = (MIDDLEWARE, DELIVERY, *named("outcome"), Column("trials"), sentences("why"))
     return table("Outcomes", columns, rows, "Only valid trials enter metrics.")
 
 

@@ -14,7 +14,7 @@ use middlemark_contract::{
 /// Whether `capabilities` meet the spec.
 ///
 /// # Errors
-/// The first refusal, with what was asked and what there is.
+/// The first refusal, with what was requested and what there is.
 pub(crate) fn accept(spec: &ApplicationSpec, capabilities: &Capabilities) -> Result<(), Refusal> {
     require(spec.contract_version == CONTRACT_VERSION, "contract_version", || {
         format!(

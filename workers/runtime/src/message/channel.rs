@@ -22,7 +22,7 @@ pub struct Channel {
     pub recorded: Option<Arc<Recorded>>,
     /// How many messages a second its publishers send at most by schedule; infinite where they send as fast as they can.
     pub rate_hz: f64,
-    /// What is asked of its delivery.
+    /// The requested QoS.
     pub qos: Qos,
     /// Every publisher, by index.
     pub publishers: Vec<ChannelEndpoint>,

@@ -1,7 +1,7 @@
 //! The buffers that the kernel really gave to this process's UDP sockets, for `effective`.
 //!
-//! What a middleware asks for is cut to `rmem_max` and `wmem_max` without an error, so only the kernel can tell. It knows no
-//! middleware and changes nothing.
+//! What a middleware requests is cut to `rmem_max` and `wmem_max` without an error, so only the kernel can tell. It knows
+//! no middleware and changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::RawFd;

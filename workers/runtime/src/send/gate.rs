@@ -1,6 +1,6 @@
 //! Where publishers and nodes learn of the measured window, and wait for what comes before it.
 //!
-//! It knows no message and keeps no schedule; `application` opens it, `sender` and `node` ask it.
+//! It knows no message and keeps no schedule; `application` opens it, `sender` and `node` read it.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
@@ -66,9 +66,9 @@ impl Window {
 pub(crate) struct WindowGate {
     state: Mutex<Gate>,
     changed: Condvar,
-    /// The same as in `state`, to be asked for with each message.
+    /// The same as in `state`, to be read with each message.
     abandoned: AtomicBool,
-    /// The same as in `state`, to be asked for with each execution.
+    /// The same as in `state`, to be read with each execution.
     window: OnceLock<Window>,
 }
 

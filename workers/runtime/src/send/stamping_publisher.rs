@@ -164,7 +164,7 @@ mod tests {
                 "{kind}"
             );
             assert!(handed.fill_ns > DELAYED_NS, "{kind}: {handed:?}");
-            // Without filling it would have been sent when the publisher was asked: after its instant, before the call.
+            // Without filling it would have been sent when the publisher was called: after its instant, before the call.
             let asked_ns = handed.sent_ns - (handed.fill_ns - DELAYED_NS);
             assert!(due_ns <= asked_ns, "{kind}: {handed:?}");
             let fills_first = kind != "in place";

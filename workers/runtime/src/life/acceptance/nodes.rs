@@ -1,4 +1,4 @@
-//! Whether an application's nodes fit its streams and endpoints; no middleware is asked, none would know.
+//! Whether an application's nodes fit its streams and endpoints; no middleware has a say in it.
 //!
 //! Pure. What a stream itself needs of the middleware is judged beside the other streams.
 

@@ -1,0 +1,140 @@
+"""The tables of a recommendation: those that fit in their order, and each requirement with how it was judged.
+
+It puts nothing into sentences: `recommendation` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from middlemark.analysis.decisions.requirements import Candidate, Check, Fitness, Requirement, Use
+from middlemark.analysis.verdicts.judge import Judgement
+from middlemark.report.elements.delivery import DELIVERY, delivery_cell
+from middlemark.report.elements.formatting import (
+    ABSENT,
+    LEVEL_WORDS,
+    MEBIBYTES,
+    MEGABITS_ON_WIRE_PER_S,
+    MICROSECONDS,
+    MILLISECONDS,
+    PERCENT,
+    PERCENT_OF_CORE,
+    Unit,
+)
+from middlemark.report.elements.labels import Series
+from middlemark.report.elements.tables import (
+    MIDDLEWARE,
+    NOTHING,
+    Cell,
+    Column,
+    Table,
+    estimate_cell,
+    named,
+    table,
+    values,
+)
+from middlemark.suite import DURATION, StreamDemand, Within
+
+READING = (
+    "Margin: the unused part of the deadline that is used most, with its confidence interval. A rank is an interval, "
+    "from the best to the worst that the trials allow; all hold together with 95 %. †: a baseline, the machine's limit."
+)
+WHOLE_PERCENT = Unit("%", PERCENT.size, "{:.0f}".format)
+
+
+def fitting_table(found: Fitness, who: Mapping[str, Series]) -> Table:
+    """Those that meet all requirements, the most to spare first, with their cost."""
+    wired = any(each.cost.wire_bits_per_s is not None for each in found.fitting)
+    columns = (
+        MIDDLEWARE,
+        DELIVERY,
+        *values("rank", "margin"),
+        *named("tightest stream"),
+        Column("CPU", PERCENT_OF_CORE.name),
+        Column("memory", MEBIBYTES.name),
+        *([Column("wire", MEGABITS_ON_WIRE_PER_S.name)] if wired else []),
+    )
+    rows = [
+        (
+            candidate_label(each, who),
+            delivery_cell(each.findings),
+            found.places[each.id].text,
+            margin(each.use),
+            each.use.stream.topic if each.use else NOTHING,
+            estimate_cell(each.cost.cpu, PERCENT_OF_CORE),
+            Cell(each.cost.memory_bytes, MEBIBYTES),
+            *([Cell(each.cost.wire_bits_per_s, MEGABITS_ON_WIRE_PER_S)] if wired else []),
+        )
+        for each in found.fitting
+    ]
+    return table("Those that meet all requirements", columns, rows, f"{READING} {_memory_words(found.fitting)}")
+
+
+def _memory_words(fitting: Sequence[Candidate]) -> str:
+    if all(each.cost.sampled for each in fitting):
+        return "Memory of all processes and services, shared pages divided among their users."
+    return "Peak resident memory of all processes and services."
+
+
+_MARKS = {Judgement.HOLDS: "✓", Judgement.REFUTED: "✗", Judgement.UNDECIDED: "?"}
+
+
+def requirement_table(found: Fitness, who: Mapping[str, Series]) -> Table:
+    """A row a candidate that was judged, a column a stream."""
+    judged = [each for each in (*found.fitting, *found.undecided, *found.excluded) if not each.excluded]
+    return table(
+        "Each requirement",
+        (MIDDLEWARE, DELIVERY, *values(*(_required(stream) for stream in found.demand.streams))),
+        [
+            (
+                candidate_label(each, who),
+                delivery_cell(each.findings),
+                *(_check_words(each, stream) for stream in found.demand.streams),
+            )
+            for each in judged
+        ],
+        "✓ met, ✗ missed, ? undecided. Times are from the scheduled instant to reception.",
+    )
+
+
+def _required(stream: StreamDemand) -> str:
+    deadline = [] if stream.deadline is None else [f"{share_words(stream)} within {DURATION.text(stream.deadline)}"]
+    loss = f"loss ≤ {PERCENT.write(stream.loss_allowed)} %" if stream.loss_allowed else "no loss"
+    return ", ".join([stream.topic, *deadline, loss])
+
+
+def _check_words(candidate: Candidate, stream: StreamDemand) -> str:
+    return ", ".join(_result_words(check) for check in candidate.checks if check.stream == stream)
+
+
+def _result_words(check: Check) -> str:
+    mark = _MARKS[check.judgement]
+    if check.requirement is Requirement.RATE:
+        return f"rate {mark}"
+    unit = PERCENT if check.requirement is Requirement.LOSS else time_unit(check.stream.deadline or 0)
+    name = "loss " if check.requirement is Requirement.LOSS else ""
+    return f"{name}{estimate_cell(check.estimate, unit).words} {mark}"
+
+
+def candidate_label(candidate: Candidate, who: Mapping[str, Series]) -> str:
+    """Its name, marked where it is a baseline."""
+    return f"{who[candidate.id].label}{' †' if who[candidate.id].baseline else ''}"
+
+
+def margin(use: Use | None) -> str:
+    """What is left of the tightest deadline: `75 % (73–77)`."""
+    if use is None:
+        return ABSENT
+    low, high = (None if end is None else 1 - end for end in (use.high, use.low))
+    return Cell(1 - use.value, WHOLE_PERCENT, low, high).words
+
+
+def share_words(stream: StreamDemand) -> str:
+    """Of how many messages the deadline is: `all`, `half`, `99 %`."""
+    words = {Within.ALL: "all", Within.HALF: "half"}
+    return words.get(stream.within) or LEVEL_WORDS[stream.within.value]
+
+
+def time_unit(deadline_ns: int) -> Unit:
+    """The unit that suits a deadline and what is compared with it."""
+    return MILLISECONDS if deadline_ns >= 1e6 else MICROSECONDS
