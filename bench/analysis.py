@@ -146,7 +146,7 @@ def read(folder: Path) -> None:
     status = Path("/proc/self/status").read_text(encoding="ascii")
     (peak_kib,) = [int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")]
     assert not findings.damaged, findings.damaged
-    n = sum(totals.received for each in findings.experiments for totals in each.delivery.totals.values())
+    n = sum(totals.received for each in findings.experiments for totals in each.accounting.totals.values())
     spent = {"analysis_s": analysed - begin, "report_s": done - analysed, "cpu_s": time.process_time()}
     print(json.dumps({"n": n, **spent, "peak_mib": peak_kib / 1024}))
 
