@@ -25,7 +25,7 @@ import processes
 from middlemark.testbed.machine.awake import kept_awake
 from middlemark.testbed.processes import ledger
 from pairs import PAIRS
-from peer import Measured, Metric, Pair, Placement, Site
+from peer import Cores, Measured, Metric, Pair, Site
 from ratios import Compared, compared
 
 MEMORY = "/dev/shm"  # noqa: S108 - the folders within it are tempfile's
@@ -74,18 +74,18 @@ def _names() -> list[str]:
 def available(pairs: Sequence[Pair]) -> tuple[list[Case], list[str]]:
     """The cases that can run here, and why others can't."""
     cpus = psutil.Process().cpu_affinity() or []
-    sites = {Placement.ONE_CORE: Site(Placement.ONE_CORE, cpus[-1], cpus[-1])}
+    sites = {Cores.ONE: Site(Cores.ONE, cpus[-1], cpus[-1])}
     reasons: dict[str, None] = {}  # each once, in this order
     if len(cpus) > 1:
-        sites[Placement.TWO_CORES] = Site(Placement.TWO_CORES, cpus[-2], cpus[-1])
+        sites[Cores.TWO] = Site(Cores.TWO, cpus[-2], cpus[-1])
     else:
-        reasons[f"{Placement.TWO_CORES}: this machine has one CPU"] = None
+        reasons[f"{Cores.TWO}: this machine has one CPU"] = None
     cases = []
-    for pair, placement in [(each, where) for each in pairs for where in each.placements]:
+    for pair, cores in [(each, cores) for each in pairs for cores in each.cores]:
         if (missing := pair.peer.missing()) is not None:
             reasons[f"{pair.name}: {missing}"] = None
-        elif placement in sites:
-            cases.append(Case(pair, sites[placement]))
+        elif cores in sites:
+            cases.append(Case(pair, sites[cores]))
     return cases, list(reasons)
 
 
@@ -97,14 +97,12 @@ def run(cases: Sequence[Case], blocks: int, seconds: float) -> tuple[Values, lis
     values: Values = defaultdict(list)
     failed = []
     for block, (number, case) in product(range(blocks), enumerate(cases, start=1)):
-        print(
-            f"[{block + 1}/{blocks}, {number}/{len(cases)}] {case.pair.name}: {case.pair.load}, {case.site.placement}"
-        )
+        print(f"[{block + 1}/{blocks}, {number}/{len(cases)}] {case.pair.name}: {case.pair.load}, {case.site.cores}")
         try:
             both = _both(case, seconds, ours_first=block % 2 == 0)
             values[case].append(both)
         except (ours.OursFailedError, processes.PeerFailedError) as error:
-            failed.append(f"{case.pair.name} ({case.pair.load}, {case.site.placement}), block {block + 1}: {error}")
+            failed.append(f"{case.pair.name} ({case.pair.load}, {case.site.cores}), block {block + 1}: {error}")
             print(f"  failed: {error}", flush=True)
     return values, failed
 
@@ -132,7 +130,7 @@ def _peers(case: Case, seconds: float) -> Measured:
 def _awake(site: Site) -> Iterator[None]:
     """As the product keeps them awake in our trials."""
     with ExitStack() as stack:
-        if site.placement is Placement.TWO_CORES:
+        if site.cores is Cores.TWO:
             entries = stack.enter_context(ledger.opened())
             stack.enter_context(kept_awake(psutil.Process().cpu_affinity() or [], entries))
         yield
@@ -141,7 +139,7 @@ def _awake(site: Site) -> Iterator[None]:
 def _compared(case: Case, pairs: Sequence[tuple[Measured, Measured]]) -> list[Compared]:
     shared = [metric for metric in Metric if all(metric in own and metric in peers for own, peers in pairs)]
     return [
-        compared(metric, case.site.placement, [own[metric] for own, _ in pairs], [peers[metric] for _, peers in pairs])
+        compared(metric, case.site.cores, [own[metric] for own, _ in pairs], [peers[metric] for _, peers in pairs])
         for metric in shared
     ]
 

@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 from statistics import mean, median
 
-from middlemark.suite import Delivery
-from peer import Command, Load, Measured, Metric, Pattern, Peer, Session, Site
+from middlemark.suite import Delivery, Pattern, Reliability
+from peer import Command, Load, Measured, Metric, Peer, Session, Site
 from references import BUILT
 from socket_tools import missing
 
@@ -24,21 +24,21 @@ _RECEIVED = re.compile(r"rate ([\d.]+) kS/s")
 
 def _peer(name: str, program: str, why_missing: str | None) -> Peer:
     def session(load: Load, site: Site, seconds: float, _folder: Path) -> Session:
-        is_asking = load.pattern is Pattern.PING_PONG
+        is_ping_pong = load.pattern is Pattern.PING_PONG
         mode, size = MODES[load.delivery], str(load.size_bytes)
-        first, second = ("pong", f"ping size {size} {mode}") if is_asking else ("sub", f"pub size {size}")
+        first, second = ("pong", f"ping size {size} {mode}") if is_ping_pong else ("sub", f"pub size {size}")
         # Its first second, in which the two find each other, is left out.
-        common = (program, "-i", DOMAIN, *(() if load.reliable else ("-u",)))
+        common = (program, "-i", DOMAIN, *(() if load.reliability is Reliability.RELIABLE else ("-u",)))
         environment = {"CYCLONEDDS_URI": CONFIGURATION}
         passive = Command((*common, first, mode), (site.receiver,), environment)
         active = Command((*common, *second.split()), (site.sender,), environment)
         lasting = f"{seconds + 1:.0f}"
-        speaker = 1 if is_asking else 0
+        speaker = 1 if is_ping_pong else 0
         commands = [passive, active]
         spoken = commands[speaker]
         argv = (spoken.argv[0], "-D", lasting, *spoken.argv[1:])
         commands[speaker] = Command(argv, spoken.cpus, environment)
-        return Session(tuple(commands), speaker, round_trips if is_asking else received)
+        return Session(tuple(commands), speaker, round_trips if is_ping_pong else received)
 
     return Peer(name, lambda: why_missing, session)
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import polars as pl
 
 import middlemark
-from peer import WARM_UP_S, Measured, Metric, Pair, Pattern, Placement, Site
+from middlemark.suite import Pattern, Reliability
+from peer import WARM_UP_S, Cores, Measured, Metric, Pair, Site
 
 NAME = "beside_peers"
 SAMPLES = 2_000_000
@@ -42,8 +43,8 @@ def measured(pair: Pair, site: Site, seconds: float, folder: Path) -> Measured:
 def suite_of(pair: Pair, site: Site, seconds: float) -> dict[str, object]:
     """As `docs/guide/suites.md` says."""
     load = pair.load
-    reliability = {"reliability": "reliable" if load.reliable else "best_effort"}
-    keeping = {"history": "keep_all"} if load.reliable else {}
+    reliability = {"reliability": load.reliability}
+    keeping = {"history": "keep_all"} if load.reliability is Reliability.RELIABLE else {}
     workload = {"workload": load.pattern.value, "size": f"{load.size_bytes} B", "qos": reliability | keeping}
     cpus = {"publishers": [site.sender], "subscribers": [site.receiver]}
     return {
@@ -56,7 +57,7 @@ def suite_of(pair: Pair, site: Site, seconds: float) -> dict[str, object]:
         "profiles": "default",
         "topologies": "C1-1",
         "workloads": [workload],
-        "conditions": {"cpus": cpus, "keep_awake": site.placement is Placement.TWO_CORES},
+        "conditions": {"cpus": cpus, "keep_awake": site.cores is Cores.TWO},
         "windows": {"warm_up": f"{WARM_UP_S:g} s", "window": f"{seconds:g} s", "drain": "500 ms"},
         "recording": {"samples": SAMPLES},
     }
@@ -67,11 +68,11 @@ def metrics(pair: Pair, stored: pl.DataFrame) -> Measured:
     subject = f"stream:{pair.load.pattern.value}"
     of_stream = dict(stored.filter(subject=subject).select("metric", "value").iter_rows())
     of_trial = dict(stored.filter(subject="trial").select("metric", "value").iter_rows())
-    is_asking = pair.load.pattern is Pattern.PING_PONG
-    wanted = (Metric.MEDIAN, Metric.P99) if is_asking else ()
+    is_ping_pong = pair.load.pattern is Pattern.PING_PONG
+    wanted = (Metric.MEDIAN, Metric.P99) if is_ping_pong else ()
     lacking = [metric.value for metric in wanted if of_stream[metric.value] is None]
     if lacking:
         raise OursFailedError(f"{pair.middleware}: no {' and no '.join(lacking)}: too few messages, or too many lost")
-    rate_hz = of_stream["achieved_rate_hz" if is_asking or pair.counts_sent else "received_rate_hz"]
+    rate_hz = of_stream["achieved_rate_hz" if is_ping_pong or pair.counts_sent else "received_rate_hz"]
     found = {Metric.RATE: rate_hz, Metric.CPU: of_trial["cpu_percent_of_core"] * 1e7 / rate_hz}
     return found | {metric: of_stream[metric.value] for metric in wanted}

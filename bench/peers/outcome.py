@@ -32,7 +32,7 @@ def show(rows: Sequence[Row], failed: Sequence[str]) -> None:
     """Medians over blocks, the ratio with its interval, and the goal."""
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     for pair, site, found in rows:
-        title = f"{pair.name}: {pair.load}, {site.placement}"
+        title = f"{pair.name}: {pair.load}, {site.cores}"
         table = Table("", "ours", "peer", "ours / peer", "ours − peer, µs", "goal", box=box.SIMPLE, title=title)
         for each in found:
             table.add_row(*_cells(each))
@@ -84,7 +84,7 @@ def write(  # noqa: PLR0913 - all that the file holds
                 "peer": pair.peer.name,
                 "load": asdict(pair.load),
                 "options": dict(pair.options),
-                "placement": site.placement,
+                "cores": site.cores,
                 "metrics": [asdict(each) for each in found],
             }
             for pair, site, found in rows

@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import ddsperf
 import mosquitto
-from middlemark.suite import Delivery
-from peer import Load, Pair, Pattern, Placement
+from middlemark.suite import Delivery, Pattern, Reliability
+from peer import Cores, Load, Pair
 from references import broker, reference, routing_manager
 from socket_tools import IPERF3, sockperf
 
 LIBRARY, OWN, POLLING = Delivery.LIBRARY_THREAD, Delivery.OWN_THREAD, Delivery.POLLING
-TWO = (Placement.TWO_CORES,)
-"""Who polls leaves no time on a core for the other end; a flood on one core measures the scheduler."""
+RELIABLE = Reliability.RELIABLE
+TWO = (Cores.TWO,)
+"""Who polls leaves no time on a core for the other end; an unthrottled stream on one core measures the scheduler."""
 
 
-def _asked(delivery: Delivery, *, reliable: bool = False) -> Load:
-    return Load(Pattern.PING_PONG, 64, delivery, reliable)
+def _ping_pong(delivery: Delivery, reliability: Reliability = Reliability.BEST_EFFORT) -> Load:
+    return Load(Pattern.PING_PONG, 64, delivery, reliability)
 
 
-def _flood(size_bytes: int, delivery: Delivery, *, reliable: bool = False) -> Load:
-    return Load(Pattern.UNTHROTTLED, size_bytes, delivery, reliable)
+def _unthrottled(size_bytes: int, delivery: Delivery, reliability: Reliability = Reliability.BEST_EFFORT) -> Load:
+    return Load(Pattern.UNTHROTTLED, size_bytes, delivery, reliability)
 
 
 _UDP, _TCP = sockperf(tcp=False), sockperf(tcp=True)
@@ -33,26 +34,26 @@ _MQTT = reference("mqtt", served=broker)
 _NODELAY = {"broker_tcp_nodelay": True, "client_tcp_nodelay": True}
 
 PAIRS = (
-    Pair("udp", _UDP, _asked(OWN)),
-    Pair("udp", _UDP, _flood(64, OWN), placements=TWO, counts_sent=True),
-    Pair("tcp", _TCP, _asked(OWN, reliable=True)),
-    Pair("tcp", _TCP, _flood(64, OWN, reliable=True), placements=TWO, counts_sent=True),
-    Pair("tcp", IPERF3, _flood(1_000_000, OWN, reliable=True), placements=TWO),
-    *(Pair("cyclonedds", peer, _asked(delivery)) for peer in _DDSPERFS for delivery in (LIBRARY, OWN)),
+    Pair("udp", _UDP, _ping_pong(OWN)),
+    Pair("udp", _UDP, _unthrottled(64, OWN), cores=TWO, counts_sent=True),
+    Pair("tcp", _TCP, _ping_pong(OWN, RELIABLE)),
+    Pair("tcp", _TCP, _unthrottled(64, OWN, RELIABLE), cores=TWO, counts_sent=True),
+    Pair("tcp", IPERF3, _unthrottled(1_000_000, OWN, RELIABLE), cores=TWO),
+    *(Pair("cyclonedds", peer, _ping_pong(delivery)) for peer in _DDSPERFS for delivery in (LIBRARY, OWN)),
     # Smaller ones ddsperf sends in batches.
-    *(Pair("cyclonedds", peer, _flood(16_000, LIBRARY, reliable=True), placements=TWO) for peer in _DDSPERFS),
-    Pair("zenoh", _ZENOH, _asked(LIBRARY, reliable=True), {"express": True}),
-    Pair("zenoh", _ZENOH, _flood(64, LIBRARY, reliable=True), placements=TWO),
-    Pair("fastdds", _FASTDDS, _asked(LIBRARY)),
-    Pair("fastdds", _FASTDDS, _flood(16_000, LIBRARY, reliable=True), placements=TWO),
-    Pair("mqtt", _MQTT, _asked(OWN), _NODELAY),
-    Pair("mqtt", _MQTT, _flood(64, OWN), _NODELAY, placements=TWO),
-    Pair("mqtt", mosquitto.CLIENTS, _flood(64, OWN), _NODELAY, placements=TWO),
-    # No flood: vSomeIP's publish call never waits, and its queue has no end.
-    Pair("vsomeip", _VSOMEIP, _asked(LIBRARY, reliable=True)),
-    Pair("iceoryx2", _ICEORYX2, _asked(OWN, reliable=True)),
-    Pair("iceoryx2", _ICEORYX2, _asked(POLLING, reliable=True), placements=TWO),
-    Pair("shm", _RING, _asked(OWN, reliable=True)),
-    Pair("shm", _RING, _asked(POLLING, reliable=True), placements=TWO),
-    Pair("shm", _RING, _flood(64, POLLING, reliable=True), placements=TWO),
+    *(Pair("cyclonedds", peer, _unthrottled(16_000, LIBRARY, RELIABLE), cores=TWO) for peer in _DDSPERFS),
+    Pair("zenoh", _ZENOH, _ping_pong(LIBRARY, RELIABLE), {"express": True}),
+    Pair("zenoh", _ZENOH, _unthrottled(64, LIBRARY, RELIABLE), cores=TWO),
+    Pair("fastdds", _FASTDDS, _ping_pong(LIBRARY)),
+    Pair("fastdds", _FASTDDS, _unthrottled(16_000, LIBRARY, RELIABLE), cores=TWO),
+    Pair("mqtt", _MQTT, _ping_pong(OWN), _NODELAY),
+    Pair("mqtt", _MQTT, _unthrottled(64, OWN), _NODELAY, cores=TWO),
+    Pair("mqtt", mosquitto.CLIENTS, _unthrottled(64, OWN), _NODELAY, cores=TWO),
+    # Nothing unthrottled: vSomeIP's publish call never waits, and its queue has no end.
+    Pair("vsomeip", _VSOMEIP, _ping_pong(LIBRARY, RELIABLE)),
+    Pair("iceoryx2", _ICEORYX2, _ping_pong(OWN, RELIABLE)),
+    Pair("iceoryx2", _ICEORYX2, _ping_pong(POLLING, RELIABLE), cores=TWO),
+    Pair("shm", _RING, _ping_pong(OWN, RELIABLE)),
+    Pair("shm", _RING, _ping_pong(POLLING, RELIABLE), cores=TWO),
+    Pair("shm", _RING, _unthrottled(64, POLLING, RELIABLE), cores=TWO),
 )

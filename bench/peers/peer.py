@@ -10,24 +10,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from middlemark.suite import Delivery
+from middlemark.suite import Delivery, Pattern, Reliability
 
 WARM_UP_S = 0.5
 """Peers run for so long before anything counts, as our trials do."""
 
 
-class Placement(StrEnum):
-    """Where the two ends run."""
+class Cores(StrEnum):
+    """On which cores the two ends run."""
 
-    ONE_CORE = "one core"
-    TWO_CORES = "two awake cores"
-
-
-class Pattern(StrEnum):
-    """How messages follow each other, by the names of our suites."""
-
-    PING_PONG = "ping_pong"
-    UNTHROTTLED = "unthrottled"
+    ONE = "one core"
+    TWO = "two awake cores"
 
 
 class Metric(StrEnum):
@@ -49,10 +42,10 @@ class Load:
     pattern: Pattern
     size_bytes: int
     delivery: Delivery
-    reliable: bool = False
+    reliability: Reliability = Reliability.BEST_EFFORT
 
     def __str__(self) -> str:
-        reliability = "reliable" if self.reliable else "best effort"
+        reliability = self.reliability.value.replace("_", " ")
         return f"{self.pattern.value} {self.size_bytes} B, {reliability}, {self.delivery.value}"
 
 
@@ -60,7 +53,7 @@ class Load:
 class Site:
     """The CPUs of the end that answers or receives, and of the one that asks or sends."""
 
-    placement: Placement
+    cores: Cores
     receiver: int
     sender: int
 
@@ -111,7 +104,7 @@ class Pair:
     load: Load
     options: Mapping[str, object] = field(default_factory=dict)
     """Of our worker, so that its configuration is the peer's."""
-    placements: tuple[Placement, ...] = tuple(Placement)
+    cores: tuple[Cores, ...] = tuple(Cores)
     counts_sent: bool = False
     """Whether the peer's rate is of what was sent, not of what arrived."""
 

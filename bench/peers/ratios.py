@@ -12,7 +12,7 @@ from enum import StrEnum
 import numpy as np
 
 from middlemark.analysis.stats.intervals import coverage, median_interval
-from peer import Metric, Placement
+from peer import Cores, Metric
 
 MOST_ABOVE = 1.03
 """Of the peer's median and 99th percentile, between two awake cores."""
@@ -56,13 +56,13 @@ class Compared:
     goal: Goal
 
 
-def compared(metric: Metric, placement: Placement, ours: Sequence[float], peers: Sequence[float]) -> Compared:
+def compared(metric: Metric, cores: Cores, ours: Sequence[float], peers: Sequence[float]) -> Compared:
     """Values of the same place belong to the same block."""
     own, others = np.asarray(ours, dtype=np.float64), np.asarray(peers, dtype=np.float64)
     if own.shape != others.shape or not own.size:
         raise ValueError(f"{own.size} values of ours beside {others.size} of the peer's")
     ratio, beyond = spread(own / others), spread(own - others)
-    return Compared(metric, tuple(ours), tuple(peers), ratio, beyond, judged(metric, placement, ratio, beyond))
+    return Compared(metric, tuple(ours), tuple(peers), ratio, beyond, judged(metric, cores, ratio, beyond))
 
 
 def spread(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Spread:
@@ -71,19 +71,19 @@ def spread(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Spread:
     return Spread(float(np.median(values)), low, high, coverage(len(values)))
 
 
-def judged(metric: Metric, placement: Placement, ratio: Spread, beyond: Spread) -> Goal:
+def judged(metric: Metric, cores: Cores, ratio: Spread, beyond: Spread) -> Goal:
     """Against the goal of this metric at this place; too few blocks decide nothing."""
-    goal = _against(metric, placement, ratio, beyond)
+    goal = _against(metric, cores, ratio, beyond)
     return Goal.OPEN if goal is not Goal.NONE and ratio.coverage < LEAST_COVERAGE else goal
 
 
-def _against(metric: Metric, placement: Placement, ratio: Spread, beyond: Spread) -> Goal:
-    match metric, placement:
+def _against(metric: Metric, cores: Cores, ratio: Spread, beyond: Spread) -> Goal:
+    match metric, cores:
         case Metric.RATE, _:
             return _within(-ratio.high, -ratio.low, -LEAST_RATE)
-        case ((Metric.MEDIAN | Metric.P99), Placement.TWO_CORES):
+        case ((Metric.MEDIAN | Metric.P99), Cores.TWO):
             return _within(ratio.low, ratio.high, MOST_ABOVE)
-        case Metric.MEDIAN, Placement.ONE_CORE:
+        case Metric.MEDIAN, Cores.ONE:
             return _within(beyond.low, beyond.high, MOST_BEYOND_NS)
     return Goal.NONE
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from peer import Command, Load, Measured, Metric, Pattern, Peer, Session, Site
+from middlemark.suite import Pattern
+from peer import Command, Load, Measured, Metric, Peer, Session, Site
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
@@ -34,22 +35,21 @@ def reference(name: str, *, served: Service | None = None) -> Peer:
         return broker_missing() if served is broker else None
 
     def session(load: Load, site: Site, seconds: float, folder: Path) -> Session:
-        is_asking = load.pattern is Pattern.PING_PONG
-        passive, active = ("pong", "ping") if is_asking else ("count", "flood")
+        is_ping_pong = load.pattern is Pattern.PING_PONG
+        passive, active = ("pong", "ping") if is_ping_pong else ("count", "flood")
         services = (served(site, folder),) if served else ()
         ends = (
             Command((str(program), passive, *_told(load, seconds)), (site.receiver,), _environment(folder)),
             Command((str(program), active, *_told(load, seconds)), (site.sender,), _environment(folder)),
         )
-        speaker = len(services) + (1 if is_asking else 0)
-        return Session((*services, *ends), speaker, round_trips if is_asking else counted)
+        speaker = len(services) + (1 if is_ping_pong else 0)
+        return Session((*services, *ends), speaker, round_trips if is_ping_pong else counted)
 
     return Peer("reference", why_missing, session)
 
 
 def _told(load: Load, seconds: float) -> tuple[str, ...]:
-    reliability = "reliable" if load.reliable else "best_effort"
-    return (str(load.size_bytes), f"{seconds:g}", load.delivery.value, reliability)
+    return (str(load.size_bytes), f"{seconds:g}", load.delivery.value, load.reliability.value)
 
 
 def _environment(folder: Path) -> dict[str, str]:

@@ -10,7 +10,8 @@ import re
 import shutil
 from pathlib import Path
 
-from peer import WARM_UP_S, Command, Load, Measured, Metric, Pattern, Peer, Session, Site
+from middlemark.suite import Pattern
+from peer import WARM_UP_S, Command, Load, Measured, Metric, Peer, Session, Site
 
 ADDRESS, PORT = "127.0.0.1", "21111"
 SOCKPERF_SLEEPS_S = 2.0
@@ -28,12 +29,14 @@ def sockperf(*, tcp: bool) -> Peer:
 
     def session(load: Load, site: Site, seconds: float, _folder: Path) -> Session:
         where = ("--port", PORT, "--ip", ADDRESS, "--msg-size", str(load.size_bytes), "--time", f"{seconds + 1:.0f}")
-        is_asking = load.pattern is Pattern.PING_PONG
+        is_ping_pong = load.pattern is Pattern.PING_PONG
         # Its throughput test leaves Nagle's algorithm on, which our worker, like every messaging library, turns off.
-        task = ("ping-pong", "--full-rtt") if is_asking else ("throughput", *(("--tcp-avoid-nodelay",) if tcp else ()))
+        task = (
+            ("ping-pong", "--full-rtt") if is_ping_pong else ("throughput", *(("--tcp-avoid-nodelay",) if tcp else ()))
+        )
         server = Command(("sockperf", "server", *protocol, "--port", PORT, "--ip", ADDRESS), (site.receiver,))
         client = Command(("sockperf", *task, *protocol, *where), (site.sender,))
-        read = sockperf_round_trips if is_asking else sockperf_rate
+        read = sockperf_round_trips if is_ping_pong else sockperf_rate
         return Session((server, client), 1, read, SOCKPERF_SLEEPS_S + WARM_UP_S)
 
     return Peer("sockperf", lambda: missing("sockperf", "sockperf"), session)

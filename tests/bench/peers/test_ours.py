@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 import ours
-from middlemark.suite import load_suite
+from middlemark.suite import Pattern, load_suite
 from pairs import PAIRS
-from peer import Metric, Pair, Pattern, Placement, Site
+from peer import Cores, Metric, Pair, Site
 
-SITE = Site(Placement.TWO_CORES, receiver=0, sender=1)
+SITE = Site(Cores.TWO, receiver=0, sender=1)
 
 
 def pair_of(pattern: Pattern, *, counts_sent: bool = False) -> Pair:

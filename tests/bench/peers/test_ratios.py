@@ -2,34 +2,32 @@
 
 import pytest
 
-from peer import Metric, Placement
+from peer import Cores, Metric
 from ratios import Goal, Spread, compared, judged
 
 ANY = Spread(0.0, -1.0, 1.0, 0.95)
 
 
 def test_each_value_is_compared_with_that_of_its_own_block() -> None:
-    found = compared(Metric.MEDIAN, Placement.TWO_CORES, [10.0, 20.0, 30.0], [10.0, 10.0, 10.0])
+    found = compared(Metric.MEDIAN, Cores.TWO, [10.0, 20.0, 30.0], [10.0, 10.0, 10.0])
     assert (found.ratio.median, found.ratio.low, found.ratio.high) == (2.0, 1.0, 3.0)
     assert (found.beyond.median, found.beyond.low, found.beyond.high) == (10.0, 0.0, 20.0)
 
 
 def test_few_blocks_say_how_little_their_interval_covers() -> None:
-    found = compared(Metric.MEDIAN, Placement.TWO_CORES, [10.0, 20.0, 30.0], [10.0, 10.0, 10.0])
+    found = compared(Metric.MEDIAN, Cores.TWO, [10.0, 20.0, 30.0], [10.0, 10.0, 10.0])
     assert found.ratio.coverage == 0.75
 
 
 def test_few_blocks_decide_no_goal() -> None:
-    goals = {
-        blocks: compared(Metric.MEDIAN, Placement.TWO_CORES, [1.0] * blocks, [2.0] * blocks).goal for blocks in (4, 5)
-    }
+    goals = {blocks: compared(Metric.MEDIAN, Cores.TWO, [1.0] * blocks, [2.0] * blocks).goal for blocks in (4, 5)}
     assert goals == {4: Goal.OPEN, 5: Goal.MET}
 
 
 @pytest.mark.parametrize(("ours", "peers"), [([], []), ([1.0], [1.0, 2.0])])
 def test_values_without_a_partner_are_no_comparison(ours: list[float], peers: list[float]) -> None:
     with pytest.raises(ValueError, match="beside"):
-        compared(Metric.RATE, Placement.TWO_CORES, ours, peers)
+        compared(Metric.RATE, Cores.TWO, ours, peers)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +43,7 @@ def test_values_without_a_partner_are_no_comparison(ours: list[float], peers: li
     ],
 )
 def test_between_two_cores_the_ratio_decides(metric: Metric, low: float, high: float, goal: Goal) -> None:
-    assert judged(metric, Placement.TWO_CORES, Spread(1.0, low, high, 0.95), ANY) is goal
+    assert judged(metric, Cores.TWO, Spread(1.0, low, high, 0.95), ANY) is goal
 
 
 @pytest.mark.parametrize(
@@ -53,4 +51,4 @@ def test_between_two_cores_the_ratio_decides(metric: Metric, low: float, high: f
     [(-500.0, 1000.0, Goal.MET), (900.0, 1100.0, Goal.OPEN), (1100.0, 1200.0, Goal.MISSED)],
 )
 def test_on_one_core_the_difference_decides(low_ns: float, high_ns: float, goal: Goal) -> None:
-    assert judged(Metric.MEDIAN, Placement.ONE_CORE, ANY, Spread(0.0, low_ns, high_ns, 0.95)) is goal
+    assert judged(Metric.MEDIAN, Cores.ONE, ANY, Spread(0.0, low_ns, high_ns, 0.95)) is goal
