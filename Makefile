@@ -96,10 +96,10 @@ bench-peers: setup $(STAMPS)/bench-packages ## compare our workers with other to
 	$(BIN)/python bench/peers/compare.py $(PEERS)
 
 bench-analysis: setup ## time and memory of reports, lists and analysis, at 640 trials, 1000 runs and 100 million samples (5 GB of disk)
-	PYTHONPATH=tests/support $(BIN)/python bench/stored.py
-	PYTHONPATH=tests/support $(BIN)/python bench/analysis.py
-	PYTHONPATH=tests/support $(BIN)/python bench/analysis.py --one-trial
-	PYTHONPATH=tests/support $(BIN)/python bench/analysis.py --pipeline 1 10
+	PYTHONPATH=tests/support:tests/support/runs $(BIN)/python bench/stored.py
+	PYTHONPATH=tests/support:tests/support/runs $(BIN)/python bench/analysis.py
+	PYTHONPATH=tests/support:tests/support/runs $(BIN)/python bench/analysis.py --one-trial
+	PYTHONPATH=tests/support:tests/support/runs $(BIN)/python bench/analysis.py --pipeline 1 10
 
 # --- for developers -------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """What the analysis and the report of a large run take: time and peak memory over samples, as a table in Markdown.
 
-    PYTHONPATH=tests/support python bench/analysis.py [--one-trial | --pipeline] [MILLIONS …]
+    PYTHONPATH=tests/support:tests/support/runs python bench/analysis.py [--one-trial | --pipeline] [MILLIONS …]
 
 It writes runs of two middlewares whose trials have a million messages each, or with `--one-trial` of one middleware
 whose single trial has them all (some 40 MB a million, in a temporary folder), and reads each of them in a process of
@@ -21,6 +21,7 @@ from types import MappingProxyType
 
 import polars as pl
 
+from behaviour import Behaviour
 from middlemark.analysis.run import analyse
 from middlemark.report.output.data import write_summary
 from middlemark.report.output.html import write_report
@@ -35,7 +36,7 @@ from middlemark.results.tables import (
     RECEIVED_SCHEMA,
 )
 from middlemark.results.trial_folder import TrialFolder
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 MILLIONS = (1, 10, 100)
 NOTHING: Mapping[str, pl.Schema] = MappingProxyType({})

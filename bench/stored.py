@@ -1,6 +1,6 @@
 """What reading stored results takes: the report of suite `automotive` in 640 trials, and `serve` over a thousand runs.
 
-    PYTHONPATH=tests/support python bench/stored.py [FOLDER]
+    PYTHONPATH=tests/support:tests/support/runs python bench/stored.py [FOLDER]
 
 Both are built in a temporary folder (700 MB, removed at the end), or in one that is given and kept. What is measured is
 the command itself, from its start: the CPU time and the peak memory of its process, loading programs included.
@@ -18,11 +18,12 @@ from pathlib import Path
 
 import psutil
 
+from behaviour import Behaviour
 from middlemark.analysis.run import analyse
 from middlemark.report.output.data import recompute_metrics, write_summary
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import load_suite
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 MIDDLEWARES = ("cyclonedds", "fastdds", "iceoryx2", "mqtt", "shm", "tcp", "udp", "uds", "vsomeip", "zenoh")
 SMALL = """

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from behaviour import MS, Behaviour
 from middlemark.analysis.compare.comparison import Comparison
 from middlemark.analysis.dataframes import summary_table
 from middlemark.analysis.experiment.findings import ExperimentFindings
@@ -14,7 +15,6 @@ from middlemark.plan import Failed, NotApplicable
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Observation
 from middlemark.suite.metrics import TRIAL
-from run_builder import MS, Behaviour
 from shared_runs import SharedRuns
 
 SUITE = """

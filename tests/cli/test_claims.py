@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from behaviour import Behaviour
 from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, UsageError
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: claimed

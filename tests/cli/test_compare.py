@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from behaviour import Behaviour
 from middlemark.cli.main import app
 from middlemark.errors import UsageError
 from middlemark.results.run_folder import RunFolder
-from run_builder import Behaviour
 from shared_runs import SharedRuns
 
 SUITE = """

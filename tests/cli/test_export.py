@@ -10,8 +10,9 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from typer.testing import CliRunner, Result
 
+from behaviour import Behaviour
 from middlemark.cli.main import app
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = "suite: s\ntrials: 3\nmiddlewares: all\nworkloads: [{workload: imu, windows: {window: 1 s}}]\n"
 

@@ -9,13 +9,13 @@ from xml.etree import ElementTree as ET
 import pytest
 from typer.testing import CliRunner, Result
 
+from behaviour import Behaviour
 from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, UsageError
 from middlemark.plan import NoCommunication, Outcome
 from middlemark.plan.trial import MissingPath
 from middlemark.report.output.data import recompute_metrics
 from middlemark.results.run_folder import RunFolder
-from run_builder import Behaviour
 from shared_runs import SharedRuns
 
 SUITE = "suite: s\ntrials: 8\nmiddlewares: all\nworkloads: [{workload: imu, windows: {window: 1 s}}]\n"

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from behaviour import Behaviour
 from middlemark.cli import run
 from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, UsageError
 from middlemark.worker import executables
-from run_builder import Behaviour, build_demand_run
+from run_builder import build_demand_run
 
 pytestmark = [
     pytest.mark.worker,

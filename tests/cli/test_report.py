@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from behaviour import Behaviour
 from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, StoreError
 from middlemark.results.run_folder import RunFolder
-from run_builder import Behaviour
 from shared_runs import SharedRuns
 
 SUITE = """

@@ -6,12 +6,12 @@ from functools import partial
 import pytest
 from typer.testing import CliRunner
 
+from behaviour import Behaviour
 from middlemark.analysis.verdicts.difference import ratio
 from middlemark.cli.main import app
 from middlemark.errors import ResultsNotAccepted, UsageError
 from middlemark.report.output.data import recompute_metrics
 from middlemark.results.run_folder import RunFolder
-from run_builder import Behaviour
 from shared_runs import SharedRuns
 
 SUITE = "suite: s\ntrials: {trials}\nmiddlewares: all\nworkloads: [{{workload: imu, windows: {{window: 200 ms}}}}]\n"

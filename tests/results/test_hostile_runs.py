@@ -1,6 +1,6 @@
 """Whatever a run folder holds, reading it ends with a report, with damaged trials named, or with one error that says where.
 
-`PYTHONPATH=tests/support python tests/results/test_hostile_runs.py ROUNDS SEED` looks further than the tests do.
+`PYTHONPATH=tests/support:tests/support/runs python tests/results/test_hostile_runs.py ROUNDS SEED` looks further than the tests do.
 """
 
 import random

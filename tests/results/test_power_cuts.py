@@ -6,12 +6,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from behaviour import Behaviour
 from middlemark.errors import StoreError
 from middlemark.results.manifest import Manifest
 from middlemark.results.record import TrialRecord
 from middlemark.results.run_folder import RunFolder
 from power_cuts import LossyDisk, after_cut
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 CUTS = 200
 SUITE = "suite: small\ntrials: 3\nmiddlewares: all\nworkloads: [{workload: imu, windows: {window: 100 ms}}]\n"

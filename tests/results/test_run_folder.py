@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from behaviour import Behaviour
 from middlemark.analysis.run import analyse
 from middlemark.errors import StoreError
 from middlemark.results import tables
@@ -14,7 +15,7 @@ from middlemark.results.run_folder import RunFolder
 from middlemark.results.streaming import sorted_values
 from middlemark.results.tables import MACHINE_SCHEMA, RECEIVED_SCHEMA
 from middlemark.results.trial_folder import TrialFolder
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: small

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from behaviour import Behaviour
 from middlemark.analysis.run import analyse
 from middlemark.results import streaming, tables
 from middlemark.results.streaming import (
@@ -21,7 +22,7 @@ from middlemark.results.streaming import (
     sorted_values,
     stored_rows,
 )
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 ROWS = 1000
 FIRST = 70_000

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from behaviour import Behaviour
 from middlemark.analysis.compare.history import History, Point
 from middlemark.analysis.run import analyse
 from middlemark.errors import UsageError
@@ -19,7 +20,7 @@ from middlemark.serve.access import Admission
 from middlemark.serve.app import site
 from middlemark.serve.history import history_charts
 from middlemark.suite.metrics import metric_named
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 from serve_client import Client
 from shared_runs import GOLDEN
 

@@ -10,10 +10,11 @@ import shutil
 from typing import TYPE_CHECKING
 
 import middlemark
+from behaviour import Behaviour
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.results.run_folder import RunFolder
 from pages import ROOT
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,6 +2,7 @@
 
 import pytest
 
+from behaviour import MS, Behaviour
 from middlemark.analysis.chains import trace
 from middlemark.analysis.compare.metrics import compare_usual_metrics
 from middlemark.analysis.compare.pairing import pair_within_run
@@ -9,7 +10,7 @@ from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.results import tables
 from middlemark.suite.metrics import TRIAL, Key, chain_position_subject, chain_subject, metric_named, node_subject
-from run_builder import MS, Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: known

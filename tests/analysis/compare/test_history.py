@@ -8,11 +8,12 @@ import polars as pl
 import pytest
 
 import middlemark
+from behaviour import Behaviour
 from known_suites import CHAIN_OF_THREE_NODES
 from middlemark.analysis.compare.history import PastRun, Point, histories, level_changes
 from middlemark.analysis.metrics.timeseries import EQUAL
 from middlemark.suite.metrics import metric_named
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 from shared_runs import SharedRuns
 
 

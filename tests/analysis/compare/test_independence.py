@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from behaviour import Behaviour
 from middlemark.analysis.compare.independence import FEWEST_TRIALS, lag_1_test, without_drift
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.verdicts.ranking import holm
 from middlemark.plan import WarningKind
 from middlemark.report.conclusions.warnings import warned_of
 from middlemark.report.elements.labels import series_by_experiment
-from run_builder import Behaviour, build_run, write_trial
+from run_builder import build_run, write_trial
 
 SUITE = """
 suite: neighbours

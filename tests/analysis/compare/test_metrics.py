@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
+from behaviour import Behaviour
 from middlemark.analysis.compare.metrics import MetricComparison, OverSettings, compare_usual_metrics, over_settings
 from middlemark.analysis.compare.pairing import pair_within_run
 from middlemark.analysis.run import RunFindings
@@ -15,7 +16,6 @@ from middlemark.cli.main import app
 from middlemark.plan import NoCommunication
 from middlemark.plan.trial import MissingPath
 from middlemark.report.conclusions.digest import mean_words, means_table
-from run_builder import Behaviour
 from shared_runs import SharedRuns
 
 SUITE = """

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from behaviour import Behaviour
 from middlemark.analysis.compare.scaling import fit
 from middlemark.analysis.run import analyse
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: sizes

@@ -5,12 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from behaviour import Behaviour
 from middlemark.analysis.compare.selftest import ChanceRate, campaigns, chance_rates
 from middlemark.analysis.run import analyse
 from middlemark.analysis.verdicts.difference import Difference, ratio
 from middlemark.analysis.verdicts.values import BlockValues
 from middlemark.suite.metrics import metric_named
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 
 def test_every_trial_is_assigned_once_and_successive_ones_share_a_block() -> None:

@@ -2,10 +2,10 @@
 
 import pytest
 
+from behaviour import Behaviour
 from middlemark.analysis.experiment.path import contradiction
 from middlemark.results.counts import InterfaceTraffic, MessagePath, PathProof
 from middlemark.results.record import TrialRecord
-from run_builder import Behaviour
 from shared_runs import SharedRuns
 
 SUITE = """

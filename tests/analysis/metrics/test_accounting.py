@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from behaviour import Behaviour
 from middlemark.analysis.metrics.accounting import contradictions, flows, loss_run_metrics, run_lengths
 from middlemark.analysis.run import analyse
 from middlemark.results.counts import Counts, PublisherCounts, SubscriberCounts
 from middlemark.results.tables import RECEIVED_SCHEMA
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: lossy

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from behaviour import MS, Behaviour
 from middlemark.analysis.decisions.claims import judge_claim
 from middlemark.analysis.decisions.requirements import Requirement, judge_candidate
 from middlemark.analysis.experiment.findings import ExperimentFindings
@@ -30,7 +31,7 @@ from middlemark.report.output.data import percentile_tables
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_claim, parse_demand, parse_suite
 from middlemark.suite.metrics import TRIAL, Distribution, Key, chain_position_subject, chain_subject, stream_subject
-from run_builder import MS, Behaviour, build_demand_run, with_clocks
+from run_builder import build_demand_run, with_clocks
 from shared_runs import SharedRuns
 
 SUITE = """

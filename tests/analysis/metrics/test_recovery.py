@@ -5,6 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from behaviour import Behaviour
 from middlemark.analysis.metrics import recovery
 from middlemark.analysis.metrics.accounting import AccountingError
 from middlemark.analysis.metrics.recovery import affected_flows, fault_metrics, schedule
@@ -15,7 +16,6 @@ from middlemark.results import streaming
 from middlemark.results.record import ClockAgreement, HappenedFault, TrialRecord
 from middlemark.results.streaming import Frame, stored_rows
 from middlemark.suite import Action, Arrival
-from run_builder import Behaviour
 from shared_runs import SharedRuns
 
 SUITE = """

@@ -3,11 +3,11 @@
 import polars as pl
 import pytest
 
+from behaviour import BEGIN_NS, MS, Behaviour
 from middlemark.analysis.metrics.resources import memory_series, resource_values
 from middlemark.results.record import TrialRecord
 from middlemark.results.tables import MACHINE_SCHEMA, PROCESSES_SCHEMA
 from middlemark.suite.metrics import TRIAL, Key, host_subject, process_subject
-from run_builder import BEGIN_NS, MS, Behaviour
 from shared_runs import SharedRuns
 
 SUITE = """

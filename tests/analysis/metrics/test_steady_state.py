@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import ruptures
 
+from behaviour import Behaviour
 from middlemark.analysis.metrics.timeseries import (
     PARTS,
     PENALTY,
@@ -21,7 +22,7 @@ from middlemark.analysis.metrics.timeseries import (
 )
 from middlemark.analysis.run import analyse
 from middlemark.plan import WarningKind
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 RNG = np.random.default_rng(3)
 

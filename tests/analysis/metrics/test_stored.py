@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from behaviour import Behaviour
 from middlemark.analysis.dataframes import summary_table
 from middlemark.analysis.experiment.findings import MeasuredTrial
 from middlemark.analysis.metrics import stored as module
@@ -23,7 +24,6 @@ from middlemark.results.record import is_valid
 from middlemark.results.run_folder import RunFolder
 from middlemark.results.trial_folder import TrialFolder
 from middlemark.suite.metrics import TRIAL, Key
-from run_builder import Behaviour
 from shared_runs import GOLDEN, SharedRuns
 
 STORED = sorted(GOLDEN.glob("run-*"))

@@ -3,11 +3,11 @@
 import polars as pl
 import pytest
 
+from behaviour import BEGIN_NS, Behaviour
 from middlemark.analysis.metrics import timeseries as course_module
 from middlemark.analysis.metrics.timeseries import PARTS_DRAWN, PARTS_OF_STEADY, median_trial, time_series
 from middlemark.analysis.stats.quantiles import Measured, needed
 from middlemark.results.record import TrialRecord
-from run_builder import BEGIN_NS, Behaviour
 from shared_runs import SharedRuns
 
 SUITE = """

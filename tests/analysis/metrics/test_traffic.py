@@ -2,10 +2,10 @@
 
 import pytest
 
+from behaviour import Behaviour
 from middlemark.analysis.metrics.traffic import payload_hosts, receiving_hosts, wire_values
 from middlemark.results.record import LinkTraffic, Phase, TrialRecord
 from middlemark.suite.metrics import TRIAL, Key
-from run_builder import Behaviour
 from shared_runs import SharedRuns
 
 SUITE = """

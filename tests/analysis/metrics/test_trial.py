@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 from hdrh.histogram import HdrHistogram
 
+from behaviour import BEGIN_NS, MS, Behaviour
 from middlemark.analysis.metrics.trial import TrialMetrics, trial_metrics, values_without_queues
 from middlemark.analysis.stats.quantiles import Lost, Measured, Partial, Value
 from middlemark.results.counts import PublisherCounts, SubscriberCounts
 from middlemark.results.histogram_log import FlowHistogram
 from middlemark.results.record import TrialRecord
 from middlemark.suite.metrics import Distribution, Key, metrics_of_distribution
-from run_builder import BEGIN_NS, MS, Behaviour
 from shared_runs import SharedRuns
 
 SUITE = """

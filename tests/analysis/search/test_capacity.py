@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from behaviour import Behaviour
 from middlemark.analysis.metrics.stored import read_result
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.search.bisection import Limit
@@ -22,7 +23,7 @@ from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_suite
-from run_builder import Behaviour, build_run, write_trial
+from run_builder import build_run, write_trial
 
 SEARCH = Search(
     lowest_hz=100, highest_hz=1e5, precision=0.05, loss_share=0.001, latency_ns=10_000_000, confirm=3, max_trials=60

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from behaviour import Behaviour
 from middlemark.analysis.compare.metrics import MetricComparison, compare_usual_metrics
 from middlemark.analysis.compare.pairing import pair_runs, pair_within_run
 from middlemark.analysis.decisions.claims import judge_claim
@@ -29,7 +30,7 @@ from middlemark.results.manifest import Manifest
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import parse_claim, parse_suite
 from middlemark.suite.metrics import metric_named
-from run_builder import Behaviour, build_run, write_trial
+from run_builder import build_run, write_trial
 from shared_runs import SharedRuns
 
 SUITE = """

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from behaviour import Behaviour
 from middlemark.analysis.metrics.stored import read_result
 from middlemark.analysis.search.stopping import NextTrials, first_look, narrow_after, next_trials, relative_width
 from middlemark.analysis.stats.intervals import median_interval
 from middlemark.plan import NotApplicable
 from middlemark.results.run_folder import RunFolder
 from middlemark.suite import Suite, parse_suite
-from run_builder import Behaviour, build_run, write_trial
+from run_builder import build_run, write_trial
 
 SUITE = """
 suite: sure

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from behaviour import Behaviour
 from middlemark.campaign.trial import link_check, validity
 from middlemark.campaign.trial.events import TrialOver
 from middlemark.errors import EnvironmentNotReady
@@ -16,7 +17,7 @@ from middlemark.plan.topology.network import Direction, Link
 from middlemark.results.record import LinkMeasured
 from middlemark.suite import Disturbance
 from middlemark.testbed.probe.probe import DirectionMeasured, Loss, Measured, RoundTrip
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 MS = 1_000_000
 NOTHING = Direction()

@@ -7,11 +7,12 @@ import pytest
 from inline_snapshot import snapshot
 from rich.console import Console
 
+from behaviour import Behaviour
 from middlemark.analysis.decisions.claims import judge_own_claims
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.conclusions.claims import as_data, print_claims
 from middlemark.report.output.html import render
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: claimed

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from behaviour import MS, Behaviour
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.conclusions.heatmap import heat_maps
 from middlemark.report.conclusions.ranking import CLOCKS, ranking_table
@@ -17,7 +18,7 @@ from middlemark.report.traffic.setting_tables import quantile_table
 from middlemark.report.traffic.timeseries import time_charts
 from middlemark.suite.metrics import Distribution
 from report_page import opened, specs
-from run_builder import MS, Behaviour, with_clocks
+from run_builder import with_clocks
 from shared_runs import SharedRuns
 
 SUITE = """

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from behaviour import Behaviour
 from middlemark.analysis.run import analyse
 from middlemark.report.conclusions.headline import Answer, answer, interval_words
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.suite import Delivery
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: told

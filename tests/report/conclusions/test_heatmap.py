@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from behaviour import Behaviour
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan import MissingPath, NoCommunication, NotApplicable
 from middlemark.report.conclusions.heatmap import HeatMap, heat_maps
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.html import CROWDED, render
-from run_builder import Behaviour
 from shared_runs import SharedRuns
 
 SUITE = """

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 import middlemark
+from behaviour import Behaviour
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.conclusions.ranking import Line, ranking_table
 from middlemark.report.elements.labels import series_by_experiment
@@ -18,7 +19,7 @@ from middlemark.report.output.formats import ExportFormat, ReportFormat
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
 from middlemark.suite import Delivery
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: tails

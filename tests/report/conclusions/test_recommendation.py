@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from behaviour import Behaviour
 from middlemark.analysis.run import analyse
 from middlemark.plan import NoCommunication, NotApplicable
 from middlemark.plan.trial import MissingPath
@@ -12,7 +13,7 @@ from middlemark.report.conclusions.recommendation import Recommendation, recomme
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
 from middlemark.suite import Delivery
-from run_builder import Behaviour, build_demand_run, build_run
+from run_builder import build_demand_run, build_run
 
 AMR = """\
 application: amr

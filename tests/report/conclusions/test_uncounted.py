@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from behaviour import Behaviour
 from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.cli.main import app
@@ -19,7 +20,7 @@ from middlemark.report.conclusions.warnings import uncounted
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
-from run_builder import Behaviour, build_run, write_trial
+from run_builder import build_run, write_trial
 
 SUITE = """
 suite: uncounted

@@ -11,6 +11,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import middlemark
+from behaviour import Behaviour
 from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.cli.main import app
@@ -20,7 +21,7 @@ from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
 from middlemark.results.run_folder import RunFolder
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: warned

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from behaviour import Behaviour
 from known_suites import CAPACITY_SEARCH, CHAIN_IN_TWO_CONDITIONS, PAUSED_SUBSCRIBERS
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.figures import figures
 from middlemark.report.output.html import render
 from report_page import opened
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 from shared_runs import SharedRuns
 
 SIZES = """

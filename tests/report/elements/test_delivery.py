@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from behaviour import Behaviour
 from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import analyse
 from middlemark.report.elements.labels import series_by_experiment
@@ -15,7 +16,7 @@ from middlemark.report.traffic.setting_tables import (
     rate_table,
 )
 from middlemark.suite import Delivery
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: told

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from behaviour import Behaviour
 from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import RunFindings
 from middlemark.plan.matrix import on_both_sides
@@ -11,7 +12,6 @@ from middlemark.report.elements.labels import COLOURS, DASHES, series_by_experim
 from middlemark.report.output.html import render
 from middlemark.report.output.packing import Rows
 from report_page import specs
-from run_builder import Behaviour
 from shared_runs import SharedRuns
 
 SUITE = """

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from behaviour import Behaviour
 from known_suites import CAPACITY_SEARCH, CHAIN_IN_TWO_CONDITIONS
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.conclusions.heatmap import heat_maps
 from middlemark.report.elements.labels import Trials, series_by_experiment
 from middlemark.report.output.html import charts_of_run, render
 from report_page import opened
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: sizes

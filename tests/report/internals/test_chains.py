@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from behaviour import Behaviour
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.labels import Series, series_by_experiment
@@ -16,7 +17,7 @@ from middlemark.report.internals.chains import ChainShown, chain_shown
 from middlemark.report.output.figures import tables
 from middlemark.report.output.html import render
 from middlemark.report.output.terminal import print_summary
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: driving

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from behaviour import Behaviour
 from middlemark.analysis.run import analyse
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.internals.configuration import path_table
 from middlemark.results.counts import InterfaceTraffic, PathProof
 from middlemark.results.record import KeptAwakeFacts, LoadReached
-from run_builder import Behaviour
 from shared_runs import SharedRuns
 
 SUITE = """

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from behaviour import Behaviour
 from middlemark.analysis.kernel.breakdown import ExampleMessage
 from middlemark.analysis.kernel.packets import Cuts
 from middlemark.analysis.kernel.segments import Call, Crossing, MessagePath, Part, Segment, Side
@@ -10,7 +11,7 @@ from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.internals.message_path import example_lines, message_charts, message_lines, stretches
 from middlemark.report.internals.observers import seen_by
 from middlemark.suite import Observation
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: drawn

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import polars as pl
 
+from behaviour import Behaviour
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.elements.labels import Series, series_by_experiment
 from middlemark.report.internals.observers import Observed, observed, observed_lines
 from middlemark.report.internals.wire import overhead_chart, overhead_table
-from run_builder import Behaviour
 from shared_runs import SharedRuns
 
 SUITE = """

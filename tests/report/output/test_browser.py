@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from behaviour import Behaviour
 from known_suites import THIRTEEN_SIZES
 from middlemark.report.output.html import write_report
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 from shared_runs import GOLDEN
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from behaviour import Behaviour
 from middlemark.analysis.run import analyse
 from middlemark.errors import StoreError
 from middlemark.plan import Failed, NotApplicable
 from middlemark.report.output.html import render, write_report
 from report_page import specs as page_specs
-from run_builder import Behaviour
 from shared_runs import SharedRuns
 
 SUITE = """

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import vl_convert
 
+from behaviour import Behaviour
 from known_suites import THIRTEEN_SIZES
 from middlemark.analysis.run import analyse
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.html import render, sections_of
 from middlemark.report.output.packing import Folded, by_columns, packed
 from report_page import opened, specs
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 from shared_runs import SharedRuns
 
 AUTOMOTIVE_TRIALS = 640

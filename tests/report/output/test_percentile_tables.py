@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from behaviour import Behaviour
 from known_suites import CHAIN_OF_THREE_NODES
 from middlemark.report.output.data import percentile_tables
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 
 def test_chains_have_tables_beside_their_streams(tmp_path: Path) -> None:

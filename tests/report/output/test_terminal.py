@@ -6,9 +6,10 @@ from pathlib import Path
 
 from rich.console import Console
 
+from behaviour import Behaviour
 from middlemark.plan import Failed, NotApplicable
 from middlemark.report.output.terminal import print_summary
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: printed

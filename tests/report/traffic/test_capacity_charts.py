@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from behaviour import Behaviour
 from known_suites import CAPACITY_SEARCH
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.analysis.search.capacity import Capacity, Point
@@ -11,7 +12,7 @@ from middlemark.plan.schedule import Load
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.traffic.capacity_charts import capacity_charts
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 
 @pytest.fixture(scope="module")

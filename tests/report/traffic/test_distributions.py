@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from behaviour import Behaviour
 from middlemark.analysis.run import analyse
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.traffic.distributions import percentile_curve
 from middlemark.suite.metrics import Distribution
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: curved

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
+from behaviour import BEGIN_NS, Behaviour
 from known_suites import PAUSED_SUBSCRIBERS
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.report.elements.labels import series_by_experiment
@@ -18,7 +19,7 @@ from middlemark.results.record import HappenedFault, TrialRecord
 from middlemark.results.run_folder import RunFolder
 from middlemark.results.trial_folder import TrialFolder
 from report_page import specs as page_specs
-from run_builder import BEGIN_NS, Behaviour, build_run
+from run_builder import build_run
 
 MS = 1_000_000
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from behaviour import Behaviour
 from middlemark.analysis.run import RunFindings, analyse
 from middlemark.plan.topology.network import Direction, Link
 from middlemark.report.internals.configuration import topology_table
@@ -13,7 +14,6 @@ from middlemark.report.traffic.links import direction_words, link_lines, link_ta
 from middlemark.results.record import LinkMeasured
 from middlemark.results.run_folder import RunFolder
 from report_page import specs as page_specs
-from run_builder import Behaviour
 from shared_runs import SharedRuns
 
 SUITE = """

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from behaviour import Behaviour
 from middlemark.analysis.run import analyse
 from middlemark.report.output.html import render
 from middlemark.report.traffic.links import link_table, route_lines, route_table
 from middlemark.results.record import LinkMeasured
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: apart

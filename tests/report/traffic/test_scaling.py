@@ -7,12 +7,13 @@ from pathlib import Path
 
 from rich.console import Console
 
+from behaviour import Behaviour
 from middlemark.analysis.run import analyse
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.output.terminal import print_summary
 from middlemark.report.traffic.scaling import scaling_charts, scaling_lines
 from middlemark.suite import Delivery
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: sizes

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from behaviour import Behaviour
 from middlemark.analysis.run import analyse
 from middlemark.report.elements.labels import series_by_experiment
 from middlemark.report.traffic.timeseries import time_charts
-from run_builder import Behaviour, build_run
+from run_builder import build_run
 
 SUITE = """
 suite: over_time

@@ -25,7 +25,7 @@ from middlemark.results.tables import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from run_builder import Behaviour
+    from behaviour import Behaviour
 
 START_UP_NS = 50_000_000
 """Each node's later than that of the node before it."""
