@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from middlemark.analysis.reproduced import ReproducedPaper, analyse_paper
 from middlemark.installation import VERSION
-from middlemark.report.conclusions.claims import READING, ClaimShown, shown
+from middlemark.report.conclusions.claims import READING, ClaimShown, claims_shown
 from middlemark.report.elements.chart import Chart
 from middlemark.report.elements.labels import Series, series_by_experiment
 from middlemark.report.elements.tables import Table
@@ -101,7 +101,7 @@ def findings_shown(reproduced: ReproducedPaper) -> tuple[FindingShown, ...]:
             each.finding.says,
             each.finding.source,
             each.judgement.value,
-            tuple(shown(each.claims)),
+            tuple(claims_shown(each.claims)),
             what_decides(each),
         )
         for each in reproduced.findings
