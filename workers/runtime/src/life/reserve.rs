@@ -18,7 +18,7 @@ use crate::node::thread::Taken;
 use crate::process::inbox::{Note, Notes};
 use crate::receive::receiver::{Part, ReceiverState};
 use crate::recorder::Recorder;
-use crate::send::answer::Turn;
+use crate::send::turn::Turn;
 
 /// What an application holds of its trial, reserved.
 pub(crate) struct Reserved {

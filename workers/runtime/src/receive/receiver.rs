@@ -19,7 +19,8 @@ use crate::message::payload::{Check, Identity, Pool};
 use crate::node::input_queue::InputWriter;
 use crate::receive::flow::Flow;
 use crate::recorder::{Overflow, Recorder};
-use crate::send::answer::{Answerer, Turn};
+use crate::send::answer::Answerer;
+use crate::send::turn::Turn;
 
 /// Where a middleware hands over messages. Cheap to clone; any thread may call it, several at once too.
 #[derive(Clone)]

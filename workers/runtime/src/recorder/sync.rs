@@ -1,12 +1,30 @@
 //! What threads share without a lock, by the names of the standard library; with `--cfg loom` those of loom, which tries
 //! every order in which threads can run and every value that the memory model lets a load return.
 //!
-//! Only what is modelled (`receive/flow/models.rs`) goes through here.
+//! Only what is modelled (`receive/flow/models.rs`, `send/turn/models.rs`) goes through here.
 
 #[cfg(loom)]
-pub(crate) use loom::{cell::UnsafeCell, sync::atomic, thread::yield_now};
+pub(crate) use loom::{
+    cell::UnsafeCell,
+    sync::{Mutex, MutexGuard, atomic},
+    thread::{Thread, current as current_thread, yield_now},
+};
 #[cfg(not(loom))]
-pub(crate) use std::{sync::atomic, thread::yield_now};
+pub(crate) use std::{
+    sync::{Mutex, MutexGuard, atomic},
+    thread::{Thread, current as current_thread, yield_now},
+};
+
+/// Waits until this thread is unparked, no longer than so long; under loom, where no time passes, as long as it takes.
+pub(crate) fn park_for(span_ns: i64) {
+    #[cfg(not(loom))]
+    std::thread::park_timeout(std::time::Duration::from_nanos(span_ns as u64));
+    #[cfg(loom)]
+    {
+        let _ = span_ns;
+        loom::thread::park();
+    }
+}
 
 /// A cell with loom's interface.
 #[cfg(not(loom))]

@@ -1,13 +1,11 @@
-//! The two sides of a ping-pong: the responder that answers each question, and the client's turn that waits for it.
+//! The responder of a ping-pong, which answers each question; `turn` is the client.
 //!
 //! The answer is filled and sent from the thread that received the question, before that is even counted; nothing here
 //! records.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
-use std::thread::Thread;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use crate::clock;
 use crate::message::channel::Channel;
 use crate::message::header::Header;
 use crate::message::payload::Pool;
@@ -54,66 +52,10 @@ impl Answerer {
     }
 }
 
-/// The client's wait for the answers to its last question.
-#[derive(Debug)]
-pub(crate) struct Turn {
-    sequence: AtomicU32,
-    missing: AtomicU32,
-    client: OnceLock<Thread>,
-}
-
-impl Turn {
-    pub(crate) fn new() -> Turn {
-        Turn {
-            sequence: AtomicU32::new(u32::MAX),
-            missing: AtomicU32::new(0),
-            client: OnceLock::new(),
-        }
-    }
-
-    /// Opens the turn of a question, on the client's own thread, before it is sent.
-    pub(crate) fn open(&self, sequence: u32, answers: u32) {
-        self.client.get_or_init(std::thread::current);
-        self.missing.store(answers, Ordering::Release);
-        self.sequence.store(sequence, Ordering::Release);
-    }
-
-    /// Notes an answer; wakes the client at the last.
-    #[inline]
-    pub(crate) fn answered(&self, answer: &Header) {
-        if self.sequence.load(Ordering::Acquire) != answer.sequence {
-            return;
-        }
-        if self.missing.fetch_sub(1, Ordering::AcqRel) == 1
-            && let Some(client) = self.client.get()
-        {
-            client.unpark();
-        }
-    }
-
-    /// Waits until all answers are there (true), or `until_ns` (false).
-    pub(crate) fn wait(&self, until_ns: i64, spin: bool) -> bool {
-        loop {
-            let missing = self.missing.load(Ordering::Acquire);
-            if missing == 0 || missing > u32::MAX / 2 {
-                return true; // below zero: an answer was duplicated
-            }
-            let left_ns = until_ns - clock::now_ns();
-            if left_ns <= 0 {
-                return false;
-            }
-            if spin {
-                std::hint::spin_loop();
-            } else {
-                std::thread::park_timeout(std::time::Duration::from_nanos(left_ns as u64));
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock;
     use crate::harness;
     use crate::message::header::Phase;
     use crate::send::fake_publishers::one_of_each;

@@ -10,3 +10,4 @@ pub(crate) mod publish;
 pub(crate) mod schedule;
 pub(crate) mod sender;
 pub(crate) mod stamping_publisher;
+pub(crate) mod turn;

@@ -1,7 +1,7 @@
 //! The life of one publisher's thread: approach from T0 on, then the measured window, then nothing more.
 //!
 //! Each message is filled at its instant, stamped when it is full, and recorded after the publish call has come back;
-//! the thread owns its publisher and its samples, so nothing here is shared while messages go out.
+//! the thread owns its publisher and its samples, so nothing here is shared while messages go out; a ping-pong's are its `turn`'s.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::clock;
 use crate::message::channel::Channel;
 use crate::message::header::{Header, Phase};
 use crate::recorder::Recorder;
-use crate::send::answer::Turn;
-use crate::send::gate::{ALERT_NS, Approach, Window, WindowGate};
+use crate::send::gate::{Approach, Window, WindowGate};
 use crate::send::schedule::Schedule;
 use crate::send::stamping_publisher::{Handed, StampingPublisher};
+use crate::send::turn::{Questions, Turn};
 
 /// What became of a window's messages, beside what the sender counts as accepted.
 pub(crate) struct Done {
@@ -88,12 +88,10 @@ impl Sender {
                 patience_ns,
                 messages,
                 ..
-            } => self.ask(
-                window,
-                bound(messages, self.messages),
-                interval_ns as i64,
-                patience_ns as i64,
-            ),
+            } => {
+                let messages = bound(messages, self.messages);
+                return Some(self.ask(window, messages, interval_ns, patience_ns));
+            }
             PatternSpec::Computed { .. } => unreachable!("a node sends these"),
         };
         Some(self.counts(&done))
@@ -172,39 +170,13 @@ impl Sender {
         Done::tried(sequence - first, now_ns)
     }
 
-    fn ask(&mut self, window: Window, messages: u32, interval_ns: i64, patience_ns: i64) -> Done {
-        let turn = self.turn.clone().expect("a ping-pong's publisher has a turn");
-        let answers = self.channel.subscribers.len() as u32;
-        let first = window.first_number(self.messages);
-        let end = first.saturating_add(messages).min(self.messages);
-        let mut intended_ns = window.joined_ns;
-        let mut last_returned_ns = window.joined_ns;
-        let mut sequence = first;
-        while sequence < end && intended_ns < window.end_ns {
-            if !self.gate.rest_before(intended_ns) {
-                break;
-            }
-            clock::wait_until(intended_ns, self.spin_ns);
-            turn.open(sequence, answers);
-            let handed = self.send_when_due(sequence, intended_ns);
-            last_returned_ns = handed.returned_ns;
-            if handed.result.is_ok() {
-                self.wait_for_answers(&turn, handed.sent_ns + patience_ns);
-            }
-            intended_ns = clock::now_ns().max(intended_ns + interval_ns);
-            sequence += 1;
-        }
-        Done::tried(sequence - first, last_returned_ns)
-    }
-
-    /// Waits for the answers to a question, no longer than until an instant, and not beyond the trial's end.
-    fn wait_for_answers(&self, turn: &Turn, until_ns: i64) {
-        while !self.gate.is_abandoned() {
-            let now_ns = clock::now_ns();
-            if turn.wait(until_ns.min(now_ns + ALERT_NS), self.spin_ns > 0) || now_ns >= until_ns {
-                return;
-            }
-        }
+    /// Gives its questions to its turn, which asks from the thread that has an answer.
+    fn ask(mut self, window: Window, messages: u32, interval_ns: u64, patience_ns: u64) -> PublisherCounts {
+        let turn = self.turn.take().expect("a ping-pong's publisher has a turn");
+        let questions = Questions::new(self, window, messages, interval_ns as i64, patience_ns as i64);
+        let asked = turn.ask_all(questions);
+        let done = asked.done();
+        asked.sender.counts(&done)
     }
 
     fn schedule(&self, begin_ns: i64) -> Schedule {
@@ -215,7 +187,7 @@ impl Sender {
     }
 
     #[inline]
-    fn send_when_due(&mut self, sequence: u32, intended_ns: i64) -> Handed {
+    pub(crate) fn send_when_due(&mut self, sequence: u32, intended_ns: i64) -> Handed {
         let delayed_ns = self.filling.delays_ns(intended_ns);
         self.send(sequence, intended_ns, delayed_ns)
     }
