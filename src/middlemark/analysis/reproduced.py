@@ -54,7 +54,7 @@ def analyse_paper(folder: ReproductionFolder) -> ReproducedPaper:
         runs=runs,
         findings=judge_findings(loaded.paper.findings, measured),
         comparisons={
-            each.table: compare_values(loaded.values[each.table], measured[each.suite])
+            each.table: compare_values(loaded.values[each.table], measured[each.suite], each.series)
             for each in loaded.paper.tables
             if each.suite in measured
         },

@@ -1,16 +1,15 @@
 """A paper's values beside ours: absolute, as ratios between middlewares, as ranks, and their rank correlation.
 
-Machines differ, so that absolute values need not agree; what a paper says of middlewares is their order. Values are of
-one group where they differ in the middleware alone (and in what it can't have otherwise, its QoS): within a group
-ratios and orders are compared. Over all cells it is Spearman's coefficient with the interval of Bonett and Wright
-(Psychometrika 65, 2000).
+Machines differ, so that absolute values need not agree; what a paper says of middlewares is their order. Within a
+group, where values differ in the factors of their series alone, ratios and orders are compared. Over all cells it is
+Spearman's coefficient with the interval of Bonett and Wright (Psychometrika 65, 2000).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import scipy
@@ -22,7 +21,6 @@ from middlemark.plan import is_selected
 from middlemark.suite.metrics import Metric
 from middlemark.suite.papers import PublishedValue
 
-MIDDLEWARE = "middleware"
 FEWEST_CELLS = 5
 """Below, the interval of a coefficient says nothing."""
 
@@ -37,11 +35,15 @@ class Pair:
     ours: Estimate | None
     reason: str
     """Why there is no value of ours."""
+    series: tuple[str, ...] = ("middleware",)
+    """The factors that tell its series from the others of its group."""
 
     @property
-    def middleware(self) -> str:
-        """Whose cell it is."""
-        return dict(self.published.selection.factors).get(MIDDLEWARE, "")
+    def who(self) -> str:
+        """Its series in words: `fastdds`, `mqtt reliable level 1`."""
+        factors = dict(self.published.selection.factors)
+        known = {name: factors[name] for name in self.series if name in factors}
+        return " ".join(f"{name} {value}" if value.isdigit() else value for name, value in known.items())
 
     @property
     def metric(self) -> Metric:
@@ -51,7 +53,7 @@ class Pair:
     @property
     def group(self) -> tuple[tuple[str, str], ...]:
         """Every other factor, and the metric."""
-        others = ((name, value) for name, value in self.published.selection.factors if name != MIDDLEWARE)
+        others = ((name, value) for name, value in self.published.selection.factors if name not in self.series)
         return (*others, ("metric", self.metric.name))
 
     @property
@@ -65,7 +67,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Ratio:
-    """The ratio of two middlewares' values in one group, published and ours."""
+    """The ratio of two series' values in one group, published and ours."""
 
     group: tuple[tuple[str, str], ...]
     first: Pair
@@ -75,7 +77,7 @@ class Ratio:
 
     @property
     def agrees(self) -> bool:
-        """Whether both put the same middleware first."""
+        """Whether both put the same one first."""
         return (self.published < 1) == (self.ours < 1)
 
 
@@ -106,9 +108,13 @@ class PaperComparison:
         return sum(each.agrees for each in self.ratios)
 
 
-def compare_values(values: Iterable[PublishedValue], experiments: Sequence[ExperimentFindings]) -> PaperComparison:
+def compare_values(
+    values: Iterable[PublishedValue],
+    experiments: Sequence[ExperimentFindings],
+    series: tuple[str, ...] = ("middleware",),
+) -> PaperComparison:
     """Sets every published value against the experiment that it selects."""
-    pairs = tuple(_pair(value, experiments) for value in values)
+    pairs = tuple(replace(_pair(value, experiments), series=series) for value in values)
     metrics = {each.metric.name: each.metric for each in pairs}
     correlations = tuple(rank_correlation(metric, _known(pairs, name)) for name, metric in metrics.items())
     return PaperComparison(pairs, tuple(_ratios(pairs)), correlations)
@@ -156,8 +162,8 @@ def rank_correlation(metric: Metric, cells: Sequence[tuple[float, float]]) -> Co
 
 
 def by_group(pairs: Sequence[Pair]) -> Mapping[tuple[tuple[str, str], ...], Mapping[str, Pair]]:
-    """The cells of each group, by middleware."""
+    """The cells of each group, by series."""
     groups: dict[tuple[tuple[str, str], ...], dict[str, Pair]] = {}
     for each in pairs:
-        groups.setdefault(each.group, {})[each.middleware] = each
+        groups.setdefault(each.group, {})[each.who] = each
     return groups

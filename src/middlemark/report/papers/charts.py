@@ -59,6 +59,6 @@ def _chart(correlation: Correlation, compared: PaperComparison, who: Mapping[str
 def _point(pair: Pair, metric: Metric, who: Mapping[str, Series]) -> dict[str, Any]:
     published, ours = pair.values or (0.0, 0.0)
     size = shown_unit(metric).size
-    label = who[pair.experiment.experiment.id].label if pair.experiment else pair.middleware
+    label = who[pair.experiment.experiment.id].label if pair.experiment else pair.who
     cell = " ".join(value for name, value in pair.group if name != "metric")
     return {"who": label, "cell": cell, "paper": short(published / size), "here": short(ours / size)}

@@ -111,7 +111,7 @@ def value_tables(title: str, compared: PaperComparison) -> tuple[Table, ...]:
 def _value_table(title: str, metric: Metric, compared: PaperComparison) -> Table:
     own = [each for each in compared.pairs if each.metric.name == metric.name]
     groups, unit = by_group(own), shown_unit(metric)
-    who = list(dict.fromkeys(each.middleware for each in own))
+    who = list(dict.fromkeys(each.who for each in own))
     pairs = (Column(f"{name}, {where}", unit.name) for name in who for where in ("paper", "here"))
     columns = (*named(*_factors(groups)), *pairs, *named("order in the paper", "order here"))
     rows = [_value_row(group, cells, who, unit) for group, cells in groups.items()]
@@ -167,7 +167,7 @@ def _setting(each: Ratio) -> list[str]:
 
 
 def _ratio(each: Ratio) -> tuple[str, str, str, str]:
-    pair = f"{each.first.middleware} / {each.second.middleware}"
+    pair = f"{each.first.who} / {each.second.who}"
     return pair, factor(each.published), factor(each.ours), "same" if each.agrees else "other"
 
 

@@ -61,6 +61,8 @@ class PublishedTable(Model):
     """Where it stands in the paper."""
     suite: Name
     """The suite that measures the same cells."""
+    series: Many[str] = ("middleware",)
+    """The factors that tell apart what is compared in one cell."""
 
 
 class Finding(Model):
