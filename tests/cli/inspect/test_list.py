@@ -39,7 +39,7 @@ def test_json_holds_every_name() -> None:
         ("workloads", "ping_pong"),
         ("topologies", "C3-1"),
         ("timelines", "rejoin"),
-        ("papers", "automotive-2025"),
+        ("papers", "zenoh-iiot-2025"),
     ],
 )
 def test_one_subject_is_shown_alone(subject: str, shown: str) -> None:

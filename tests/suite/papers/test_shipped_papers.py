@@ -24,7 +24,7 @@ def without_results(own: Sequence[Experiment]) -> list[ExperimentFindings]:
 
 
 def test_papers_ship() -> None:
-    assert "automotive-2025" in PAPERS
+    assert PAPERS == ("automotive-2025", "zenoh-iiot-2025")
 
 
 @pytest.fixture(params=PAPERS)
@@ -77,3 +77,13 @@ def test_the_automotive_evaluation_has_all_its_cells() -> None:
     assert len(own) == 4 * 8 * 2 * 3
     assert len(load_paper("automotive-2025").values["latency"]) == 2 * (4 * 4 * 8 + 8)
     assert [each.finding for each in load_paper("automotive-2025").paper.findings] == list(range(1, 13))
+
+
+def test_the_industrial_evaluation_has_all_its_cells() -> None:
+    sizes = {
+        each: len(experiments("zenoh-iiot-2025", each, Extent.FULL)) for each in ("round_trips", "delay", "mobility")
+    }
+    assert sizes == {"round_trips": 3 * 5 + 2, "delay": 5, "mobility": 3 * 5}
+    loaded = load_paper("zenoh-iiot-2025")
+    assert [len(loaded.values[each]) for each in ("scenarios", "cloud", "speeds")] == list(sizes.values())
+    assert len(experiments("zenoh-iiot-2025", "congestion", Extent.FULL)) == 2 * 4 * 3
