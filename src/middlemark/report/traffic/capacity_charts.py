@@ -166,9 +166,10 @@ def _fronts(capacities: Sequence[Capacity], who: Mapping[str, Series]) -> list[t
     ]
 
 
-def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
-    name: str, title: str, field: str, axis: str, group: Sequence[Capacity], who: Mapping[str, Series]
-) -> Chart:
+def _front_rows(
+    group: Sequence[Capacity], who: Mapping[str, Series]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What each search found; and where not even the lowest load is sustained, a gap."""
     rows: list[dict[str, Any]] = [
         {
             "who": who[each.experiment.id].label,
@@ -185,6 +186,13 @@ def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
         for each in group
         if each.sustained is None and each.not_sustained is not None
     ]
+    return rows, gaps
+
+
+def _front(  # noqa: PLR0913, PLR0917 - one chart has so many words
+    name: str, title: str, field: str, axis: str, group: Sequence[Capacity], who: Mapping[str, Series]
+) -> Chart:
+    rows, gaps = _front_rows(group, who)
     shown = _identity(group, who)
     base = alt.Chart(alt.NamedData("rows")).encode(
         x=log_scale([row["bytes"] for row in rows]).x("bytes:Q", "message size, B"),

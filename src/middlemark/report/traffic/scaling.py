@@ -6,6 +6,7 @@ It computes nothing but where a line passes at a size: `analysis.compare.scaling
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -13,7 +14,7 @@ import altair as alt
 from middlemark.analysis.compare.scaling import SIZE_FACTOR, Scaling
 from middlemark.analysis.experiment.findings import ExperimentFindings
 from middlemark.analysis.run import RunFindings
-from middlemark.report.elements.chart import Chart, finished, identity, log_scale, short
+from middlemark.report.elements.chart import Chart, Identity, finished, identity, log_scale, short
 from middlemark.report.elements.delivery import deliveries_cell, differing_deliveries
 from middlemark.report.elements.formatting import MICROSECONDS, Unit, digits, interval, size
 from middlemark.report.elements.labels import Series, trials_behind
@@ -89,6 +90,15 @@ def _title(load: Factors, stream: str, shared: set[tuple[str, str]]) -> str:
     return ", ".join([f"{stream.replace('_', ' ')}: latency over size", *beside])
 
 
+@dataclass(frozen=True)
+class _Drawn:
+    """What one chart shows."""
+
+    points: list[dict[str, Any]]
+    lines: list[dict[str, Any]]
+    """Of the same sizes, on the fitted lines."""
+
+
 def _chart(
     place: int,
     title: str,
@@ -96,46 +106,51 @@ def _chart(
     experiments: Sequence[ExperimentFindings],
     who: Mapping[str, Series],
 ) -> Chart:
-    points: list[dict[str, Any]] = []
-    lines: list[dict[str, Any]] = []
-    drawn, behind = [], []
-    for scaling in group:
-        own = [each for each in experiments if _belongs(each, scaling)]
-        drawn.append(own[0])
-        label = who[own[0].experiment.id].label
-        behind += [(label, each) for each in own]
-        for each in own:
-            found = _point(each, scaling)
-            if found is not None:
-                points.append({"who": label, **found})
-                at_ns = (scaling.slope_ns_per_byte.value or 0) * found["bytes"] + (scaling.base_ns.value or 0)
-                lines.append({"who": label, "bytes": found["bytes"], "us": short(max(at_ns, 1) / 1e3)})
-    shown = identity(who[each.experiment.id] for each in drawn)
-    x = alt.X("bytes:Q", title="message size, B (logarithmic)", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s"))
-    y = log_scale([row["us"] for row in (*points, *lines)]).y("us:Q", "µs")
-    tooltip = [alt.Tooltip("who:N", title="middleware"), alt.Tooltip("bytes:Q"), alt.Tooltip("us:Q", format=",.4~g")]
-    line = alt.Chart(alt.NamedData("lines")).mark_line(strokeWidth=1.5, opacity=0.7)
-    marks = alt.Chart(alt.NamedData("points")).mark_point(filled=True, size=55)
-    spanned = [row for row in points if row["low"] is not None and row["high"] is not None]
-    spans = alt.Chart(alt.NamedData("spans")).mark_rule(strokeWidth=1.5)
-    own_spans = [spans.encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=shown.colour)] if spanned else []
-    layers = [
-        line.encode(x=x, y=y, color=shown.colour, strokeDash=shown.dash),
-        *own_spans,
-        marks.encode(x=x, y=y, color=shown.colour, tooltip=tooltip),
-    ]
-    trials = max((scaling.slope_ns_per_byte.n_trials for scaling in group), default=0)
+    fitted = [(scaling, [each for each in experiments if _belongs(each, scaling)]) for scaling in group]
+    drawn = _drawn(fitted, who)
+    first_of_each = [own[0] for _, own in fitted]
+    spanned = [row for row in drawn.points if row["low"] is not None and row["high"] is not None]
+    layers = _layers(drawn, identity(who[each.experiment.id] for each in first_of_each), is_spanned=bool(spanned))
+    n_blocks = max((scaling.slope_ns_per_byte.n_trials for scaling in group), default=0)
     return Chart(
         id=f"size{place}",
         title=title,
         caption=(
             "Points: medians of trials with interval, µs. Lines: Theil and Sen's, fitted block by block; their slope "
-            f"is the scaling factor. n = {plural(trials, 'block')}. {differing_deliveries(drawn, who)}".rstrip()
-        ),
+            f"is the scaling factor. n = {plural(n_blocks, 'block')}. {differing_deliveries(first_of_each, who)}"
+        ).rstrip(),
         description="A line with its points for each middleware; the scaling factors are listed below.",
-        spec=finished(*layers, height=300, lines=lines, points=points, spans=spanned),
-        trials=trials_behind(behind),
+        spec=finished(*layers, height=300, lines=drawn.lines, points=drawn.points, spans=spanned),
+        trials=trials_behind((who[each.experiment.id].label, each) for _, own in fitted for each in own),
     )
+
+
+def _drawn(fitted: Sequence[tuple[Scaling, Sequence[ExperimentFindings]]], who: Mapping[str, Series]) -> _Drawn:
+    drawn = _Drawn([], [])
+    for scaling, own in fitted:
+        label = who[own[0].experiment.id].label
+        for found in (_point(each, scaling) for each in own):
+            if found is not None:
+                drawn.points.append({"who": label, **found})
+                at_ns = (scaling.slope_ns_per_byte.value or 0) * found["bytes"] + (scaling.base_ns.value or 0)
+                drawn.lines.append({"who": label, "bytes": found["bytes"], "us": short(max(at_ns, 1) / 1e3)})
+    return drawn
+
+
+def _layers(drawn: _Drawn, shown: Identity, *, is_spanned: bool) -> list[alt.Chart]:
+    """Lines, intervals where there are any, points."""
+    x = alt.X("bytes:Q", title="message size, B (logarithmic)", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s"))
+    y = log_scale([row["us"] for row in (*drawn.points, *drawn.lines)]).y("us:Q", "µs")
+    tooltip = [alt.Tooltip("who:N", title="middleware"), alt.Tooltip("bytes:Q"), alt.Tooltip("us:Q", format=",.4~g")]
+    line = alt.Chart(alt.NamedData("lines")).mark_line(strokeWidth=1.5, opacity=0.7)
+    marks = alt.Chart(alt.NamedData("points")).mark_point(filled=True, size=55)
+    spans = alt.Chart(alt.NamedData("spans")).mark_rule(strokeWidth=1.5)
+    own_spans = [spans.encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), color=shown.colour)] if is_spanned else []
+    return [
+        line.encode(x=x, y=y, color=shown.colour, strokeDash=shown.dash),
+        *own_spans,
+        marks.encode(x=x, y=y, color=shown.colour, tooltip=tooltip),
+    ]
 
 
 def _belongs(each: ExperimentFindings, scaling: Scaling) -> bool:
