@@ -1,5 +1,6 @@
 """The page of a reproduced paper has its findings with their verdicts and its values beside ours, and loads nothing."""
 
+import base64
 import io
 import re
 
@@ -50,6 +51,15 @@ def test_the_page_needs_nothing_but_itself(written: tuple[ReproducedPaper, str])
     assert {each.partition(":")[0] for each in addresses if ":" in each} == {"data"}
     assert "messages/report.html" in addresses
     assert "a switch &lt;b&gt;" in page
+
+
+def test_a_chart_names_whose_points_it_has(written: tuple[ReproducedPaper, str]) -> None:
+    _, page = written
+    (drawing,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
+    svg = base64.b64decode(drawing).decode()
+    symbols = re.findall(r'<g class="mark-symbol role-legend-symbol"[^>]*>(.*?)</g>', svg)
+    assert len(symbols) == len(BEHAVIOURS)
+    assert all("stroke=" in symbol for symbol in symbols)
 
 
 def test_every_suite_has_its_own_report(written: tuple[ReproducedPaper, str]) -> None:

@@ -39,7 +39,7 @@ def _chart(correlation: Correlation, compared: PaperComparison, who: Mapping[str
     tooltip += [alt.Tooltip(f"{side}:Q", title=f"{side}, {unit}", format=",.4~g") for side in ("paper", "here")]
     x, y = scale.x("paper:Q", f"in the paper, {unit}"), scale.y("here:Q", f"here, {unit}")
     line = alt.Chart(alt.NamedData("equal")).mark_line(strokeWidth=1, opacity=0.5).encode(x=x, y=y)
-    marks = alt.Chart(alt.NamedData("points")).mark_point(filled=True, size=60, opacity=0.8)
+    marks = alt.Chart(alt.NamedData("points")).mark_point(size=50, strokeWidth=2, opacity=0.85)
     ends = [{"paper": end, "here": end} for end in scale.domain]
     return Chart(
         f"published-{metric.stored_name.replace('_', '-')}",
