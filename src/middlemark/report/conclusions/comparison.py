@@ -228,9 +228,8 @@ def selftest_words(rates: Sequence[ChanceRate], blocks: int) -> str:
     found, comparisons = sum(each.differences for each in rates), sum(each.comparisons for each in rates)
     return (
         f"Of {plural(comparisons, 'comparison')} of a middleware with itself, {plural(blocks, 'block')} each, "
-        f"{found} found a difference ({digits(100 * found / comparisons)} %). "
-        f"At most {100 * BOUND:.0f} % may do so; a metric has too many "
-        "where the whole interval of its rate is above that."
+        f"{found} found a difference ({digits(100 * found / comparisons)} %). At most "
+        f"{100 * BOUND:.0f} % may do so; a metric has too many where the whole interval of its rate is above that."
     )
 
 

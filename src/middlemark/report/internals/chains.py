@@ -115,8 +115,7 @@ def fate_table(comparison: Comparison, who: Mapping[str, Series]) -> Table:
         "never arrived or was refused, or the path had not ended long after it began. Passed over: a node took a "
         "later message instead, as a slow timer does by design. Set aside: began so near the window's end that the "
         "path might have been cut. Missed: the paths that took longer than the deadline or were lost; the confidence "
-        "interval is over trials. Start-up: "
-        "until every node has run once."
+        "interval is over trials. Start-up: until every node has run once."
     )
     return table("Fates of paths", (MIDDLEWARE, DELIVERY, Column("began"), *BEGAN), rows, caption)
 

@@ -118,8 +118,7 @@ def memory_chart(sampled: Comparison, who: Mapping[str, Series]) -> Chart | None
         caption=(
             "Resident memory of each process with its child processes, sampled ten times a second; from the first "
             "valid trial of each middleware whose resources were sampled, n = 1 trial each. The middleware is "
-            "initialised before the "
-            "window begins."
+            "initialised before the window begins."
         ),
         description="A line for each process over the trial's time; the table Memory has the values of the window.",
         spec=finished(line, height=220, rows=rows),
