@@ -11,7 +11,7 @@ STAMPS := $(CARGO_TARGET_DIR)/stamps
 SOURCES := Cargo.toml Cargo.lock $(shell find workers observers -type f -not -path '*/tests/*' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help quick setup workers test check check-python check-rust check-schemas check-docs test-python test-rust test-guest \
+.PHONY: help quick setup workers test check check-python check-rust check-schemas check-docs test-python test-rust test-guest fuzz \
 	sanitize conformance format schemas papers requirements docs bench bench-peers bench-analysis clean
 
 help: ## this list
@@ -66,6 +66,17 @@ test-python: setup $(STAMPS)/test-packages ## tests of the front, and of the who
 
 test-guest: setup ## links by the kernel's netem, in an emulated guest whose kernel has it (3 minutes; says what it needs)
 	$(BIN)/pytest -m guest tests/guest
+
+# Where what is read from elsewhere is mutated: `make fuzz SEED=7` does the same again.
+HOSTILE := tests/suite/test_hostile_text.py tests/suite/claims tests/results/test_paths.py tests/results/test_recorded_rows.py \
+	tests/campaign/test_import_recording.py tests/testbed/processes/test_archive.py tests/testbed/processes/test_entry.py
+SEED ?= $(shell date +%s)
+FUZZ_RUNS ?= 400
+
+fuzz: setup ## mutate suites, runs, recordings, archives and ledgers, and read them (10 minutes; SEED, FUZZ_RUNS)
+	@echo "seed $(SEED)"
+	$(BIN)/pytest --quiet --hypothesis-profile=search --hypothesis-seed=$(SEED) --timeout 600 $(HOSTILE)
+	PYTHONPATH=tests/support $(BIN)/python tests/results/test_hostile_runs.py $(FUZZ_RUNS) $(SEED)
 
 check: check-rust check-python check-schemas check-docs ## formats, lints, types, layers, schemas, documentation
 

@@ -117,3 +117,12 @@ def test_the_log_goes_elsewhere_where_the_state_folder_can_not_be_written(
         raise ZeroDivisionError
     [log] = tmp_path.glob("*.log")
     assert str(log) in capsys.readouterr().err
+
+
+def test_nothing_that_a_suite_says_is_a_command_to_the_terminal(tmp_path: Path) -> None:
+    suite = tmp_path / "odd.yaml"
+    suite.write_text('"\\e]52;c;Y2F0\\a[/x]": 1\nsuite: odd\n', encoding="utf-8")
+    answer = middlemark("run", str(suite), "--dry-run")
+    assert answer.returncode == 2
+    assert "\x1b" not in answer.stdout + answer.stderr
+    assert "]52;c;Y2F0" in answer.stderr

@@ -1,7 +1,8 @@
 """A recording, MCAP or rosbag2, made a demand of the recorded application: the file that its author then edits.
 
-Topics, instants, sizes and QoS are read, no content of a message. What a recording can't know, which process is whose
-and by when a message has to be there, the file says; `cli.recommend` writes it.
+Topics, instants, sizes and QoS are read, no content of a message; whatever a file holds, it is read within bounds or
+refused. What a recording can't know, which process is whose and by when a message has to be there, the file says;
+`cli.recommend` writes it.
 """
 
 from __future__ import annotations
@@ -9,26 +10,32 @@ from __future__ import annotations
 import csv
 import io
 import re
+import resource
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
-from mcap.exceptions import McapError
 from mcap.reader import make_reader
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
-from middlemark.errors import UsageError
+from middlemark.errors import MiddlemarkError, StoreError, SuiteError, UsageError
+from middlemark.results.files import read_bytes, size_bytes
 from middlemark.suite import DURATION, SIZE, Durability, Reliability
 from middlemark.suite.demand import COLUMNS, MOST_STREAMS
+from middlemark.suite.yaml.document import read_document
 from middlemark.suite.yaml.quantity import LARGEST_MESSAGE_BYTES
 
 LONGEST_WINDOW_NS = 20_000_000_000
 """Of a longer recording its first part is played."""
+MOST_MESSAGES, MOST_TOPICS = 4_000_000, 10_000
+MOST_METADATA_BYTES = 1 << 20
+MOST_MEMORY_BYTES = 2 << 30
+"""Beyond what the program has taken before: for the largest chunk of a file and all instants."""
+MOST_VALUE_BYTES = 1 << 28
+LONGEST_QUOTED = 120
 _SHORTEST_WINDOW_NS = 1_000_000_000
 _STEP_NS = 100_000_000
 W = TypeVar("W", bound=StrEnum)
@@ -60,9 +67,17 @@ def read_recording(path: Path) -> tuple[RecordedTopic, ...]:
         raise UsageError(f"the recording `{path}` does not exist", remedy=_READ_HERE)
     offered: _Offered = {}
     messages_of: dict[str, list[tuple[int, int]]] = {}
+    n = 0
     for file in _files(path):
-        for topic, at_ns, size_bytes in _READERS[file.suffix](file, offered):
-            messages_of.setdefault(topic, []).append((at_ns, size_bytes))
+        with _decoding(file):
+            for topic, at_ns, size_bytes in _READERS[file.suffix](file, offered):
+                n += 1
+                if n > MOST_MESSAGES or len(messages_of) > MOST_TOPICS:
+                    raise UsageError(
+                        f"`{path}` has more than {MOST_MESSAGES} messages or {MOST_TOPICS} topics",
+                        remedy="record a shorter time",
+                    )
+                messages_of.setdefault(str(topic), []).append((_number(at_ns), _number(size_bytes)))
     if not messages_of:
         raise UsageError(f"`{path}` has no message", remedy="a recording with messages")
     begin_ns = min(at_ns for messages in messages_of.values() for at_ns, _ in messages)
@@ -89,10 +104,10 @@ def _files(path: Path) -> list[Path]:
 def _of_folder(folder: Path) -> list[Path]:
     metadata = folder / "metadata.yaml"
     try:
-        content = YAML(typ="safe").load(metadata.read_text(encoding="utf-8"))
-        about = content["rosbag2_bagfile_information"]
-        names, compressed = about["relative_file_paths"], str(about.get("compression_mode", "")).upper()
-    except (OSError, UnicodeDecodeError, YAMLError, KeyError, TypeError, AttributeError) as error:
+        text = read_bytes(metadata.resolve(), MOST_METADATA_BYTES).decode()
+        about = read_document(text, file=str(metadata)).data["rosbag2_bagfile_information"]
+        names, compressed = list(about["relative_file_paths"]), str(about.get("compression_mode", "")).upper()
+    except (StoreError, SuiteError, UnicodeDecodeError, LookupError, TypeError, AttributeError) as error:
         raise UsageError(f"`{metadata}` doesn't say which files the recording has", remedy=_READ_HERE) from error
     if compressed == "MESSAGE":
         raise UsageError(
@@ -106,29 +121,63 @@ def _of_folder(folder: Path) -> list[Path]:
     return files
 
 
+@contextmanager
+def _decoding(file: Path) -> Iterator[None]:
+    """Whatever a decoder makes of a file is told as one error, and it takes no more memory than a recording may."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    most = taken + MOST_MEMORY_BYTES
+    try:
+        size_bytes(file.resolve())  # nothing but a regular file ends
+        resource.setrlimit(resource.RLIMIT_AS, (most if soft == resource.RLIM_INFINITY else min(soft, most), hard))
+        yield
+    except MiddlemarkError as error:
+        raise UsageError(error.text, remedy=error.remedy or _READ_HERE) from error
+    except Exception as error:  # a file that was made to be misread raises what no decoder documents
+        why = str(error).splitlines()[:1] or [type(error).__name__]
+        raise UsageError(f"`{file}` can't be read: {why[0]}", remedy=_READ_HERE) from error
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _number(value: object) -> int:
+    """An instant or a size, as the formats have them."""
+    if not (isinstance(value, int) and 0 <= value < 1 << 63):
+        raise ValueError(f"{value!r} is no instant and no size")
+    return value
+
+
 def _mcap(file: Path, offered: _Offered) -> Iterator[_Message]:
     """The instants are those of the recorder; a publisher's own clock may be another."""
-    try:
-        with file.open("rb") as stream:
-            for _, channel, message in make_reader(stream).iter_messages(log_time_order=False):
-                offered.setdefault(channel.topic, channel.metadata.get("offered_qos_profiles", ""))
-                yield channel.topic, message.log_time, len(message.data)
-    except (McapError, OSError) as error:
-        raise UsageError(f"`{file}` can't be read: {str(error) or type(error).__name__}", remedy=_READ_HERE) from error
+    with file.open("rb") as stream:
+        for _, channel, message in make_reader(stream).iter_messages(log_time_order=False):
+            offered.setdefault(channel.topic, channel.metadata.get("offered_qos_profiles", ""))
+            yield channel.topic, message.log_time, len(message.data)
 
 
 def _sqlite(file: Path, offered: _Offered) -> Iterator[_Message]:
-    try:
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
-            columns = {row[1] for row in database.execute("PRAGMA table_info(topics)")}
-            qos = "offered_qos_profiles" if "offered_qos_profiles" in columns else "''"
-            offered.update(database.execute(f"SELECT name, {qos} FROM topics"))  # noqa: S608 - one of two constants
-            yield from database.execute(
-                "SELECT topics.name, messages.timestamp, length(messages.data) FROM messages "
-                "JOIN topics ON topics.id = messages.topic_id"
-            )
-    except sqlite3.Error as error:
-        raise UsageError(f"`{file}` can't be read: {error}", remedy=_READ_HERE) from error
+    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE_BYTES)
+        database.execute("PRAGMA trusted_schema = OFF")
+        _refuse_what_computes(database)
+        columns = {row[1] for row in database.execute("PRAGMA table_info(topics)")}
+        qos = "offered_qos_profiles" if "offered_qos_profiles" in columns else "''"
+        topics = dict[int, str]()
+        for number, topic, offers in database.execute(f"SELECT id, name, {qos} FROM topics"):  # noqa: S608 - constants
+            topics[number] = topic
+            offered[topic] = offers
+        for number, at_ns, size in database.execute("SELECT topic_id, timestamp, length(data) FROM messages"):
+            if number in topics:
+                yield topics[number], at_ns, size
+
+
+def _refuse_what_computes(database: sqlite3.Connection) -> None:
+    """A recording has plain tables: a view, or a column with an expression, may compute without an end."""
+    for name in ("messages", "topics"):
+        kinds = list(database.execute("SELECT type, sql FROM sqlite_schema WHERE name = ?", (name,)))
+        hidden = [row for row in database.execute(f"PRAGMA table_xinfo({name})") if row[6]]
+        if [kind for kind, _ in kinds] != ["table"] or "virtual" in kinds[0][1].lower().split()[:2] or hidden:
+            raise ValueError(f"its `{name}` is no plain table")
 
 
 _READERS = {".mcap": _mcap, ".db3": _sqlite}
@@ -137,12 +186,16 @@ _READERS = {".mcap": _mcap, ".db3": _sqlite}
 def _word(profiles: str, policy: str, by_number: Mapping[int, W]) -> W | None:
     """What all publishers of a topic offered; None where they differ, or the recording doesn't say."""
     try:
-        listed = YAML(typ="safe").load(profiles) or []
-    except YAMLError:
+        listed = read_document(profiles, file="offered_qos_profiles").data
+    except SuiteError:
         return None
     known: dict[str, W] = {str(number): value for number, value in by_number.items()}
     known |= {str(value): value for value in by_number.values()}
-    offers = {known.get(str(each.get(policy))) for each in listed if isinstance(each, dict)}
+    offers = {
+        known.get(str(each.get(policy)))
+        for each in (listed if isinstance(listed, list) else [])
+        if isinstance(each, dict)
+    }
     return offers.pop() if len(offers) == 1 else None
 
 
@@ -161,14 +214,14 @@ def recorded_demand(name: str, source: str, messages_file: str, topics: Sequence
     window_ns = min(max(last_ns // _STEP_NS * _STEP_NS, _SHORTEST_WINDOW_NS), LONGEST_WINDOW_NS)
     refused = {topic.topic: reason for topic in topics if (reason := _why_left_out(topic, window_ns))}
     playable = [topic for topic in topics if topic.topic not in refused]
-    left_out = [f"#   {topic}: {reason}" for topic, reason in refused.items()]
+    left_out = [f"#   {_quoted(topic)}: {reason}" for topic, reason in refused.items()]
     if not playable:
         raise UsageError(f"`{source}` has no topic that can be played", remedy="\n".join(left_out))
     if len(playable) > MOST_STREAMS:
         raise UsageError(f"`{source}` has {len(playable)} topics", remedy=f"record at most {MOST_STREAMS}")
     lines = [
-        f"# Made of {source}: the instants and sizes of the messages are the recording's. It doesn't know which",
-        "# process each topic belongs to, nor by when a message has to be there: say so here, and run",
+        f"# Made of {_quoted(source)}: the instants and sizes of the messages are the recording's. It doesn't know",
+        "# which process each topic belongs to, nor by when a message has to be there: say so here, and run",
         "# `middlemark recommend` on this file again.",
         f"application: {_name(name)}",
         f"window: {DURATION.text(window_ns)}  # of {last_ns / 1e9:.3g} s recorded",
@@ -178,6 +231,11 @@ def recorded_demand(name: str, source: str, messages_file: str, topics: Sequence
         *(["# Left out:", *left_out] if left_out else []),
     ]
     return RecordedDemand("\n".join(lines) + "\n", _messages(playable))
+
+
+def _quoted(text: str) -> str:
+    """As it may stand in a comment: on one line, and as short as one."""
+    return text if text.isprintable() and len(text) <= LONGEST_QUOTED else ascii(text[:LONGEST_QUOTED])
 
 
 def _stream(topic: RecordedTopic, messages_file: str) -> list[str]:

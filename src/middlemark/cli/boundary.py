@@ -1,4 +1,4 @@
-"""Turns every error into one message on standard error and the program's exit code.
+"""What leaves the program: lines of text, and every error as one message on standard error and an exit code.
 
 A deliberate error says what to do; any other one is a bug of Middlemark and is written to a log file. A command that
 read a run with damaged trials does its work and then ends here too, with their names.
@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from middlemark.errors import ExitCode, MiddlemarkError, ResultsNotAccepted
 
 if TYPE_CHECKING:
@@ -28,6 +30,13 @@ def check_damage(damaged: "Sequence[Damage]") -> None:
             f"{len(damaged)} stored trials are damaged and left out: {names}",
             remedy="remove their folders and run `middlemark run --resume` on this run to try them again",
         )
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Prints text in which nothing is a command to the terminal; tables and colours go to a `Screen`."""
+    from middlemark.report.elements.plain_text import plain_text
+
+    typer.echo(plain_text(text), err=err)  # noqa: TID251 - here
 
 
 @contextmanager
@@ -48,10 +57,11 @@ def reported_errors(command: Sequence[str]) -> Iterator[None]:
 
 
 def _print_error(text: str, remedy: str | None) -> None:
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(stderr=True, soft_wrap=True)
+    from middlemark.report.elements.screen import Screen
+
+    console = Screen(stderr=True, soft_wrap=True)
     console.print(Text.assemble(("error: ", "bold red"), text))
     if remedy is not None:
         console.print(Text(f"  {remedy}", style="cyan"))

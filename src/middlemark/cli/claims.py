@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from middlemark.cli.arguments import Trust
+from middlemark.cli.boundary import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,12 +56,13 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     found = judge_claims(claims, findings.claimable) if claims else judge_own_claims(findings)
     _check_any(found, run)
     if as_json:
-        typer.echo(json.dumps({"claims": as_data(found)}, indent=2))
+        say(json.dumps({"claims": as_data(found)}, indent=2))
     else:
-        from rich.console import Console
         from rich.text import Text
 
-        console = Console()
+        from middlemark.report.elements.screen import Screen
+
+        console = Screen()
         print_claims(found, console)
         console.print(Text(READING, "dim"))
     _check(found, fail_if)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from middlemark.cli.arguments import Trust
+from middlemark.cli.boundary import say
 
 if TYPE_CHECKING:
     from middlemark.analysis.compare.metrics import MetricComparison
@@ -125,17 +126,16 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     if as_json:
         _print_data(found, pairs, margin / 100)
         return
-    from rich.console import Console
-
     from middlemark.report.conclusions.comparison import print_compared
+    from middlemark.report.elements.screen import Screen
     from middlemark.report.output.terminal import print_over_settings
 
-    print_compared(found, margin / 100, Console())
-    print_over_settings(over_settings(found), Console())
+    print_compared(found, margin / 100, Screen())
+    print_over_settings(over_settings(found), Screen())
     for each in pairs.alone:
-        typer.echo(each)
+        say(each)
     if not metrics and not streams and any(pair.sides[0].experiment.chains for pair in pairs.pairs):
-        typer.echo("For pipelines the chains are compared; --streams adds every stream.")
+        say("For pipelines the chains are compared; --streams adds every stream.")
 
 
 def _print_data(found: "Sequence[MetricComparison]", pairs: "Pairs", margin: float) -> None:
@@ -149,7 +149,7 @@ def _print_data(found: "Sequence[MetricComparison]", pairs: "Pairs", margin: flo
         "over_settings": means.means_data(over_settings(found)),
         "alone": pairs.alone,
     }
-    typer.echo(json.dumps(said, indent=2))
+    say(json.dumps(said, indent=2))
 
 
 def _check_streams(streams: bool, figure: list[str] | None) -> None:

@@ -13,6 +13,7 @@ import typer
 
 from middlemark.cli import compare
 from middlemark.cli.arguments import Trust
+from middlemark.cli.boundary import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,13 +84,13 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     if markdown_file is not None:
         write_text(markdown_file, markdown(found, pairs, undecided_fails=undecided is Undecided.FAIL))
     if as_json:
-        typer.echo(json.dumps({"conditions": as_data(found), "alone": pairs.alone}, indent=2))
+        say(json.dumps({"conditions": as_data(found), "alone": pairs.alone}, indent=2))
     else:
-        from rich.console import Console
+        from middlemark.report.elements.screen import Screen
 
-        print_gated(found, Console())
+        print_gated(found, Screen())
         for each in pairs.alone:
-            typer.echo(each)
+            say(each)
     _check(found, fail_if, pairs, undecided_fails=undecided is Undecided.FAIL)
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from middlemark.cli import claims, compare, gate, recommend, report, reproduce, run, selftest
-from middlemark.cli.boundary import reported_errors
+from middlemark.cli.boundary import reported_errors, say
 from middlemark.cli.inspect import describe, machine
 from middlemark.cli.inspect import list as list_command
 
@@ -28,7 +28,7 @@ def _print_version(requested: bool) -> None:
     if requested:
         from middlemark import __version__
 
-        typer.echo(f"middlemark {__version__}")
+        say(f"middlemark {__version__}")
         raise typer.Exit
 
 

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from middlemark.cli.boundary import say
+
 
 def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     application: Annotated[Path, typer.Argument(metavar="APPLICATION", help="The application's file, in YAML.")],
@@ -58,7 +60,7 @@ def _derive(application: Path, recording: Path) -> None:
     found = recorded_demand(application.stem, recording.name, messages.name, read_recording(recording))
     write_text(messages, found.messages)
     write_text(application, found.demand)
-    typer.echo(f"written: {application}, {messages}", err=True)
+    say(f"written: {application}, {messages}", err=True)
 
 
 def _report(folder: Path, as_json: bool) -> None:

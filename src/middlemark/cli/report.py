@@ -13,6 +13,7 @@ import typer
 
 from middlemark.cli import boundary
 from middlemark.cli.arguments import Trust
+from middlemark.cli.boundary import say
 from middlemark.report.output.formats import ExportFormat, ReportFormat, format_help
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
         from middlemark.report.output.figures import write_parts
 
         into = out or run / kind
-        typer.echo(f"{len(write_parts(findings, kind, into))} files: {into}")
+        say(f"{len(write_parts(findings, kind, into))} files: {into}")
         boundary.check_damage(findings.damaged)
         return
     show(findings, as_json, paths)
@@ -76,15 +77,15 @@ def show(findings: "RunFindings", as_json: bool, paths: bool = False) -> None:
     write_summary(findings)
     report = write_report(findings)
     if as_json:
-        typer.echo(_json(findings, report))
+        say(_json(findings, report))
     else:
-        from rich.console import Console
+        from middlemark.report.elements.screen import Screen
 
-        console = Console()
+        console = Screen()
         print_summary(findings, console)
         if paths:
             print_message_paths(findings, console)
-        typer.echo(f"report: {report}")
+        say(f"report: {report}")
 
 
 def _check_options(kind: ReportFormat, out: Path | None, *, as_json: bool) -> None:
@@ -174,7 +175,7 @@ def export_command(
     folder = out or run / kind
     written = export(loaded, kind, folder)
     what = "percentile tables" if kind is ExportFormat.HGRM else "files"
-    typer.echo(f"{len(written)} {what}: {folder}")
+    say(f"{len(written)} {what}: {folder}")
     boundary.check_damage(loaded.damaged)
 
 
@@ -193,24 +194,24 @@ def serve_command(
 ) -> None:
     """Show many runs in the browser: a metric's history with change points, and any two runs compared."""
     import uvicorn
-    from rich.console import Console
 
+    from middlemark.report.elements.screen import Screen
     from middlemark.serve.access import admission
     from middlemark.serve.app import site
 
     with _listening(bind, port) as listener:
         address, chosen_port = listener.getsockname()[:2]
         admitted = admission(address, bind)
-        with Console(stderr=True).status("looking for runs"):
+        with Screen(stderr=True).status("looking for runs"):
             app = site(folders, admitted, trust=trust)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
         if admitted.token is not None:
-            typer.echo(f"Who has the token and can reach {bind} can read these runs; nothing is encrypted.", err=True)
-        typer.echo(f"{admitted.address(bind, chosen_port)} (Ctrl-C ends it)")
+            say(f"Who has the token and can reach {bind} can read these runs; nothing is encrypted.", err=True)
+        say(f"{admitted.address(bind, chosen_port)} (Ctrl-C ends it)")
         try:
             server.run(sockets=[listener])
         except KeyboardInterrupt:
-            typer.echo("ended")
+            say("ended")
 
 
 def _listening(bind: str, port: int) -> "socket.socket":

@@ -12,6 +12,7 @@ import typer
 
 from middlemark.cli import arguments
 from middlemark.cli.arguments import Trust
+from middlemark.cli.boundary import say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,7 +92,7 @@ def _show_plan(planned: "PlannedPaper", as_json: bool) -> None:
         for each in planned.paper.paper.findings
     }
     if as_json:
-        typer.echo(json.dumps(_plan_data(planned, lacking(planned.trials), open_claims), indent=2))
+        say(json.dumps(_plan_data(planned, lacking(planned.trials), open_claims), indent=2))
     else:
         _print_plan(planned, lacking(planned.trials), open_claims)
 
@@ -116,11 +117,12 @@ def _plan_data(
 
 def _print_plan(planned: "PlannedPaper", missing: "Mapping[str, str]", open_claims: "Mapping[int, int]") -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
+    from middlemark.report.elements.screen import Screen
+
+    console = Screen()
     table = Table(title=f"{planned.paper.paper.title}, {planned.extent}", title_justify="left", box=box.SIMPLE_HEAD)
     for heading in ("suite", "measures", "experiments", "trials", "about"):
         table.add_column(heading, justify="left" if heading in {"suite", "measures"} else "right")
@@ -156,9 +158,9 @@ def _show(path: Path, *, trust: bool, as_json: bool) -> None:
     folder = ReproductionFolder(path, is_trusted=trust)
     reproduced, page = write_pages(folder)
     if as_json:
-        typer.echo(json.dumps(reproduced_data(reproduced) | {"report": str(page)}, indent=2))
+        say(json.dumps(reproduced_data(reproduced) | {"report": str(page)}, indent=2))
         return
-    from rich.console import Console
+    from middlemark.report.elements.screen import Screen
 
-    print_paper(reproduced, Console())
-    typer.echo(f"report: {page}")
+    print_paper(reproduced, Screen())
+    say(f"report: {page}")

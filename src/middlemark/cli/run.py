@@ -15,16 +15,17 @@ import typer
 
 from middlemark.cli import arguments
 from middlemark.cli.arguments import Trust
+from middlemark.cli.boundary import say
 from middlemark.cli.inspect.machine import kept_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rich.console import Console
     from rich.text import Text
 
     from middlemark.campaign.order import Order
     from middlemark.plan import Experiment, Trial
+    from middlemark.report.elements.screen import Screen
     from middlemark.results.progress import Observer
 
 
@@ -111,13 +112,13 @@ def new_folder(suite: str) -> Path:
 def show_plan(order: "Order", as_json: bool) -> None:
     """Print what would run."""
     if as_json:
-        typer.echo(json.dumps([trial.model_dump(mode="json") for trial in order.trials], indent=2))
+        say(json.dumps([trial.model_dump(mode="json") for trial in order.trials], indent=2))
         return
-    from rich.console import Console
+    from middlemark.report.elements.screen import Screen
 
-    print_plan(order.trials, Console())
+    print_plan(order.trials, Screen())
     for line in _left_to_results(order):
-        typer.echo(line)
+        say(line)
 
 
 def _left_to_results(order: "Order") -> list[str]:
@@ -164,23 +165,22 @@ def carry_out(path: Path, order: "Order", as_json: bool) -> None:
 
 def watched(run: "Callable[[Observer], None]", as_json: bool) -> None:
     """Runs trials with the live view unless the output is JSON, after what killed runs left was removed."""
-    from rich.console import Console
-
+    from middlemark.report.elements.screen import Screen
     from middlemark.report.output.live import live
     from middlemark.results.progress import Unobserved
     from middlemark.testbed.processes import ledger
 
     # What killed runs left.
     for line in kept_lines(ledger.sweep()):
-        typer.echo(line, err=True)
-    with nullcontext(Unobserved()) if as_json else live(Console(stderr=True)) as observer:
+        say(line, err=True)
+    with nullcontext(Unobserved()) if as_json else live(Screen(stderr=True)) as observer:
         run(observer)
 
 
 _IMPLIED_BY_WORKLOAD = ("pattern", "arrival")
 
 
-def print_plan(trials: "Sequence[Trial]", console: "Console") -> None:
+def print_plan(trials: "Sequence[Trial]", console: "Screen") -> None:
     """Print the plan as a table, one row an experiment."""
     from rich import box
     from rich.table import Table
@@ -209,7 +209,7 @@ def print_plan(trials: "Sequence[Trial]", console: "Console") -> None:
     console.print(_total(experiments, trials))
 
 
-def _print_graphs(experiments: "Sequence[Experiment]", console: "Console") -> None:
+def _print_graphs(experiments: "Sequence[Experiment]", console: "Screen") -> None:
     """Each pipeline once on each topology, whatever middleware it runs on."""
     from rich.text import Text
 

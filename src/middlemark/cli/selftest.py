@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from middlemark.cli import arguments
+from middlemark.cli.boundary import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,14 +38,13 @@ def command(  # noqa: PLR0913, PLR0917 - a command line has so many options
     if as_json:
         from middlemark.report.conclusions.comparison import selftest_data
 
-        typer.echo(json.dumps({"run": str(folder), "blocks": blocks, "figures": selftest_data(rates)}, indent=2))
+        say(json.dumps({"run": str(folder), "blocks": blocks, "figures": selftest_data(rates)}, indent=2))
     else:
-        from rich.console import Console
-
         from middlemark.report.conclusions.comparison import print_chance
+        from middlemark.report.elements.screen import Screen
 
-        print_chance(rates, blocks, Console())
-        typer.echo(f"run: {folder}")
+        print_chance(rates, blocks, Screen())
+        say(f"run: {folder}")
     _check(rates)
 
 

@@ -71,7 +71,7 @@ def test_describe_of_what_there_is_not_says_what_there_is() -> None:
 
 def test_clean_removes_what_an_abandoned_ledger_lists_and_says_so(tmp_path: Path) -> None:
     assert "nothing was left" in RUNNER.invoke(app, ["clean"]).stdout
-    left = tmp_path / "left"
+    left = tmp_path / "mm01aaaaaaaaaa"
     for arguments in (["clean"], ["clean", "--json"]):
         left.mkdir()
         path = tmp_path / "state/middlemark/ledgers/1-gone.jsonl"
@@ -93,18 +93,24 @@ def test_clean_tells_how_a_machine_that_is_gone_is_forgotten_and_forgets_it(
     path = tmp_path / "state/middlemark/ledgers/1-gone.jsonl"
     path.parent.mkdir(parents=True)
     for arguments in ([], ["--json"]):
-        entries = [{"mark": f"{n}", "kind": "remote_folder", "what": f"robot@gone:/tmp/{n}"} for n in range(2)]
+        entries = [
+            {"mark": f"{n}", "kind": "remote_folder", "what": f"robot@gone:/tmp/mm-00000000000{n}"} for n in range(2)
+        ]
         path.write_text("".join(json.dumps({"op": "create", **entry}) + "\n" for entry in entries))
         lines = RUNNER.invoke(app, ["clean"]).stdout.splitlines()
         assert lines[:2] == [
-            f"not removed remote_folder: robot@gone:/tmp/{n}: robot@gone: Connection refused" for n in range(2)
+            f"not removed remote_folder: robot@gone:/tmp/mm-00000000000{n}: robot@gone: Connection refused"
+            for n in range(2)
         ]
         assert len(lines) == 3
         assert lines[2].endswith("if that machine no longer exists: middlemark clean --forget robot@gone")
         answer = RUNNER.invoke(app, ["clean", "--forget", "robot@gone", *arguments])
         assert answer.exit_code == 0
         assert "nothing was left" in RUNNER.invoke(app, ["clean"]).stdout
-    assert [each["what"] for each in json.loads(answer.stdout)] == ["robot@gone:/tmp/0", "robot@gone:/tmp/1"]
+    assert [each["what"] for each in json.loads(answer.stdout)] == [
+        "robot@gone:/tmp/mm-000000000000",
+        "robot@gone:/tmp/mm-000000000001",
+    ]
 
 
 def test_clean_forgets_nothing_that_is_not_entered() -> None:
@@ -123,7 +129,7 @@ def test_a_run_says_first_what_is_out_of_reach_and_goes_on(
     monkeypatch.setattr(remote, "run_script", run_script)
     path = tmp_path / "state/middlemark/ledgers/1-gone.jsonl"
     path.parent.mkdir(parents=True)
-    entry = {"op": "create", "mark": "a", "kind": "remote_folder", "what": "robot@gone:/tmp/a"}
+    entry = {"op": "create", "mark": "a", "kind": "remote_folder", "what": "robot@gone:/tmp/mm-00000000000a"}
     path.write_text(json.dumps(entry) + "\n")
     run.watched(lambda _: went_on.append(tmp_path / "run"), as_json=True)
     assert "middlemark clean --forget robot@gone" in capsys.readouterr().err

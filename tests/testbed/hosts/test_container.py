@@ -271,7 +271,7 @@ def test_containers_on_a_host_of_namespaces_have_its_network_and_its_folder(
 ) -> None:
     with two_hosts(shown=(ledger.state_folder().parent,)) as testbed:
         around = testbed.hosts["host_0"]
-        folder, _ = around.create_folder("trial", entries)
+        folder, _ = around.create_folder("mm00aaaaaaaaaa", entries)
         with deployed(around, deployment, Contents(SHELL), folder, entries) as host:
             assert host.address == around.address
             assert not host.shares_memory

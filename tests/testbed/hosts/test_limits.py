@@ -109,7 +109,10 @@ def test_what_a_limited_host_starts_is_ended_and_its_groups_are_removed() -> Non
 
 def test_a_host_without_limits_is_in_no_group_where_none_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cgroup, "gathering", lambda: None)
-    with ledger.opened() as entries, limits.limited(Host(name="free", kind=HostKind.LOCAL), "x", entries) as prefix:
+    with (
+        ledger.opened() as entries,
+        limits.limited(Host(name="free", kind=HostKind.LOCAL), "mm00aaaaaaaaaa", entries) as prefix,
+    ):
         assert prefix == ()
         assert ledger.read(entries.path) == []
 
@@ -119,7 +122,7 @@ def test_a_controller_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) 
     with (
         ledger.opened() as entries,
         pytest.raises(EnvironmentNotReady, match=r"`ecu` has limits.*missing: cpu, cpuset, memory"),
-        limits.limited(ECU, "x", entries),
+        limits.limited(ECU, "mm00aaaaaaaaaa", entries),
     ):
         pytest.fail("it was limited")
 

@@ -209,10 +209,10 @@ def test_what_arrives_as_something_else_is_refused(
 
 
 def test_a_folder_is_made_there_collected_here_and_removed(host: SshHost, entries: Ledger, tmp_path: Path) -> None:
-    folder, mark = host.create_folder(f"{tmp_path.name}-far", entries)
-    with started(host, "sh", "-c", f"mkdir {folder}/deep; echo there > {folder}/deep/file") as process:
+    folder, mark = host.create_folder("mm00bbbbbbbbbb", entries)
+    with started(host, "sh", "-c", f"echo there > {folder}/a.received.npy") as process:
         process.wait(DEADLINE_S)
-    assert (host.collect(folder, tmp_path / "collected") / "deep/file").read_text() == "there\n"
+    assert (host.collect(folder, tmp_path / "collected") / "a.received.npy").read_text() == "there\n"
     entries.remove(mark)
     assert not folder.exists()
 
@@ -256,7 +256,7 @@ with ledger.opened() as entries:
 
 @pytest.mark.usefixtures("entries")
 def test_what_cannot_be_reached_is_reported_and_not_forgotten(tmp_path: Path, server: str) -> None:
-    folder = tmp_path / "far"
+    folder = tmp_path / "mm-00000000000a"
     folder.mkdir()
     gone = f"nobody@127.0.0.1:1:{folder}"
     left = tmp_path / "state/middlemark/ledgers/1-abandoned.jsonl"
@@ -332,3 +332,34 @@ def is_seen_on_both_machines(record: TrialRecord, processes: pl.DataFrame, machi
         values = resource_values(record, processes.filter(process=name), machine)
         assert Key(process_subject(name), "unique_bytes") in values
     assert Key(host_subject("there"), "observer_cpu_percent_of_core") in values
+
+
+def test_a_shell_that_prints_by_itself_is_told_as_such(
+    entries: Ledger, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_script = remote.run_script
+    monkeypatch.setattr(remote, "run_script", lambda *asked: f"Welcome!\n{run_script(*asked)}")
+    with pytest.raises(EnvironmentNotReady, match="prints by itself: 'Welcome!'") as caught:
+        made(server, entries)
+    assert "bashrc" in (caught.value.remedy or "")
+
+
+def test_the_sockets_of_connections_are_in_a_folder_of_this_user_alone(host: SshHost) -> None:
+    socket = remote.control_path(host.connection.target)
+    assert socket.is_socket()
+    assert socket.parent.stat().st_mode & 0o777 == 0o700
+    assert socket.parent.stat().st_uid == os.geteuid()
+
+
+def test_a_target_is_never_an_option_of_the_client() -> None:
+    for target in ("-oProxyCommand=true", "host"):
+        *_, separator, address = remote.client(target)
+        assert (separator, address) == ("--", target)
+
+
+def test_what_a_machine_sends_in_place_of_samples_is_refused(host: SshHost, entries: Ledger, tmp_path: Path) -> None:
+    folder, _ = host.create_folder("mm00aaaaaaaaaa", entries)
+    host.connection.run(f"ln -s /etc/passwd {folder}/publisher_0.published.npy")
+    with pytest.raises(EnvironmentNotReady, match="no regular file"):
+        host.collect(folder, tmp_path / "collected")
+    assert list((tmp_path / "collected").iterdir()) == []

@@ -12,6 +12,8 @@ from middlemark.testbed.processes import ledger, procfs, remote
 from middlemark.testbed.processes.ledger import Forgotten
 from testbeds import is_gone, ledgers
 
+FOLDER = "mm01aaaaaaaaaa"
+
 
 @pytest.fixture(autouse=True)
 def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,7 +35,7 @@ from pathlib import Path
 from middlemark.errors import EnvironmentNotReady
 from middlemark.testbed.processes import ledger, procfs
 with ledger.opened() as entries:
-    entries.enter("folder", {str(tmp_path / "folder")!r}); Path({str(tmp_path / "folder")!r}).mkdir()
+    entries.enter("folder", {str(tmp_path / FOLDER)!r}); Path({str(tmp_path / FOLDER)!r}).mkdir()
     mark = entries.enter("process", "sleeps")
     child = subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL,
         env=os.environ | {{procfs.MARK_VARIABLE: mark}})
@@ -46,11 +48,11 @@ with ledger.opened() as entries:
     assert procfs.identity(child) is not None
     removed = ledger.sweep()
     assert {(each.kind, each.what) for each in removed} == {
-        ("folder", str(tmp_path / "folder")),
+        ("folder", str(tmp_path / FOLDER)),
         ("process", "sleeps"),
     }
     assert procfs.identity(child) is None
-    assert not (tmp_path / "folder").exists()
+    assert not (tmp_path / FOLDER).exists()
     assert ledgers(tmp_path) == []
 
 
@@ -92,11 +94,11 @@ def test_a_known_process_is_ended_even_if_it_hides_its_mark_and_ignores_sigterm(
 
 
 def test_a_ledger_cut_off_in_the_middle_of_a_line_is_read_up_to_there(tmp_path: Path) -> None:
-    path = left_behind(tmp_path, {"op": "create", "mark": "a", "kind": "folder", "what": str(tmp_path / "folder")})
+    path = left_behind(tmp_path, {"op": "create", "mark": "a", "kind": "folder", "what": str(tmp_path / FOLDER)})
     with path.open("a") as file:
         file.write('{"op": "create", "mark": "b", "ki')
-    (tmp_path / "folder").mkdir()
-    assert [each.what for each in ledger.sweep()] == [str(tmp_path / "folder")]
+    (tmp_path / FOLDER).mkdir()
+    assert [each.what for each in ledger.sweep()] == [str(tmp_path / FOLDER)]
     assert not path.exists()
 
 
@@ -105,6 +107,11 @@ def entered(mark: str, what: str | Path, kind: str = "remote_folder") -> dict[st
 
 
 GONE = "nobody@127.0.0.1:1"
+
+
+def there(number: int) -> str:
+    """The name of a folder on another machine."""
+    return f"mm-{number:012x}"
 
 
 def test_a_machine_that_does_not_answer_is_asked_once_a_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,39 +125,43 @@ def test_a_machine_that_does_not_answer_is_asked_once_a_sweep(tmp_path: Path, mo
 
     monkeypatch.setattr(remote, "run_script", run_script)
     left_behind(
-        tmp_path, *(entered(f"{n} {target}", f"{target}:/tmp/{n}") for n in range(2) for target in (GONE, "full"))
+        tmp_path,
+        *(entered(f"{n}{len(target)}", f"{target}:/tmp/{there(n)}") for n in range(2) for target in (GONE, "full")),
     )
-    left_behind(tmp_path, entered("x", f"{GONE}:/tmp/x"), name="2-abandoned")
+    left_behind(tmp_path, entered("c", f"{GONE}:/tmp/{there(2)}"), name="2-abandoned")
     swept = ledger.sweep()
     assert asked == [GONE, "full", "full"]
     assert ledger.out_of_reach(swept) == [GONE, "full"]
     assert {each.what: each.problem for each in swept} == {
-        **{f"{GONE}:/tmp/{n}": f"{GONE} does not answer" for n in (0, 1, "x")},
-        **{f"full:/tmp/{n}": "on full: rm: Read-only file system" for n in (0, 1)},
+        **{f"{GONE}:/tmp/{there(n)}": f"{GONE} does not answer" for n in range(3)},
+        **{f"full:/tmp/{there(n)}": "on full: rm: Read-only file system" for n in (0, 1)},
     }
 
 
 def test_a_machine_that_is_gone_for_good_is_forgotten_and_all_else_is_kept(tmp_path: Path) -> None:
-    folder = tmp_path / "folder"
+    folder = tmp_path / FOLDER
     folder.mkdir()
     mixed = left_behind(
-        tmp_path, entered("a", f"{GONE}:/tmp/a"), entered("b", "other:/tmp/b"), entered("c", folder, "folder")
+        tmp_path,
+        entered("a", f"{GONE}:/tmp/{there(0)}"),
+        entered("b", f"other:/tmp/{there(1)}"),
+        entered("c", folder, "folder"),
     )
     with mixed.open("a") as file:
         file.write('{"op": "create", "mark": "d", "ki')
-    left_behind(tmp_path, entered("x", f"{GONE}:/tmp/x"), name="2-abandoned")
+    left_behind(tmp_path, entered("c", f"{GONE}:/tmp/{there(2)}"), name="2-abandoned")
     assert ledger.forget(GONE) == [
-        Forgotten("remote_folder", f"{GONE}:/tmp/a", "1-abandoned"),
-        Forgotten("remote_folder", f"{GONE}:/tmp/x", "2-abandoned"),
+        Forgotten("remote_folder", f"{GONE}:/tmp/{there(0)}", "1-abandoned"),
+        Forgotten("remote_folder", f"{GONE}:/tmp/{there(2)}", "2-abandoned"),
     ]
     assert ledgers(tmp_path) == [mixed]
-    assert [entry.what for entry in ledger.read(mixed)] == ["other:/tmp/b", str(folder)]
+    assert [entry.what for entry in ledger.read(mixed)] == [f"other:/tmp/{there(1)}", str(folder)]
     assert folder.exists()
     assert ledger.forget(GONE) == []
 
 
 def test_what_a_living_process_has_entered_is_not_forgotten() -> None:
     with ledger.opened() as entries:
-        mark = entries.enter("remote_folder", f"{GONE}:/tmp/a")
+        mark = entries.enter("remote_folder", f"{GONE}:/tmp/{there(0)}")
         assert ledger.forget(GONE) == []
         assert [entry.mark for entry in ledger.read(entries.path)] == [mark]

@@ -44,7 +44,7 @@ def test_who_hides_from_the_mark_ends_with_the_host(monkeypatch: pytest.MonkeyPa
         pytest.skip(f"no such group of version {version} here")
     monkeypatch.setattr(cgroup, "gathering", lambda: place)
     with ExitStack() as stack, ledger.opened() as entries:
-        with limited(HOST, f"mm{version}0test", entries) as prefix:
+        with limited(HOST, f"mm{version}0aaaaaaaaaa", entries) as prefix:
             child = stack.enter_context(hidden(prefix))
             assert procfs.is_alive(child)
         assert not procfs.is_alive(child)
@@ -53,7 +53,7 @@ def test_who_hides_from_the_mark_ends_with_the_host(monkeypatch: pytest.MonkeyPa
 def test_a_sweep_ends_who_hid_when_the_owner_was_killed(tmp_path: Path) -> None:
     place = cgroup.gathering()
     assert place is not None
-    group = place.top / "mm00swept"
+    group = place.top / "mm00aaaaaaaaaa-swept"
     script = (
         "import os, sys; from middlemark.testbed.processes import ledger\n"
         f"with ledger.opened() as entries: entries.enter('cgroup', {str(group)!r}); os.kill(os.getpid(), 9)"
@@ -71,10 +71,10 @@ def test_no_more_processes_are_born_than_a_host_may_have(monkeypatch: pytest.Mon
     if place is None or place.version != 1:
         pytest.skip("only groups of version 1 count processes here")
     monkeypatch.setattr(limits, "MOST_PROCESSES", 20)
-    with ledger.opened() as entries, limited(HOST, "mm00count", entries) as prefix:
+    with ledger.opened() as entries, limited(HOST, "mm00cccccccccc", entries) as prefix:
         script = "for n in $(seq 100); do sleep 600 & done 2> /dev/null; wait"
         with subprocess.Popen([*prefix, "sh", "-c", script], stderr=subprocess.DEVNULL) as shell:
-            members = place.top / "mm00count-ecu" / "pids.current"
+            members = place.top / "mm00cccccccccc-ecu" / "pids.current"
             while shell.poll() is None and int(members.read_text()) < 20:
                 pass
             assert int(members.read_text()) <= 20

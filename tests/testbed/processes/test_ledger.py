@@ -1,5 +1,6 @@
 """What is entered in a ledger is removed, whoever dies when; what is not entered is never touched."""
 
+import json
 import os
 import signal
 import subprocess
@@ -8,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentNotReady, InternalError
 from middlemark.testbed.processes import ledger, procfs
+from middlemark.testbed.processes.entry import Kind
 from testbeds import is_gone, ledgers
+
+FOLDER, FILE = "mm01aaaaaaaaaa", "mm01aaaaaaaaaa-capture.pcapng"
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +33,7 @@ def sleeper(mark: str | None = None) -> subprocess.Popen[bytes]:
 
 
 def test_everything_entered_is_gone_with_the_context_even_after_an_error(tmp_path: Path) -> None:
-    folder, file = tmp_path / "folder", tmp_path / "file"
+    folder, file = tmp_path / FOLDER, tmp_path / FILE
     children = []
 
     def create() -> None:
@@ -51,17 +55,17 @@ def test_everything_entered_is_gone_with_the_context_even_after_an_error(tmp_pat
 
 def test_an_entry_is_written_before_the_thing_is_created(tmp_path: Path) -> None:
     with ledger.opened() as entries:
-        entries.enter("folder", tmp_path / "folder")
-        assert [entry.what for entry in ledger.read(entries.path)] == [str(tmp_path / "folder")]
+        entries.enter("folder", tmp_path / FOLDER)
+        assert [entry.what for entry in ledger.read(entries.path)] == [str(tmp_path / FOLDER)]
 
 
 def test_what_is_removed_is_no_longer_in_the_ledger(tmp_path: Path) -> None:
     with ledger.opened() as entries:
-        mark = entries.enter("folder", tmp_path / "folder")
+        mark = entries.enter("folder", tmp_path / FOLDER)
         entries.remove(mark)
         assert ledger.read(entries.path) == []
-        (tmp_path / "folder").mkdir()  # by someone else, later
-    assert (tmp_path / "folder").exists()
+        (tmp_path / FOLDER).mkdir()  # by someone else, later
+    assert (tmp_path / FOLDER).exists()
 
 
 def test_a_stopped_process_is_ended_too() -> None:
@@ -75,12 +79,12 @@ def test_a_stopped_process_is_ended_too() -> None:
 
 def test_shared_memory_is_removed_by_the_unique_name_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ledger, "SHARED_MEMORY", tmp_path)
-    names = ["mm01abc", "middlemark_mm01abc_0", "mm01abd", "other"]
+    names = ["mm01aaaaaaaaaa", "middlemark_mm01aaaaaaaaaa_0", "mm01aaaaaaaaab", "other"]
     with ledger.opened() as entries:
-        entries.enter("shared_memory", "mm01abc")
+        entries.enter("shared_memory", "mm01aaaaaaaaaa")
         for name in names:
             (tmp_path / name).touch()
-    assert {name for name in names if (tmp_path / name).exists()} == {"mm01abd", "other"}
+    assert {name for name in names if (tmp_path / name).exists()} == {"mm01aaaaaaaaab", "other"}
 
 
 def test_without_a_ledger_nothing_may_be_created(tmp_path: Path) -> None:
@@ -92,7 +96,90 @@ def test_without_a_ledger_nothing_may_be_created(tmp_path: Path) -> None:
 def test_a_link_is_removed_and_not_what_it_points_to(tmp_path: Path) -> None:
     (tmp_path / "precious").mkdir()
     with ledger.opened() as entries:
-        entries.enter("folder", tmp_path / "link")
-        (tmp_path / "link").symlink_to(tmp_path / "precious")
-    assert not (tmp_path / "link").is_symlink()
+        entries.enter("folder", tmp_path / FOLDER)
+        (tmp_path / FOLDER).symlink_to(tmp_path / "precious")
+    assert not (tmp_path / FOLDER).is_symlink()
     assert (tmp_path / "precious").is_dir()
+
+
+ETC = "/etc"
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"),
+    [
+        ("folder", ETC), ("folder", "mm01aaaaaaaaaa"), ("folder", "/tmp/../etc/mm01aaaaaaaaaa"),  # noqa: S108 - refused
+        ("file", "/etc/passwd"), ("file", "/dev/shm"), ("file", "/dev/shm/../../etc/passwd"),  # noqa: S108
+        ("shared_memory", ""), ("shared_memory", "sem."), ("containers", "/var/lib/containers"), ("cgroup", "/sys/fs/cgroup/system.slice"),
+        ("cgroup", "/etc/mm01aaaaaaaaaa-host"), ("remote_folder", "host:/"), ("remote_folder", "host:/home"),
+    ],
+)  # fmt: skip
+def test_nothing_is_entered_or_removed_but_under_a_name_of_its_kind(kind: Kind, what: str) -> None:
+    with ledger.opened() as entries, pytest.raises(InternalError, match="entered"):
+        entries.enter(kind, what)
+    left = {"op": "create", "mark": "a", "kind": kind, "what": what}
+    (swept,) = sweep_of(json.dumps(left))
+    assert (swept.kind, swept.problem is not None) == ("ledger", True)
+    assert Path(ETC).is_dir()
+
+
+def sweep_of(text: str) -> list[ledger.Removed]:
+    """What a sweep says of a ledger with this text, which it leaves."""
+    path = state_ledger()
+    path.write_text(text + "\n")
+    swept = ledger.sweep()
+    assert path.exists()
+    return swept
+
+
+def state_ledger() -> Path:
+    folder = ledger.state_folder() / "ledgers"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / "1-left.jsonl"
+
+
+@pytest.mark.parametrize("line", ['{"op": "create"}', '{"op": "burn", "mark": "a"}', '{"mark": []}', "{}"])
+def test_a_line_that_is_no_entry_is_told_and_the_others_are_done(tmp_path: Path, line: str) -> None:
+    (tmp_path / FOLDER).mkdir()
+    good = json.dumps({"op": "create", "mark": "b", "kind": "folder", "what": str(tmp_path / FOLDER)})
+    swept = sweep_of(f"{line}\n{good}")
+    assert [(each.kind, each.problem is None) for each in swept] == [("folder", True), ("ledger", False)]
+    assert "line 1" in (swept[1].problem or "")
+    assert not (tmp_path / FOLDER).exists()
+
+
+@pytest.mark.parametrize("spoil", ["owner", "mode", "pipe", "link"])
+def test_a_ledger_that_another_could_have_written_is_told_and_not_done(tmp_path: Path, spoil: str) -> None:
+    (tmp_path / FOLDER).mkdir()
+    path = state_ledger()
+    path.write_text(json.dumps({"op": "create", "mark": "b", "kind": "folder", "what": str(tmp_path / FOLDER)}) + "\n")
+    if spoil == "owner":
+        if os.geteuid():
+            pytest.skip("only root can give a file away")
+        os.chown(path, 65534, 65534)
+    elif spoil == "mode":
+        path.chmod(0o666)
+    else:
+        kept = path.rename(tmp_path / "kept")
+        os.mkfifo(path) if spoil == "pipe" else path.symlink_to(kept)
+    assert [each.kind for each in ledger.sweep()] == ["ledger"]
+    assert (tmp_path / FOLDER).exists()
+
+
+def test_the_folders_of_ledgers_are_this_user_s_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "state/middlemark"
+    folder.mkdir(parents=True, mode=0o777)
+    folder.chmod(0o777)
+    with ledger.opened() as entries:
+        for each in (folder, entries.path.parent):
+            assert each.stat().st_mode & 0o777 == 0o700
+        assert entries.path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_in_a_folder_of_another_user_no_ledger_is_opened(tmp_path: Path) -> None:
+    folder = tmp_path / "state/middlemark"
+    folder.mkdir(parents=True)
+    os.chown(folder, 65534, 65534)
+    with pytest.raises(EnvironmentNotReady, match="XDG_STATE_HOME"), ledger.opened():
+        pytest.fail("it was opened")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from middlemark.cli import arguments
+from middlemark.cli.boundary import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,14 +33,14 @@ def command(
 
     workload = shipped_workloads().get(middleware)
     if workload is not None and workload.nodes:
-        typer.echo(_pipeline(middleware))
+        say(_pipeline(middleware))
         return
     from middlemark.worker.description import describe
     from middlemark.worker.executables import worker
 
     description = describe(worker(middleware))
     if as_json:
-        typer.echo(description.model_dump_json(indent=2))
+        say(description.model_dump_json(indent=2))
     else:
         _print(description)
 
@@ -56,10 +57,11 @@ def _pipeline(workload: str) -> str:
 
 
 def _print(description: "Description") -> None:
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console()
+    from middlemark.report.elements.screen import Screen
+
+    console = Screen()
     console.print(Text(f"{description.title} ({description.middleware})", style="bold"))
     console.print(Text(description.summary))
     tables = (_facts(description), _deliveries(description), _profiles(description), _options(description))
@@ -165,7 +167,7 @@ def footprint_command(
     paths = {name: worker(name) for name in middleware} if middleware else workers()
     found = {name: footprint(path, programs_of(describe(path))) for name, path in paths.items()}
     if as_json:
-        typer.echo(json.dumps(_as_json(found), indent=2))
+        say(json.dumps(_as_json(found), indent=2))
     else:
         _print_footprints(found)
 
@@ -179,10 +181,10 @@ def _as_json(found: Footprints) -> dict[str, list[dict[str, object]]]:
 
 def _print_footprints(found: Footprints) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from middlemark.report.elements.screen import Screen
     from middlemark.worker.executables import Size
 
     table = Table(box=box.SIMPLE_HEAD)
@@ -195,7 +197,7 @@ def _print_footprints(found: Footprints) -> None:
         for place, part in enumerate(sorted(parts, key=lambda part: (part.kind != "worker", -part.size.total_bytes))):
             table.add_row(Text("" if place else name), Text(part.path.name), *_kib(part.size))
         table.add_row("", Text("all together"), *_kib(whole), style="bold", end_section=True)
-    Console().print(table)
+    Screen().print(table)
 
 
 def _kib(size: "Size") -> list[str]:

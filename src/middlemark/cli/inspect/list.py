@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from middlemark.cli import arguments
+from middlemark.cli.boundary import say
 
 if TYPE_CHECKING:
     from middlemark.suite import Topology
@@ -38,7 +39,7 @@ def command(
     """List suites, middlewares, workloads, topologies, timelines of faults, and published evaluations."""
     listed = {each.value: _ROWS[each]() for each in ([subject] if subject else Subject)}
     if as_json:
-        typer.echo(json.dumps(listed, indent=2, ensure_ascii=False))
+        say(json.dumps(listed, indent=2, ensure_ascii=False))
     else:
         _print_tables(listed)
 
@@ -122,11 +123,12 @@ _ROWS = {
 
 def _print_tables(listed: dict[str, Rows]) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
+    from middlemark.report.elements.screen import Screen
+
+    console = Screen()
     for title, rows in listed.items():
         if not rows:
             console.print(f"{title}: none; `middlemark doctor` says why")
@@ -168,13 +170,12 @@ def show(
         _write(svg, topologies)
     if as_json:
         shown = [topology.model_dump(mode="json", exclude_none=True) for topology in topologies]
-        typer.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+        say(json.dumps(shown, indent=2, ensure_ascii=False))
     elif svg is None:
-        from rich.console import Console
-
+        from middlemark.report.elements.screen import Screen
         from middlemark.report.elements.topology_text import drawn
 
-        console = Console(soft_wrap=True)
+        console = Screen(soft_wrap=True)
         for topology in topologies:
             console.print(drawn(topology), end="\n\n")
 

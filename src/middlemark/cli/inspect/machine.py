@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from middlemark.cli.boundary import say
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rich.console import Console
-
     from middlemark.campaign.order import Worker
+    from middlemark.report.elements.screen import Screen
     from middlemark.testbed.machine.readiness import Fact
     from middlemark.testbed.processes.ledger import Removed
 
@@ -32,11 +33,11 @@ def doctor_command(
     workers, left_out = available_workers()
     facts = [*readiness.facts(), *capabilities.facts(), container.containers_fact()]
     if as_json:
-        typer.echo(json.dumps(_doctor_data(workers, left_out, facts), indent=2, ensure_ascii=False))
+        say(json.dumps(_doctor_data(workers, left_out, facts), indent=2, ensure_ascii=False))
     else:
-        from rich.console import Console
+        from middlemark.report.elements.screen import Screen
 
-        console = Console()
+        console = Screen()
         _print_workers(workers, left_out, console)
         _print_machine(facts, console)
     _check(workers)
@@ -65,7 +66,7 @@ def _doctor_data(
     }
 
 
-def _print_workers(workers: "Mapping[str, Worker]", left_out: "Mapping[str, str]", console: "Console") -> None:
+def _print_workers(workers: "Mapping[str, Worker]", left_out: "Mapping[str, str]", console: "Screen") -> None:
     from rich.text import Text
 
     rows = []
@@ -76,7 +77,7 @@ def _print_workers(workers: "Mapping[str, Worker]", left_out: "Mapping[str, str]
     _print_table(("", "worker", "library", "from"), rows, console)
 
 
-def _print_machine(facts: "Sequence[Fact]", console: "Console") -> None:
+def _print_machine(facts: "Sequence[Fact]", console: "Screen") -> None:
     from rich.text import Text
 
     marks = {True: Text("✔", "green"), False: Text("!", "yellow"), None: Text(" ")}
@@ -101,7 +102,7 @@ def fact_words(fact: "Fact") -> tuple[str, str]:
             return fact.name.replace("_", " "), str(value)
 
 
-def _print_table(columns: "Sequence[str]", rows: "Sequence[Sequence[object]]", console: "Console") -> None:
+def _print_table(columns: "Sequence[str]", rows: "Sequence[Sequence[object]]", console: "Screen") -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -132,15 +133,15 @@ def clean_command(
         return
     swept = ledger.sweep()
     if as_json:
-        typer.echo(json.dumps([asdict(each) for each in swept], indent=2))
+        say(json.dumps([asdict(each) for each in swept], indent=2))
         return
     for each in swept:
         if each.problem is None:
-            typer.echo(f"removed {each.kind}: {each.what}")
+            say(f"removed {each.kind}: {each.what}")
     for line in kept_lines(swept):
-        typer.echo(line)
+        say(line)
     if not swept:
-        typer.echo("nothing was left to remove")
+        say("nothing was left to remove")
 
 
 def kept_lines(swept: "Sequence[Removed]") -> list[str]:
@@ -167,7 +168,7 @@ def _forget(target: str, as_json: bool) -> None:
             remedy="`middlemark clean` names the machines that it can't reach",
         )
     if as_json:
-        typer.echo(json.dumps([asdict(each) for each in forgotten], indent=2))
+        say(json.dumps([asdict(each) for each in forgotten], indent=2))
         return
     for each in forgotten:
-        typer.echo(f"entry deleted, nothing removed: {each.kind}: {each.what}")
+        say(f"entry deleted, nothing removed: {each.kind}: {each.what}")

@@ -21,6 +21,7 @@ from middlemark.analysis.verdicts.judge import Judgement
 from middlemark.report.conclusions.comparison import comparison_data as compared_data
 from middlemark.report.conclusions.comparison import row, unit_of
 from middlemark.report.elements.formatting import ABSENT
+from middlemark.report.elements.plain_text import markdown_text, plain_text
 from middlemark.suite.yaml.quantity import plural
 
 _STYLES = {Judgement.REFUTED: "bold red", Judgement.HOLDS: "green", Judgement.UNDECIDED: "yellow"}
@@ -87,9 +88,9 @@ def markdown(found: Sequence[JudgedCondition], pairs: Pairs, *, undecided_fails:
     lines += [f"| setting | {' | '.join(_HEADINGS)} |", "|---|---|--:|--:|---|---|"]
     for each in found:
         cells = (_setting(each), *_cells(each))
-        lines.append(f"| {' | '.join(map(_escaped, cells))} | {_MARKS[each.result.judgement]} |")
+        lines.append(f"| {' | '.join(map(markdown_text, cells))} | {_MARKS[each.result.judgement]} |")
     lines += ["", _READING]
-    lines += ["", *(f"- {_escaped(each)}" for each in pairs.alone)] if pairs.alone else []
+    lines += ["", *(f"- {markdown_text(each)}" for each in pairs.alone)] if pairs.alone else []
     return "\n".join(lines) + "\n"
 
 
@@ -102,18 +103,14 @@ def _mark(found: Sequence[JudgedCondition], pairs: Pairs, *, undecided_fails: bo
     return "✅"
 
 
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
-
-
 def junit(found: Sequence[JudgedCondition], pairs: Pairs) -> str:
     """One test case a condition and setting, and one for each experiment that head no longer has."""
     suite = TestSuite("middlemark gate")
     for each in found:
         _, base, head, difference = _cells(each)
-        of_what = f"{_setting(each)} {each.compared.stream or ''}".strip()
-        case = TestCase(each.condition.text, classname=of_what, time=0.0)
-        said = f"base {base}, head {head}: {difference}"
+        of_what = plain_text(f"{_setting(each)} {each.compared.stream or ''}".strip())
+        case = TestCase(plain_text(each.condition.text), classname=of_what, time=0.0)
+        said = plain_text(f"base {base}, head {head}: {difference}")
         if each.result.judgement is Judgement.REFUTED:
             case.result = [Failure(said, "gate")]
         elif each.result.judgement is Judgement.UNDECIDED:
@@ -121,7 +118,7 @@ def junit(found: Sequence[JudgedCondition], pairs: Pairs) -> str:
         else:
             case.system_out = said
         suite.add_testcase(case)
-    for experiment in pairs.gone:
+    for experiment in map(plain_text, pairs.gone):
         case = TestCase("measured in head too", classname=experiment, time=0.0)
         case.result = [Skipped(f"undecided: {experiment}")]
         suite.add_testcase(case)

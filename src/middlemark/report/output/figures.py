@@ -28,6 +28,7 @@ from middlemark.report.conclusions.stopping import stop_table
 from middlemark.report.elements.chart import INK, Chart, Spec
 from middlemark.report.elements.formatting import NARROW_SPACE
 from middlemark.report.elements.labels import Series, series_by_experiment
+from middlemark.report.elements.plain_text import markdown_text
 from middlemark.report.elements.tables import Table
 from middlemark.report.internals.configuration import topology_table
 from middlemark.report.internals.wire import overhead_table
@@ -98,7 +99,9 @@ def _write_figures(drawn: Mapping[str, Chart], kind: ReportFormat, folder: Path)
         write_bytes(folder / f"{file_name(name)}.{kind}", DRAWN[kind](standing_alone(chart)))
         for name, chart in drawn.items()
     ]
-    captions = "".join(f"## {name}\n\n{chart.title}. {chart.caption}\n\n" for name, chart in drawn.items())
+    captions = "".join(
+        f"## {name}\n\n{markdown_text(f'{chart.title}. {chart.caption}')}\n\n" for name, chart in drawn.items()
+    )
     return [*written, write_text(folder / "captions.md", captions)]
 
 
@@ -181,9 +184,10 @@ def _in_latex(text: str) -> str:
 
 def as_markdown(_name: str, table: Table) -> str:
     """A table with its title above and its caption below."""
-    rows = [[each.replace("|", "\\|").replace("\n", " ") for each in row] for row in table.lines]
-    body = tabulate.tabulate(rows, table.headings, tablefmt="pipe", disable_numparse=True)
-    return f"**{table.full_title}**\n\n{body}\n" + (f"\n{table.caption}\n" if table.caption else "")
+    headings, *rows = [list(map(markdown_text, row)) for row in (table.headings, *table.lines)]
+    body = tabulate.tabulate(rows, headings, tablefmt="pipe", disable_numparse=True)
+    caption = f"\n{markdown_text(table.caption)}\n" if table.caption else ""
+    return f"**{markdown_text(table.full_title)}**\n\n{body}\n{caption}"
 
 
 def as_csv(_name: str, table: Table) -> str:

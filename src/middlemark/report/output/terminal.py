@@ -11,7 +11,6 @@ from textwrap import fill, wrap
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
@@ -86,7 +85,7 @@ def _print_comparisons(findings: RunFindings, who: Mapping[str, Series], console
     _print_lines("Enough trials", stop_lines(findings, who), console)
     claims = judge_own_claims(findings)
     if claims:
-        console.print("\n[bold]Claims[/]")
+        console.print(Text("\nClaims", "bold"))
         print_claims(claims, console)
     if findings.comparisons:
         console.print(Text(f"\n{READING} {interval_words(findings)}", "dim"))
@@ -94,9 +93,9 @@ def _print_comparisons(findings: RunFindings, who: Mapping[str, Series], console
 
 def _print_digest(whole: Digest | None, console: Console) -> None:
     if whole is not None:
-        console.print(f"\n[bold]{whole.table.title}[/]")
+        console.print(Text(f"\n{whole.table.title}", "bold"))
         _print_table(whole.table, console)
-        console.print(whole.sentence)
+        console.print(Text(whole.sentence))
 
 
 def print_recommendation(said: Recommendation, console: Console) -> None:
@@ -253,16 +252,16 @@ def _print_outcomes(comparison: Comparison, who: Mapping[str, Series], console: 
 
 def _print_lines(title: str, lines: Sequence[str], console: Console) -> None:
     if lines:
-        console.print(f"\n[bold]{title}[/]")
+        console.print(Text(f"\n{title}", "bold"))
     for line in lines:
         _print_line(Text(line), console)
 
 
 def _print_damage(findings: RunFindings, console: Console) -> None:
     if findings.missing:
-        console.print(f"\n[yellow]{plural(len(findings.missing), 'planned trial')} not run[/]")
+        console.print(Text(f"\n{plural(len(findings.missing), 'planned trial')} not run", "yellow"))
     for damage in findings.damaged:
-        console.print(f"\n[red]trial {escape(damage.trial)} is left out:[/] {escape(damage.problem)}")
+        console.print(Text.assemble((f"\ntrial {damage.trial} is left out:", "red"), f" {damage.problem}"))
 
 
 def _print_cautions(findings: RunFindings, who: Mapping[str, Series], console: Console) -> None:
@@ -270,7 +269,7 @@ def _print_cautions(findings: RunFindings, who: Mapping[str, Series], console: C
     of_trials = warned_of(findings, who)
     not_counted = uncounted(findings, who)
     if findings.manifest.warnings or of_trials or not_counted:
-        console.print("\n[bold]Before you rely on these results[/]")
+        console.print(Text("\nBefore you rely on these results", "bold"))
     for outcome in not_counted:
         words = f"{outcome.kind} in {outcome.where}, first: {outcome.first.trial}, {outcome.first.detail}"
         _print_line(Text(words), console)

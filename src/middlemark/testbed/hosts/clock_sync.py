@@ -27,6 +27,7 @@ from middlemark.testbed.processes.ledger import Ledger
 MOST_DRIFT = 1e-3
 
 EXCHANGES = 300
+LONGEST_LINE_BYTES = 4096
 ENDING_S = 10.0
 PTP_QUERY = ("pmc", "-u", "-b", "0", "GET CURRENT_DATA_SET", "GET PARENT_DATA_SET", "GET PORT_DATA_SET")
 PTP_QUERY_S = 5.0
@@ -159,15 +160,17 @@ def _exchange(questions: IO[bytes], answers: IO[bytes]) -> tuple[Exchange, Readi
     try:
         questions.write(b"?")
         questions.flush()
-        line = answers.readline()
+        line = answers.readline(LONGEST_LINE_BYTES)
     except BrokenPipeError:
         line = b""
     answered_ns = time.monotonic_ns()
-    if not line:
+    try:
+        reading = Reading(**{name: int(value) for name, value in dict(json.loads(line)).items()})
+    except (ValueError, TypeError) as cause:
+        said = line[:80].decode(errors="replace") or "nothing: it has ended"
         raise EnvironmentNotReady(
-            "`middlemark-probe clock` has ended before it answered", remedy="try it on the host: it says why"
-        )
-    reading = Reading(**json.loads(line))
+            f"`middlemark-probe clock` says {said!r}, not what the clock is", remedy="try it on the host: it says why"
+        ) from cause
     return Exchange(asked_ns, reading.monotonic_ns, answered_ns), reading
 
 

@@ -7,7 +7,6 @@ makes hosts of an experiment's.
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
+from middlemark.installation.answers import NoAnswer, answer_of
 from middlemark.testbed.processes.ledger import Ledger
 
 
@@ -29,6 +29,7 @@ class Attachment:
     """The network interface with that address."""
 
 
+ANSWER_S = 60.0
 ALONE = Attachment("loopback", "127.0.0.1", "lo")
 """Of a host that is on no network."""
 
@@ -83,13 +84,16 @@ class Host(ABC):
 
     def make_folders(self, folders: Sequence[Path]) -> None:
         """New folders on the host, each one's parent before it; they go with the folder that they are in."""
-        command = self.command(["mkdir", *map(str, folders)])
-        result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-        if result.returncode:
-            raise EnvironmentNotReady(
-                f"no folder can be made on {self.name}: {result.stderr.strip()}",
-                remedy=f"try it there: mkdir {folders[0]}",
-            )
+        try:
+            made = answer_of(self.command(["mkdir", *map(str, folders)]), within_s=ANSWER_S)
+        except NoAnswer as reason:
+            raise self._no_folder(folders[0], str(reason)) from reason
+        if made.exit_status:
+            raise self._no_folder(folders[0], made.errors.decode(errors="replace").strip())
+
+    def _no_folder(self, folder: Path, reason: str) -> EnvironmentNotReady:
+        text = f"no folder can be made on {self.name}: {reason}"
+        return EnvironmentNotReady(text, remedy=f"try it there: mkdir {folder}")
 
     @abstractmethod
     def collect(self, folder: Path, into: Path) -> Path:

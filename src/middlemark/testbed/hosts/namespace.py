@@ -20,7 +20,8 @@ from middlemark.errors import EnvironmentNotReady
 from middlemark.installation import CHECKOUT
 from middlemark.testbed.hosts.host import Host
 from middlemark.testbed.processes.child import LineProcess, required
-from middlemark.testbed.processes.ledger import SHARED_MEMORY, Ledger
+from middlemark.testbed.processes.entry import SHARED_MEMORY
+from middlemark.testbed.processes.ledger import Ledger
 
 # A host starts from the machine's own values where a new namespace would have the kernel's. The limits of all
 # sockets' buffers, net.core.rmem_max and wmem_max, are the machine's in every namespace.

@@ -20,7 +20,7 @@ from middlemark.testbed.hosts.host import ALONE, Attachment, Host
 from middlemark.testbed.hosts.rootfs import WORKERS, Contents, file_hash, files_of
 from middlemark.testbed.processes import remote
 from middlemark.testbed.processes.child import Lifeline, required
-from middlemark.testbed.processes.ledger import Ledger
+from middlemark.testbed.processes.ledger import Ledger, make_private
 from middlemark.testbed.processes.procfs import MARK_VARIABLE
 from middlemark.testbed.processes.remote import REMOTE_VARIABLE, RemoteFolder, Unreachable
 
@@ -37,7 +37,7 @@ class Connection:
     lifeline: Lifeline
     _copied: dict[Path, str] = field(default_factory=dict)
 
-    def run(self, script: str, data: bytes | None = None) -> str:
+    def run(self, script: str, data: bytes = b"") -> str:
         """What a shell there prints."""
         try:
             return remote.run_script(self.target, script, data)
@@ -74,15 +74,32 @@ def connected(target: str, ledger: Ledger) -> Connection:
     known = _connections.get((ledger.path, target))
     if known is not None and known.lifeline.is_alive:
         return known
-    ledger.enter("file", remote.control_path(target))
+    sockets = remote.control_folder()
+    if not sockets.exists():
+        ledger.enter("folder", sockets)
+    make_private(sockets)
     command = [*remote.client(target, "-M"), "exec cat"]
     lifeline = Lifeline(f"the connection to {target}", command, ledger, REMEDY.replace("TARGET", target))
     folder = RemoteFolder(target, Path(tempfile.gettempdir(), f"mm-{secrets.token_hex(6)}"))
     ledger.enter("remote_folder", str(folder))
     connection = Connection(target, folder, lifeline)
-    connection.run(f"mkdir -m 700 {shlex.quote(str(folder.path))}")
+    try:
+        _check_silence(connection)
+        connection.run(f"mkdir -m 700 {shlex.quote(str(folder.path))}")
+    except EnvironmentNotReady:
+        lifeline.end()
+        raise
     _connections[ledger.path, target] = connection
     return connection
+
+
+def _check_silence(connection: Connection) -> None:
+    """A shell that prints by itself would be taken for what is asked of it."""
+    if printed := connection.run("true").strip():
+        raise EnvironmentNotReady(
+            f"a shell of {connection.target} prints by itself: {printed.splitlines()[0][:80]!r}",
+            remedy="let its ~/.bashrc print in interactive shells only: [[ $- == *i* ]] || return, as its first line",
+        )
 
 
 @dataclass(frozen=True)
@@ -140,7 +157,7 @@ class SshHost(Host):
         into.mkdir(parents=True, exist_ok=True)
         try:
             pack = f"tar -C {shlex.quote(str(folder))} -cf - ."
-            remote.pipe_into(self.connection.target, pack, ["tar", "-C", str(into), "-xf", "-"])
+            remote.unpack_from(self.connection.target, pack, into)
         except Unreachable as lost:
             raise EnvironmentNotReady(f"{folder} can't be brought from {self.name}: {lost}", remedy=REMEDY) from lost
         return into

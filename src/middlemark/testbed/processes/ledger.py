@@ -7,43 +7,37 @@ process, the file stays, and a sweep removes what the ledgers of ended processes
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from middlemark.errors import EnvironmentNotReady
+from middlemark.errors import EnvironmentNotReady, InternalError
 from middlemark.testbed.processes import cgroup, procfs
+from middlemark.testbed.processes.entry import (
+    SHARED_MEMORY,
+    Created,
+    Entry,
+    Kind,
+    Line,
+    Started,
+    Struck,
+    check_name,
+    read_entries,
+)
 from middlemark.testbed.processes.podman import Storage
-from middlemark.testbed.processes.procfs import Identity
 from middlemark.testbed.processes.remote import RemoteFolder, Unanswered, Unreachable
-
-Kind = Literal["process", "folder", "file", "shared_memory", "containers", "remote_folder", "cgroup"]
-SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where the kernel's shared memory is
 
 
 def state_folder() -> Path:
     """The per-user folder for what outlives a process: ledgers and slots."""
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state"
     return Path(base, "middlemark")
-
-
-@dataclass
-class Entry:
-    """One thing that was, or was about to be, created."""
-
-    mark: str
-    kind: Kind
-    what: str
-    """A path, for a process what it does, for shared memory the unique name that is part of all its files' names; for a
-    folder elsewhere, where that is."""
-    process: Identity | None = None
-    """Who it is; None where the owner was killed between entering and starting it: its mark finds it then."""
 
 
 @dataclass
@@ -57,8 +51,12 @@ class Ledger:
     def enter(self, kind: Kind, what: str | Path) -> str:
         """Enters what is about to be created; the mark identifies it and, in a process's environment, its children."""
         entry = Entry(secrets.token_hex(8), kind, str(what))
+        try:
+            check_name(kind, entry.what)
+        except ValueError as error:  # no sweep would remove it
+            raise InternalError(f"it can't be entered in the ledger: {error}") from error
         self._entries[entry.mark] = entry
-        self._append({"op": "create", "mark": entry.mark, "kind": kind, "what": entry.what})
+        self._append(Created(mark=entry.mark, kind=kind, what=entry.what))
         return entry.mark
 
     def started(self, mark: str, pid: int) -> None:
@@ -66,7 +64,7 @@ class Ledger:
         process = procfs.identity(pid)
         if process is not None:
             self._entries[mark].process = process
-            self._append({"op": "started", "mark": mark, **asdict(process)})
+            self._append(Started(mark=mark, **asdict(process)))
 
     def remove(self, *marks: str) -> None:
         """Removes what these marks identify, where it still exists, then their entries.
@@ -76,7 +74,7 @@ class Ledger:
         _, kept = remove_all([self._entries[mark] for mark in marks if mark in self._entries])
         for mark in marks:
             if mark not in kept and self._entries.pop(mark, None) is not None:
-                self._append({"op": "remove", "mark": mark})
+                self._append(Struck(op="remove", mark=mark))
 
     def close(self) -> None:
         """Removes all that is left, and the ledger, unless something is out of reach: a later sweep tries again."""
@@ -85,8 +83,8 @@ class Ledger:
             self.path.unlink(missing_ok=True)
         os.close(self._file)
 
-    def _append(self, line: dict[str, Any]) -> None:
-        os.write(self._file, json.dumps(line).encode() + b"\n")
+    def _append(self, line: Line) -> None:
+        os.write(self._file, line.model_dump_json().encode() + b"\n")
 
 
 @contextmanager
@@ -106,8 +104,21 @@ def opened() -> Iterator[Ledger]:
         ledger.close()
 
 
+def make_private(folder: Path) -> None:
+    """A folder that is this user's, and that nobody else reads or writes: what a ledger there says is done."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        raise EnvironmentNotReady(
+            f"{folder} is not a folder of the user who runs this", remedy="set XDG_STATE_HOME to a folder of your own"
+        )
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        folder.chmod(0o700)
+
+
 def _created(folder: Path) -> Ledger:
-    folder.mkdir(parents=True, exist_ok=True)
+    for each in (folder.parent, folder):
+        make_private(each)
     path = folder / f"{os.getpid()}-{secrets.token_hex(4)}.jsonl"
     # Locked before it has its name, so that no sweep takes it for one whose owner is gone.
     hidden = path.with_suffix(".new")
@@ -118,26 +129,8 @@ def _created(folder: Path) -> Ledger:
 
 
 def read(path: Path) -> list[Entry]:
-    """The entries of a ledger that were not removed; a last line cut off by a kill counts as not written."""
-    entries: dict[str, Entry] = {}
-    try:
-        lines = path.read_text().splitlines()
-    except FileNotFoundError:
-        return []
-    for text in lines:
-        try:
-            line = json.loads(text)
-        except ValueError:
-            continue
-        operation, mark = line.pop("op"), line.pop("mark")
-        match operation:
-            case "create":
-                entries[mark] = Entry(mark, **line)
-            case "started":
-                entries[mark].process = Identity(**line)
-            case "remove" | "forget":
-                entries.pop(mark, None)
-    return list(entries.values())
+    """The entries of a ledger that were not removed."""
+    return read_entries(path)[0]
 
 
 def remove_all(entries: list[Entry], unanswered: dict[str, str] | None = None) -> tuple[list[Entry], dict[str, str]]:
@@ -215,7 +208,8 @@ def _delete(kind: Kind, path: Path) -> None:
 class Removed:
     """What a sweep found and removed."""
 
-    kind: Kind
+    kind: Kind | Literal["ledger"]
+    """`ledger`: nothing of it was removed, or not all, as it can't be trusted."""
     what: str
     owner: str
     """The ledger it was in."""
@@ -235,32 +229,38 @@ class Forgotten:
 
 def sweep() -> list[Removed]:
     """Removes what ledgers list whose owners are gone; of a machine that does not answer all entries stay."""
-    removed = []
+    removed: list[Removed] = []
     unanswered: dict[str, str] = {}
-    for path, _ in _ledgers():
-        left, kept = remove_all(read(path), unanswered)
+    for path, _ in _ledgers(removed):
+        entries, problems = read_entries(path)
+        left, kept = remove_all(entries, unanswered)
         removed += [Removed(entry.kind, entry.what, path.stem, kept.get(entry.mark)) for entry in left]
-        if not kept:
+        removed += [_untrusted(path, "; ".join(problems[:3]))] if problems else []
+        if not kept and not problems:
             path.unlink(missing_ok=True)
     return removed
 
 
+def _untrusted(path: Path, problem: str) -> Removed:
+    return Removed("ledger", str(path), path.stem, f"{problem}; look at it, then delete it")
+
+
 def out_of_reach(swept: Iterable[Removed]) -> list[str]:
     """The machines on which something could not be removed."""
-    return list(dict.fromkeys(_target(each.what) for each in swept if each.problem is not None))
+    return list(dict.fromkeys(_target(each.what) for each in swept if each.problem and each.kind == "remote_folder"))
 
 
 def forget(target: str) -> list[Forgotten]:
     """Strikes out the folders on a machine that is gone for good."""
     forgotten = []
-    for path, file in _ledgers():
-        entries = read(path)
+    for path, file in _ledgers([]):
+        entries, problems = read_entries(path)
         own = [each for each in entries if each.kind == "remote_folder" and _target(each.what) == target]
         # Whoever was killed while it wrote has left a line without an end.
-        lines = [b"", *(json.dumps({"op": "forget", "mark": entry.mark}).encode() for entry in own), b""]
+        lines = [b"", *(Struck(op="forget", mark=entry.mark).model_dump_json().encode() for entry in own), b""]
         if own:
             os.write(file, b"\n".join(lines))
-        if len(own) == len(entries):
+        if len(own) == len(entries) and not problems:
             path.unlink(missing_ok=True)
         forgotten += [Forgotten(entry.kind, entry.what, path.stem) for entry in own]
     return forgotten
@@ -270,19 +270,27 @@ def _target(what: str) -> str:
     return RemoteFolder.parsed(what).target
 
 
-def _ledgers() -> Iterator[tuple[Path, int]]:
-    """The ledgers that nobody holds, each open for more lines and locked until the next one is requested."""
+def _ledgers(refused: list[Removed]) -> Iterator[tuple[Path, int]]:
+    """The ledgers that nobody holds, each open for more lines and locked until the next one is requested.
+
+    Those that are not this user's own, or that others may write, are added to the refused ones.
+    """
     for path in sorted((state_folder() / "ledgers").glob("*.jsonl")):
         try:
-            file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+            file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:  # its owner, or another sweep, was quicker
+            continue
+        except OSError as error:
+            refused.append(_untrusted(path, f"it can't be opened: {error.strerror}"))
             continue
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            status = os.fstat(file)
+            if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
+                refused.append(_untrusted(path, "it is no file that only the user who runs this can write"))
+            else:
+                yield path, file
         except BlockingIOError:
-            os.close(file)
             continue
-        try:
-            yield path, file
         finally:
             os.close(file)

@@ -9,19 +9,25 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import secrets
 import shlex
 import subprocess
-from collections.abc import Sequence
+import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import IO, cast
 
+from middlemark.installation.answers import NoAnswer, answer_of
+from middlemark.testbed.processes.archive import Refused, unpack
 from middlemark.testbed.processes.podman import parent_folder
 
 CONFIGURATION_VARIABLE = "MIDDLEMARK_SSH_CONFIG"
 """In the environment: a configuration of the SSH client to use instead of the user's."""
 REMOTE_VARIABLE = "MIDDLEMARK_REMOTE"
 """In the environment of every remote process: the folder that it goes with."""
-ANSWER_S = 20.0
+ANSWER_S, COLLECTING_S = 20.0, 600.0
+REMARK_BYTES = 2000
 _OPTIONS = ("BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=5", "ServerAliveCountMax=3", "ControlPersist=no")
 _LOST = 255
 """The client's own exit status where there is no connection."""
@@ -71,39 +77,51 @@ def client(target: str, *options: str) -> list[str]:
     configuration = os.environ.get(CONFIGURATION_VARIABLE)
     named = ["-F", configuration] if configuration else []
     fixed = [f"-o{option}" for option in _OPTIONS]
-    return ["ssh", "-T", *named, *fixed, "-S", str(control_path(target)), *options, _address(target)]
+    return ["ssh", "-T", *named, *fixed, "-S", str(control_path(target)), *options, "--", _address(target)]
+
+
+@cache
+def control_folder() -> Path:
+    """The folder of this process's sockets: only its user enters it, and nobody knows its name before."""
+    return parent_folder() / f"middlemark-ssh-{os.getpid()}-{secrets.token_hex(4)}"
 
 
 def control_path(target: str) -> Path:
     """The socket of this process's connection to a target."""
-    digest = hashlib.sha256(target.encode()).hexdigest()[:8]
-    return parent_folder() / f"middlemark-ssh-{os.getpid()}-{digest}"
+    return control_folder() / hashlib.sha256(target.encode()).hexdigest()[:8]
 
 
-def run_script(target: str, script: str, data: bytes | None = None) -> str:
+def run_script(target: str, script: str, data: bytes = b"") -> str:
     """What a shell of the remote machine prints for a script."""
-    return _run([*client(target), script], target, data).decode(errors="replace")
-
-
-def pipe_into(target: str, script: str, into: Sequence[str]) -> None:
-    """Runs a script there and gives what it prints to a program here."""
-    with subprocess.Popen([*client(target), script], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as there:
-        subprocess.run(into, stdin=there.stdout, check=True)
-    if there.returncode:
-        raise Unreachable(f"{target}: the client ended with {there.returncode}")
-
-
-def _run(command: Sequence[str], target: str, data: bytes | None) -> bytes:
     try:
-        ran = subprocess.run(command, input=data or b"", capture_output=True, timeout=ANSWER_S, check=False)
-    except subprocess.TimeoutExpired as late:
-        raise Unanswered(f"{target} does not answer within {ANSWER_S:.0f} s") from late
-    if ran.returncode:
-        said = ran.stderr.decode(errors="replace").strip() or f"exit status {ran.returncode}"
-        if ran.returncode == _LOST:
+        ran = answer_of([*client(target), script], within_s=ANSWER_S, data=data)
+    except NoAnswer as late:
+        raise Unanswered(f"{target} does not answer: {late}") from late
+    if ran.exit_status:
+        said = ran.errors.decode(errors="replace").strip() or f"exit status {ran.exit_status}"
+        if ran.exit_status == _LOST:
             raise Unanswered(f"{target}: {said}")
         raise Unreachable(f"on {target}: {said}")
-    return ran.stdout
+    return ran.output.decode(errors="replace")
+
+
+def unpack_from(target: str, script: str, into: Path) -> None:
+    """Runs a script there that prints an archive of samples, and unpacks it here."""
+    command = [*client(target), script]
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors) as there,
+    ):
+        try:
+            unpack(cast("IO[bytes]", there.stdout).fileno(), into, COLLECTING_S)
+            there.wait(ANSWER_S)
+        except (Refused, subprocess.TimeoutExpired) as cause:
+            there.kill()
+            raise Unreachable(f"what {target} sent is refused: {cause}") from cause
+        if there.returncode:
+            errors.seek(0)
+            said = errors.read(REMARK_BYTES).decode(errors="replace").strip()
+            raise Unreachable(f"{target}: the client ended with {there.returncode}: {said}")
 
 
 def _address(target: str) -> str:

@@ -1,0 +1,26 @@
+"""Text that somebody else wrote, as it may be shown: on a terminal, in Markdown, in XML.
+
+Names of suites, keys, reasons, logs, and what a run from elsewhere holds, can say anything. What would be obeyed rather
+than read goes here, once; HTML is escaped by its templates.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Control characters but newline and tab, what turns the direction of text, halves of surrogates, and what no XML has.
+_OBEYED = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+_MARKDOWN = re.compile(r"[\\`|<>\[\]#]")
+
+
+def plain_text(text: str) -> str:
+    """The text without anything that a terminal or a reader of XML would obey."""
+    return _OBEYED.sub("", text)
+
+
+def markdown_text(text: str) -> str:
+    """The same within a line of Markdown: it opens no heading, link, cell or HTML, and mentions nobody."""
+    line = " ".join(plain_text(text).split())
+    return _MARKDOWN.sub(r"\\\g<0>", line).replace("@", "@\u2060")
