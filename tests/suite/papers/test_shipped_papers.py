@@ -24,7 +24,7 @@ def without_results(own: Sequence[Experiment]) -> list[ExperimentFindings]:
 
 
 def test_papers_ship() -> None:
-    assert PAPERS == ("automotive-2025", "zenoh-iiot-2025")
+    assert PAPERS == ("automotive-2025", "dds-vendors-2022", "zenoh-iiot-2025")
 
 
 @pytest.fixture(params=PAPERS)
@@ -87,3 +87,10 @@ def test_the_industrial_evaluation_has_all_its_cells() -> None:
     loaded = load_paper("zenoh-iiot-2025")
     assert [len(loaded.values[each]) for each in ("scenarios", "cloud", "speeds")] == list(sizes.values())
     assert len(experiments("zenoh-iiot-2025", "congestion", Extent.FULL)) == 2 * 4 * 3
+
+
+def test_the_vendors_evaluation_has_seven_sizes_in_one_process_and_in_two() -> None:
+    own = experiments("dds-vendors-2022", "sizes", Extent.FULL)
+    series = {(each.middleware, each.factors.get("option.zero_copy")) for each in own}
+    assert series == {("fastdds", "false"), ("fastdds", "true"), ("cyclonedds", None), ("opendds", None)}
+    assert len(own) == 7 * 2 * len(series)
