@@ -26,16 +26,19 @@ def placed_against(text: str, *folders: Path) -> Order:
     return order_suite(loaded, [], None, folders)
 
 
+def _rewrite(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
 @pytest.fixture
 def base(tmp_path: Path) -> Path:
     """A folder with a worker of another version, which says so when it runs."""
     folder = tmp_path / "base"
     install_fake_worker(folder)
-    worker = folder / "middlemark-worker-fake"
-    text = worker.read_text()
-    assert VERSION in text
-    assert MODE in text
-    worker.write_text(text.replace(VERSION, '"version": "0.9"').replace(MODE, MODE + "base "))
+    _rewrite(folder / "middlemark-worker-fake", MODE, MODE + "base ")
+    _rewrite(folder / "middlemark-worker-fake.lib/fake_protocol.py", VERSION, '"version": "0.9"')
     return folder
 
 

@@ -1,8 +1,8 @@
-# ruff: noqa: ANN001, ANN002, ANN003, ANN201, ANN204
+# ruff: noqa: ANN001, ANN201, ANN204
 """A worker that really speaks the contract and really passes messages, over UDP, and can be told to go wrong.
 
 It carries periodic streams only. `fault` says how it goes wrong, `faulty` which of the trial's processes does.
-Nothing but the standard library, so that it starts at once.
+Nothing but the standard library and the modules beside it, so that it starts at once.
 """
 
 import json
@@ -16,109 +16,15 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.path.abspath(__file__) + ".lib")  # noqa: PTH100 - where a worker's own files are
+
+import fake_samples
+from fake_protocol import Lines, description, die, now, resources, say
+
 HEADER = struct.Struct("<IHHIIqq")  # token, stream, publisher, sequence, of the window, intended, sent: 32 bytes
-RECEIVED = (
-    "stream u2",
-    "answer u2",
-    "publisher u2",
-    "subscriber u2",
-    "sequence u4",
-    "intended_ns i8",
-    "sent_ns i8",
-    "received_ns i8",
-)
-PUBLISHED = (
-    "stream u2",
-    "publisher u2",
-    "sequence u4",
-    "intended_ns i8",
-    "sent_ns i8",
-    "returned_ns i8",
-    "fill_ns i8",
-    "accepted u1",
-)
-FAULTS = (
-    "none", "dies_before_armed", "hangs_before_armed", "writes_junk", "refuses", "fails_at_start", "silent",
-    "dies_in_measure", "dies_in_drain", "hangs_in_drain", "ignores_stop", "deaf", "leaves_child", "leaves_memory",
-    "reports_foreign", "reports_steal", "accepts_half", "gives_up_half", "talks_without_end", "one_line_without_end",
-    "logs_without_end", "hides_child", "samples_empty", "samples_cut", "samples_negative", "samples_huge", "samples_pipe",
-    "samples_link", "samples_objects", "samples_other", "samples_far", "log_junk", "log_pipe", "log_link",
-)  # fmt: skip
 CARRIES_HZ = 1e9  # above it every second message is lost
 IS_PUNCTUAL = False  # states what it would have on a machine that is never late, however busy this one is
 PUNCTUAL_NS = 1_000_000  # what a message then takes
-now = time.monotonic_ns
-
-
-def say(event, **fields):
-    sys.stdout.write(json.dumps({"event": event, **fields}) + "\n")
-    sys.stdout.flush()
-
-
-def die():
-    print("dying as told", file=sys.stderr, flush=True)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def description():
-    option = lambda name, kind, default: {"name": name, "kind": kind, "default": default, "summary": name}  # noqa: E731
-    return {
-        "contract_version": 2,
-        "middleware": "fake",
-        "title": "Fake",
-        "summary": "Passes messages over UDP, and goes wrong as told.",
-        "library": {"name": "none", "version": "1", "origin": "tests"},
-        "capabilities": {
-            "patterns": ["periodic"],
-            "transports": ["udp"],
-            "reliabilities": ["best_effort"],
-            "durabilities": ["volatile"],
-            "histories": ["keep_all"],
-            "congestion": ["drop"],
-            "deliveries": {
-                "default": "own_thread",
-                "has": [{"delivery": "own_thread", "how": "Waits in select.", "source": "tests"}],
-                "lacks": [
-                    {"delivery": "library_thread", "reason": "there is no library"},
-                    {"delivery": "polling", "reason": "it is slow enough"},
-                ],
-            },
-            "largest_message_bytes": 60000,
-            "zero_copy": False,
-            "same_process": True,
-            "security": [],
-            "between_hosts": False,
-        },
-        "services": [{"service": "broker", "per": "network", "when": [{"option": "brokered", "values": [True]}]}],
-        "profiles": {"default": {"summary": "as shipped", "options": {}}},
-        "options": [
-            option("fault", {"kind": "choice", "choices": list(FAULTS)}, "none"),
-            option("faulty", {"kind": "text"}, ""),
-            option("brokered", {"kind": "boolean"}, False),
-        ],
-    }
-
-
-class Lines:
-    """Lines of standard input; waits for them no longer than asked."""
-
-    def __init__(self, deaf):
-        self.rest, self.deaf, self.ended = b"", deaf, False
-
-    def next(self, until_ns=None, *others):
-        """The next command, or None when the instant has come or another file is readable."""
-        while b"\n" not in self.rest:
-            left = None if until_ns is None else max(until_ns - now(), 0) / 1e9
-            readable = select.select([*([] if self.ended else [0]), *others], [], [], left)[0]
-            if 0 not in readable:
-                return None
-            chunk = os.read(0, 65536)
-            self.ended = not chunk
-            if self.ended and not self.deaf:
-                os._exit(1)
-            self.rest += chunk
-        line, self.rest = self.rest.split(b"\n", 1)
-        return json.loads(line)
 
 
 class Application:
@@ -293,10 +199,12 @@ class Application:
         expected = sum(each["sent"] for each in command["expected"]) * len(self.sockets)
         while len(self.received) < expected and now() < command["until_ns"]:
             self.listen(min(now() + 1_000_000, command["until_ns"]))
-        self.write("received", RECEIVED, self.received)
-        self.write("published", PUBLISHED, self.published)
+        fake_samples.write(self.recorded("received.npy"), fake_samples.RECEIVED, self.received)
+        fake_samples.write(self.recorded("published.npy"), fake_samples.PUBLISHED, self.published)
         if self.fault.startswith(("samples_", "log_")):
-            self.spoil(*self.fault.split("_"))
+            what, how = self.fault.split("_")
+            kind = "received.npy" if what == "samples" else "beyond.hlog"
+            fake_samples.spoil(self.recorded(kind), len(self.received), what, how)
         say("done", subscribers=self.counts(command), resources=self.resources(), files=[],
             path={"interfaces": [], "shared_memory": []})  # fmt: skip
 
@@ -315,22 +223,8 @@ class Application:
     def resources(self):
         return resources(self.window, 10**9 if self.fault == "reports_steal" else 0)
 
-    def write(self, kind, fields, rows):
-        descr = [tuple(field.split()) for field in fields]
-        code = "<" + "".join({"u1": "B", "u2": "H", "u4": "I", "i8": "q"}[kind] for _, kind in descr)
-        dtype = [(name, "|u1" if kind == "u1" else "<" + kind) for name, kind in descr]
-        header = repr(
-            {
-                "descr": [(n, "|" + k if k == "u1" else k) for n, k in dtype],
-                "fortran_order": False,
-                "shape": (len(rows),),
-            }
-        )
-        header += " " * (-(len(header) + 11) % 64) + "\n"
-        path = os.path.join(self.spec["recording"]["folder"], f"{self.spec['application']}.{kind}.npy")  # noqa: PTH118
-        with open(path, "wb") as file:  # noqa: PTH123
-            file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
-            file.write(b"".join(struct.pack(code, *row) for row in rows))
+    def recorded(self, kind):
+        return os.path.join(self.spec["recording"]["folder"], f"{self.spec['application']}.{kind}")  # noqa: PTH118
 
     def speak_without_end(self):
         armed = json.dumps({"event": "armed", "clock_cost_ns": 50.0, "resident_bytes": 1}).encode() + b"\n"
@@ -341,34 +235,6 @@ class Application:
         }[self.fault]
         while True:
             os.write(output, said)
-
-    def spoil(self, what, how):
-        """Leaves something else in place of samples, or of a log of histograms."""
-        kind = "received.npy" if what == "samples" else "beyond.hlog"
-        path = os.path.join(self.spec["recording"]["folder"], f"{self.spec['application']}.{kind}")  # noqa: PTH118
-        content = open(path, "rb").read() if what == "samples" else b""  # noqa: PTH123, SIM115
-        if what == "samples":
-            os.remove(path)  # noqa: PTH107
-        if how == "pipe":
-            os.mkfifo(path)
-        elif how == "link":
-            os.symlink("/etc/passwd", path)  # noqa: PTH211
-        else:
-            shape = f"({len(self.received)},)".encode()
-            header, rows = content[:128], content[128:]
-            resized = lambda by: header.replace(shape, by).rstrip().ljust(127) + b"\n"  # noqa: E731
-            spoilt = {
-                "empty": b"",
-                "cut": content[:-1],
-                "negative": resized(b"(-1,)") + rows,
-                "huge": resized(b"(9999999999999,)") + rows,
-                "objects": header.replace(b"<u2", b"|O4", 1) + rows,
-                "other": header.replace(b"<u2", b"<i2", 1) + rows,
-                "far": header + b"\xff" * len(rows),
-                "junk": b"Tag=imu.0.0,0,0,0,%s\n" % (b"A" * 1000),
-            }
-            with open(path, "wb") as file:  # noqa: PTH123
-                file.write(spoilt[how])
 
     def stop(self):
         assert self.lines.next()["command"] == "stop"
@@ -399,17 +265,6 @@ class Service:
         say("measured", resources=resources(window, 0))
         assert self.lines.next()["command"] == "stop"
         say("closed")
-
-
-def resources(window, steal_ns):
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return {
-        "wall_ns": window[1] - window[0], "cpu_user_ns": int(usage.ru_utime * 1e9),
-        "cpu_system_ns": int(usage.ru_stime * 1e9), "peak_resident_bytes": usage.ru_maxrss << 10,
-        "resident_bytes": usage.ru_maxrss << 10, "voluntary_switches": usage.ru_nvcsw,
-        "involuntary_switches": usage.ru_nivcsw, "minor_faults": usage.ru_minflt, "major_faults": usage.ru_majflt,
-        "machine_steal_ns": steal_ns,
-    }  # fmt: skip
 
 
 def main():

@@ -1,6 +1,7 @@
 """Campaigns with the fake worker, staged for a test: its suite, its order, what is left of it."""
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from middlemark.plan import Trial, expand, order_trials
 from middlemark.suite import LoadedSuite, parse_suite
 
 FAKE_WORKER = Path(__file__).with_name("fake_worker.py")
+OF_FAKE_WORKER = ("fake_protocol.py", "fake_samples.py")
 
 SUITE = """
 suite: staged
@@ -35,8 +37,12 @@ def install_fake_worker(folder: Path) -> None:
     """Puts the fake worker where workers are looked for, under the name of one."""
     folder.mkdir(parents=True, exist_ok=True)
     worker = folder / "middlemark-worker-fake"
-    worker.write_text(f"#!{sys.executable} -IS\n" + FAKE_WORKER.read_text())
+    worker.write_text(f"#!{sys.executable} -ISB\n" + FAKE_WORKER.read_text())
     worker.chmod(0o755)
+    beside = worker.with_name(f"{worker.name}.lib")
+    beside.mkdir(exist_ok=True)
+    for module in OF_FAKE_WORKER:
+        shutil.copy(FAKE_WORKER.with_name(module), beside)
 
 
 def suite_text(topology: str = "C1-1", more: str = "", **options: object) -> str:

@@ -1,0 +1,101 @@
+# ruff: noqa: ANN001, ANN002, ANN003, ANN201, ANN204
+"""How the fake worker speaks: its description, events and commands as lines, and what it spent."""
+
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+
+FAULTS = (
+    "none", "dies_before_armed", "hangs_before_armed", "writes_junk", "refuses", "fails_at_start", "silent",
+    "dies_in_measure", "dies_in_drain", "hangs_in_drain", "ignores_stop", "deaf", "leaves_child", "leaves_memory",
+    "reports_foreign", "reports_steal", "accepts_half", "gives_up_half", "talks_without_end", "one_line_without_end",
+    "logs_without_end", "hides_child", "samples_empty", "samples_cut", "samples_negative", "samples_huge", "samples_pipe",
+    "samples_link", "samples_objects", "samples_other", "samples_far", "log_junk", "log_pipe", "log_link",
+)  # fmt: skip
+now = time.monotonic_ns
+
+
+def say(event, **fields):
+    sys.stdout.write(json.dumps({"event": event, **fields}) + "\n")
+    sys.stdout.flush()
+
+
+def die():
+    print("dying as told", file=sys.stderr, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def description():
+    option = lambda name, kind, default: {"name": name, "kind": kind, "default": default, "summary": name}  # noqa: E731
+    return {
+        "contract_version": 2,
+        "middleware": "fake",
+        "title": "Fake",
+        "summary": "Passes messages over UDP, and goes wrong as told.",
+        "library": {"name": "none", "version": "1", "origin": "tests"},
+        "capabilities": {
+            "patterns": ["periodic"],
+            "transports": ["udp"],
+            "reliabilities": ["best_effort"],
+            "durabilities": ["volatile"],
+            "histories": ["keep_all"],
+            "congestion": ["drop"],
+            "deliveries": {
+                "default": "own_thread",
+                "has": [{"delivery": "own_thread", "how": "Waits in select.", "source": "tests"}],
+                "lacks": [
+                    {"delivery": "library_thread", "reason": "there is no library"},
+                    {"delivery": "polling", "reason": "it is slow enough"},
+                ],
+            },
+            "largest_message_bytes": 60000,
+            "zero_copy": False,
+            "same_process": True,
+            "security": [],
+            "between_hosts": False,
+        },
+        "services": [{"service": "broker", "per": "network", "when": [{"option": "brokered", "values": [True]}]}],
+        "profiles": {"default": {"summary": "as shipped", "options": {}}},
+        "options": [
+            option("fault", {"kind": "choice", "choices": list(FAULTS)}, "none"),
+            option("faulty", {"kind": "text"}, ""),
+            option("brokered", {"kind": "boolean"}, False),
+        ],
+    }
+
+
+class Lines:
+    """Lines of standard input; waits for them no longer than asked."""
+
+    def __init__(self, deaf):
+        self.rest, self.deaf, self.ended = b"", deaf, False
+
+    def next(self, until_ns=None, *others):
+        """The next command, or None when the instant has come or another file is readable."""
+        while b"\n" not in self.rest:
+            left = None if until_ns is None else max(until_ns - now(), 0) / 1e9
+            readable = select.select([*([] if self.ended else [0]), *others], [], [], left)[0]
+            if 0 not in readable:
+                return None
+            chunk = os.read(0, 65536)
+            self.ended = not chunk
+            if self.ended and not self.deaf:
+                os._exit(1)
+            self.rest += chunk
+        line, self.rest = self.rest.split(b"\n", 1)
+        return json.loads(line)
+
+
+def resources(window, steal_ns):
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "wall_ns": window[1] - window[0], "cpu_user_ns": int(usage.ru_utime * 1e9),
+        "cpu_system_ns": int(usage.ru_stime * 1e9), "peak_resident_bytes": usage.ru_maxrss << 10,
+        "resident_bytes": usage.ru_maxrss << 10, "voluntary_switches": usage.ru_nvcsw,
+        "involuntary_switches": usage.ru_nivcsw, "minor_faults": usage.ru_minflt, "major_faults": usage.ru_majflt,
+        "machine_steal_ns": steal_ns,
+    }  # fmt: skip
