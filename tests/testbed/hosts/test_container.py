@@ -21,6 +21,7 @@ from middlemark.testbed.hosts.rootfs import Contents
 from middlemark.testbed.processes import ledger, procfs
 from middlemark.testbed.processes.ledger import Ledger
 from middlemark.testbed.processes.podman import CGROUPS, Runtime, Storage
+from middlemark.testbed.processes.state import state_folder
 from testbeds import HEARS_LINES, answers_each_line_and_ends_as_it_said, needs_namespaces, on, two_hosts
 
 SHELL = Path("/bin/sh")
@@ -214,6 +215,7 @@ from middlemark.testbed.hosts.container import deployed
 from middlemark.testbed.hosts.host import LocalHost
 from middlemark.testbed.hosts.rootfs import Contents
 from middlemark.testbed.processes import ledger
+from middlemark.testbed.processes.state import state_folder
 deployment = Deployment.model_validate_json({deployment.model_dump_json()!r})
 with ledger.opened() as entries:
     with deployed(LocalHost(), deployment, Contents(Path("/bin/sh")), Path({str(folder)!r}), entries) as host:
@@ -269,7 +271,7 @@ def test_the_limits_of_the_host_hold_for_its_containers_together(
 def test_containers_on_a_host_of_namespaces_have_its_network_and_its_folder(
     deployment: Deployment, entries: Ledger
 ) -> None:
-    with two_hosts(shown=(ledger.state_folder().parent,)) as testbed:
+    with two_hosts(shown=(state_folder().parent,)) as testbed:
         around = testbed.hosts["host_0"]
         folder, _ = around.create_folder("mm00aaaaaaaaaa", entries)
         with deployed(around, deployment, Contents(SHELL), folder, entries) as host:

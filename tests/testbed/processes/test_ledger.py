@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from middlemark.errors import EnvironmentNotReady, InternalError
 from middlemark.testbed.processes import ledger, procfs
 from middlemark.testbed.processes.entry import Kind
+from middlemark.testbed.processes.state import state_folder
 from testbeds import is_gone, ledgers
 
 FOLDER, FILE = "mm01aaaaaaaaaa", "mm01aaaaaaaaaa-capture.pcapng"
@@ -133,7 +135,7 @@ def sweep_of(text: str) -> list[ledger.Removed]:
 
 
 def state_ledger() -> Path:
-    folder = ledger.state_folder() / "ledgers"
+    folder = state_folder() / "ledgers"
     folder.mkdir(parents=True, exist_ok=True)
     return folder / "1-left.jsonl"
 
@@ -183,3 +185,26 @@ def test_in_a_folder_of_another_user_no_ledger_is_opened(tmp_path: Path) -> None
     os.chown(folder, 65534, 65534)
     with pytest.raises(EnvironmentNotReady, match="XDG_STATE_HOME"), ledger.opened():
         pytest.fail("it was opened")
+
+
+def test_a_ledger_that_can_take_no_more_says_so_before_anything_is_created(tmp_path: Path) -> None:
+    program = f"""
+import resource
+from pathlib import Path
+from middlemark.errors import EnvironmentNotReady
+from middlemark.testbed.processes import ledger
+with ledger.opened() as entries:
+    entries.enter("folder", {str(tmp_path / FOLDER)!r})
+    Path({str(tmp_path / FOLDER)!r}).mkdir()
+    limit = entries.path.stat().st_size + 20
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        entries.enter("folder", {str(tmp_path / (FOLDER + "-other"))!r})
+    except EnvironmentNotReady as full:
+        print(full.remedy)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "XDG_STATE_HOME" in ended.stdout
+    assert not (tmp_path / FOLDER).exists()

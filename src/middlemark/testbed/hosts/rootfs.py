@@ -18,7 +18,8 @@ from functools import cache
 from pathlib import Path
 
 from middlemark.errors import EnvironmentNotReady
-from middlemark.testbed.processes.ledger import Ledger, state_folder
+from middlemark.testbed.processes.ledger import Ledger
+from middlemark.testbed.processes.state import state_folder
 
 WORKERS = Path("/opt/middlemark")
 """Where the worker is in a container: its own folder may lie below one that is new in a container."""

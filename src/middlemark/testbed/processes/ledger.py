@@ -32,12 +32,7 @@ from middlemark.testbed.processes.entry import (
 )
 from middlemark.testbed.processes.podman import Storage
 from middlemark.testbed.processes.remote import RemoteFolder, Unanswered, Unreachable
-
-
-def state_folder() -> Path:
-    """The per-user folder for what outlives a process: ledgers and slots."""
-    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state"
-    return Path(base, "middlemark")
+from middlemark.testbed.processes.state import make_private, state_folder
 
 
 @dataclass
@@ -84,7 +79,13 @@ class Ledger:
         os.close(self._file)
 
     def _append(self, line: Line) -> None:
-        os.write(self._file, line.model_dump_json().encode() + b"\n")
+        text = line.model_dump_json().encode() + b"\n"
+        try:
+            written = os.write(self._file, text)
+        except OSError as error:
+            raise _unwritable(self.path, error.strerror) from error
+        if written < len(text):  # what is cut off counts as not written, and so would what follows on its line
+            raise _unwritable(self.path, "there is no space left")
 
 
 @contextmanager
@@ -94,26 +95,18 @@ def opened() -> Iterator[Ledger]:
     try:
         ledger = _created(folder)
     except OSError as error:
-        raise EnvironmentNotReady(
-            f"{folder} can't be written ({error.strerror}), so nothing can be created that could be removed again",
-            remedy="set XDG_STATE_HOME to a folder that can",
-        ) from error
+        raise _unwritable(folder, error.strerror) from error
     try:
         yield ledger
     finally:
         ledger.close()
 
 
-def make_private(folder: Path) -> None:
-    """A folder that is this user's, and that nobody else reads or writes: what a ledger there says is done."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    status = folder.lstat()
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
-        raise EnvironmentNotReady(
-            f"{folder} is not a folder of the user who runs this", remedy="set XDG_STATE_HOME to a folder of your own"
-        )
-    if stat.S_IMODE(status.st_mode) & 0o077:
-        folder.chmod(0o700)
+def _unwritable(place: Path, why: str | None) -> EnvironmentNotReady:
+    return EnvironmentNotReady(
+        f"{place} can't be written ({why}), so nothing can be created that could be removed again",
+        remedy="free some space, or set XDG_STATE_HOME to a folder that can",
+    )
 
 
 def _created(folder: Path) -> Ledger:
