@@ -51,6 +51,7 @@ fn build(out: &Path) -> Result<(), Reason> {
     let libraries = build_library(&source, &place)?;
     build_shim(&source)?;
     lay_beside(&libraries, profile(out))?;
+    println!("cargo::rustc-env=VSOMEIP_VERSION={}", built_version(&libraries)?);
     link(&libraries);
     Ok(())
 }
@@ -155,6 +156,19 @@ fn build_library(source: &Path, place: &Path) -> Result<PathBuf, Reason> {
         .args(["--parallel", &variable("NUM_JOBS"), "--target"])
         .args(TARGETS))?;
     Ok(libraries)
+}
+
+/// The version of what was built, which the library's file has in its name, but not the link that it is loaded by; vSomeIP
+/// has no call that tells it.
+fn built_version(libraries: &Path) -> Result<String, Reason> {
+    const LOADED: &str = "libvsomeip3.so.";
+    let link = libraries.join(format!("{LOADED}3"));
+    let file = fs::canonicalize(&link).map_err(|error| format!("{}: {error}", link.display()))?;
+    let version = file.file_name().and_then(|name| name.to_str()?.strip_prefix(LOADED));
+    version
+        .filter(|version| version.contains('.'))
+        .map(str::to_owned)
+        .ok_or_else(|| format!("{} does not tell its version", file.display()))
 }
 
 fn build_shim(source: &Path) -> Result<(), Reason> {

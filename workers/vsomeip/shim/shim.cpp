@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shim.h"
 
-#include <dlfcn.h>
-
 #include <chrono>
-#include <climits>
 #include <condition_variable>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -69,19 +64,6 @@ struct mm_vsomeip_publisher {
     // Filled anew for each message, as vSomeIP's own example of a publisher does; notify copies it before it returns.
     std::shared_ptr<vsomeip::payload> payload;
 };
-
-bool mm_vsomeip_version(char *text, size_t capacity, mm_vsomeip_error *error) {
-    return guarded(error, false, [&] {
-        Dl_info info;
-        auto *entry = reinterpret_cast<void *>(&vsomeip::runtime::get);
-        char path[PATH_MAX];
-        if (dladdr(entry, &info) == 0 || realpath(info.dli_fname, path) == nullptr)
-            throw std::runtime_error("the loaded library of vSomeIP can't be found");
-        const char *version = std::strstr(path, ".so.");
-        std::snprintf(text, capacity, "%s", version == nullptr ? "unknown" : version + std::strlen(".so."));
-        return true;
-    });
-}
 
 mm_vsomeip_application *mm_vsomeip_open(const char *name, uint32_t patience_ms, mm_vsomeip_error *error) {
     return guarded(error, static_cast<mm_vsomeip_application *>(nullptr), [&] {

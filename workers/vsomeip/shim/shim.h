@@ -24,9 +24,6 @@ typedef void (*mm_vsomeip_receive)(void *context, const uint8_t *data, size_t si
 
 // All that return bool: true where it went well; else `error` says what did not.
 
-// The version of the library that is really loaded, from its file's name. `text` gets at most `capacity` bytes.
-bool mm_vsomeip_version(char *text, size_t capacity, mm_vsomeip_error *error);
-
 // Creates and starts an application from the configuration that VSOMEIP_CONFIGURATION names.
 // Waits until the application is registered with the routing manager, but at most `patience_ms`; 0: does not wait.
 mm_vsomeip_application *mm_vsomeip_open(const char *name, uint32_t patience_ms, mm_vsomeip_error *error);

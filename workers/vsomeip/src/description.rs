@@ -27,7 +27,7 @@ pub(crate) fn describe() -> Description {
         summary: "SOME/IP events from a publisher's service to its subscribers, over Unix sockets within a host".into(),
         library: Library {
             name: "vsomeip3".into(),
-            version: shim::version().unwrap_or_else(|error| error.to_string()),
+            version: shim::VERSION.into(),
             origin: "source bundled by the crate vsomeip-sys 0.6.0".into(),
         },
         capabilities: capabilities(),

@@ -77,7 +77,7 @@ impl RoutingManager {
 
 impl Service for RoutingManager {
     fn version(&self) -> String {
-        shim::version().unwrap_or_else(|error| error.to_string())
+        shim::VERSION.into()
     }
 
     fn settings(&self) -> BTreeMap<String, String> {

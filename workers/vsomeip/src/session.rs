@@ -104,7 +104,7 @@ pub(crate) fn settings(options: &Options, queue_limit_bytes: Option<u64>) -> BTr
     });
     settings.extend(
         [
-            ("library", shim::version().unwrap_or_else(|error| error.to_string())),
+            ("library", shim::VERSION.into()),
             (
                 "mapping",
                 "one service a publisher, one event of type ET_EVENT, one eventgroup".into(),

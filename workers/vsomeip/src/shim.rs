@@ -26,7 +26,6 @@ struct Opaque([u8; 0]);
 struct ErrorText([c_char; 256]);
 
 unsafe extern "C" {
-    fn mm_vsomeip_version(text: *mut c_char, capacity: usize, error: *mut ErrorText) -> bool;
     fn mm_vsomeip_open(name: *const c_char, patience_ms: u32, error: *mut ErrorText) -> *mut Opaque;
     fn mm_vsomeip_offer(application: *mut Opaque, service: u16, carriage: i32, error: *mut ErrorText) -> *mut Opaque;
     fn mm_vsomeip_publish(publisher: *mut Opaque, data: *const u8, size_bytes: usize) -> bool;
@@ -42,15 +41,8 @@ unsafe extern "C" {
     fn mm_vsomeip_close(application: *mut Opaque, error: *mut ErrorText) -> bool;
 }
 
-/// The version of the library that is really loaded.
-pub(crate) fn version() -> Result<String, ShimError> {
-    let mut text = [0; 64];
-    attempt("tell its version", |error| {
-        // SAFETY: `text` and `error` are valid for writes of their sizes, of which the shim is told or knows.
-        unsafe { mm_vsomeip_version(text.as_mut_ptr(), text.len(), error) }.then_some(())
-    })?;
-    Ok(read(&text))
-}
+/// The version of the library that was built for this worker and lies beside it.
+pub(crate) const VERSION: &str = env!("VSOMEIP_VERSION");
 
 /// A started application of vSomeIP.
 pub(crate) struct Application {
