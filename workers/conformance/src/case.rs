@@ -11,6 +11,8 @@ use crate::worker::{Variant, Worker};
 pub(crate) struct Case {
     pub(crate) worker: Arc<Worker>,
     pub(crate) variant: Variant,
+    /// Whether only best effort is asked for, as the variant's transport gives no more.
+    pub(crate) best_effort: bool,
 }
 
 impl Case {

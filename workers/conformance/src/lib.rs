@@ -72,6 +72,7 @@ fn tests_of(candidate: &Candidate) -> Vec<Test> {
             let case = Case {
                 worker: Arc::clone(&worker),
                 variant: variant.clone(),
+                best_effort: false,
             };
             tests.push(Test::ignorable_test(name, move || judge(check, &case)));
         }
@@ -80,7 +81,7 @@ fn tests_of(candidate: &Candidate) -> Vec<Test> {
 }
 
 fn judge(check: &Check, case: &Case) -> Result<Completion, Failed> {
-    match (check.run)(case) {
+    match over_its_transport(check, case) {
         Ok(Answer::Passed) => Ok(Completion::Completed),
         Ok(Answer::Lacks(what)) => Ok(Completion::ignored_with(what)),
         Err(error) => match error.downcast_ref::<application::Refused>() {
@@ -89,5 +90,20 @@ fn judge(check: &Check, case: &Case) -> Result<Completion, Failed> {
             }
             _ => Err(format!("{error:#}").into()),
         },
+    }
+}
+
+/// Makes a check; where the variant's transport refuses to be reliable, with best effort.
+fn over_its_transport(check: &Check, case: &Case) -> anyhow::Result<Answer> {
+    let is_refused = |error: &anyhow::Error| {
+        let refused = error.downcast_ref::<application::Refused>();
+        refused.is_some_and(|refused| refused.0.capability == "reliability")
+    };
+    match (check.run)(case) {
+        Err(error) if is_refused(&error) && matches!(case.variant, Variant::Transport { .. }) => (check.run)(&Case {
+            best_effort: true,
+            ..case.clone()
+        }),
+        answer => answer,
     }
 }

@@ -33,7 +33,7 @@ impl Request {
                 size_bytes: case.fitting(1000),
                 pattern: periodic(200.0),
                 recorded: None,
-                qos: best_qos(&case.worker.description.capabilities),
+                qos: best_qos(&case.worker.description.capabilities, case.best_effort),
                 publishers: addresses("publisher", 1),
                 subscribers: addresses("subscriber", 1),
             }],
@@ -193,10 +193,11 @@ pub(crate) fn addresses(kind: &str, count: u16) -> Vec<EndpointAddress> {
 }
 
 /// The surest delivery that a worker offers.
-fn best_qos(capabilities: &Capabilities) -> Qos {
-    let reliable = capabilities.reliabilities.contains(&Reliability::Reliable);
+fn best_qos(capabilities: &Capabilities, best_effort: bool) -> Qos {
+    let reliable = !best_effort && capabilities.reliabilities.contains(&Reliability::Reliable);
     let volatile = capabilities.durabilities.contains(&Durability::Volatile);
-    let blocks = capabilities.congestion.contains(&Congestion::Block);
+    let drops = best_effort && capabilities.congestion.contains(&Congestion::Drop);
+    let blocks = !drops && capabilities.congestion.contains(&Congestion::Block);
     Qos {
         reliability: if reliable {
             Reliability::Reliable

@@ -18,8 +18,12 @@ use crate::request::Request;
 use crate::services::Services;
 use crate::traces::Traces;
 
-/// From a command to the instant it names: long enough for every application to have read it.
-const AHEAD_NS: u64 = 30_000_000;
+/// From a command to the instant it names. Who reads of the start later starts later, and that is all.
+const START_AHEAD_NS: u64 = 30_000_000;
+
+/// Who reads of the window after it has opened has joined late, and sends less than is counted on: long enough for every
+/// application to be woken, were there twenty for each CPU.
+const WINDOW_AHEAD_NS: u64 = 300_000_000;
 
 /// How long a drain waits for messages that need not arrive, and for those that must.
 const DRAIN_NS: u64 = 1_000_000_000;
@@ -88,7 +92,7 @@ impl<'a> Trial<'a> {
 
     /// Has these begin at one instant and waits until all their endpoints exist.
     pub(crate) fn start(&mut self, names: &[String]) -> Result<()> {
-        let at_ns = now_ns() + AHEAD_NS;
+        let at_ns = now_ns() + START_AHEAD_NS;
         self.chosen(names)
             .try_for_each(|application| application.process.say(&ApplicationCommand::Start { at_ns }))?;
         let delivery = self.case.worker.delivery(&self.case.variant);
@@ -144,7 +148,7 @@ impl<'a> Trial<'a> {
 
     /// Announces the window to all; returns the instant at which it closes.
     pub(crate) fn open_window(&mut self) -> Result<u64> {
-        let end_ns = now_ns() + AHEAD_NS + self.request.window_ns;
+        let end_ns = now_ns() + WINDOW_AHEAD_NS + self.request.window_ns;
         let names: Vec<_> = self.applications.keys().cloned().collect();
         for name in names {
             self.measure_until(&name, end_ns)?;

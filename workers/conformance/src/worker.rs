@@ -41,8 +41,11 @@ pub(crate) enum Variant {
     Transport { value: String },
     /// The profile `default` with another of the middleware's deliveries.
     Delivery { delivery: Delivery },
-    /// The profile `default` with the options under which a service is needed; made by the check of that service.
-    Served { options: BTreeMap<String, OptionValue> },
+    /// A profile with further options; made by the checks that need these.
+    Changed {
+        profile: String,
+        options: BTreeMap<String, OptionValue>,
+    },
 }
 
 /// Every worker in the named folders, or beside this executable where none are named.
@@ -188,8 +191,8 @@ impl Variant {
     /// The profile that a spec names.
     pub(crate) fn profile(&self) -> &str {
         match self {
-            Variant::Profile(name) => name,
-            Variant::Transport { .. } | Variant::Delivery { .. } | Variant::Served { .. } => "default",
+            Variant::Profile(name) | Variant::Changed { profile: name, .. } => name,
+            Variant::Transport { .. } | Variant::Delivery { .. } => "default",
         }
     }
 
@@ -198,7 +201,7 @@ impl Variant {
         match self {
             Variant::Profile(_) | Variant::Delivery { .. } => BTreeMap::new(),
             Variant::Transport { value } => [("transport".into(), OptionValue::Text(value.clone()))].into(),
-            Variant::Served { options } => options.clone(),
+            Variant::Changed { options, .. } => options.clone(),
         }
     }
 
@@ -211,7 +214,7 @@ impl Variant {
                 format!("transport_{}", value.chars().map(plain).collect::<String>())
             }
             Variant::Delivery { delivery } => format!("delivery_{delivery}"),
-            Variant::Served { .. } => "served".into(),
+            Variant::Changed { .. } => "changed".into(),
         }
     }
 }

@@ -14,7 +14,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 const ROLE: &str = "MIDDLEMARK_CONFORMANCE_OF_A_LIAR";
 
 /// What the worker does wrong, the expression that makes it so, and the check that must fail.
-const LIES: [(&str, &str, &str); 11] = [
+const LIES: [(&str, &str, &str); 12] = [
     (
         "a_lost_message",
         r#"s/"received":100,/"received":99,/"#,
@@ -44,6 +44,11 @@ const LIES: [(&str, &str, &str); 11] = [
         "a_short_schedule",
         r#"s/"intended":100,/"intended":90,/"#,
         "default::accounting_is_exact",
+    ),
+    (
+        "a_version_of_one_number",
+        r#"s/"version":"[^"]*"/"version":"3"/"#,
+        "description_is_valid",
     ),
     ("no_tuned_profile", r#"s/"tuned":/"toned":/"#, "description_is_valid"),
     (

@@ -174,6 +174,11 @@ fn session_options() -> Vec<OptionDescription> {
 
 fn message_options() -> Vec<OptionDescription> {
     vec![
+        boolean(
+            "contiguous",
+            true,
+            "A message that came in pieces is joined to one buffer (ZBytes::to_bytes) before it counts as received; false: its pieces are read where they lie.",
+        ),
         boolean("express", false, "Messages are never held back for a batch."),
         boolean(
             "zero_copy",

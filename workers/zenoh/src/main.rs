@@ -92,6 +92,17 @@ fn accept_unix_sockets(spec: &ApplicationSpec, places: &Places) -> Result<(), Re
 }
 
 fn accept_udp(spec: &ApplicationSpec, options: &Options, places: &Places) -> Result<(), Refusal> {
+    let reliable = |stream: &&StreamSpec| stream.qos.reliability == Reliability::Reliable;
+    if let Some(stream) = spec.streams.iter().find(reliable) {
+        return Err(Refusal {
+            capability: "reliability".into(),
+            reason: format!(
+                "reliable for '{}': over UDP Zenoh sends nothing again, whatever a publisher's reliability says; ask for \
+                 best_effort, or for another transport",
+                stream.name
+            ),
+        });
+    }
     let through_memory = options.boolean("shared_memory") && places.on_one_host(spec.address);
     let limit_bytes = match (through_memory, options.boolean("zero_copy")) {
         (true, true) => u64::MAX,
@@ -175,4 +186,42 @@ fn log_to_standard_error() {
 
 fn main() -> ExitCode {
     middlemark_runtime::run(&Zenoh)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use middlemark_contract::{OptionValue, Qos};
+    use serde_json::json;
+
+    use super::*;
+
+    fn refused(transport: &str, qos: Qos) -> Option<Refusal> {
+        let endpoint = json!({"application": "a", "address": "127.0.0.1"});
+        let spec = json!({
+            "contract_version": 2, "application": "a", "delivery": "library_thread", "address": "127.0.0.1",
+            "interface": "lo", "profile": "default", "options": {}, "services": [], "endpoints": [],
+            "rendezvous": {"name": "m", "token": 1, "domain": 0, "first_port": 1000, "ports": 9, "folder": "/tmp"},
+            "streams": [{
+                "name": "imu", "size_bytes": 64, "pattern": {"kind": "periodic", "rate_hz": 1.0, "arrival": {"kind": "fixed"}},
+                "qos": qos, "publishers": [endpoint], "subscribers": [endpoint],
+            }],
+            "recording": {"samples": 0, "messages": 0, "late_after_ns": 0, "folder": "/tmp"},
+            "clock_offset_ns": 0, "verify": false,
+            "placement": {"cpus": [], "scheduling": {"kind": "other"}, "spin_ns": 0},
+        });
+        let set = BTreeMap::from([("transport".into(), OptionValue::Text(transport.into()))]);
+        let options = Options::resolve(&description::describe(), "default", &set).unwrap();
+        Zenoh.accept(&serde_json::from_value(spec).unwrap(), &options).err()
+    }
+
+    #[test]
+    fn reliable_is_refused_over_the_transport_that_sends_nothing_again() {
+        let refusal = refused("udp", Qos::RELIABLE).unwrap();
+        assert_eq!(refusal.capability, "reliability");
+        assert!(refusal.reason.contains("'imu'"), "{}", refusal.reason);
+        assert_eq!(refused("tcp", Qos::RELIABLE), None);
+        assert_eq!(refused("udp", Qos::BEST_EFFORT), None);
+    }
 }

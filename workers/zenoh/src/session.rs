@@ -29,12 +29,16 @@ pub(crate) struct ZenohSession {
     session: zenoh::Session,
     options: Options,
     delivery: Delivery,
+    hand_over: HandOver,
     subscribers: Vec<Receiving>,
     /// What each publisher of this application was declared with.
     publishers: Vec<String>,
     /// The pools of those that loan, kept until the session's end for the messages still under way.
     pools: Vec<Arc<Pool>>,
 }
+
+/// How a receiver gets a message.
+type HandOver = fn(&Sample, &Receiver);
 
 /// How one subscriber's messages come to its receiver.
 enum Receiving {
@@ -52,6 +56,11 @@ impl ZenohSession {
             session: zenoh::open(config).wait()?,
             options: context.options.clone(),
             delivery: context.spec.delivery,
+            hand_over: if context.options.boolean("contiguous") {
+                joined
+            } else {
+                in_pieces
+            },
             subscribers: Vec::new(),
             publishers: Vec::new(),
             pools: Vec::new(),
@@ -70,6 +79,7 @@ impl ZenohSession {
 impl Session for ZenohSession {
     fn subscriber(&mut self, channel: &Channel, receiver: Receiver) -> Result<(), MiddlewareError> {
         let declared = self.session.declare_subscriber(channel.topic.clone());
+        let hand_over = self.hand_over;
         let receive = match self.delivery {
             Delivery::LibraryThread => {
                 let subscriber = declared.callback(move |sample| hand_over(&sample, &receiver)).wait()?;
@@ -82,7 +92,7 @@ impl Session for ZenohSession {
         let subscriber = declared
             .with(FifoChannel::new(CHANNEL_MESSAGES.min(channel.queued_messages())))
             .wait()?;
-        let receiving = Receiving::Channel(std::thread::spawn(move || receive(&subscriber, &receiver)));
+        let receiving = Receiving::Channel(std::thread::spawn(move || receive(&subscriber, &receiver, hand_over)));
         self.subscribers.push(receiving);
         Ok(())
     }
@@ -116,6 +126,12 @@ impl Session for ZenohSession {
         let mut settings = settings::read_back(&self.session);
         settings.insert("links".into(), settings::links(&self.session, &self.options));
         settings.insert("publishers".into(), self.publishers.join("; "));
+        let payload = if self.options.boolean("contiguous") {
+            "one buffer: pieces are joined (ZBytes::to_bytes) before they are stamped"
+        } else {
+            "its pieces, read where they lie"
+        };
+        settings.insert("a subscriber's payload".into(), payload.into());
         settings.insert(
             "history".into(),
             "Zenoh queues batches for a link; a reader's channel alone holds messages".into(),
@@ -137,36 +153,42 @@ impl Session for ZenohSession {
             pools,
             ..
         } = *self;
-        let mut readers = Vec::new();
+        let (mut ended, mut readers) = (Vec::new(), Vec::new());
         for receiving in subscribers {
             match receiving {
-                Receiving::Callback(subscriber) => subscriber.undeclare().wait_callbacks().wait()?,
+                Receiving::Callback(subscriber) => ended.push(subscriber.undeclare().wait_callbacks().wait()),
                 Receiving::Channel(reader) => readers.push(reader),
             }
         }
-        session.close().wait()?;
-        for reader in readers {
-            reader
-                .join()
-                .map_err(|_| "the thread that reads a subscriber's channel panicked")?;
-        }
+        ended.push(session.close().wait());
+        ended.extend(readers.into_iter().map(|reader| {
+            let joined = reader.join();
+            joined.map_err(|_| "the thread that reads a subscriber's channel panicked".into())
+        }));
         drop((session, pools));
-        Ok(leftovers::remove()?)
+        ended.push(leftovers::remove().map_err(MiddlewareError::from));
+        // Whatever failed, all else is closed; the first failure is told.
+        ended.into_iter().collect()
     }
 }
 
-#[inline]
-fn hand_over(sample: &Sample, receiver: &Receiver) {
+/// In one buffer, which Zenoh makes where the payload is in several: only then can it be used, and it is stamped.
+fn joined(sample: &Sample, receiver: &Receiver) {
+    receiver.receive(&sample.payload().to_bytes());
+}
+
+/// As it lies.
+fn in_pieces(sample: &Sample, receiver: &Receiver) {
     receiver.receive_pieces(Pieces::of(sample.payload()));
 }
 
-fn wait(subscriber: &Subscriber<FifoChannelHandler<Sample>>, receiver: &Receiver) {
+fn wait(subscriber: &Subscriber<FifoChannelHandler<Sample>>, receiver: &Receiver, hand_over: HandOver) {
     while let Ok(sample) = subscriber.recv() {
         hand_over(&sample, receiver);
     }
 }
 
-fn poll(subscriber: &Subscriber<FifoChannelHandler<Sample>>, receiver: &Receiver) {
+fn poll(subscriber: &Subscriber<FifoChannelHandler<Sample>>, receiver: &Receiver, hand_over: HandOver) {
     let mut idle = Idle::default();
     while let Ok(looked) = subscriber.try_recv() {
         match looked {

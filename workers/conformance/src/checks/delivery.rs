@@ -1,7 +1,7 @@
 //! Whether messages arrive, all, whole, in order, and are counted as they came, in every pattern.
 
 use anyhow::{Context, Result, ensure};
-use middlemark_contract::{Arrival, Congestion, History, Pattern, PatternSpec, Published, Qos, Recorded};
+use middlemark_contract::{Arrival, Congestion, History, OptionValue, Pattern, PatternSpec, Published, Qos, Recorded};
 
 use crate::application::Refused;
 use crate::case::{Answer, Case};
@@ -9,6 +9,10 @@ use crate::outcome::Outcome;
 use crate::place::Place;
 use crate::request::{Request, periodic};
 use crate::trial::Trial;
+use crate::worker::Variant;
+
+/// The option by which a subscriber is given messages in pieces.
+pub(crate) const CONTIGUOUS: &str = "contiguous";
 
 /// The largest message that is really sent.
 pub(crate) const LARGEST_SENT_BYTES: u64 = 16 << 20;
@@ -35,6 +39,30 @@ pub(crate) fn bytes_arrive_intact(case: &Case) -> Result<Answer> {
             result => result.with_context(|| format!("messages of {size_bytes} bytes"))?,
         }
     }
+    Ok(Answer::Passed)
+}
+
+/// What a worker with the option hands over in one piece as usual, it hands over in its pieces too.
+pub(crate) fn bytes_in_pieces(case: &Case) -> Result<Answer> {
+    let described = &case.worker.description.options;
+    if !described.iter().any(|option| option.name == CONTIGUOUS) {
+        return Ok(Answer::Lacks("its messages always come in one piece".into()));
+    }
+    let mut options = case.variant.options();
+    options.insert(CONTIGUOUS.into(), OptionValue::Boolean(false));
+    // Large enough for pieces wherever there are any.
+    let request = Request::new(case)
+        .size(case.fitting(LARGEST_SENT_BYTES))
+        .pattern(periodic(4.0));
+    let profile = case.variant.profile().into();
+    let variant = Variant::Changed { profile, options };
+    carried(
+        &Case {
+            variant,
+            ..case.clone()
+        },
+        request,
+    )?;
     Ok(Answer::Passed)
 }
 

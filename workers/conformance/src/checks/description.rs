@@ -9,6 +9,7 @@ use middlemark_contract::{
 };
 
 use crate::case::{Answer, Case};
+use crate::checks::delivery::CONTIGUOUS;
 
 pub(crate) fn is_valid(case: &Case) -> Result<Answer> {
     let description = &case.worker.description;
@@ -33,11 +34,22 @@ pub(crate) fn is_valid(case: &Case) -> Result<Answer> {
     ] {
         ensure!(!text.trim().is_empty(), "{what} is empty");
     }
+    ensure!(
+        tells_release(&library.version),
+        "library.version '{}' is not the version of a release: it has fewer than two numbers",
+        library.version
+    );
     capabilities(&description.capabilities)?;
     options(description)?;
     profiles(description)?;
     services(description)?;
     Ok(Answer::Passed)
+}
+
+/// Whether a version says more than the name of the interface that a library is loaded by: `3.4.10`, not `3`.
+fn tells_release(version: &str) -> bool {
+    let is_number = |part: &&str| !part.is_empty() && part.chars().all(|letter| letter.is_ascii_digit());
+    version.split('.').take_while(is_number).count() >= 2
 }
 
 fn capabilities(capabilities: &Capabilities) -> Result<()> {
@@ -115,6 +127,23 @@ fn options(description: &Description) -> Result<()> {
             );
         }
     }
+    contiguous_as_usual(description)
+}
+
+/// A message that can be used only piece by piece is asked for, never given unasked.
+fn contiguous_as_usual(description: &Description) -> Result<()> {
+    let scattered = |value: &OptionValue| *value != OptionValue::Boolean(true);
+    let option = description.options.iter().find(|option| option.name == CONTIGUOUS);
+    ensure!(
+        option.is_none_or(|option| !scattered(&option.default)),
+        "option '{CONTIGUOUS}' is not true by default"
+    );
+    for (name, profile) in &description.profiles {
+        ensure!(
+            !profile.options.get(CONTIGUOUS).is_some_and(scattered),
+            "profile '{name}' hands messages over in pieces"
+        );
+    }
     Ok(())
 }
 
@@ -173,5 +202,24 @@ fn is_allowed(option: &OptionDescription, value: &OptionValue) -> bool {
         }
         (OptionKind::Choice { choices }, OptionValue::Text(text)) => choices.contains(text),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tells_release;
+
+    #[test]
+    fn the_version_of_a_release_has_two_numbers_at_least() {
+        assert!(
+            ["3.4.10", "0.25", "6.18.44-fc-v657", "2.9.1"]
+                .into_iter()
+                .all(tells_release)
+        );
+        assert!(
+            ["3", "", "unknown", "v3.4", "a library can't be found"]
+                .into_iter()
+                .all(|text| !tells_release(text))
+        );
     }
 }

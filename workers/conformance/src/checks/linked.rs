@@ -38,7 +38,8 @@ fn served(case: &Case, need: &ServiceNeed) -> Case {
     let conditions = need.when.iter();
     let options = conditions.filter_map(|when| Some((when.option.clone(), when.values.first()?.clone())));
     Case {
-        variant: Variant::Served {
+        variant: Variant::Changed {
+            profile: "default".into(),
             options: options.collect(),
         },
         ..case.clone()

@@ -42,7 +42,7 @@ impl Scope {
         match variant {
             Variant::Profile(name) => self != Scope::Worker || name == "default",
             Variant::Transport { .. } | Variant::Delivery { .. } => self == Scope::Path,
-            Variant::Served { .. } => false,
+            Variant::Changed { .. } => false,
         }
     }
 
@@ -64,6 +64,7 @@ pub(crate) const CHECKS: &[Check] = &[
     check("description_is_valid", Scope::Worker, description::is_valid),
     check("accounting_is_exact", Scope::Path, delivery::accounting_is_exact),
     check("bytes_arrive_intact", Scope::Path, delivery::bytes_arrive_intact),
+    check("bytes_arrive_in_pieces", Scope::Profile, delivery::bytes_in_pieces),
     check("order_is_kept", Scope::Path, delivery::order_is_kept),
     check("ping_pong_answers_every_question", Scope::Path, delivery::ping_pong),
     check(
