@@ -125,8 +125,9 @@ impl Session for Iceoryx2Session {
             loops,
             ..
         } = *self;
-        loops.iter().try_for_each(ReceiveLoop::end)?;
-        let results: Vec<_> = loops.into_iter().map(ReceiveLoop::join).collect();
+        // A thread that could not be woken is not waited for.
+        let end = |each: ReceiveLoop| each.end().and_then(|()| each.join());
+        let results: Vec<_> = loops.into_iter().map(end).collect();
         drop(node);
         place::tidy(&rendezvous);
         results.into_iter().collect()

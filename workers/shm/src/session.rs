@@ -89,10 +89,8 @@ impl Session for ShmSession {
         for each in self.loops {
             each.stop();
         }
-        for segment in self.segments {
-            segment.leave()?;
-        }
-        Ok(())
+        let left: Vec<_> = self.segments.into_iter().map(|segment| segment.leave()).collect();
+        Ok(left.into_iter().collect::<Result<(), _>>()?)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use middlemark_contract::{Congestion, Delivery, Effective};
@@ -62,8 +62,7 @@ impl SocketSession {
     fn bind(&mut self, address: &SockAddr) -> io::Result<Socket> {
         let socket = open(&*self.family, address)?;
         if let Some(path) = address.as_pathname() {
-            // Only a subscriber of this trial that was killed can have left it: its folder is the trial's own.
-            remove_if_there(path)?;
+            remove_if_left(path, address, self.family.kind())?;
             socket.bind(address)?;
             self.paths.push(path.to_owned());
         } else {
@@ -141,14 +140,27 @@ impl Session for SocketSession {
         for listener in self.listeners {
             listener.stop();
         }
-        for path in self.paths {
-            remove_if_there(&path)?;
-        }
-        Ok(())
+        let removed: Vec<_> = self.paths.iter().map(|path| remove_if_there(path)).collect();
+        Ok(removed.into_iter().collect::<io::Result<()>>()?)
     }
 }
 
-fn remove_if_there(path: &std::path::Path) -> io::Result<()> {
+/// Removes a socket's path that a subscriber which was killed has left; one that is still bound is somebody's.
+fn remove_if_left(path: &Path, address: &SockAddr, kind: Kind) -> io::Result<()> {
+    let asking = Socket::new(address.domain(), kind.socket_type(), None)?;
+    asking.set_nonblocking(true)?;
+    match asking.connect(address) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        // unix(7): to a path that no socket is bound to any more. Whatever else is answered, somebody answers.
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => remove_if_there(path),
+        _ => Err(io::Error::new(
+            io::ErrorKind::AddrInUse,
+            "a living socket is bound to this path; is another application of this trial's name still there?",
+        )),
+    }
+}
+
+fn remove_if_there(path: &Path) -> io::Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         result => result,
@@ -162,4 +174,46 @@ fn failure(doing: &str, address: &SockAddr, error: &io::Error) -> MiddlewareErro
         .or_else(|| address.as_pathname().map(|path| path.display().to_string()))
         .unwrap_or_default();
     format!("{doing} at {name}: {error}").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KINDS: [Kind; 3] = [Kind::Datagram, Kind::Packet, Kind::Stream];
+
+    fn bound(kind: Kind, address: &SockAddr) -> Socket {
+        let socket = Socket::new(address.domain(), kind.socket_type(), None).unwrap();
+        socket.bind(address).unwrap();
+        if kind != Kind::Datagram {
+            socket.listen(1).unwrap();
+        }
+        socket
+    }
+
+    #[test]
+    fn a_path_is_taken_from_the_dead_and_from_nobody_else() {
+        for kind in KINDS {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("socket");
+            let address = SockAddr::unix(&path).unwrap();
+            assert!(
+                remove_if_left(&path, &address, kind).is_ok(),
+                "{kind:?}: nothing is there"
+            );
+            let living = bound(kind, &address);
+            for asking in KINDS {
+                let error = remove_if_left(&path, &address, asking).unwrap_err();
+                assert_eq!(
+                    (error.kind(), path.exists()),
+                    (io::ErrorKind::AddrInUse, true),
+                    "{kind:?}"
+                );
+            }
+            drop(living);
+            assert!(path.exists(), "{kind:?}: a killed one leaves its path");
+            remove_if_left(&path, &address, kind).unwrap();
+            assert!(!path.exists(), "{kind:?}");
+        }
+    }
 }
