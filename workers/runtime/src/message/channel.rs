@@ -54,10 +54,11 @@ impl Channel {
         let mut channels = Vec::new();
         for (position, stream) in spec.streams.iter().enumerate() {
             let number = 2 * position as u16;
-            let topic = format!("{}_{}", spec.rendezvous.name, stream.name);
+            // A stream may be named for another's answers: the number makes the topics two.
+            let topic = |number| format!("{}_{number}_{}", spec.rendezvous.name, stream.name);
             let (publishers, subscribers) = (ports.take(&stream.publishers)?, ports.take(&stream.subscribers)?);
             channels.push(Channel {
-                topic: topic.clone(),
+                topic: topic(number),
                 number,
                 size_bytes: stream.size_bytes as usize,
                 recorded: stream.recorded.clone().map(Arc::new),
@@ -69,7 +70,7 @@ impl Channel {
             });
             if let PatternSpec::PingPong { answer_bytes, .. } = stream.pattern {
                 channels.push(Channel {
-                    topic: topic + "_answers",
+                    topic: topic(number + 1),
                     number: number + 1,
                     size_bytes: answer_bytes as usize,
                     recorded: None,
@@ -172,5 +173,45 @@ impl Ports {
         }
         self.next += 1;
         Ok(SocketAddr::new(address, (self.next - 1) as u16))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn ping_pong(name: &str) -> Value {
+        let endpoint = json!({"application": "a", "address": "127.0.0.1"});
+        json!({
+            "name": name, "size_bytes": 64, "publishers": [endpoint], "subscribers": [endpoint],
+            "pattern": {
+                "kind": "ping_pong", "approach_hz": 1.0, "answer_bytes": 64, "interval_ns": 0, "patience_ns": 1, "messages": null,
+            },
+            "qos": Qos::RELIABLE,
+        })
+    }
+
+    fn spec(streams: &[Value]) -> ApplicationSpec {
+        let spec = json!({
+            "contract_version": 2, "application": "a", "delivery": "own_thread", "address": "127.0.0.1", "interface": "lo",
+            "rendezvous": {"name": "m", "token": 1, "domain": 0, "first_port": 1000, "ports": 100, "folder": "/"},
+            "services": [], "profile": "default", "options": {}, "clock_offset_ns": 0, "verify": false,
+            "streams": streams, "endpoints": [],
+            "recording": {"samples": 0, "messages": 0, "late_after_ns": 0, "folder": "/"},
+            "placement": {"cpus": [], "scheduling": {"kind": "other"}, "spin_ns": 0},
+        });
+        serde_json::from_value(spec).unwrap()
+    }
+
+    #[test]
+    fn every_channel_has_a_topic_of_its_own_however_streams_are_named() {
+        let streams = ["x", "x_answers", "1_x", "0_x", "x_1"].map(ping_pong);
+        let channels = Channel::of(&spec(&streams)).unwrap();
+        let topics: BTreeSet<_> = channels.iter().map(|channel| &channel.topic).collect();
+        assert_eq!((channels.len(), topics.len()), (10, 10), "{topics:?}");
     }
 }

@@ -185,13 +185,13 @@ fn start_in_vain(refused: (&'static str, Role)) -> (Vec<&'static str>, String) {
 #[test]
 fn a_start_that_fails_at_a_subscriber_closes_the_session() {
     assert_eq!(
-        start_in_vain(("r_second", Role::Subscriber)),
-        (vec!["session closed"], "no endpoint of r_second".into())
+        start_in_vain(("r_2_second", Role::Subscriber)),
+        (vec!["session closed"], "no endpoint of r_2_second".into())
     );
 }
 
 #[test]
 fn a_session_is_closed_once_all_publishers_of_a_failed_start_have_ended() {
-    let (became, _) = start_in_vain(("r_second", Role::Publisher));
+    let (became, _) = start_in_vain(("r_2_second", Role::Publisher));
     assert_eq!(became, ["publisher dropped", "session closed"]);
 }
