@@ -23,7 +23,7 @@ impl Middleware for CycloneDds {
     fn accept(&self, spec: &ApplicationSpec, _options: &Options) -> Result<(), Refusal> {
         middlemark_dds::accept(spec)?;
         configuration::accept(spec)?;
-        reader::accept(spec)
+        reader::accept(spec.delivery, &spec.streams)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

@@ -5,7 +5,7 @@
 
 use std::ffi::CStr;
 
-use middlemark_contract::{ApplicationSpec, Delivery, Refusal};
+use middlemark_contract::{Delivery, Refusal, StreamSpec};
 use middlemark_dds::{Policies, Reader, ReaderHandle, refuse_library_thread};
 use middlemark_runtime::{MiddlewareError, Receiver};
 
@@ -17,9 +17,10 @@ const BATCH_BYTES: usize = 64 << 10;
 /// Refuses answers from the library's thread that may wait. From 30 kB of unacknowledged answers on (`WhcHighInit`) a write
 /// waits, as tried at 64 B to 4 MB: after 406, 5, 3, 2 and 0 answers the ping-pong stood still until its patience was over,
 /// while with `keep_last`, or with a thread of the worker, it went on. ddsperf's ping-pong keeps the last one.
-pub(crate) fn accept(spec: &ApplicationSpec) -> Result<(), Refusal> {
+pub(crate) fn accept(delivery: Delivery, streams: &[StreamSpec]) -> Result<(), Refusal> {
     refuse_library_thread(
-        spec,
+        delivery,
+        streams,
         |_, _| true,
         |name| {
             format!(
@@ -98,5 +99,51 @@ impl ReaderHandle for Handle {
         // SAFETY: as above.
         checked(unsafe { shim::mm_reader_close(self.0) }, || "end a reader".into())?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use middlemark_contract::{Congestion, PatternSpec, Qos};
+
+    use super::*;
+
+    fn ping_pong(answer_bytes: u64, qos: Qos) -> StreamSpec {
+        StreamSpec {
+            name: "rpc".into(),
+            size_bytes: 64,
+            pattern: PatternSpec::PingPong {
+                approach_hz: 1.0,
+                answer_bytes,
+                interval_ns: 0,
+                patience_ns: 1,
+                messages: None,
+            },
+            recorded: None,
+            qos,
+            publishers: Vec::new(),
+            subscribers: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn an_answer_of_any_size_that_may_wait_needs_a_thread_of_its_own() {
+        for answer_bytes in [64, 4_000_000] {
+            let streams = [ping_pong(answer_bytes, Qos::RELIABLE)];
+            let refusal = accept(Delivery::LibraryThread, &streams).unwrap_err();
+            assert!(refusal.reason.contains("'rpc'"), "{}", refusal.reason);
+            assert_eq!(accept(Delivery::OwnThread, &streams), Ok(()));
+        }
+    }
+
+    #[test]
+    fn an_answer_that_never_waits_is_given_by_the_listener() {
+        let drops = Qos {
+            congestion: Congestion::Drop,
+            ..Qos::RELIABLE
+        };
+        for qos in [drops, Qos::BEST_EFFORT] {
+            assert_eq!(accept(Delivery::LibraryThread, &[ping_pong(64, qos)]), Ok(()));
+        }
     }
 }

@@ -2,9 +2,7 @@
 //!
 //! A write from the library's receive thread may have to wait for an acknowledgement that this very thread would read.
 
-use middlemark_contract::{
-    ApplicationSpec, Deliveries, Delivery, DeliveryDescription, PatternSpec, Refusal, StreamSpec,
-};
+use middlemark_contract::{Deliveries, Delivery, DeliveryDescription, PatternSpec, Refusal, StreamSpec};
 
 use crate::policies::Policies;
 
@@ -41,7 +39,8 @@ pub fn how(delivery: Delivery) -> &'static str {
 /// # Errors
 /// The refusal.
 pub fn refuse_library_thread(
-    spec: &ApplicationSpec,
+    delivery: Delivery,
+    streams: &[StreamSpec],
     waits: impl Fn(&Policies, usize) -> bool,
     reason: impl FnOnce(&str) -> String,
 ) -> Result<(), Refusal> {
@@ -53,11 +52,89 @@ pub fn refuse_library_thread(
         let may_wait = policies.reliable == 1 && policies.depth == 0 && policies.max_blocking_ns > 0;
         may_wait && waits(&policies, answer_bytes as usize)
     };
-    match spec.streams.iter().find(waiting) {
-        Some(stream) if spec.delivery == Delivery::LibraryThread => Err(Refusal {
+    match streams.iter().find(waiting) {
+        Some(stream) if delivery == Delivery::LibraryThread => Err(Refusal {
             capability: "delivery".into(),
             reason: reason(&stream.name),
         }),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use middlemark_contract::{Congestion, History, Qos};
+
+    use super::*;
+
+    fn ping_pong(answer_bytes: u64, qos: Qos) -> StreamSpec {
+        StreamSpec {
+            name: "rpc".into(),
+            size_bytes: 64,
+            pattern: PatternSpec::PingPong {
+                approach_hz: 1.0,
+                answer_bytes,
+                interval_ns: 0,
+                patience_ns: 1,
+                messages: None,
+            },
+            recorded: None,
+            qos,
+            publishers: Vec::new(),
+            subscribers: Vec::new(),
+        }
+    }
+
+    fn refused(delivery: Delivery, stream: &StreamSpec) -> Option<Refusal> {
+        let streams = std::slice::from_ref(stream);
+        refuse_library_thread(delivery, streams, |_, _| true, |name| format!("not '{name}'")).err()
+    }
+
+    #[test]
+    fn a_waiting_answer_is_refused_from_the_librarys_thread_alone() {
+        let stream = ping_pong(64, Qos::RELIABLE);
+        let refusal = refused(Delivery::LibraryThread, &stream).unwrap();
+        assert_eq!(
+            (refusal.capability.as_str(), refusal.reason.as_str()),
+            ("delivery", "not 'rpc'")
+        );
+        for delivery in [Delivery::OwnThread, Delivery::Polling] {
+            assert_eq!(refused(delivery, &stream), None, "{delivery}");
+        }
+    }
+
+    #[test]
+    fn what_never_waits_may_be_answered_from_any_thread() {
+        let drops = Qos {
+            congestion: Congestion::Drop,
+            ..Qos::RELIABLE
+        };
+        let overwrites = Qos {
+            history: History::KeepLast { depth: 16 },
+            ..drops
+        };
+        let question = StreamSpec {
+            pattern: PatternSpec::Unthrottled {
+                approach_hz: 1.0,
+                messages: None,
+            },
+            ..ping_pong(64, Qos::RELIABLE)
+        };
+        let streams = [Qos::BEST_EFFORT, drops, overwrites].map(|qos| ping_pong(64, qos));
+        for stream in streams.iter().chain([&question]) {
+            assert_eq!(refused(Delivery::LibraryThread, stream), None, "{stream:?}");
+        }
+    }
+
+    #[test]
+    fn an_implementation_is_asked_of_the_answers_size_and_room() {
+        let asked_of = |answer_bytes| {
+            let streams = [ping_pong(answer_bytes, Qos::RELIABLE)];
+            let waits = |policies: &Policies, size_bytes: usize| policies.max_samples == 4096 && size_bytes == 100;
+            refuse_library_thread(Delivery::LibraryThread, &streams, waits, str::to_owned).is_err()
+        };
+        // Of the answer, not of the question's 64 bytes; 16 MiB have room for more than 4096 of each, and for 16 of 1 MiB.
+        assert!(asked_of(100));
+        assert!(!asked_of(1 << 20));
     }
 }

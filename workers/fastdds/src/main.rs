@@ -29,7 +29,7 @@ impl Middleware for FastDds {
         transport::accept(spec, options)?;
         discovery::accept(spec, options)?;
         middlemark_dds::accept(spec)?;
-        reader::accept(spec, options)
+        reader::accept(spec.delivery, &spec.streams, options)
     }
 
     fn open(&self, context: &Context<'_>) -> Result<Box<dyn Session>, MiddlewareError> {

@@ -5,7 +5,7 @@
 
 use std::ffi::CStr;
 
-use middlemark_contract::{ApplicationSpec, Delivery, Refusal};
+use middlemark_contract::{Delivery, Refusal, StreamSpec};
 use middlemark_dds::{Reader, ReaderHandle, hand_over_lent, refuse_library_thread};
 use middlemark_runtime::{MiddlewareError, Options, Receiver};
 
@@ -22,11 +22,12 @@ const SYSTEM_SEND_BUFFER_BYTES: usize = 212_992;
 /// send buffer's bytes, and when its history is full: then it is too late for an answer from the thread that reads them. As
 /// tried at 64 B: with room for 16 or 256 messages the ping-pong stood still after as many, with room for 4096 it did so
 /// with a send buffer of 1 MiB and never with the system's; larger messages always went on.
-pub(crate) fn accept(spec: &ApplicationSpec, options: &Options) -> Result<(), Refusal> {
+pub(crate) fn accept(delivery: Delivery, streams: &[StreamSpec], options: &Options) -> Result<(), Refusal> {
     let asked_bytes = options.integer("socket_send_buffer_bytes") as usize;
     let send_buffer_bytes = asked_bytes.max(SYSTEM_SEND_BUFFER_BYTES);
     refuse_library_thread(
-        spec,
+        delivery,
+        streams,
         |policies, size_bytes| policies.max_samples as usize * (size_bytes + HEADERS_BYTES) < send_buffer_bytes,
         |name| {
             format!(
@@ -120,5 +121,60 @@ impl ReaderHandle for Handle {
         // SAFETY: as above.
         checked(unsafe { shim::mm_reader_close(self.0) }, "delete a reader")?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use middlemark_contract::{OptionValue, PatternSpec, Qos};
+
+    use super::*;
+    use crate::description;
+
+    fn ping_pong(answer_bytes: u64, qos: Qos) -> StreamSpec {
+        StreamSpec {
+            name: "rpc".into(),
+            size_bytes: 64,
+            pattern: PatternSpec::PingPong {
+                approach_hz: 1.0,
+                answer_bytes,
+                interval_ns: 0,
+                patience_ns: 1,
+                messages: None,
+            },
+            recorded: None,
+            qos,
+            publishers: Vec::new(),
+            subscribers: Vec::new(),
+        }
+    }
+
+    fn is_accepted(answer_bytes: u64, queue_bytes: u64, send_buffer_bytes: i64) -> bool {
+        let qos = Qos {
+            queue_bytes,
+            ..Qos::RELIABLE
+        };
+        let set = BTreeMap::from([(
+            "socket_send_buffer_bytes".to_owned(),
+            OptionValue::Integer(send_buffer_bytes),
+        )]);
+        let options = Options::resolve(&description::describe(), "default", &set).unwrap();
+        accept(Delivery::LibraryThread, &[ping_pong(answer_bytes, qos)], &options).is_ok()
+    }
+
+    #[test]
+    fn the_listener_answers_where_the_queue_holds_more_than_the_send_buffer() {
+        let rooms = [16, 256, 4096].map(|messages| is_accepted(64, messages * 64, 0));
+        assert_eq!(rooms, [false, false, true], "of 64 B, with the system's buffer");
+        assert!(!is_accepted(64, 4096 * 64, 1 << 20), "a larger buffer");
+        assert!(is_accepted(1 << 20, 16 << 20, 1 << 20), "larger answers");
+    }
+
+    #[test]
+    fn a_send_buffer_is_never_taken_for_smaller_than_the_systems() {
+        // 1024 messages with their headers are more than 4 KiB, and less than the 208 KiB that the system gives.
+        assert!(!is_accepted(64, 1024 * 64, 4096));
     }
 }
