@@ -26,6 +26,7 @@ pub(crate) struct TopicPublisher {
 impl PublishMoved for TopicPublisher {
     fn publish_moved(&mut self, payload: Vec<u8>) -> Result<(), PublishError> {
         let message = Message {
+            // rumqttc wants a string of its own for each message; given a borrowed one, it would make this copy itself.
             topic: self.topic.clone(),
             level: self.level,
             retain: self.retain,
