@@ -76,7 +76,7 @@ FUZZ_RUNS ?= 400
 fuzz: setup ## mutate suites, runs, recordings, archives and ledgers, and read them (10 minutes; SEED, FUZZ_RUNS)
 	@echo "seed $(SEED)"
 	$(BIN)/pytest --quiet --hypothesis-profile=search --hypothesis-seed=$(SEED) --timeout 600 $(HOSTILE)
-	PYTHONPATH=tests/support $(BIN)/python tests/results/test_hostile_runs.py $(FUZZ_RUNS) $(SEED)
+	PYTHONPATH=tests/support:tests/support/runs $(BIN)/python tests/results/test_hostile_runs.py $(FUZZ_RUNS) $(SEED)
 
 check: check-rust check-python check-schemas check-docs ## formats, lints, types, layers, schemas, documentation
 
