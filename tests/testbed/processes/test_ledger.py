@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -208,3 +209,28 @@ with ledger.opened() as entries:
     assert ended.returncode == 0, ended.stderr
     assert "XDG_STATE_HOME" in ended.stdout
     assert not (tmp_path / FOLDER).exists()
+
+
+def test_a_sweep_waits_for_what_a_killed_owner_had_just_forked(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", FORKED, tmp_path / FILE], stdout=subprocess.PIPE) as owner:
+        assert owner.stdout is not None
+        forked = int(owner.stdout.readline())  # it holds the owner's lock, and has no mark in its environment yet
+    threading.Timer(0.2, os.kill, (forked, signal.SIGCONT)).start()
+    assert [each.kind for each in ledger.sweep()] == ["file"]
+    assert not (tmp_path / FILE).exists()
+
+
+FORKED = """
+import os, signal, sys
+from middlemark.testbed.processes import ledger
+with ledger.opened() as entries:
+    entries.enter("file", sys.argv[1])
+    open(sys.argv[1], "w").close()
+    forked = os.fork()
+    if not forked:
+        os.kill(os.getpid(), signal.SIGSTOP)
+        os.execvp("true", ["true"])
+    os.waitpid(forked, os.WUNTRACED)
+    print(forked, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""

@@ -11,6 +11,7 @@ import os
 import secrets
 import shutil
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -33,6 +34,8 @@ from middlemark.testbed.processes.entry import (
 from middlemark.testbed.processes.podman import Storage
 from middlemark.testbed.processes.remote import RemoteFolder, Unanswered, Unreachable
 from middlemark.testbed.processes.state import make_private, state_folder
+
+PATIENCE_S, POLL_S = 5.0, 0.002
 
 
 @dataclass
@@ -277,13 +280,31 @@ def _ledgers(refused: list[Removed]) -> Iterator[tuple[Path, int]]:
             refused.append(_untrusted(path, f"it can't be opened: {error.strerror}"))
             continue
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not _lock(file, path):
+                continue
             status = os.fstat(file)
             if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o022:
                 refused.append(_untrusted(path, "it is no file that only the user who runs this can write"))
             else:
                 yield path, file
-        except BlockingIOError:
-            continue
         finally:
             os.close(file)
+
+
+def _lock(file: int, path: Path) -> bool:
+    """Locks a ledger; false while its owner lives, or another sweep is at it.
+
+    A process that a killed owner had just started holds the owner's lock too, until it becomes its program.
+    """
+    owner, _, _ = path.name.partition("-")
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            is_owned = not owner.isdigit() or procfs.identity(int(owner)) is not None
+            if is_owned or time.monotonic() > deadline:
+                return False
+            time.sleep(POLL_S)
+        else:
+            return True
