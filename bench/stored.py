@@ -8,6 +8,7 @@ the command itself, from its start: the CPU time and the peak memory of its proc
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -113,8 +114,11 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, help="where the runs are, or are built and kept")
+    given = parser.parse_args().folder
+    if given:
+        main(given)
     else:
         with tempfile.TemporaryDirectory(prefix="middlemark-bench-") as temporary:
             main(Path(temporary))
