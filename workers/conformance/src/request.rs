@@ -101,6 +101,11 @@ impl Request {
         })
     }
 
+    /// Whether a publisher waits where there is no room, in place of being refused on a busy machine.
+    pub(crate) fn waits_for_room(&self) -> bool {
+        self.streams.iter().all(|stream| stream.qos.blocks())
+    }
+
     /// The names of all applications, subscribers before publishers.
     pub(crate) fn applications(&self) -> Vec<String> {
         let subscribers = self.streams.iter().flat_map(|stream| &stream.subscribers);
